@@ -1,0 +1,1 @@
+"""Memory for AI agents that knows what, where and when."""

@@ -1,0 +1,81 @@
+"""Errors, cut by what the caller can do about them.
+
+```text
+ScrubjayError            anything scrubjay raises on purpose
+├─ InputError            what was given is wrong: change the call           (exit 2)
+│  ├─ ConfigError        a setting is unknown or has a value it cannot have
+│  └─ NotFoundError      an id, a source, a model or a path that is not there
+├─ SourceError           a file or folder cannot be read: fix it, sync again (exit 3)
+├─ StoreError            the store cannot do it now                          (exit 4)
+│  ├─ StoreBusyError     another process holds the write lock: try again
+│  ├─ StoreDamagedError  the file is not a sound store: `scrubjay rebuild`
+│  └─ StoreVersionError  the store was made by a newer scrubjay: upgrade
+└─ ProviderError         a model or a remote service failed: see the hint    (exit 5)
+   └─ ModelMismatchError a vector does not fit the model it claims to be of
+```
+
+A message says what failed, on which object, the two values that disagree and the state now; `hint` is
+the next command. A cause that was not observed is never named.
+"""
+
+
+class ScrubjayError(Exception):
+    """Anything scrubjay raises on purpose.
+
+    Attributes:
+        hint: The next command or step, or an empty string where there is none.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class InputError(ScrubjayError):
+    """What was given is wrong; changing the call mends it."""
+
+    exit_code = 2
+
+
+class ConfigError(InputError):
+    """A setting is unknown, or has a value it cannot have."""
+
+
+class NotFoundError(InputError):
+    """An id, a source, a model or a path is not there."""
+
+
+class SourceError(ScrubjayError):
+    """A file or a folder cannot be read; nothing already stored was changed."""
+
+    exit_code = 3
+
+
+class StoreError(ScrubjayError):
+    """The store cannot do it now."""
+
+    exit_code = 4
+
+
+class StoreBusyError(StoreError):
+    """Another process holds the write lock for longer than the wait that was allowed."""
+
+
+class StoreDamagedError(StoreError):
+    """The file is not a sound scrubjay store."""
+
+
+class StoreVersionError(StoreError):
+    """The store was written by a newer scrubjay."""
+
+
+class ProviderError(ScrubjayError):
+    """A model or a remote service failed."""
+
+    exit_code = 5
+
+
+class ModelMismatchError(ProviderError):
+    """A vector does not fit the model it claims to be of."""

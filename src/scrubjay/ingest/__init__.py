@@ -1,0 +1,1 @@
+"""WRITE PATH: sources > chunk > extract > label > embed > write."""

@@ -1,0 +1,1 @@
+"""WHAT a memory is: records, ranking values, tiers, scope, ids. Standard library only."""

@@ -1,0 +1,1 @@
+"""WHO computes: embedding models, imported on use."""

@@ -1,0 +1,1 @@
+"""Embedders: one module each, imported on use."""

@@ -1,0 +1,1 @@
+"""READ PATH: plan > channels > fuse > weigh > diversify > assemble."""

@@ -1,0 +1,1 @@
+"""Channels: each one way of ranking memories for a query."""

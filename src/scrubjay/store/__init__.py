@@ -1,0 +1,1 @@
+"""WHERE memories live: ports, the reference, SQLite, PostgreSQL."""

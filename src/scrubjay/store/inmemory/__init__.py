@@ -1,0 +1,1 @@
+"""The slow, obvious, right reference."""

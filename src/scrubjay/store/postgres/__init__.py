@@ -1,0 +1,1 @@
+"""PostgreSQL: the small adapter that answers as SQLite does."""

@@ -1,0 +1,1 @@
+"""SQLite through APSW: the embedded default."""

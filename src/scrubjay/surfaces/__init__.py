@@ -1,0 +1,1 @@
+"""HOW scrubjay is reached. Surfaces translate and decide nothing."""

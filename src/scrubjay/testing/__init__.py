@@ -1,0 +1,1 @@
+"""Published stand-ins and contracts."""

@@ -1,0 +1,1 @@
+"""Text: tokens, languages, n-grams, Markdown structure, snippets. Knows nothing of stores."""
