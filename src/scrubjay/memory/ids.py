@@ -1,0 +1,65 @@
+"""Ids: keyed hashes with a tier prefix, and hashes that name a text without telling it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+from scrubjay.memory.tiers import PREFIX
+
+DIGITS = 16
+"""Hex digits of an id: 64 bits, so a million memories collide with a chance of 3e-8; the writer checks."""
+
+
+def memory_key(secret: bytes, parts: tuple[str, ...]) -> int:
+    """Return the 64-bit number of a memory, keyed by the tenant's secret.
+
+    A hash of the content alone would let one tenant ask whether another holds a text.
+
+    >>> memory_key(b"k", ("source", "a.md", "0")) == memory_key(b"k", ("source", "a.md", "0"))
+    True
+    >>> memory_key(b"k", ("a",)) == memory_key(b"other", ("a",))
+    False
+    """
+    message = "\x1f".join(parts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hmac.digest(secret, message, "sha256")[:8], "big")
+
+
+def memory_id(tier: str, key: int) -> str:
+    """Return the id of the memory ``key`` in ``tier``.
+
+    >>> memory_id("observation", 255)
+    'obs_00000000000000ff'
+    """
+    return f"{PREFIX[tier]}{key:0{DIGITS}x}"
+
+
+def parse_id(memory: str) -> tuple[str, int] | None:
+    """Return the tier and number of a whole id, or None when it is not one.
+
+    >>> parse_id("obs_00000000000000ff")
+    ('observation', 255)
+    >>> parse_id("obs_ff") is None
+    True
+    """
+    prefix, mark, digits = memory.partition("_")
+    if not mark or len(digits) != DIGITS or not set(digits) <= set("0123456789abcdef"):
+        return None
+    for tier, known in PREFIX.items():
+        if known == prefix + "_":
+            return tier, int(digits, 16)
+    return None
+
+
+def text_hash(text: str) -> str:
+    """Return the sha256 of a text in hex: equal texts, equal hashes, within one store."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def tombstone_hash(secret: bytes, text: str) -> str:
+    """Return the keyed hash that a forgotten text leaves behind.
+
+    Blank differences are ignored, so that a reflowed paragraph stays forgotten.
+    """
+    plain = " ".join(text.split())
+    return hmac.digest(secret, plain.encode("utf-8", "surrogatepass"), "sha256").hex()
