@@ -1,0 +1,281 @@
+"""Ports: what every store must do, and how it must answer.
+
+These docstrings are the contract; `scrubjay.testing.store_contract` is the suite that holds every
+store to it, and the congruence suite demands equal answers in equal order from all of them.
+
+Rules for all:
+
+* A call sees exactly one scope. Nothing of another scope's memories is returned, counted, or felt in a
+  score: N, df and lengths are summed over the scope's own visibility keys.
+* Filters (`Where`) choose among what the scope sees. They never change a statistic.
+* Scores are rounded to 1e-6 and ties go to the smaller id.
+* A store that cannot do something raises; it never ignores an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from scrubjay.memory.models import Model
+from scrubjay.memory.ranking import Hit
+from scrubjay.memory.records import Document, Record, Source, Versions, Where
+from scrubjay.memory.scope import Scope
+from scrubjay.store.changes import Change, Codes, Prepared
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scrubjay.text.tokens import TermGroup
+
+
+class Scored(Protocol):
+    """Every visible memory's score on one channel.
+
+    Attributes:
+        mean: Mean score over all visible, covered memories (filters do not count).
+        deviation: Standard deviation over the same, 0.0 when none is covered.
+        covered: How many memories the channel can score: all visible ones for words, those with a
+            vector for a model.
+    """
+
+    mean: float
+    deviation: float
+    covered: int
+
+    def top(self, limit: int) -> list[Hit]:
+        """Return the best memories that pass the filter, best first.
+
+        Memories without any evidence (no query term in words; no vector of the model) are never hits.
+        """
+        ...
+
+    def of(self, ids: Sequence[str]) -> list[float | None]:
+        """Return the scores of memories by id, rounded, None where the channel cannot score one.
+
+        Words score 0.0 where no term matches; vectors answer None where the model has no vector.
+        """
+        ...
+
+
+class WordsScored(Scored, Protocol):
+    """Scores by words (BM25), which can tell what each query word gave."""
+
+    def parts(self, ids: Sequence[str]) -> list[tuple[float, ...]]:
+        """Return, a memory, what each of the query's term groups added, in the groups' order."""
+        ...
+
+    @property
+    def frequencies(self) -> tuple[int, ...]:
+        """How many visible memories hold each term group (df), in the groups' order."""
+        ...
+
+    @property
+    def memories(self) -> int:
+        """How many memories are visible (N)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """A registered model.
+
+    Attributes:
+        model: The model.
+        state: ``active`` (ranked with) or ``adding`` (embedded beside, not ranked with yet).
+    """
+
+    model: Model
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How far a model's vectors reach within one scope.
+
+    Attributes:
+        covered: Visible memories that have its vectors.
+        waiting: Visible memories that wait for them.
+    """
+
+    covered: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A memory that waits for a model's vectors.
+
+    Attributes:
+        record: The memory.
+        before: Content of the passage before it in its document, or an empty string.
+    """
+
+    record: Record
+    before: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a scope holds.
+
+    Attributes:
+        memories: Memories of every status.
+        tiers: Tier to number of memories.
+        statuses: Status to number of memories.
+        documents: Ingested documents.
+        sources: Registered sources.
+    """
+
+    memories: int
+    tiers: Mapping[str, int]
+    statuses: Mapping[str, int]
+    documents: int
+    sources: int
+
+
+class Reader(Protocol):
+    """One consistent view of a store for one scope. It ends with its ``with`` block."""
+
+    def sources(self) -> list[Source]:
+        """Return the visible sources, by root."""
+        ...
+
+    def documents(self, source: str) -> dict[str, Document]:
+        """Return a source's documents by path."""
+        ...
+
+    def passages(self, source: str, path: str) -> list[Record]:
+        """Return a document's passages in the order of the document."""
+        ...
+
+    def get(self, ids: Sequence[str]) -> dict[str, Record]:
+        """Return the visible memories of these whole ids; unknown and foreign ids are left out alike."""
+        ...
+
+    def complete(self, prefix: str, limit: int = 10) -> list[str]:
+        """Return visible ids that begin with ``prefix``, smallest first."""
+        ...
+
+    def words(self, groups: Sequence[TermGroup], where: Where) -> WordsScored:
+        """Score by BM25 (k1 1.2, b .75) over term groups: tf is the largest of a group's forms, df counts
+        memories with any of them, idf is ``ln(1 + (N - df + .5) / (df + .5))``.
+        """
+        ...
+
+    def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
+        """Return how many visible memories hold each group (df)."""
+        ...
+
+    def nearest(self, fingerprint: str, query: NDArray[np.float32], where: Where) -> Scored:
+        """Score by cosine between the query (float32, shape (dimensions,), unit) and a memory's best window.
+
+        Both are int8 codes with a scale; the product of whole numbers is exact on every machine.
+
+        Raises:
+            ModelMismatchError: The query's length is not the model's dimensions.
+            NotFoundError: The model is not registered.
+        """
+        ...
+
+    def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
+        """Return terms of visible memories that a mistyped word may mean, with `grams.nearest`'s score."""
+        ...
+
+    def models(self) -> list[ModelState]:
+        """Return the registered models, by name and fingerprint."""
+        ...
+
+    def coverage(self, fingerprint: str) -> Coverage:
+        """Return how many visible memories have a model's vectors, and how many wait for them."""
+        ...
+
+    def waiting(self, fingerprint: str, limit: int) -> list[Waiting]:
+        """Return memories that wait for a model's vectors, in the order of their ids' hashes."""
+        ...
+
+    def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, Codes]:
+        """Return windows of texts that were embedded before, by sha256 of the text."""
+        ...
+
+    def forgotten(self, hashes: Sequence[str]) -> set[str]:
+        """Return those of these tombstone hashes that were forgotten in this tenant."""
+        ...
+
+    def counts(self) -> Counts:
+        """Return what the scope holds."""
+        ...
+
+    def versions(self) -> Versions | None:
+        """Return the versions that the current generation was stamped with, None before the first stamp."""
+        ...
+
+
+class Store(Protocol):
+    """Where memories live."""
+
+    @property
+    def url(self) -> str:
+        """What `open_store` opens it by."""
+        ...
+
+    def secret(self, scope: Scope) -> bytes:
+        """Return the tenant's key for ids and tombstones; made once, never changed."""
+        ...
+
+    def reader(self, scope: Scope) -> AbstractContextManager[Reader]:
+        """Open a consistent view. Writers are not blocked by it."""
+        ...
+
+    def write(self, scope: Scope, changes: Sequence[Change], *, durable: bool = False) -> None:
+        """Apply all of these changes in order, or none of them.
+
+        Args:
+            scope: Who writes. A memory's key must be one of the scope's.
+            changes: What to do.
+            durable: Return only when the changes would survive a loss of power.
+
+        Raises:
+            StoreBusyError: Another process holds the write lock.
+            ModelMismatchError: Vectors whose length is not their model's dimensions.
+        """
+        ...
+
+    def rebuild(self, scope: Scope) -> AbstractContextManager[Rebuild]:
+        """Fill the next generation beside the current one; a normal end of the block flips to it."""
+        ...
+
+    def size(self) -> int:
+        """Return the bytes that the store takes on disk, 0 where it has no file."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        ...
+
+
+class Rebuild(Protocol):
+    """A generation that is being filled, for the whole tenant.
+
+    The current one answers until the block ends without an error. What other writers commit meanwhile is
+    not lost: they wait for the block, or their changes are carried over before the flip.
+    """
+
+    def documents(self) -> list[Document]:
+        """Return the documents of the current generation, by source and path."""
+        ...
+
+    def passages(self, document: Document) -> list[Prepared]:
+        """Return a document's passages as they are stored, in order, with terms left empty."""
+        ...
+
+    def additions(self) -> list[Prepared]:
+        """Return the memories that belong to no document, with terms left empty."""
+        ...
+
+    def write(self, changes: Sequence[Change]) -> None:
+        """Apply changes to the generation that is being filled."""
+        ...

@@ -1,0 +1,168 @@
+"""Changes: everything that can be asked of a store's writer, as frozen values.
+
+All computing (reading, chunking, counting, embedding) is done before a change is made; applying one
+only stores it. A store applies a sequence of changes in one transaction: all of them or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from scrubjay.memory.models import Model
+from scrubjay.memory.records import Document, Place, Record, Source, Versions
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scrubjay.text.tokens import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """Vectors as they are kept: whole numbers and one scale a row.
+
+    Attributes:
+        data: int8, shape (windows, dimensions).
+        scales: float32, shape (windows,). A row is about ``data * scale``; a zero row has scale 0.
+    """
+
+    data: NDArray[np.int8]
+    scales: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A memory with all that is kept beside it.
+
+    Attributes:
+        record: The memory. One with the same id is replaced.
+        terms: Its terms, counted.
+        vectors: Fingerprint of a model to the memory's windows.
+    """
+
+    record: Record
+    terms: Terms
+    vectors: Mapping[str, Codes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A passage whose text did not change, though its place may have."""
+
+    id: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class PutSource:
+    """Register a source, or change one of the same id."""
+
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class DropSource:
+    """Remove a source with its documents and passages."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutDocument:
+    """Make a document hold exactly these passages.
+
+    Attributes:
+        document: The document as it is now.
+        fresh: Passages that are new or whose text changed.
+        kept: Passages that stay as they are, with their place now.
+        dropped: Ids of passages that are no more.
+        moved_from: Path under which the source held this document until now, when it was renamed.
+    """
+
+    document: Document
+    fresh: tuple[Prepared, ...] = ()
+    kept: tuple[Kept, ...] = ()
+    dropped: tuple[str, ...] = ()
+    moved_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DropDocument:
+    """Remove a document and its passages."""
+
+    source: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutMemory:
+    """Add a memory that belongs to no document, or replace the one of the same id."""
+
+    memory: Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Remove memories for good and remember a keyed hash of each text, so that none comes back."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PutModel:
+    """Register an embedding model, or change the state of one.
+
+    Attributes:
+        model: The model.
+        state: ``active`` (embedded and ranked with) or ``adding`` (embedded, not ranked with yet).
+    """
+
+    model: Model
+    state: str = "active"
+
+
+@dataclass(frozen=True, slots=True)
+class DropModel:
+    """Remove a model and all of its vectors."""
+
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutVectors:
+    """Store vectors that were computed after their memories were written.
+
+    Attributes:
+        fingerprint: The model, which must be registered.
+        vectors: Memory id to (content hash it was computed from, windows). A memory that is gone or
+            whose text is another by now is passed over.
+        texts: sha256 of an embedded text to its windows, for the cache.
+    """
+
+    fingerprint: str
+    vectors: Mapping[str, tuple[str, Codes]]
+    texts: Mapping[str, Codes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PutVersions:
+    """Stamp the tenant's memories with the versions of the stages that made them."""
+
+    versions: Versions
+
+
+Change = (
+    PutVersions
+    | PutSource
+    | DropSource
+    | PutDocument
+    | DropDocument
+    | PutMemory
+    | Forget
+    | PutModel
+    | DropModel
+    | PutVectors
+)

@@ -1,0 +1,45 @@
+"""Open: store URL -> Store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote
+
+from scrubjay.errors import InputError
+from scrubjay.store.base import Store
+
+
+def open_store(url: str, secret: bytes | None = None) -> Store:
+    """Open the store that a URL names.
+
+    Args:
+        url: A path, ``sqlite:///path``, ``memory://``, or ``postgresql://…`` (a small adapter so far).
+        secret: Key of ids and tombstones for a tenant that is new; random when left out.
+
+    Raises:
+        InputError: The URL names no kind of store.
+        StoreError: It cannot be opened.
+    """
+    scheme, mark, rest = url.partition("://")
+    if not mark:
+        return _sqlite(Path(url), secret)
+    if scheme == "sqlite":
+        # sqlite:///relative.db and sqlite:////absolute.db, as SQLAlchemy reads them
+        return _sqlite(Path(unquote(rest.removeprefix("/"))), secret)
+    if scheme == "memory":
+        from scrubjay.store.inmemory.store import InMemoryStore
+
+        return InMemoryStore(secret)
+    if scheme in ("postgres", "postgresql"):
+        from scrubjay.store.postgres.store import PostgresStore
+
+        return PostgresStore(url, secret)
+    raise InputError(
+        f"{url} names no kind of store.", hint="use a path, sqlite:///path, postgresql://host/database or memory://"
+    )
+
+
+def _sqlite(path: Path, secret: bytes | None) -> Store:
+    from scrubjay.store.sqlite.store import SQLiteStore
+
+    return SQLiteStore(path.expanduser(), secret)

@@ -1,0 +1,51 @@
+"""Score: the one arithmetic of words and vectors, for every store and for the reference.
+
+Written with ``+ - * /`` alone, so that a Python float and a numpy array give the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Number = TypeVar("Number", float, NDArray[np.float64])
+
+K1: Final = 1.2
+"""Where a term's repetition stops counting (Robertson and Zaragoza, 2009): their usual value."""
+B: Final = 0.75
+"""How much a long memory is held against it: the usual value."""
+
+
+def idf(memories: int, frequency: int) -> float:
+    """Return the weight of a term that ``frequency`` of ``memories`` visible memories hold.
+
+    ``ln(1 + (N - df + .5) / (df + .5))``: never negative, .69 for a term in half of them.
+
+    >>> round(idf(10, 1), 6), round(idf(10, 10), 6)
+    (1.99243, 0.04652)
+    """
+    return math.log(1.0 + (memories - frequency + 0.5) / (frequency + 0.5))
+
+
+def saturation(tf: Number, length: Number, average: float) -> Number:
+    """Return how much of its idf a term earns that stands ``tf`` times among ``length`` words."""
+    return tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * (length / average)))
+
+
+def quantised(row: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
+    """Return a vector as whole numbers within ±127 (kept in float32) and its scale.
+
+    Products of such rows are exact in float32 up to 1,040 dimensions (127² · d < 2²⁴), so a matrix
+    product gives the same whole number on every machine and in every order of summation.
+    """
+    import numpy as np
+
+    peak = float(np.abs(row).max(initial=0.0))
+    if peak == 0.0:
+        return np.zeros(row.shape, dtype=np.float32), 0.0
+    scale = float(np.float32(peak / 127.0))
+    return np.rint(row / np.float32(scale)).clip(-127, 127).astype(np.float32), scale

@@ -1,0 +1,79 @@
+"""Connect: open the file as every process must, and say in our words what SQLite says in its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from scrubjay.errors import StoreBusyError, StoreDamagedError, StoreError
+from scrubjay.store.sqlite.migrations import migrate
+
+PAGE: Final = 8192
+"""Bytes of a page: postings and vectors are blobs, and fewer pages a blob are fewer reads."""
+CACHE_KIB: Final = 16_384
+"""KiB of pages that a connection keeps: five agents must not mean five copies of the store."""
+BUSY_MS: Final = 10_000
+"""Milliseconds SQLite waits for a lock held by a process that does not queue (a backup tool, say)."""
+
+
+def connect(path: Path, *, create: bool = True) -> apsw.Connection:
+    """Open a store's file, made with mode 0600 if it is not there, on the newest schema.
+
+    Raises:
+        StoreError: It cannot be opened, is damaged, or belongs to something else.
+    """
+    with spoken(path):
+        if create and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        writable = os.access(path, os.W_OK)
+        flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
+        connection = apsw.Connection(str(path), flags=flags)
+        connection.set_busy_timeout(BUSY_MS)
+        if path.stat().st_size == 0:
+            connection.pragma("page_size", PAGE)
+        if writable:
+            connection.pragma("journal_mode", "wal")
+        connection.pragma("cache_size", -CACHE_KIB)
+        connection.pragma("temp_store", 2)
+        connection.pragma("synchronous", "NORMAL")
+        migrate(connection, str(path))
+        return connection
+
+
+@contextmanager
+def spoken(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours, with the state of the store and the way out."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise StoreBusyError(
+            f"{path} is locked by another program. Nothing was written.", hint="try again in a moment"
+        ) from error
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreDamagedError(
+            f"{path} is damaged or is not a store ({error}). Nothing was written; your files are untouched.",
+            hint=f"move {path} away, then `scrubjay sync` your folders again",
+        ) from error
+    except apsw.FullError as error:
+        raise StoreError(
+            f"The disk that holds {path} is full. Nothing of this write was stored.", hint="free some space, run it again"
+        ) from error
+    except apsw.ReadOnlyError as error:
+        raise StoreError(
+            f"{path} is read-only. Nothing was written.", hint="check its owner and mode: it wants 0600"
+        ) from error
+    except (apsw.CantOpenError, apsw.IOError) as error:
+        raise StoreError(
+            f"{path} cannot be read or written ({error}). Nothing was written.",
+            hint="check that the folder is there, yours, and not full",
+        ) from error
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be opened ({error.strerror}). Nothing was written.", hint="name another file with --store"
+        ) from error

@@ -1,0 +1,43 @@
+"""Filters: which of a table's rows pass a `Where`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scrubjay.memory.records import Where
+from scrubjay.store.paths import path_passes
+from scrubjay.store.sqlite import pack
+from scrubjay.store.sqlite.table import Table
+
+if TYPE_CHECKING:
+    import apsw
+
+
+def passing(db: apsw.Connection, tenant: int, table: Table, where: Where) -> NDArray[np.bool_]:
+    """Return a mask over the rows. What the columns hold is asked of them, the rest of the tables."""
+    columns = table.columns
+    mask = table.live & np.isin(columns["status"], [pack.STATUS_CODE[s] for s in where.statuses])
+    if where.tiers:
+        mask &= np.isin(columns["tier"], [pack.TIER_CODE[t] for t in where.tiers])
+    if where.since is not None:
+        mask &= columns["at"] >= where.since
+    if where.until is not None:
+        mask &= columns["at"] < where.until
+    for tag in where.tags:
+        held = db.execute("SELECT num FROM tag WHERE tag = ?", (tag,)).fetchall()
+        mask &= np.isin(columns["num"], np.array([num for (num,) in held], np.int64))
+    if where.sources or where.path:
+        mask &= np.isin(columns["num"], _in_documents(db, tenant, where))
+    return mask
+
+
+def _in_documents(db: apsw.Connection, tenant: int, where: Where) -> NDArray[np.int64]:
+    found = db.execute("SELECT id, source, path FROM document WHERE tenant = ?", (tenant,)).fetchall()
+    nums: list[int] = []
+    for document, source, path in found:
+        if (not where.sources or source in where.sources) and (not where.path or path_passes(path, where.path)):
+            nums += [n for (n,) in db.execute("SELECT num FROM memory WHERE document = ?", (document,)).fetchall()]
+    return np.array(nums, np.int64)

@@ -1,0 +1,177 @@
+"""Index: put memories into segments, and take them out again.
+
+A segment holds the columns, postings and vectors of up to ``MOST`` memories of one visibility key. One
+write makes one new segment a key; when several of one size have gathered, `merge` makes them one. So a
+word's statistics are the sums over the segments that a reader may see, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scrubjay.memory.ids import parse_id
+from scrubjay.memory.records import Record
+from scrubjay.store.changes import Codes, Prepared
+from scrubjay.store.sqlite import pack
+
+if TYPE_CHECKING:
+    import apsw
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A memory on its way into a segment."""
+
+    num: int
+    memory: Prepared
+
+
+def put(
+    db: apsw.Connection, tenant: int, key: str, generation: int, entries: Sequence[Entry], terms: dict[str, int]
+) -> None:
+    """Write new segments for memories of one key.
+
+    Args:
+        db: Inside a transaction.
+        tenant: Number of the tenant.
+        key: Their visibility key.
+        generation: Their generation.
+        entries: The memories.
+        terms: Term to its number, for all of their terms.
+    """
+    for first in range(0, len(entries), pack.MOST):
+        _put_segment(db, (tenant, key, generation), entries[first : first + pack.MOST], terms)
+
+
+def _put_segment(
+    db: apsw.Connection, owner: tuple[int, str, int], entries: Sequence[Entry], terms: dict[str, int]
+) -> None:
+    columns = np.zeros(len(entries), pack.COLUMNS)
+    slots: dict[int, list[int]] = defaultdict(list)
+    counts: dict[int, bytearray] = defaultdict(bytearray)
+    own: list[tuple[int, int, bytes]] = []
+    for slot, entry in enumerate(entries):
+        columns[slot] = _column(entry)
+        numbers = []
+        for term, count in entry.memory.terms.counts.items():
+            number = terms[term]
+            numbers.append(number)
+            slots[number].append(slot)
+            counts[number].append(min(count, 255))
+        own.append((entry.num, slot, pack.pack_terms(numbers)))
+    db.execute(
+        "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) VALUES (?,?,?,?,?,?,1,?)",
+        (*owner, len(entries), len(entries), int(columns["length"].sum()), columns.tobytes()),
+    )
+    segment = db.last_insert_rowid()
+    db.executemany("INSERT INTO slot VALUES (?, ?, ?, ?)", ((num, segment, slot, t) for num, slot, t in own))
+    db.executemany(
+        "INSERT INTO posting VALUES (?, ?, ?)",
+        ((segment, n, np.array(slots[n], "<u2").tobytes() + bytes(counts[n])) for n in sorted(slots)),
+    )
+    by_model: dict[str, list[tuple[int, Codes]]] = defaultdict(list)
+    for slot, entry in enumerate(entries):
+        for fingerprint, codes in entry.memory.vectors.items():
+            by_model[fingerprint].append((slot, codes))
+    for fingerprint, rows in by_model.items():
+        put_vectors(db, segment, model_number(db, fingerprint), rows)
+
+
+def _column(entry: Entry) -> tuple[int, ...]:
+    record: Record = entry.memory.record
+    parsed = parse_id(record.id)
+    assert parsed is not None
+    at = record.event.start if record.event is not None else record.recorded_at
+    length = min(entry.memory.terms.length, 2**32 - 1)
+    return (parsed[1], entry.num, at, length, pack.TIER_CODE[record.tier], pack.STATUS_CODE[record.status], 1, 0)
+
+
+def model_number(db: apsw.Connection, fingerprint: str) -> int:
+    """Return a registered model's number."""
+    (number,) = db.execute("SELECT id FROM model WHERE fingerprint = ?", (fingerprint,)).fetchone()
+    return int(number)
+
+
+def put_vectors(db: apsw.Connection, segment: int, model: int, rows: Sequence[tuple[int, Codes]]) -> None:
+    """Append vectors of memories of one segment, given as (slot, windows)."""
+    rows = sorted(rows, key=lambda row: row[0])
+    slots = np.concatenate([np.full(len(codes.scales), slot, np.uint16) for slot, codes in rows])
+    scales = np.concatenate([codes.scales for _, codes in rows])
+    data = np.concatenate([codes.data for _, codes in rows])
+    db.execute(
+        "INSERT INTO vector (segment, model, rows, data) VALUES (?, ?, ?, ?)",
+        (segment, model, len(slots), pack.pack_vectors(slots, scales, data)),
+    )
+
+
+def take_out(db: apsw.Connection, nums: Sequence[int]) -> None:
+    """Remove memories from their segments: columns, postings and vectors, byte by byte."""
+    gone: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
+    for num in nums:
+        row = db.execute("SELECT segment, slot, terms FROM slot WHERE num = ?", (num,)).fetchone()
+        if row is not None:
+            gone[row[0]].append((row[1], pack.unpack_terms(row[2])))
+            db.execute("DELETE FROM slot WHERE num = ?", (num,))
+    for segment, taken in gone.items():
+        live = _blank_columns(db, segment, [slot for slot, _ in taken])
+        if live == 0:
+            drop_segment(db, segment)
+            continue
+        _strip_postings(db, segment, taken)
+        _blank_vectors(db, segment, {slot for slot, _ in taken})
+
+
+def _blank_columns(db: apsw.Connection, segment: int, slots: Sequence[int]) -> int:
+    (blob,) = db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
+    columns = np.frombuffer(blob, pack.COLUMNS).copy()
+    columns[list(slots)] = np.zeros(1, pack.COLUMNS)[0]
+    live = int(columns["live"].sum())
+    db.execute(
+        "UPDATE segment SET columns = ?, live = ?, length = ?, version = version + 1 WHERE id = ?",
+        (columns.tobytes(), live, int(columns["length"].sum()), segment),
+    )
+    return live
+
+
+def _strip_postings(db: apsw.Connection, segment: int, taken: Sequence[tuple[int, list[int]]]) -> None:
+    by_term: dict[int, list[int]] = defaultdict(list)
+    for slot, terms in taken:
+        for term in terms:
+            by_term[term].append(slot)
+    for term, slots in by_term.items():
+        (data,) = db.execute("SELECT data FROM posting WHERE segment = ? AND term = ?", (segment, term)).fetchone()
+        held, counts = pack.unpack_postings(data)
+        keep = ~np.isin(held, np.array(slots, np.uint16))
+        if keep.any():
+            packed = pack.pack_postings(held[keep], counts[keep])
+            db.execute("UPDATE posting SET data = ? WHERE segment = ? AND term = ?", (packed, segment, term))
+        else:
+            db.execute("DELETE FROM posting WHERE segment = ? AND term = ?", (segment, term))
+
+
+def _blank_vectors(db: apsw.Connection, segment: int, slots: set[int]) -> None:
+    """Zero the rows in place: rewriting megabytes to remove one row would be the cost of every edit."""
+    gone = np.array(sorted(slots), np.uint16)
+    found = db.execute(
+        "SELECT v.id, v.rows, m.dimensions FROM vector v JOIN model m ON m.id = v.model WHERE v.segment = ?", (segment,)
+    ).fetchall()
+    for row_id, rows, dimensions in found:
+        with db.blob_open("main", "vector", "data", row_id, True) as blob:
+            held = np.frombuffer(blob.read(rows * 2), "<u2")
+            for row in np.flatnonzero(np.isin(held, gone)):
+                scale, numbers = pack.row_offsets(int(row), rows, dimensions)
+                blob.seek(scale)
+                blob.write(bytes(4))
+                blob.seek(numbers)
+                blob.write(bytes(dimensions))
+
+
+def drop_segment(db: apsw.Connection, segment: int) -> None:
+    """Remove a segment whose memories have all left it, with its postings and vectors."""
+    for table, column in (("posting", "segment"), ("vector", "segment"), ("segment", "id")):
+        db.execute(f"DELETE FROM {table} WHERE {column} = ?", (segment,))

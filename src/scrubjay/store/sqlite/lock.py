@@ -1,0 +1,74 @@
+"""Lock: a fair turn for writers of one store, across processes and threads.
+
+SQLite's own lock is taken by whoever polls at the right moment, so one busy writer can starve another.
+Here two byte locks on a file beside the store make a queue: a writer first holds *next*, then waits for
+*now*, then lets *next* go. Whoever just wrote stands behind the one that holds *next*. The kernel frees
+both when a process dies, so no lock outlives its owner.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from scrubjay.errors import StoreBusyError
+
+try:
+    import fcntl
+except ImportError:  # Windows: SQLite's own lock, unfair but sound
+    fcntl = None  # type: ignore[assignment]
+
+PAUSE: Final = 0.001
+"""Seconds between two looks at a lock that is held."""
+PATIENCE: Final = 30.0
+"""Seconds a writer waits for its turn: far longer than any one transaction, short enough to be told."""
+
+
+@contextmanager
+def turn(store: Path, patience: float = PATIENCE) -> Iterator[None]:
+    """Wait for this writer's turn and hold it until the block ends.
+
+    Raises:
+        StoreBusyError: The turn did not come within ``patience`` seconds.
+    """
+    if fcntl is None:
+        yield
+        return
+    end = time.monotonic() + patience
+    name = store.with_name(store.name + ".lock")
+    following = _open(name.with_name(name.name + "-next"))
+    try:
+        current = _open(name)
+        try:
+            _wait(following, end, patience, store)
+            try:
+                _wait(current, end, patience, store)
+            finally:
+                fcntl.flock(following, fcntl.LOCK_UN)
+            yield
+        finally:
+            os.close(current)
+    finally:
+        os.close(following)
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _wait(descriptor: int, end: float, patience: float, store: Path) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise StoreBusyError(
+                    f"Another writer has held {store} for {patience:g} seconds. Nothing was written.",
+                    hint="try again; `scrubjay status` shows what the store is doing",
+                ) from None
+            time.sleep(PAUSE)

@@ -1,0 +1,117 @@
+"""Models: the registered models, vectors that come later, and the cache of embedded texts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.memory.models import Model
+from scrubjay.memory.scope import Scope
+from scrubjay.store.changes import Codes, PutVectors
+from scrubjay.store.sqlite import index, merge, rows
+from scrubjay.store.sqlite.tenant import Tenant
+
+if TYPE_CHECKING:
+    import apsw
+
+CACHE_BYTES: Final = 32 * 1024 * 1024
+"""Bytes of embedded texts kept a tenant, oldest out first: about 80,000 passages of 384 dimensions."""
+
+_SELECT: Final = "SELECT id, provider, name, revision, dimensions, pooling, window, state FROM model"
+
+
+def registered(db: apsw.Connection) -> dict[str, tuple[int, Model, str]]:
+    """Return the registered models: fingerprint to (number, model, state)."""
+    found = {}
+    for number, *identity, state in db.execute(_SELECT).fetchall():
+        model = Model(*identity)
+        found[model.fingerprint] = (number, model, state)
+    return found
+
+
+def put(db: apsw.Connection, model: Model, state: str) -> None:
+    """Register a model, with every memory waiting for it, or change the state of one."""
+    known = registered(db)
+    if model.fingerprint in known:
+        db.execute("UPDATE model SET state = ? WHERE fingerprint = ?", (state, model.fingerprint))
+        return
+    db.execute(
+        "INSERT INTO model (fingerprint, provider, name, revision, dimensions, pooling, window, state) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            model.fingerprint, model.provider, model.name, model.revision, model.dimensions, model.pooling,
+            model.window, state,
+        ),
+    )  # fmt: skip
+    db.execute("INSERT INTO pending SELECT ?, hash, num FROM memory", (db.last_insert_rowid(),))
+
+
+def drop(db: apsw.Connection, fingerprint: str) -> None:
+    """Remove a model and its vectors everywhere."""
+    known = registered(db)
+    if fingerprint in known:
+        number = known[fingerprint][0]
+        for table in ("vector", "pending", "cache"):
+            db.execute(f"DELETE FROM {table} WHERE model = ?", (number,))
+        db.execute("DELETE FROM model WHERE id = ?", (number,))
+        db.execute("UPDATE segment SET version = version + 1")
+
+
+def put_vectors(db: apsw.Connection, tenant: Tenant, scope: Scope | None, change: PutVectors) -> None:
+    """Store late vectors where their memories still wait for them, and cache their texts."""
+    number = index.model_number(db, change.fingerprint)
+    by_segment: dict[int, list[tuple[int, Codes]]] = defaultdict(list)
+    for memory, (content_hash, codes) in change.vectors.items():
+        row = db.execute(
+            "SELECT m.num, m.hash, m.key, s.segment, s.slot FROM memory m JOIN slot s ON s.num = m.num "
+            "WHERE m.tenant = ? AND m.hash = ? AND m.generation = ? AND m.content_hash = ?",
+            (tenant.number, rows.sort_hash(memory), tenant.generation, content_hash),
+        ).fetchone()
+        if row is None or (scope is not None and row[2] not in scope.keys):
+            continue
+        db.execute("DELETE FROM pending WHERE model = ? AND hash = ? AND num = ?", (number, row[1], row[0]))
+        if db.changes():
+            by_segment[row[3]].append((row[4], codes))
+    for segment, held in by_segment.items():
+        index.put_vectors(db, segment, number, held)
+        merge.join_vectors(db, segment, number)
+        db.execute("UPDATE segment SET version = version + 1 WHERE id = ?", (segment,))
+    for text, codes in change.texts.items():
+        db.execute(
+            "INSERT OR REPLACE INTO cache (tenant, model, hash, rows, data) VALUES (?, ?, ?, ?, ?)",
+            (tenant.number, number, text, len(codes.scales), codes.scales.astype("<f4").tobytes() + codes.data.tobytes()),
+        )
+    if change.texts:
+        _bound_cache(db, tenant.number)
+
+
+def _bound_cache(db: apsw.Connection, tenant: int) -> None:
+    (held,) = db.execute("SELECT total(length(data)) FROM cache WHERE tenant = ?", (tenant,)).fetchone()
+    if held > CACHE_BYTES:
+        db.execute(
+            "DELETE FROM cache WHERE seq IN (SELECT seq FROM cache WHERE tenant = ? ORDER BY seq LIMIT "
+            "(SELECT count(*) / 8 + 1 FROM cache WHERE tenant = ?))",
+            (tenant, tenant),
+        )
+
+
+def cached(db: apsw.Connection, tenant: int, fingerprint: str, hashes: list[str]) -> dict[str, Codes]:
+    """Return windows of texts that were embedded before."""
+    import numpy as np
+
+    known = registered(db)
+    if fingerprint not in known:
+        return {}
+    number, model, _ = known[fingerprint]
+    found = {}
+    for text in hashes:
+        row = db.execute(
+            "SELECT rows, data FROM cache WHERE tenant = ? AND model = ? AND hash = ?", (tenant, number, text)
+        ).fetchone()
+        if row is not None:
+            count, blob = row
+            data = np.frombuffer(blob, "i1", count * model.dimensions, count * 4)
+            found[text] = Codes(data.reshape(count, model.dimensions), np.frombuffer(blob, "<f4", count))
+    return found
+
+

@@ -1,0 +1,81 @@
+"""Pack: how columns, postings and vectors lie in blobs, and back again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scrubjay.memory.tiers import STATUSES, TIERS
+
+MOST: Final = 16_384
+"""Most slots of a segment: a slot fits 16 bits, and taking one memory out rewrites little."""
+
+COLUMNS: Final = np.dtype(
+    [
+        ("key", "<u8"),  # the id's number
+        ("num", "<i8"),
+        ("at", "<i8"),  # event start, else recorded: UTC µs
+        ("length", "<u4"),  # source words
+        ("tier", "u1"),
+        ("status", "u1"),
+        ("live", "u1"),  # 0: taken out; the slot stays empty until the segment is merged
+        ("spare", "u1"),
+    ]
+)
+TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
+STATUS_CODE: Final = {status: code for code, status in enumerate(STATUSES)}
+SIGN: Final = 1 << 63
+"""Moves an id's number into SQLite's signed range without changing its order."""
+
+Postings = tuple[NDArray[np.uint16], NDArray[np.uint8]]
+Vectors = tuple[NDArray[np.uint16], NDArray[np.float32], NDArray[np.int8]]
+
+
+def pack_postings(slots: NDArray[np.uint16], frequencies: NDArray[np.uint8]) -> bytes:
+    """Return a posting list as bytes: all slots (ascending), then all term frequencies."""
+    return slots.astype("<u2").tobytes() + frequencies.tobytes()
+
+
+def unpack_postings(data: bytes) -> Postings:
+    """Return slots and term frequencies of a posting list."""
+    count = len(data) // 3
+    return np.frombuffer(data, "<u2", count), np.frombuffer(data, "u1", count, count * 2)
+
+
+def pack_vectors(slots: NDArray[np.uint16], scales: NDArray[np.float32], data: NDArray[np.int8]) -> bytes:
+    """Return rows of vectors as bytes: all slots, all scales, then the rows."""
+    return slots.astype("<u2").tobytes() + scales.astype("<f4").tobytes() + np.ascontiguousarray(data).tobytes()
+
+
+def unpack_vectors(blob: bytes, rows: int, dimensions: int) -> Vectors:
+    """Return slots, scales and rows."""
+    slots = np.frombuffer(blob, "<u2", rows)
+    scales = np.frombuffer(blob, "<f4", rows, rows * 2)
+    data = np.frombuffer(blob, "i1", rows * dimensions, rows * 6).reshape(rows, dimensions)
+    return slots, scales, data
+
+
+def row_offsets(row: int, rows: int, dimensions: int) -> tuple[int, int]:
+    """Return where a row's scale and numbers begin inside a vector blob."""
+    return rows * 2 + row * 4, rows * 6 + row * dimensions
+
+
+def pack_terms(terms: Iterable[int]) -> bytes:
+    """Return a memory's term numbers as bytes, ascending."""
+    return np.array(sorted(terms), dtype="<u4").tobytes()
+
+
+def unpack_terms(data: bytes) -> list[int]:
+    """Return a memory's term numbers."""
+    return [int(term) for term in np.frombuffer(data, "<u4")]
+
+
+def join(parts: Sequence[Vectors]) -> Vectors:
+    """Return the rows of several vector blobs as one, in the order of their slots."""
+    slots = np.concatenate([part[0] for part in parts])
+    order = np.argsort(slots, kind="stable")
+    scales = np.concatenate([part[1] for part in parts])[order]
+    return slots[order], scales, np.concatenate([part[2] for part in parts])[order]

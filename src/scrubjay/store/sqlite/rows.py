@@ -1,0 +1,94 @@
+"""Rows: a record as a row of the memory table, and back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from scrubjay.memory.ids import memory_id, parse_id
+from scrubjay.memory.records import Place, Record, When
+from scrubjay.store.sqlite.pack import SIGN
+
+FIELDS: Final = (
+    "tenant, key, generation, hash, tier, status, document, ordinal, char_start, char_end, line_start, line_end, "
+    "owner, project, agent, session, role, turn, origin, title, heading_path, content_hash, "
+    "event_start, event_end, event_precision, event_zone, recorded_at, updated_at, last_used, valid_from, valid_until, "
+    "pinned, confidence, strength, tags, content"
+)
+MARKS: Final = ",".join("?" * (FIELDS.count(",") + 1))
+INSERT: Final = f"INSERT INTO memory ({FIELDS}) VALUES ({MARKS})"
+SELECT: Final = (
+    "SELECT m.hash, m.tier, m.content, m.content_hash, m.title, m.key, m.owner, m.recorded_at, m.updated_at, "
+    "m.heading_path, m.tags, m.project, m.agent, m.session, m.role, m.turn, m.origin, m.status, m.pinned, m.confidence, "
+    "m.strength, m.event_start, m.event_end, m.event_precision, m.event_zone, m.valid_from, m.valid_until, m.last_used, "
+    "d.source, d.path, m.ordinal, m.char_start, m.char_end, m.line_start, m.line_end "
+    "FROM memory m LEFT JOIN document d ON d.id = m.document "
+)
+
+
+def sort_hash(memory: str) -> int:
+    """Return an id's number as SQLite keeps it, sorting as the id's digits do."""
+    parsed = parse_id(memory)
+    assert parsed is not None, memory
+    return parsed[1] - SIGN
+
+
+def to_row(record: Record, tenant: int, generation: int, document: int | None) -> tuple[Any, ...]:
+    """Return a record as the values of `INSERT`."""
+    place, event = record.place, record.event
+    where = (
+        (place.ordinal, place.start, place.end, place.line_start, place.line_end) if place else (None,) * 5
+    )
+    when = (event.start, event.end, event.precision, event.zone) if event else (None,) * 4
+    return (
+        tenant, record.key, generation, sort_hash(record.id), record.tier, record.status, document, *where,
+        record.owner, record.project, record.agent, record.session, record.role, record.turn, record.origin,
+        record.title, json.dumps(record.heading_path, ensure_ascii=False), record.content_hash, *when,
+        record.recorded_at, record.updated_at, record.last_used, record.valid_from, record.valid_until,
+        int(record.pinned), record.confidence, record.strength,
+        json.dumps(record.tags, ensure_ascii=False), record.content,
+    )  # fmt: skip
+
+
+def to_record(row: tuple[Any, ...]) -> Record:
+    """Return a row of `SELECT` as a record."""
+    event = None if row[21] is None else When(row[21], row[22], row[23], row[24])
+    place = None if row[28] is None else Place(row[28], row[29], *row[30:35])
+    return Record(
+        id=from_hash(row[1], row[0]),
+        tier=row[1],
+        content=row[2],
+        content_hash=row[3],
+        title=row[4],
+        key=row[5],
+        owner=row[6],
+        recorded_at=row[7],
+        updated_at=row[8],
+        heading_path=tuple(json.loads(row[9])),
+        tags=tuple(json.loads(row[10])),
+        place=place,
+        project=row[11],
+        agent=row[12],
+        session=row[13],
+        role=row[14],
+        turn=row[15],
+        origin=row[16],
+        status=row[17],
+        pinned=bool(row[18]),
+        confidence=row[19],
+        strength=row[20],
+        event=event,
+        valid_from=row[25],
+        valid_until=row[26],
+        last_used=row[27],
+    )
+
+
+def from_hash(tier: str, number: int) -> str:
+    """Return the id of a memory from its tier and the number SQLite keeps."""
+    return memory_id(tier, number + SIGN)
+
+
+def is_id(memory: str) -> bool:
+    """Return whether a text is a whole id."""
+    return parse_id(memory) is not None

@@ -1,0 +1,41 @@
+"""Tenant: the number, secret and current generation of a tenant."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import apsw
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """One tenant as its row says at the start of a transaction.
+
+    Attributes:
+        number: Its key in every table.
+        secret: What ids and tombstones are hashed with.
+        generation: Which memories answer now.
+    """
+
+    number: int
+    secret: bytes
+    generation: int
+
+
+def find(db: apsw.Connection, name: str) -> Tenant | None:
+    """Return a tenant, None before its first write."""
+    row = db.execute("SELECT id, secret, generation FROM tenant WHERE name = ?", (name,)).fetchone()
+    return None if row is None else Tenant(*row)
+
+
+def obtain(db: apsw.Connection, name: str, secret: bytes | None = None) -> Tenant:
+    """Return a tenant, made now with this or a random secret if it is new. Call it inside a transaction."""
+    found = find(db, name)
+    if found is None:
+        db.execute("INSERT INTO tenant (name, secret) VALUES (?, ?)", (name, secret or secrets.token_bytes(32)))
+        found = find(db, name)
+    assert found is not None
+    return found

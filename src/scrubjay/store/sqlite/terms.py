@@ -1,0 +1,93 @@
+"""Terms: a tenant's vocabulary, each term with a number, and its trigrams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.store.sqlite.pack import unpack_terms
+from scrubjay.text.grams import EDGE, trigrams
+
+if TYPE_CHECKING:
+    import apsw
+
+MOST_REMEMBERED: Final = 400_000
+"""Terms whose numbers a process keeps at hand: about 60 MB at the very most."""
+
+MOST_SHARING: Final = 50_000
+"""Terms compared with a mistyped word: a bound on one lookup in a vocabulary of millions."""
+
+
+class Vocabulary:
+    """Numbers of terms, remembered by one process between its transactions."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._epoch = 0
+
+    def numbers(self, db: apsw.Connection, tenant: int, terms: Iterable[str]) -> dict[str, int]:
+        """Return the number of each term, given now to those that are new. Call it inside a transaction."""
+        (epoch,) = db.execute("SELECT value FROM counter WHERE name = 'epoch'").fetchone()
+        if epoch != self._epoch or len(self._numbers) > MOST_REMEMBERED:
+            self._numbers.clear()  # another process may have removed terms
+            self._epoch = epoch
+        found = {}
+        for term in set(terms):
+            number = self._numbers.get((tenant, term))
+            if number is None:
+                number = self._obtain(db, tenant, term)
+                self._numbers[tenant, term] = number
+            found[term] = number
+        return found
+
+    def _obtain(self, db: apsw.Connection, tenant: int, term: str) -> int:
+        row = db.execute("SELECT id FROM term WHERE tenant = ? AND text = ?", (tenant, term)).fetchone()
+        if row is not None:
+            return int(row[0])
+        db.execute("INSERT INTO term (tenant, text) VALUES (?, ?)", (tenant, term))
+        number = db.last_insert_rowid()
+        db.execute("INSERT INTO term_gram (rowid, text) VALUES (?, ?)", (number, padded(term)))
+        return number
+
+    def discard(self) -> None:
+        """Forget the numbers: the transaction that gave some of them was rolled back."""
+        self._numbers.clear()
+
+    def prune(self, db: apsw.Connection, tenant: int, numbers: Iterable[int]) -> None:
+        """Remove those of these terms that no memory holds any more, from the trigrams too."""
+        segments = [s for (s,) in db.execute("SELECT id FROM segment WHERE tenant = ?", (tenant,)).fetchall()]
+        for number in numbers:
+            held = any(
+                db.execute("SELECT 1 FROM posting WHERE segment = ? AND term = ?", (segment, number)).fetchone()
+                for segment in segments
+            )
+            if not held:
+                db.execute("DELETE FROM term WHERE id = ?", (number,))
+                db.execute("DELETE FROM term_gram WHERE rowid = ?", (number,))
+        # Without it the words stay readable in the index file after they are deleted.
+        db.execute("INSERT INTO term_gram (term_gram) VALUES ('optimize')")
+        db.execute("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
+        self.discard()
+
+
+def padded(term: str) -> str:
+    """Return a term with its ends marked, as `grams.trigrams` marks them."""
+    return f"{EDGE}{term}{EDGE}"
+
+
+def sharing_trigrams(db: apsw.Connection, tenant: int, word: str) -> list[str]:
+    """Return the tenant's terms that share a trigram with a word, at most `MOST_SHARING`."""
+    if not (grams := sorted(trigrams(word))):
+        return []
+    match = " OR ".join('"' + gram.replace('"', '""') + '"' for gram in grams)
+    found = db.execute(
+        "SELECT t.text FROM term_gram JOIN term t ON t.id = term_gram.rowid WHERE term_gram MATCH ? AND t.tenant = ? LIMIT ?",
+        (match, tenant, MOST_SHARING),
+    ).fetchall()
+    return [text for (text,) in found]
+
+
+def of(db: apsw.Connection, num: int) -> set[int]:
+    """Return the numbers of a memory's terms."""
+    row = db.execute("SELECT terms FROM slot WHERE num = ?", (num,)).fetchone()
+    return set() if row is None else set(unpack_terms(row[0]))

@@ -1,0 +1,104 @@
+"""Vectors: cosine with each memory's best window, over the vectors of a table's segments."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scrubjay.memory.models import Model
+from scrubjay.store.score import quantised
+from scrubjay.store.sqlite.pack import Vectors, unpack_vectors
+from scrubjay.store.sqlite.scored import ArrayScored, spread
+from scrubjay.store.sqlite.table import Part, Table
+
+if TYPE_CHECKING:
+    import apsw
+
+BLOCK: Final = 4096
+"""Rows widened to float32 at a time: 4 MB at 256 dimensions, which stays in the processor's cache."""
+EXACT_IN_FLOAT32: Final = 1040
+"""Most dimensions whose products of ±127 sum below 2²⁴: above, float64 keeps them whole."""
+KEPT_BYTES: Final = 160 * 1024 * 1024
+"""Bytes of vectors a process keeps; the rest is read from the file, which the system caches for all."""
+
+
+class Blocks:
+    """Vector rows of the segments read last, shared by one process's readers."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, int, int], list[Vectors]] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def of(self, db: apsw.Connection, part: Part, model: int, dimensions: int) -> list[Vectors]:
+        """Return a segment's vectors of a model."""
+        name = (part.segment, part.version, model)
+        with self._lock:
+            kept = self._kept.get(name)
+            if kept is not None:
+                self._kept.move_to_end(name)
+                return kept
+        found = db.execute(
+            "SELECT rows, data FROM vector WHERE segment = ? AND model = ? ORDER BY id", (part.segment, model)
+        ).fetchall()
+        vectors = [unpack_vectors(data, rows, dimensions) for rows, data in found]
+        with self._lock:
+            for stale in [k for k in self._kept if k[0] == part.segment and k[2] == model and k[1] < part.version]:
+                self._bytes -= _size(self._kept.pop(stale))
+            if name not in self._kept:
+                self._kept[name] = vectors
+                self._bytes += _size(vectors)
+            while self._bytes > KEPT_BYTES and len(self._kept) > 1:
+                self._bytes -= _size(self._kept.popitem(last=False)[1])
+        return vectors
+
+
+def _size(vectors: list[Vectors]) -> int:
+    return sum(data.nbytes + scales.nbytes + slots.nbytes for slots, scales, data in vectors)
+
+
+def score(
+    db: apsw.Connection,
+    table: Table,
+    blocks: Blocks,
+    model: tuple[int, Model],
+    query: NDArray[np.float32],
+    passing: NDArray[np.bool_],
+) -> ArrayScored:
+    """Score every row that has vectors of the model."""
+    number, identity = model
+    codes, scale = quantised(query)
+    best = np.full(table.rows, -np.inf, np.float64)
+    for part in table.parts:
+        for slots, scales, data in blocks.of(db, part, number, identity.dimensions):
+            rows = slots.astype(np.int64) + part.first
+            amounts = products(data, codes) * (scales.astype(np.float64) * scale)
+            if len(rows) > 1 and (rows[1:] <= rows[:-1]).any():
+                np.maximum.at(best, rows, amounts)
+            else:
+                best[rows] = amounts
+    known = table.live & (best > -np.inf)
+    mean, deviation = spread(best[known])
+    return ArrayScored(
+        table=table,
+        scores=best,
+        known=known,
+        passing=np.flatnonzero(known & passing),
+        mean=mean,
+        deviation=deviation,
+        covered=int(known.sum()),
+    )
+
+
+def products(data: NDArray[np.int8], codes: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the exact whole-number product of each row with the query's codes."""
+    kind = np.float32 if len(codes) <= EXACT_IN_FLOAT32 else np.float64
+    wide = codes.astype(kind)
+    found = np.empty(len(data), np.float64)
+    for first in range(0, len(data), BLOCK):
+        found[first : first + BLOCK] = data[first : first + BLOCK].astype(kind) @ wide
+    return found

@@ -1,0 +1,237 @@
+"""Writer: what each change does to the tables, inside one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import NotFoundError
+from scrubjay.memory.ids import tombstone_hash
+from scrubjay.memory.records import Place
+from scrubjay.memory.scope import Scope
+from scrubjay.store import changes as c
+from scrubjay.store.scope_check import fitting, writable
+from scrubjay.store.sqlite import index, merge, models, rows, terms
+from scrubjay.store.sqlite.tenant import Tenant
+
+if TYPE_CHECKING:
+    import apsw
+
+LOG_FLOOR = 100_000
+"""Entries of the change log that are kept; a reader further behind reloads."""
+
+
+class Writer:
+    """One transaction's work. `finish` must be called before the commit."""
+
+    def __init__(self, db: apsw.Connection, tenant: Tenant, scope: Scope | None, vocabulary: terms.Vocabulary) -> None:
+        self._db = db
+        self._tenant = tenant
+        self._scope = scope
+        self._vocabulary = vocabulary
+        self._fresh: dict[int, index.Entry] = {}
+        self._models = models.registered(db)
+        self.forgot = False
+
+    def apply(self, change: c.Change) -> None:
+        """Do one change."""
+        match change:
+            case c.PutVersions(versions):
+                stamp = json.dumps(asdict(versions))
+                self._db.execute("UPDATE tenant SET versions = ? WHERE id = ?", (stamp, self._tenant.number))
+            case c.PutSource():
+                self._put_source(change)
+            case c.DropSource(source):
+                self._drop_source(source)
+            case c.PutDocument():
+                self._put_document(change)
+            case c.DropDocument(source, path):
+                self._drop_document(source, path)
+            case c.PutMemory(memory):
+                self._put([memory], None)
+            case c.Forget(ids):
+                self._forget(ids)
+            case c.PutModel(model, state):
+                models.put(self._db, model, state)
+                self._models = models.registered(self._db)
+            case c.DropModel(fingerprint):
+                models.drop(self._db, fingerprint)
+                self._models = models.registered(self._db)
+            case c.PutVectors():
+                self._flush()
+                self._check_vectors(change.fingerprint, change.vectors.items())
+                models.put_vectors(self._db, self._tenant, self._scope, change)
+
+    def finish(self) -> None:
+        """Write the new segments, merge those that are due, and cut the log."""
+        self._flush()
+        for key in self._keys():
+            while segments := merge.due(self._db, self._tenant.number, key, self._tenant.generation):
+                merge.merge(self._db, segments)
+        self._db.execute(
+            "DELETE FROM change WHERE seq <= (SELECT max(seq) FROM change) - ?",
+            (LOG_FLOOR,),
+        )
+
+    def _keys(self) -> list[str]:
+        found = self._db.execute(
+            "SELECT DISTINCT key FROM segment WHERE tenant = ? AND generation = ?",
+            (self._tenant.number, self._tenant.generation),
+        ).fetchall()
+        return [key for (key,) in found if self._scope is None or key in self._scope.keys]
+
+    def _flush(self) -> None:
+        by_key: dict[str, list[index.Entry]] = defaultdict(list)
+        for entry in self._fresh.values():
+            by_key[entry.memory.record.key].append(entry)
+        self._fresh.clear()
+        for key, entries in by_key.items():
+            known = self._vocabulary.numbers(
+                self._db, self._tenant.number, (t for e in entries for t in e.memory.terms.counts)
+            )
+            index.put(self._db, self._tenant.number, key, self._tenant.generation, entries, known)
+
+    def _put_source(self, change: c.PutSource) -> None:
+        s = change.source
+        writable(self._scope, s.key, f"Source {s.root}")
+        self._db.execute(
+            "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                self._tenant.number, s.id, s.root, s.description, json.dumps(s.include), json.dumps(s.exclude),
+                s.key, s.added_at, s.synced_at,
+            ),
+        )  # fmt: skip
+
+    def _drop_source(self, source: str) -> None:
+        own = (self._tenant.number, source)
+        found = self._db.execute(
+            "SELECT path FROM document WHERE tenant = ? AND source = ? AND generation = ?",
+            (*own, self._tenant.generation),
+        ).fetchall()
+        for (path,) in found:
+            self._drop_document(source, path)
+        self._db.execute("DELETE FROM source WHERE tenant = ? AND id = ?", own)
+
+    def _document(self, source: str, path: str) -> int | None:
+        row = self._db.execute(
+            "SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?",
+            (self._tenant.number, source, self._tenant.generation, path),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def _put_document(self, change: c.PutDocument) -> None:
+        d = change.document
+        known = self._db.execute(
+            "SELECT 1 FROM source WHERE tenant = ? AND id = ?", (self._tenant.number, d.source)
+        ).fetchone()
+        if known is None:
+            raise NotFoundError(f"No source {d.source} is registered. Nothing was written.")
+        number = self._document(d.source, change.moved_from or d.path)
+        v = d.versions
+        values = (
+            d.path, d.content_hash, d.mtime_ns, d.size, d.cursor, d.title,
+            v.chunker, v.tokenizer, v.scrubber, v.extractor, v.labeller,
+        )  # fmt: skip
+        if number is None:
+            self._db.execute(
+                "INSERT INTO document (path, content_hash, mtime_ns, size, cursor, title, chunker, tokenizer, scrubber, "
+                "extractor, labeller, tenant, source, generation) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                (*values, self._tenant.number, d.source, self._tenant.generation),
+            )
+            number = self._db.last_insert_rowid()
+        else:
+            self._db.execute(
+                "UPDATE document SET path=?, content_hash=?, mtime_ns=?, size=?, cursor=?, title=?, chunker=?, "
+                "tokenizer=?, scrubber=?, extractor=?, labeller=? WHERE id = ?",
+                (*values, number),
+            )
+        self._remove(self._numbers(change.dropped), "drop")
+        for kept in change.kept:
+            self._move(kept.id, kept.place, number)
+        self._put(change.fresh, number)
+
+    def _move(self, memory: str, place: Place, document: int) -> None:
+        values = (place.ordinal, place.start, place.end, place.line_start, place.line_end)
+        self._db.execute(
+            "UPDATE memory SET document = ?, ordinal = ?, char_start = ?, char_end = ?, line_start = ?, line_end = ? "
+            "WHERE tenant = ? AND hash = ? AND generation = ? AND (document, ordinal, char_start, char_end, line_start, "
+            "line_end) IS NOT (?, ?, ?, ?, ?, ?)",
+            (
+                document, *values, self._tenant.number, rows.sort_hash(memory), self._tenant.generation,
+                document, *values,
+            ),
+        )  # fmt: skip
+
+    def _drop_document(self, source: str, path: str) -> None:
+        number = self._document(source, path)
+        if number is not None:
+            found = self._db.execute("SELECT num FROM memory WHERE document = ?", (number,)).fetchall()
+            self._remove([num for (num,) in found], "drop")
+            self._db.execute("DELETE FROM document WHERE id = ?", (number,))
+
+    def _put(self, memories: Sequence[c.Prepared], document: int | None) -> None:
+        for memory in memories:
+            writable(self._scope, memory.record.key, f"Memory {memory.record.id}")
+            for fingerprint, codes in memory.vectors.items():
+                self._check_vectors(fingerprint, [(memory.record.id, ("", codes))])
+        self._remove(self._numbers([m.record.id for m in memories]), None)
+        for memory in memories:
+            record = memory.record
+            values = rows.to_row(record, self._tenant.number, self._tenant.generation, document)
+            self._db.execute(rows.INSERT, values)
+            num = self._db.last_insert_rowid()
+            self._fresh[num] = index.Entry(num, memory)
+            for tag in record.tags:
+                self._db.execute("INSERT INTO tag VALUES (?, ?)", (tag, num))
+            for fingerprint, (number, _, _) in self._models.items():
+                if fingerprint not in memory.vectors:
+                    self._db.execute("INSERT INTO pending VALUES (?, ?, ?)", (number, rows.sort_hash(record.id), num))
+            self._log(record.key, record.id, "put")
+
+    def _check_vectors(self, fingerprint: str, vectors: Iterable[tuple[str, tuple[str, c.Codes]]]) -> None:
+        if fingerprint not in self._models:
+            raise NotFoundError(f"No model {fingerprint} is registered in this store. Nothing was written.")
+        for memory, (_, codes) in vectors:
+            fitting(self._models[fingerprint][1], codes, f"Memory {memory}")
+
+    def _numbers(self, ids: Iterable[str]) -> list[int]:
+        found = []
+        for memory in ids:
+            row = self._db.execute(
+                "SELECT num, key FROM memory WHERE tenant = ? AND hash = ? AND generation = ?",
+                (self._tenant.number, rows.sort_hash(memory), self._tenant.generation),
+            ).fetchone()
+            if row is not None and (self._scope is None or row[1] in self._scope.keys):
+                found.append(int(row[0]))
+        return found
+
+    def _remove(self, nums: Sequence[int], op: str | None) -> None:
+        index.take_out(self._db, [num for num in nums if self._fresh.pop(num, None) is None])
+        for num in nums:
+            if op is not None:
+                key, tier, number = self._db.execute("SELECT key, tier, hash FROM memory WHERE num = ?", (num,)).fetchone()
+                self._log(key, rows.from_hash(tier, number), op)
+            for table in ("memory", "tag", "pending"):
+                self._db.execute(f"DELETE FROM {table} WHERE num = ?", (num,))
+
+    def _log(self, key: str, memory: str, op: str) -> None:
+        self._db.execute(
+            "INSERT INTO change (tenant, key, memory, op) VALUES (?, ?, ?, ?)", (self._tenant.number, key, memory, op)
+        )
+
+    def _forget(self, ids: Sequence[str]) -> None:
+        self._flush()
+        nums = self._numbers(ids)
+        touched: set[int] = set()
+        for num in nums:
+            (content,) = self._db.execute("SELECT content FROM memory WHERE num = ?", (num,)).fetchone()
+            mark = tombstone_hash(self._tenant.secret, content)
+            self._db.execute("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", (self._tenant.number, mark))
+            touched |= terms.of(self._db, num)
+        self._remove(nums, "forget")
+        self._db.execute("DELETE FROM cache WHERE tenant = ?", (self._tenant.number,))
+        self._vocabulary.prune(self._db, self._tenant.number, touched)
+        self.forgot = True
