@@ -111,7 +111,8 @@ class Waiting:
 
     Attributes:
         record: The memory.
-        before: Content of the passage before it in its document, or an empty string.
+        before: Content of the passage before it in its document where both are of one section (their
+            heading paths are equal), else an empty string.
     """
 
     record: Record
@@ -179,6 +180,10 @@ class Reader(Protocol):
             ModelMismatchError: The query's length is not the model's dimensions.
             NotFoundError: The model is not registered.
         """
+        ...
+
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages of the visible memories, sorted: a query is stemmed in each."""
         ...
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:

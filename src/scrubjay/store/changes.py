@@ -41,11 +41,13 @@ class Prepared:
         record: The memory. One with the same id is replaced.
         terms: Its terms, counted.
         vectors: Fingerprint of a model to the memory's windows.
+        language: ISO code of the language whose stems ``terms`` holds.
     """
 
     record: Record
     terms: Terms
     vectors: Mapping[str, Codes] = field(default_factory=dict)
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,6 +153,10 @@ class InMemoryReader:
     def _passes(self, memory: str, where: Where) -> bool:
         return passes(self._visible[memory].record, where)
 
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages of the visible memories."""
+        return tuple(sorted({m.language for m in self._visible.values()}))
+
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         """Return visible terms spelled like a word."""
         vocabulary = {term for m in self._visible.values() for term in m.terms.counts if term != word}
@@ -178,7 +182,8 @@ class InMemoryReader:
         if record.place is None:
             return ""
         for other in self.passages(record.place.source, record.place.path):
-            if other.place is not None and other.place.ordinal == record.place.ordinal - 1:
+            near = other.place is not None and other.place.ordinal == record.place.ordinal - 1
+            if near and other.heading_path == record.heading_path:
                 return other.content
         return ""
 

@@ -56,7 +56,7 @@ def _put_segment(
     counts: dict[int, bytearray] = defaultdict(bytearray)
     own: list[tuple[int, int, bytes]] = []
     for slot, entry in enumerate(entries):
-        columns[slot] = _column(entry)
+        columns[slot] = _column(db, entry)
         numbers = []
         for term, count in entry.memory.terms.counts.items():
             number = terms[term]
@@ -82,13 +82,23 @@ def _put_segment(
         put_vectors(db, segment, model_number(db, fingerprint), rows)
 
 
-def _column(entry: Entry) -> tuple[int, ...]:
+def _column(db: apsw.Connection, entry: Entry) -> tuple[int, ...]:
     record: Record = entry.memory.record
     parsed = parse_id(record.id)
     assert parsed is not None
     at = record.event.start if record.event is not None else record.recorded_at
+    language = language_number(db, entry.memory.language)
     length = min(entry.memory.terms.length, 2**32 - 1)
-    return (parsed[1], entry.num, at, length, pack.TIER_CODE[record.tier], pack.STATUS_CODE[record.status], 1, 0)
+    return (parsed[1], entry.num, at, length, pack.TIER_CODE[record.tier], pack.STATUS_CODE[record.status], 1, language)
+
+
+def language_number(db: apsw.Connection, code: str) -> int:
+    """Return a language's number, given now to one that is new."""
+    row = db.execute("SELECT id FROM language WHERE code = ?", (code,)).fetchone()
+    if row is None:
+        db.execute("INSERT INTO language (code) VALUES (?)", (code,))
+        return db.last_insert_rowid()
+    return int(row[0])
 
 
 def model_number(db: apsw.Connection, fingerprint: str) -> int:

@@ -22,7 +22,7 @@ COLUMNS: Final = np.dtype(
         ("tier", "u1"),
         ("status", "u1"),
         ("live", "u1"),  # 0: taken out; the slot stays empty until the segment is merged
-        ("spare", "u1"),
+        ("language", "u1"),  # row of the language table
     ]
 )
 TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}

@@ -136,6 +136,15 @@ class SQLiteReader:
         passing = filters.passing(self._db, self._tenant, table, where)
         return vectors.score(self._db, table, self._blocks, (number, model), query, passing)
 
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages of the visible memories."""
+        codes = self._table().languages
+        if not codes:
+            return ()
+        marks = ",".join("?" * len(codes))
+        found = self._db.execute(f"SELECT code FROM language WHERE id IN ({marks}) ORDER BY code", codes).fetchall()
+        return tuple(code for (code,) in found)
+
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         """Return visible terms spelled like a word."""
         sharing = set(terms.sharing_trigrams(self._db, self._tenant, word)) - {word}
@@ -179,6 +188,7 @@ class SQLiteReader:
     def _before(self, num: int) -> str:
         row = self._db.execute(
             "SELECT b.content FROM memory m JOIN memory b ON b.document = m.document AND b.ordinal = m.ordinal - 1 "
+            "AND b.heading_path = m.heading_path "
             f"WHERE m.num = ? AND b.key IN ({self._marks})",
             (num, *self._scope.keys),
         ).fetchone()

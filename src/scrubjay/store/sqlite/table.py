@@ -50,6 +50,7 @@ class Table:
         lengths: Source words a row, float64.
         memories: How many rows are live (N).
         average: Mean length of the live rows, 1.0 when all are empty.
+        languages: Numbers of the live rows' languages.
     """
 
     parts: tuple[Part, ...]
@@ -58,6 +59,7 @@ class Table:
     lengths: NDArray[np.float64]
     memories: int
     average: float
+    languages: tuple[int, ...]
     _order: list[NDArray[np.int64]] = field(default_factory=list)
 
     @property
@@ -133,4 +135,5 @@ def _read(db: apsw.Connection, heads: Sequence[tuple[int, int, int, int, int]]) 
     memories = sum(head[3] for head in heads)
     length = sum(head[4] for head in heads)
     average = length / memories if length else 1.0
-    return Table(tuple(parts), columns, live, columns["length"].astype(np.float64), memories, average)
+    languages = tuple(np.unique(columns["language"][live]).tolist())
+    return Table(tuple(parts), columns, live, columns["length"].astype(np.float64), memories, average, languages)
