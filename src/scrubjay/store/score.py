@@ -18,6 +18,10 @@ K1: Final = 1.2
 """Where a term's repetition stops counting (Robertson and Zaragoza, 2009): their usual value."""
 B: Final = 0.75
 """How much a long memory is held against it: the usual value."""
+BLOCK: Final = 4096
+"""Rows widened to float32 at a time: 4 MB at 256 dimensions, which stays in the processor's cache."""
+EXACT_IN_FLOAT32: Final = 1040
+"""Most dimensions whose products of ±127 sum below 2²⁴: above, float64 keeps them whole."""
 
 
 def idf(memories: int, frequency: int) -> float:
@@ -49,3 +53,15 @@ def quantised(row: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
         return np.zeros(row.shape, dtype=np.float32), 0.0
     scale = float(np.float32(peak / 127.0))
     return np.rint(row / np.float32(scale)).clip(-127, 127).astype(np.float32), scale
+
+
+def products(data: NDArray[np.int8], codes: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the exact whole-number product of each row with the query's codes."""
+    import numpy as np
+
+    kind = np.float32 if len(codes) <= EXACT_IN_FLOAT32 else np.float64
+    wide = codes.astype(kind)
+    found = np.empty(len(data), np.float64)
+    for first in range(0, len(data), BLOCK):
+        found[first : first + BLOCK] = data[first : first + BLOCK].astype(kind) @ wide
+    return found

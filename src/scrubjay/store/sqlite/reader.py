@@ -15,8 +15,8 @@ from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, ModelState, Waiting
 from scrubjay.store.changes import Codes
+from scrubjay.store.scored import ArrayScored
 from scrubjay.store.sqlite import filters, models, rows, terms, vectors, words
-from scrubjay.store.sqlite.scored import ArrayScored
 from scrubjay.store.sqlite.table import Table, Tables
 from scrubjay.store.sqlite.tenant import find
 from scrubjay.text.grams import nearest

@@ -10,18 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.memory.models import Model
-from scrubjay.store.score import quantised
+from scrubjay.store.score import products, quantised
+from scrubjay.store.scored import ArrayScored, spread
 from scrubjay.store.sqlite.pack import Vectors, unpack_vectors
-from scrubjay.store.sqlite.scored import ArrayScored, spread
 from scrubjay.store.sqlite.table import Part, Table
 
 if TYPE_CHECKING:
     import apsw
 
-BLOCK: Final = 4096
-"""Rows widened to float32 at a time: 4 MB at 256 dimensions, which stays in the processor's cache."""
-EXACT_IN_FLOAT32: Final = 1040
-"""Most dimensions whose products of ±127 sum below 2²⁴: above, float64 keeps them whole."""
 KEPT_BYTES: Final = 160 * 1024 * 1024
 """Bytes of vectors a process keeps; the rest is read from the file, which the system caches for all."""
 
@@ -92,13 +88,3 @@ def score(
         deviation=deviation,
         covered=int(known.sum()),
     )
-
-
-def products(data: NDArray[np.int8], codes: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the exact whole-number product of each row with the query's codes."""
-    kind = np.float32 if len(codes) <= EXACT_IN_FLOAT32 else np.float64
-    wide = codes.astype(kind)
-    found = np.empty(len(data), np.float64)
-    for first in range(0, len(data), BLOCK):
-        found[first : first + BLOCK] = data[first : first + BLOCK].astype(kind) @ wide
-    return found

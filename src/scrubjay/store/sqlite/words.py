@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.store.score import idf, saturation
+from scrubjay.store.scored import ArrayScored, spread
 from scrubjay.store.sqlite.pack import unpack_postings
-from scrubjay.store.sqlite.scored import ArrayScored, spread
 from scrubjay.store.sqlite.table import Table
 from scrubjay.text.tokens import TermGroup
 

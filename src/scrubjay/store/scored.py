@@ -1,15 +1,37 @@
-"""Scored: one channel's scores as an array over a table's rows."""
+"""Scored: one channel's scores as an array over the visible rows, in the stores that score with numpy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.memory.ranking import MICRO, Hit, rounded
-from scrubjay.store.sqlite.table import Table
+
+
+class Rows(Protocol):
+    """Visible memories laid end to end, so that a memory is one number everywhere."""
+
+    @property
+    def memories(self) -> int:
+        """How many rows are memories (N)."""
+        ...
+
+    @property
+    def columns(self) -> NDArray[np.void]:
+        """Structured, shape (rows,): at least ``key`` (the id's number) and ``tier`` (its place in TIERS)."""
+        ...
+
+    def ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """Return the ids of rows."""
+        ...
+
+    def find(self, ids: Sequence[str]) -> list[int | None]:
+        """Return the row of each id, None where there is none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +50,7 @@ class ArrayScored:
         covered: How many rows are covered.
     """
 
-    table: Table
+    table: Rows
     scores: NDArray[np.float64]
     known: NDArray[np.bool_]
     passing: NDArray[np.int64]
