@@ -1,0 +1,268 @@
+r"""Words, Terms, Groups: str -> tuple.
+
+A **source word** is what a reader calls one word: ``running``, ``don't``, ``MemoryStore``, ``notes.md``,
+``3.11.7``, ``C++``. It emits a set of **terms**, all in one namespace: the folded whole, its spelling
+without accents, its Snowball stem in the document's language, and, for an identifier, the parts at dot,
+dash, underscore and change of case, with their stems. A document's count of a term is the number of its
+source words that emit it; its length counts source words. So an identifier is found by each of its parts
+and yet makes a document no longer than one word does.
+
+Decisions:
+
+* ``/``, ``\``, ``@`` and ``:`` separate words. A path, URL or e-mail address is several source words; that
+  they stand together is for ``snippets.contains_phrase`` to verify.
+* Compounds of dash or underscore also emit the joined spelling: ``memory_store``, ``memory-store`` and
+  ``memoryStore`` share ``memorystore``. Dotted single letters do too: ``U.S.`` emits ``us``.
+* A compound that starts with a number also emits its beginnings: ``3.11.7`` emits ``3.11``, ``2024-03-15``
+  emits ``2024-03``. A leading v before a number may be left out (``v1.2`` emits ``1.2``).
+* Digits stay with their letters: ``E0382``, ``sha256sum`` and ``utf8`` are not cut.
+* An apostrophe stays in the whole; the sides are further forms, but for the English endings: ``l'école``
+  emits ``école``, ``İstanbul'da`` emits ``istanbul``, ``we're`` emits ``we``.
+* Underscores around a word are Markdown as often as Python, and are not part of it.
+* Unspaced scripts and Hangul give character bigrams, each a source word (see ``scripts``); each Han or Hangul
+  character is a term besides, since one character may be the whole query.
+* A query's compound makes one group for the whole and one for each part, so that a document in which the
+  parts stand apart still matches. Parts of one character, and numbers of one or two digits, get no group of
+  their own: ``3.11.7`` must not look for every 7.
+* Stop words are kept: the query plan drops common terms by what the caller can see.
+* A term is cut after ``LONGEST_TERM`` characters, on both sides, so a megabyte without a space is one short
+  term and still found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from scrubjay.text.folding import fold, plain, word_marks
+from scrubjay.text.identifiers import split
+from scrubjay.text.scripts import bigrams, holds_run, pieces
+from scrubjay.text.stems import SNOWBALL, stem
+
+TOKENIZER_VERSION: str = "1"
+"""Stamped on every document; a change of any rule above, or of the stemmer's version, changes it."""
+
+LONGEST_TERM = 64
+"""Longest term in characters. The longest words of prose have about 40, a SHA-256 in hex has 64."""
+
+FORMS_KEPT = 200_000
+"""Spellings whose forms are remembered per language, about 40 MB; a full memory is emptied and refilled."""
+
+_SUFFIX = r"(?:\+\+(?![A-Za-z0-9_+])|\+\+\d+)?"  # C++, g++, C++17
+_SHARP = r"(?<![A-Za-z0-9_#])[A-Za-z]#(?![A-Za-z0-9_#])"  # C#, F#
+_ASCII = re.compile(rf"{_SHARP}|\w+(?:[.'\-]\w+)*{_SUFFIX}", re.ASCII)
+_UNSTEMMED = re.compile(r"[\d._\-+#]")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A source word where it stands.
+
+    Attributes:
+        text: The folded whole, uncut.
+        start: First code point in the original text.
+        end: One past the last code point.
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a text is indexed under.
+
+    Attributes:
+        counts: Term to the number of source words that emit it.
+        length: Number of source words.
+    """
+
+    counts: dict[str, int]
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class TermGroup:
+    """All forms of one query word: a scorer uses tf = the largest of theirs, df = the size of their union.
+
+    Attributes:
+        word: The folded word as asked for.
+        forms: Distinct terms, ``word`` (cut to ``LONGEST_TERM``) first.
+    """
+
+    word: str
+    forms: tuple[str, ...]
+
+
+def words(text: str) -> list[Word]:
+    """Return the source words of a text in order; bigrams of unspaced scripts overlap.
+
+    Example:
+        >>> [word.text for word in words("Don't drop MemoryStore's notes.md!")]
+        ["don't", 'drop', "memorystore's", 'notes.md']
+    """
+    known: dict[str, list[tuple[str, int, int]]] = {}
+    found = []
+    for match in _pattern(text).finditer(text):
+        raw = match.group()
+        inner = known.get(raw)
+        if inner is None:
+            inner = known[raw] = [
+                (gram[0] if gram else fold(piece), a, b) for gram, piece, a, b in _source_words(raw)
+            ]
+        start = match.start()
+        for folded, first, last in inner:
+            found.append(Word(folded, start + first, start + last))
+    return found
+
+
+def terms(text: str, language: str = "en") -> Terms:
+    """Return the terms a document is indexed under, with their counts and its length in source words.
+
+    Args:
+        text: Any string, also one with lone surrogates or without a single word.
+        language: Language of the document (see ``languages.language``); it chooses the stemmer.
+
+    Example:
+        >>> terms("notes.md note")
+        Terms(counts={'notes.md': 1, 'notes': 1, 'note': 2, 'md': 1}, length=2)
+    """
+    known = _known(language if language in SNOWBALL else "")
+    counts: dict[str, int] = {}
+    length = 0
+    # Each distinct spelling is looked up once: a word costs one match and, once known, one dictionary access.
+    for raw, times in Counter(_pattern(text).findall(text)).items():
+        emitted, source_words = known.get(raw) or _learn(raw, language, known)
+        length += times * source_words
+        for term in emitted:
+            counts[term] = counts.get(term, 0) + times
+    return Terms(counts, length)
+
+
+def groups(text: str, languages: Sequence[str] = ("en",)) -> tuple[TermGroup, ...]:
+    """Return a query's groups of terms, distinct, in order of first appearance.
+
+    Args:
+        text: The query. A compound makes a group for the whole and one for each part worth asking for.
+        languages: Languages of the documents asked; each adds its stems to every group.
+
+    Example:
+        >>> [group.forms for group in groups("memory_stores")]
+        [('memory_stores', 'memorystores', 'memorystor'), ('memory', 'memori'), ('stores', 'store')]
+    """
+    found: dict[str, TermGroup] = {}
+    for raw in dict.fromkeys(_pattern(text).findall(text)):
+        for gram, piece, _, _ in _source_words(raw):
+            if gram:
+                found.setdefault(gram[0], TermGroup(gram[0], gram[:1]))
+                continue
+            for index, (word, spellings) in enumerate(split(piece).items()):
+                if index == 0 or _worth_asking(word):
+                    found.setdefault(word, TermGroup(word, _forms(spellings, languages)))
+    return tuple(found.values())
+
+
+def find(text: str, wanted: Collection[str], language: str = "en") -> list[tuple[int, int, tuple[str, ...]]]:
+    """Return where source words stand that emit a wanted term, for highlights and snippets.
+
+    Args:
+        text: The text searched.
+        wanted: Terms; best a set or a dictionary.
+        language: Language of ``text``, as given to ``terms``.
+
+    Returns:
+        Start, end and the wanted terms emitted, in order of start.
+    """
+    known: dict[str, list[tuple[int, int, tuple[str, ...]]]] = {}
+    found = []
+    for match in _pattern(text).finditer(text):
+        raw = match.group()
+        hits = known.get(raw)
+        if hits is None:
+            emitted = ((a, b, _emit(gram, piece, language)) for gram, piece, a, b in _source_words(raw))
+            kept = ((a, b, tuple(form for form in forms if form in wanted)) for a, b, forms in emitted)
+            hits = known[raw] = [hit for hit in kept if hit[2]]
+        start = match.start()
+        for first, last, forms in hits:
+            found.append((start + first, start + last, forms))
+    return found
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return _ASCII if text.isascii() else _unicode()
+
+
+@cache
+def _unicode() -> re.Pattern[str]:
+    word = rf"\w[\w{word_marks()}]*"
+    return re.compile(rf"{_SHARP}|{word}(?:[.'\u2019\u2010\u2011\-]{word})*{_SUFFIX}")
+
+
+@cache
+def _known(language: str) -> dict[str, tuple[tuple[str, ...], int]]:
+    """Return the memory of one language: spelling to the terms it emits and its number of source words."""
+    return {}
+
+
+def _learn(
+    raw: str, language: str, known: dict[str, tuple[tuple[str, ...], int]]
+) -> tuple[tuple[str, ...], int]:
+    emitted: list[str] = []
+    source_words = 0
+    for gram, piece, _, _ in _source_words(raw):
+        emitted += _emit(gram, piece, language)
+        source_words += 1
+    learnt = tuple(emitted), source_words
+    if source_words == 1 and len(raw) <= LONGEST_TERM:  # runs of Han and blobs hardly ever come again
+        if len(known) >= FORMS_KEPT:
+            known.clear()
+        known[raw] = learnt
+    return learnt
+
+
+def _source_words(raw: str) -> Iterator[tuple[tuple[str, ...], str, int, int]]:
+    """Yield the source words in one match: a bigram's terms or (), a word or "", start and end in ``raw``."""
+    if raw.isascii() or not holds_run(raw):
+        yield from _trimmed(raw, 0)
+        return
+    for is_run, first, last in pieces(raw):
+        if is_run:
+            yield from ((emitted, "", first + a, first + b) for emitted, a, b in bigrams(raw[first:last]))
+        else:
+            yield from _trimmed(raw[first:last], first)
+
+
+def _trimmed(piece: str, offset: int) -> Iterator[tuple[tuple[str, ...], str, int, int]]:
+    inner = piece.strip("_.'\u2019\u2010\u2011-")
+    if any(c.isalnum() for c in fold(inner)):
+        first = offset + piece.index(inner)
+        yield (), inner, first, first + len(inner)
+
+
+def _emit(gram: tuple[str, ...], piece: str, language: str) -> tuple[str, ...]:
+    if gram:
+        return gram
+    parts = split(piece).values()
+    return tuple(dict.fromkeys(form for spellings in parts for form in _forms(spellings, (language,))))
+
+
+def _forms(spellings: Sequence[str], languages: Sequence[str]) -> tuple[str, ...]:
+    """Return the spellings, then their plain spellings and stems, each cut to ``LONGEST_TERM``."""
+    forms = [spelling[:LONGEST_TERM] for spelling in spellings]
+    for word in tuple(forms):
+        bare = plain(word)
+        forms.append(bare)
+        if _UNSTEMMED.search(word):
+            continue
+        for language in languages:
+            stemmed = stem(word, language)
+            forms += (stemmed, plain(stemmed), stem(bare, language))
+    return tuple(dict.fromkeys(forms))
+
+
+def _worth_asking(part: str) -> bool:
+    return len(part) > (2 if part.isdigit() else 1)
