@@ -1,0 +1,324 @@
+"""Settings: defaults < file < environment < flags -> one frozen value.
+
+The only module that reads the process environment. The setting ``limit`` of the section ``[recall]`` is
+``SCRUBJAY_RECALL_LIMIT`` in the environment; an empty variable counts as not set. A name that is no setting
+is an error wherever it stands: a mistyped setting that is silently ignored would be found last.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+from scrubjay.config_given import Names, from_environment, from_file, from_overrides
+from scrubjay.config_keys import Key, number, whole, word
+from scrubjay.errors import ConfigError
+
+PREFIX: Final = "SCRUBJAY_"
+CONFIG_VARIABLE: Final = "SCRUBJAY_CONFIG"
+"""Names the settings file; the one variable that is no setting."""
+
+FUSIONS = ("auto", "rrf", "weighted")
+RUNTIMES = ("auto", "onnxruntime", "openvino")
+PROVIDERS = ("gemini", "openai", "openai-compatible", "sentence-transformers", "voyage")
+
+
+def default_config_path() -> Path:
+    """Return where the settings file is looked for: ``config.toml`` in the user's configuration folder."""
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("scrubjay", appauthor=False)) / "config.toml"
+
+
+def _default_store() -> str:
+    import platformdirs
+
+    return str(Path(platformdirs.user_data_dir("scrubjay", appauthor=False)) / "memory.db")
+
+
+def _default_cache_dir() -> Path:
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("scrubjay", appauthor=False))
+
+
+def _login() -> str:
+    """The account's name, not what ``USER`` says: under cron or sudo one must not become somebody else."""
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.getuid()).pw_name
+    except (ImportError, KeyError):
+        return "me"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """[chunk]: how documents are cut into passages."""
+
+    target: int = field(
+        default=400, metadata=whole("Tokens to aim at when a section must be cut.", 20, 4_000)
+    )
+    overlap: int = field(
+        default=80, metadata=whole("Tokens of the piece before that are embedded with a piece.", 0, 1_000)
+    )
+    most: int = field(default=512, metadata=whole("No passage is longer, in tokens.", 40, 8_000))
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """[recall]: how a search is answered."""
+
+    limit: int = field(default=6, metadata=whole("Results of a search.", 1, 1_000))
+    candidates: int = field(
+        default=4, metadata=whole("Candidates that a channel gives for each result.", 1, 100)
+    )
+    fusion: str = field(
+        default="auto", metadata=word("How the channels' scores are joined.", choices=FUSIONS)
+    )
+    weights: Mapping[str, float] | None = field(
+        default=None,
+        metadata=word("What each channel weighs in the fusion.", kind="weights", default="by the query"),
+    )
+    snippet: int = field(default=700, metadata=whole("Most characters of a result's snippet.", 40, 20_000))
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """[sync]: how files are taken in."""
+
+    embed_seconds: float = field(
+        default=10.0,
+        metadata=number("Seconds that `scrubjay sync` on a terminal gives to backfilled models.", 0, 86_400),
+    )
+    debounce: float = field(
+        default=1.5,
+        metadata=number("Seconds of quiet before `scrubjay watch` takes a change in.", 0.05, 600),
+    )
+    include: tuple[str, ...] = field(
+        default=(),
+        metadata=word("Patterns of files to take.", kind="list", default="`*.md, *.markdown, *.mdx, *.txt`"),
+    )
+    exclude: tuple[str, ...] = field(
+        default=(), metadata=word("Patterns of files to leave out.", kind="list", default="none")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """[models.NAME]: one more embedding model, computed by a service or by a local library."""
+
+    provider: str = field(
+        default="", metadata=word("Who computes its vectors; required.", choices=PROVIDERS, default="none")
+    )
+    model: str = field(default="", metadata=word("The provider's name of the model.", default="NAME"))
+    base_url: str = field(default="", metadata=word("Address of the service.", default="the provider's own"))
+    api_key_env: str = field(
+        default="",
+        metadata=word("Environment variable that holds the key; read only when named.", default="none"),
+    )
+    dimensions: int = field(
+        default=0, metadata=whole("Length of its vectors.", 1, 16_384, default="the model's own")
+    )
+    batch: int = field(default=8, metadata=whole("Texts in one request.", 1, 2_048))
+    concurrency: int = field(default=4, metadata=whole("Requests at the same time.", 1, 64))
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """[models]: the embedding models.
+
+    Attributes:
+        extra: The ``[models.NAME]`` tables, by name.
+    """
+
+    static_path: Path | None = field(
+        default=None,
+        metadata=word("Folder of a static model to use instead.", kind="path", default="the bundled one"),
+    )
+    minilm_path: Path | None = field(
+        default=None,
+        metadata=word("ONNX file to use instead of MiniLM.", kind="path", default="the bundled one"),
+    )
+    runtime: str = field(default="auto", metadata=word("What runs MiniLM.", choices=RUNTIMES))
+    extra: Mapping[str, ModelSettings] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """[notes]: notes that scrubjay writes."""
+
+    dir: Path | None = field(
+        default=None,
+        metadata=word("Folder of day notes that additions are appended to.", kind="path", default="none"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting, checked.
+
+    Attributes:
+        origins: Dotted name of each setting to where its value came from.
+    """
+
+    store: str = field(
+        default_factory=_default_store,
+        metadata=word(
+            "Where memories are kept.", kind="store", default="`memory.db` in the user's data folder"
+        ),
+    )
+    cache_dir: Path = field(
+        default_factory=_default_cache_dir,
+        metadata=word("Folder of files that can be made again.", kind="path", default="the cache folder"),
+    )
+    user: str = field(
+        default_factory=_login,
+        metadata=word("Who asks, and who owns what is written.", default="the login name"),
+    )
+    tenant: str = field(default="default", metadata=word("The walled garden that all of it lies in."))
+    chunk: Chunk = field(default_factory=Chunk)
+    recall: Recall = field(default_factory=Recall)
+    sync: Sync = field(default_factory=Sync)
+    models: Models = field(default_factory=Models)
+    notes: Notes = field(default_factory=Notes)
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+SECTIONS: Final[Mapping[str, type[Any]]] = {
+    "chunk": Chunk,
+    "recall": Recall,
+    "sync": Sync,
+    "models": Models,
+    "notes": Notes,
+}
+
+
+def keys_of(section: type[Any]) -> dict[str, Key]:
+    """Return the settings that a section (or ``Settings``, for those in none) declares, by name."""
+    return {item.name: item.metadata["key"] for item in fields(section) if "key" in item.metadata}
+
+
+def names() -> Names:
+    """Return which settings there are."""
+    found = keys_of(Settings)
+    for name, section in SECTIONS.items():
+        found |= {f"{name}.{setting}": rule for setting, rule in keys_of(section).items()}
+    return Names(found, tuple(SECTIONS), keys_of(ModelSettings))
+
+
+def variable(name: str) -> str:
+    """Return the environment variable of a setting.
+
+    >>> variable("recall.limit"), variable("models.bge-m3.base_url")
+    ('SCRUBJAY_RECALL_LIMIT', 'SCRUBJAY_MODELS_BGE_M3_BASE_URL')
+    """
+    return PREFIX + re.sub(r"\W", "_", name).upper()
+
+
+def load(
+    path: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    overrides: Mapping[str, object] | None = None,
+) -> Settings:
+    """Read the settings.
+
+    Args:
+        path: The settings file; None takes what ``SCRUBJAY_CONFIG`` names, else the default place,
+            where it may be missing.
+        environ: The environment; None takes the process's.
+        overrides: Dotted name to value, as flags or a caller give them; None says nothing.
+
+    Raises:
+        ConfigError: A name is no setting, a value is none that it can have, or the file cannot be read.
+    """
+    environ = os.environ if environ is None else environ
+    known = names()
+    file = Path(path).expanduser() if path is not None else _named_file(environ)
+    given = {item.name: item for item in from_file(file or default_config_path(), known, required=bool(file))}
+    values = {name: item.read(text=False) for name, item in given.items()}
+    variables = {variable(name): (name, rule) for name, rule in known.settings.items()}
+    # A variable can change a model that the file describes; it cannot describe one, for its name tells no
+    # dash from an underscore.
+    variables |= {
+        variable(f"models.{table}.{name}"): (f"models.{table}.{name}", rule)
+        for table in _tables(given)
+        for name, rule in known.model.items()
+    }
+    without_file = {name: value for name, value in environ.items() if name != CONFIG_VARIABLE}
+    for item in (*from_environment(without_file, variables, PREFIX), *from_overrides(overrides or {}, known)):
+        given[item.name] = item
+        values[item.name] = item.read(text=True)
+    origins = dict.fromkeys(known.settings, "default") | {name: item.origin for name, item in given.items()}
+    return _checked(_assembled(values, _tables(given), origins))
+
+
+def config_path(environ: Mapping[str, str] | None = None) -> Path:
+    """Return the settings file that ``load`` reads; it need not exist."""
+    return _named_file(os.environ if environ is None else environ) or default_config_path()
+
+
+def api_key(name: str, model: ModelSettings, environ: Mapping[str, str] | None = None) -> str | None:
+    """Return a model's key from the variable that its settings name; None where they name none.
+
+    Raises:
+        ConfigError: The variable is named but not set.
+    """
+    if not model.api_key_env:
+        return None
+    value = (os.environ if environ is None else environ).get(model.api_key_env, "")
+    if not value:
+        raise ConfigError(
+            f"[models.{name}] takes its key from {model.api_key_env}, which is not set. Nothing was sent.",
+            hint=f"export {model.api_key_env}=KEY",
+        )
+    return value
+
+
+def plain_output(environ: Mapping[str, str] | None = None) -> bool:
+    """Return whether the environment asks for output without colours (https://no-color.org)."""
+    environ = os.environ if environ is None else environ
+    return bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
+
+
+def _named_file(environ: Mapping[str, str]) -> Path | None:
+    value = environ.get(CONFIG_VARIABLE, "")
+    return Path(value).expanduser() if value else None
+
+
+def _tables(given: Iterable[str]) -> list[str]:
+    return sorted({name.split(".")[1] for name in given if name.count(".") == 2})
+
+
+def _assembled(values: Mapping[str, object], tables: list[str], origins: Mapping[str, str]) -> Settings:
+    def under(prefix: str) -> dict[str, Any]:
+        return {
+            name.rpartition(".")[2]: value
+            for name, value in values.items()
+            if name.rpartition(".")[0] == prefix
+        }
+
+    sections = {name: kind(**under(name)) for name, kind in SECTIONS.items()}
+    extra = {name: ModelSettings(**under(f"models.{name}")) for name in tables}
+    sections["models"] = replace(sections["models"], extra=extra)
+    return Settings(**under(""), **sections, origins=origins)
+
+
+def _checked(settings: Settings) -> Settings:
+    """The settings, unless some contradict one another, each legal alone."""
+    chunk, origins = settings.chunk, settings.origins
+    if not chunk.overlap < chunk.target <= chunk.most:
+        parts = (f"{name} {getattr(chunk, name)} ({origins['chunk.' + name]})" for name in keys_of(Chunk))
+        raise ConfigError(
+            f"[chunk] {', '.join(parts)} contradict one another: overlap < target <= most must hold. "
+            "Nothing was done."
+        )
+    for name, model in settings.models.extra.items():
+        if not model.provider:
+            hint = f"provider takes one of {', '.join(PROVIDERS)}"
+            raise ConfigError(f"[models.{name}] names no provider. Nothing was done.", hint=hint)
+    return settings

@@ -1,0 +1,186 @@
+"""Keys: one setting's meaning and range, and how a value given as TOML or as text is read.
+
+It does not know which settings exist (`config` does), nor where a value came from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+Converter = Callable[["Key", object, Path], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a setting takes.
+
+    Attributes:
+        doc: One sentence for the reference.
+        kind: One of ``KINDS``.
+        low: Smallest number allowed, or None.
+        high: Largest number allowed, or None.
+        choices: The only words allowed, or empty for any.
+        default: How the reference writes a default that is worked out on each machine; else empty.
+    """
+
+    doc: str
+    kind: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    default: str = ""
+
+    @property
+    def takes(self) -> str:
+        """What a value must be, in words.
+
+        >>> Key("", "whole", low=1, high=1000).takes
+        'a whole number from 1 to 1,000'
+        """
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        if self.kind not in ("whole", "number"):
+            return KINDS[self.kind].words
+        words, low, high = KINDS[self.kind].words, self.low, self.high
+        if low is None or high is None:
+            return words if low is None else f"{words} of at least {low:,g}"
+        return f"{words} from {low:,g} to {high:,g}"
+
+    def read(self, value: object, base: Path) -> object:
+        """Return the setting's value.
+
+        Args:
+            value: What TOML or a caller gave; text is taken by ``parse``.
+            base: Folder that a relative path is relative to.
+
+        Raises:
+            ValueError: It cannot be a value of this setting; the message is ``takes``.
+        """
+        found = KINDS[self.kind].convert(self, value, base)
+        if self.choices and found not in self.choices:
+            raise ValueError(self.takes)
+        return found
+
+    def parse(self, text: str, base: Path) -> object:
+        """Return the value of a setting written as text, as in the environment.
+
+        >>> Key("", "list").parse("*.md, *.txt", Path())
+        ('*.md', '*.txt')
+        >>> Key("", "weights").parse("bm25=.3,static=.2", Path())
+        {'bm25': 0.3, 'static': 0.2}
+
+        Raises:
+            ValueError: As ``read``.
+        """
+        return self.read(KINDS[self.kind].parse(text), base)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A type of value: what it is called, how TOML's value is checked, how text becomes TOML's value."""
+
+    words: str
+    convert: Converter
+    parse: Callable[[str], object]
+
+
+def whole(doc: str, low: int, high: int, *, default: str = "") -> dict[str, Key]:
+    """Declare a whole number, as the metadata of a dataclass field."""
+    return {"key": Key(doc, "whole", low, high, default=default)}
+
+
+def number(doc: str, low: float, high: float) -> dict[str, Key]:
+    """Declare a number, as the metadata of a dataclass field."""
+    return {"key": Key(doc, "number", low, high)}
+
+
+def word(doc: str, *, kind: str = "text", choices: tuple[str, ...] = (), default: str = "") -> dict[str, Key]:
+    """Declare a setting of any other kind, as the metadata of a dataclass field."""
+    return {"key": Key(doc, kind, choices=choices, default=default)}
+
+
+def _whole(rule: Key, value: object, _base: Path) -> object:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(rule.takes)
+    return _ranged(rule, value)
+
+
+def _number(rule: Key, value: object, _base: Path) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(rule.takes)
+    return _ranged(rule, float(value))
+
+
+def _ranged(rule: Key, value: float) -> float:
+    if (rule.low is not None and value < rule.low) or (rule.high is not None and value > rule.high):
+        raise ValueError(rule.takes)
+    return value
+
+
+def _text(rule: Key, value: object, _base: Path) -> object:
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ValueError(rule.takes)
+    return value.strip()
+
+
+def _path(rule: Key, value: object, base: Path) -> object:
+    return base / Path(str(_text(rule, value, base))).expanduser()
+
+
+def _store(rule: Key, value: object, base: Path) -> object:
+    """A URL as it is; a path whole, so that the file's settings mean the same from every folder."""
+    text = str(_text(rule, value, base))
+    return text if "://" in text else str(base / Path(text).expanduser())
+
+
+def _list(rule: Key, value: object, _base: Path) -> object:
+    if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
+        raise ValueError(rule.takes)
+    return tuple(value)
+
+
+def _weights(rule: Key, value: object, _base: Path) -> object:
+    if not isinstance(value, Mapping):
+        raise ValueError(rule.takes)
+    for weight in value.values():
+        if isinstance(weight, bool) or not isinstance(weight, int | float):
+            raise ValueError(rule.takes)
+        if not math.isfinite(weight) or weight < 0:
+            raise ValueError(rule.takes)
+    return {str(name): float(weight) for name, weight in value.items()}
+
+
+def _parse_number(text: str) -> object:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _parse_list(text: str) -> object:
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _parse_weights(text: str) -> object:
+    pairs = (item.partition("=") for item in text.split(",") if item.strip())
+    return {name.strip(): _parse_number(weight.strip()) for name, _, weight in pairs}
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "whole": Kind("a whole number", _whole, _parse_number),
+    "number": Kind("a number", _number, _parse_number),
+    "text": Kind("a word or text that is not empty", _text, str),
+    "path": Kind("a path", _path, str),
+    "store": Kind("a path or a URL", _store, str),
+    "list": Kind("a list of texts (in the environment: with commas between)", _list, _parse_list),
+    "weights": Kind("weights of 0 or more a channel, such as bm25=.3,static=.2", _weights, _parse_weights),
+}
+"""Every type of value."""

@@ -1,0 +1,177 @@
+from pathlib import Path
+
+import pytest
+
+from scrubjay.config import Settings, api_key, config_path, load, names, plain_output, variable
+from scrubjay.errors import ConfigError
+
+
+@pytest.fixture
+def file(tmp_path: Path):
+    def write(text: str) -> Path:
+        path = tmp_path / "config.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def fails(
+    file: Path | None = None, environ: dict[str, str] | None = None, **overrides: object
+) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        load(file, environ or {}, {name.replace("__", "."): value for name, value in overrides.items()})
+    return caught.value
+
+
+def test_without_file_and_environment_every_setting_has_its_default(file) -> None:
+    settings = load(file(""), {})
+    assert settings == Settings()
+    assert settings.store.endswith("memory.db")
+    assert settings.user
+    assert set(settings.origins.values()) == {"default"}
+
+
+def test_a_later_source_wins_and_the_origin_says_so(file) -> None:
+    path = file('tenant = "t"\n[recall]\nlimit = 7\nsnippet = 300\ncandidates = 5\n')
+    environ = {"SCRUBJAY_RECALL_LIMIT": "8", "SCRUBJAY_RECALL_SNIPPET": "200"}
+    settings = load(path, environ, {"recall.limit": 9, "store": None})
+    assert (settings.recall.candidates, settings.recall.snippet, settings.recall.limit) == (5, 200, 9)
+    assert settings.origins["recall.candidates"] == f"{path}:5"
+    assert settings.origins["recall.snippet"] == "environment SCRUBJAY_RECALL_SNIPPET"
+    assert settings.origins["recall.limit"] == "flag"
+    assert settings.origins["store"] == "default"
+
+
+def test_the_file_is_the_named_one_else_the_default_one(file, monkeypatch, tmp_path: Path) -> None:
+    path = file('tenant = "here"\n')
+    assert load(environ={"SCRUBJAY_CONFIG": str(path)}).tenant == "here"
+    assert config_path({"SCRUBJAY_CONFIG": str(path)}) == path
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    assert load(environ={}).tenant == "default"
+    assert config_path({}).name == "config.toml"
+
+
+def test_the_process_environment_is_read_when_none_is_given(file, monkeypatch) -> None:
+    monkeypatch.setenv("SCRUBJAY_CONFIG", str(file("")))
+    monkeypatch.setenv("SCRUBJAY_TENANT", "from-process")
+    assert load().tenant == "from-process"
+
+
+def test_a_mistyped_setting_is_an_error_with_its_line_and_the_nearest_name(file) -> None:
+    path = file("# mine\n[recall]\n  limt = 3\n")
+    error = fails(path)
+    assert f"{path}:3: recall.limt" in str(error)
+    assert error.hint == "did you mean recall.limit?"
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "hint"),
+    [
+        ("[recal]\nlimit = 1\n", ":1: recal is not a setting", "did you mean recall?"),
+        ("stroe = 'x'\n", ":1: stroe is not a setting", "did you mean store?"),
+        ("[models]\nruntim = 'auto'\n", ":2: models.runtim", "did you mean models.runtime?"),
+        (
+            "[models.bge]\nprovider='openai'\nbase_ulr='x'\n",
+            ":3: models.bge.base_ulr",
+            "models.bge.base_url?",
+        ),
+        ("recall = 3\n", ":1: recall is a section", ""),
+        ("[recall]\nlimit = '3'\n", ":2: recall.limit is '3'", ""),
+        ("[recall]\nlimit = true\n", "it takes a whole number from 1 to 1,000", ""),
+        ("[recall]\nlimit = 0\n", "it takes a whole number from 1 to 1,000", ""),
+        ("[recall]\nfusion = 'RRF'\n", "it takes one of auto, rrf, weighted", ""),
+        ("[recall]\nweights = { bm25 = -1 }\n", "weights of 0 or more", ""),
+        ("[sync]\ninclude = '*.md'\n", "it takes a list", ""),
+        ("[sync]\nembed_seconds = nan\n", "it takes a number from 0", ""),
+        ("user = '  '\n", "user is '  '", ""),
+        ("[models.x]\nmodel = 'y'\n", "[models.x] names no provider", "one of gemini"),
+        ("[chunk]\noverlap = 450\n", "overlap < target <= most", ""),
+        ("[chunk\n", "is not TOML", ""),
+    ],
+)
+def test_a_wrong_file_says_what_is_wrong_and_where(file, text: str, said: str, hint: str) -> None:
+    error = fails(file(text))
+    assert said in str(error)
+    assert hint in error.hint
+
+
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    assert "is not there" in str(fails(tmp_path / "none.toml"))
+    assert "cannot be read" in str(fails(tmp_path))
+    (tmp_path / "latin.toml").write_bytes("user = 'é'".encode("latin-1"))
+    assert "is not UTF-8 at byte 8" in str(fails(tmp_path / "latin.toml"))
+
+
+def test_an_unknown_variable_is_an_error_but_an_empty_or_foreign_one_is_not(file) -> None:
+    path = file("")
+    error = fails(path, {"SCRUBJAY_RECALL_LIMT": "3"})
+    assert error.hint == "did you mean SCRUBJAY_RECALL_LIMIT?"
+    assert (
+        load(path, {"SCRUBJAY_RECALL_LIMIT": "", "OPENAI_API_KEY": "k", "_SCRUBJAY_COMPLETE": "x"})
+        == Settings()
+    )
+
+
+def test_text_from_the_environment_becomes_the_settings_type(file) -> None:
+    environ = {
+        "SCRUBJAY_SYNC_EMBED_SECONDS": "2",
+        "SCRUBJAY_SYNC_INCLUDE": "*.md, *.org",
+        "SCRUBJAY_RECALL_WEIGHTS": "bm25=.3, static=1",
+        "SCRUBJAY_NOTES_DIR": "notes",
+        "SCRUBJAY_STORE": "some.db",
+    }
+    settings = load(file(""), environ)
+    assert settings.sync.embed_seconds == 2.0
+    assert settings.sync.include == ("*.md", "*.org")
+    assert settings.recall.weights == {"bm25": 0.3, "static": 1.0}
+    assert settings.notes.dir == Path.cwd() / "notes"
+    assert settings.store == str(Path.cwd() / "some.db")
+    for name, value in {
+        "SYNC_EMBED_SECONDS": "long",
+        "RECALL_LIMIT": "2.5",
+        "RECALL_WEIGHTS": "bm25",
+    }.items():
+        assert f"SCRUBJAY_{name}" in str(fails(file(""), {f"SCRUBJAY_{name}": value}))
+
+
+def test_a_path_in_the_file_is_relative_to_the_file_and_a_url_stays(file, tmp_path: Path) -> None:
+    path = file("store = 'own.db'\n[notes]\ndir = '~/n'\n")
+    settings = load(path, {})
+    assert settings.store == str(tmp_path / "own.db")
+    assert settings.notes.dir == Path("~/n").expanduser()
+    assert load(path, {"SCRUBJAY_STORE": "memory://"}).store == "memory://"
+
+
+def test_a_model_table_is_read_and_its_file_values_can_be_changed_by_the_environment(file) -> None:
+    path = file('[models."bge-m3"]\nprovider = "openai-compatible"\nbase_url = "http://a"\nbatch = 2\n')
+    settings = load(path, {"SCRUBJAY_MODELS_BGE_M3_BASE_URL": "http://b"})
+    model = settings.models.extra["bge-m3"]
+    assert (model.base_url, model.batch, model.concurrency) == ("http://b", 2, 4)
+    assert settings.origins["models.bge-m3.batch"] == f"{path}:4"
+    assert "is not a setting" in str(fails(file(""), {"SCRUBJAY_MODELS_BGE_M3_BASE_URL": "http://b"}))
+
+
+def test_a_key_is_read_only_from_the_variable_that_is_named(file) -> None:
+    text = '[models.a]\nprovider = "openai"\n[models.b]\nprovider = "openai"\napi_key_env = "MY_KEY"\n'
+    extra = load(file(text), {}).models.extra
+    environ = {"OPENAI_API_KEY": "other", "MY_KEY": "mine"}
+    assert api_key("a", extra["a"], environ) is None
+    assert api_key("b", extra["b"], environ) == "mine"
+    with pytest.raises(ConfigError, match="MY_KEY, which is not set"):
+        api_key("b", extra["b"], {"OPENAI_API_KEY": "other"})
+
+
+def test_an_unknown_override_is_an_error() -> None:
+    assert "the call: recall.limt" in str(fails(None, {"SCRUBJAY_CONFIG": ""}, recall__limt=3))
+
+
+def test_no_two_settings_share_a_variable() -> None:
+    known = names().settings
+    assert len({variable(name) for name in known}) == len(known)
+
+
+def test_colours_are_off_where_the_environment_says_so() -> None:
+    assert plain_output({"NO_COLOR": "1"})
+    assert plain_output({"TERM": "dumb"})
+    assert not plain_output({"TERM": "xterm", "NO_COLOR": ""})
