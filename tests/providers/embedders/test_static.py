@@ -139,7 +139,7 @@ def test_changed_weights_change_the_fingerprint(tmp_path: Path) -> None:
 
 def test_a_vocabulary_larger_than_the_table_is_refused(tmp_path: Path) -> None:
     folder = custom(tmp_path / "tiny", {"[UNK]": 0, "red": 1, "blue": 2}, np.eye(2, dtype=np.float32))
-    with pytest.raises(ProviderError, match="has 3 tokens, .* 2 rows"):
+    with pytest.raises(ProviderError, match=r"has 3 tokens, .* 2 rows"):
         StaticEmbedder(folder).embed(["red"])
 
 

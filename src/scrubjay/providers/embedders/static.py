@@ -166,7 +166,7 @@ def _open_custom(folder: Path) -> tuple[NDArray[Any], Callable[[Sequence[str]], 
     tokenizer.no_truncation()
 
     def tokenise(texts: Sequence[str]) -> list[list[int]]:
-        batch = tokenizer.encode_batch([sound(text) for text in texts], add_special_tokens=False)
-        return [encoding.ids for encoding in batch]
+        # One by one: encode_batch would start threads, after which the library warns at every fork.
+        return [tokenizer.encode(sound(text), add_special_tokens=False).ids for text in texts]
 
     return table, tokenise
