@@ -2,8 +2,8 @@
 
 One spelling for what a reader takes for one word: compatibility forms, case, Arabic vowel marks and alef
 forms, Hebrew points, foreign digits, typographic apostrophes and dashes. ``plain`` goes further and drops
-accents; it makes an additional form of a word and never replaces one ("resume" finds "résumé", yet
-"résumé" still differs from it).
+accents; it makes an additional form and replaces none, so "resume" and "résumé" find each other and yet
+stay two terms.
 
 Folding works on one word at a time, because NFKC changes lengths ("㎏", "ﬁ") and offsets must stay those
 of the original text. It does not know what a word is; ``scrubjay.text.tokens`` does.

@@ -177,19 +177,27 @@ def find(text: str, wanted: Collection[str], language: str = "en") -> list[tuple
     Returns:
         Start, end and the wanted terms emitted, in order of start.
     """
+    learnt = _known(language if language in SNOWBALL else "")
     known: dict[str, list[tuple[int, int, tuple[str, ...]]]] = {}
     found = []
     for match in _pattern(text).finditer(text):
         raw = match.group()
         hits = known.get(raw)
         if hits is None:
-            emitted = ((a, b, _emit(gram, piece, language)) for gram, piece, a, b in _source_words(raw))
-            kept = ((a, b, tuple(form for form in forms if form in wanted)) for a, b, forms in emitted)
-            hits = known[raw] = [hit for hit in kept if hit[2]]
+            emitted, _ = learnt.get(raw) or _learn(raw, language, learnt)
+            hits = known[raw] = (
+                _hits(raw, wanted, language) if any(term in wanted for term in emitted) else []
+            )
         start = match.start()
         for first, last, forms in hits:
             found.append((start + first, start + last, forms))
     return found
+
+
+def _hits(raw: str, wanted: Collection[str], language: str) -> list[tuple[int, int, tuple[str, ...]]]:
+    emitted = ((a, b, _emit(gram, piece, language)) for gram, piece, a, b in _source_words(raw))
+    kept = ((a, b, tuple(term for term in forms if term in wanted)) for a, b, forms in emitted)
+    return [hit for hit in kept if hit[2]]
 
 
 def _pattern(text: str) -> re.Pattern[str]:

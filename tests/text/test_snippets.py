@@ -1,0 +1,154 @@
+"""Snippets show the passage that matched, whole and within their limit."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrubjay.errors import InputError
+from scrubjay.text.snippets import CUT_MARK, contains_phrase, highlights, snippet
+from scrubjay.text.tokens import groups
+
+FILLER = "Nothing of note happened on that day, and nobody wrote it down.\n"
+ANY_TEXT = st.text(st.sampled_from("ab c.\n日本。 é\u0301👩\u200d👧🇩🇪x_y"), max_size=200)
+
+
+@given(ANY_TEXT, st.integers(1, 60))
+@settings(max_examples=200, deadline=None)
+def test_a_snippet_is_a_slice_of_the_content_within_the_limit(content, limit):
+    found = snippet(content, groups("b 日本 x_y"), limit)
+    assert len(found.text) <= limit
+    assert 0 <= found.start <= found.end <= len(content)
+    if limit > 2:
+        assert found.text.strip(CUT_MARK) == content[found.start : found.end].strip(CUT_MARK)
+
+
+def test_a_short_content_is_its_own_snippet_without_marks():
+    found = snippet("\n  short note\n", groups("note"))
+    assert (found.text, found.start, found.end) == ("  short note", 1, 13)
+
+
+def test_the_window_holds_the_most_query_words_not_the_most_repetitions():
+    content = (
+        FILLER * 20 + "store store store store\n" + FILLER * 20 + "The memory has a store.\n" + FILLER * 20
+    )
+    found = snippet(content, groups("memory store"), 200)
+    assert "The memory has a store." in found.text
+    assert found.text.startswith(CUT_MARK)
+    assert found.text.endswith(CUT_MARK)
+
+
+def test_a_word_with_more_weight_decides_between_two_windows():
+    content = FILLER * 20 + "Only alpha here.\n" + FILLER * 20 + "Only beta here.\n" + FILLER * 20
+    asked = groups("alpha beta")
+    assert "alpha" in snippet(content, asked, 200).text
+    assert "beta" in snippet(content, asked, 200, weights={"alpha": 1.0, "beta": 5.0}).text
+
+
+def test_a_match_by_a_stem_of_the_documents_language_counts():
+    content = FILLER * 20 + "Viele Häuser stehen leer.\n" + FILLER * 20
+    assert "Häuser" in snippet(content, groups("Haus", ("de",)), 150, language="de").text
+
+
+def test_a_cut_falls_on_a_line_then_a_sentence_then_a_word():
+    by_line = snippet(FILLER * 20 + "The needle is here.\n" + FILLER * 20, groups("needle"), 300)
+    assert by_line.text.startswith(CUT_MARK + "Nothing of note")
+    assert by_line.text.endswith("wrote it down." + CUT_MARK)
+    prose = FILLER.replace("\n", " ")
+    by_sentence = snippet(prose * 20 + "The needle is here. " + prose * 20, groups("needle"), 300)
+    assert by_sentence.text.startswith(CUT_MARK + "Nothing of note")
+    assert by_sentence.text.endswith("wrote it down." + CUT_MARK)
+    by_word = snippet("lorem ipsum dolor " * 50 + "needle " + "sit amet elit " * 50, groups("needle"), 100)
+    assert set(by_word.text.strip(CUT_MARK).split()) <= {
+        "lorem",
+        "ipsum",
+        "dolor",
+        "needle",
+        "sit",
+        "amet",
+        "elit",
+    }
+
+
+def test_unspaced_text_is_cut_after_its_full_stop():
+    content = "今日は何もなかった。" * 30 + "針はここにある。" + "今日は何もなかった。" * 30
+    found = snippet(content, groups("針"), 60)
+    assert "針はここにある。" in found.text
+    assert found.text.startswith(CUT_MARK + "今日")
+    assert found.text.endswith("。" + CUT_MARK)
+
+
+@pytest.mark.parametrize("drawn", ["👩\u200d👩\u200d👧", "🇩🇪", "👍🏽", "e\u0301\u0323"])
+def test_a_cut_never_parts_what_is_drawn_as_one_character(drawn):
+    for limit in range(20, 20 + len(drawn)):
+        found = snippet("needle" + drawn * 100, groups("needle"), limit)
+        assert (found.end - len("needle")) % len(drawn) == 0
+
+
+def test_nothing_matched_shows_the_beginning():
+    found = snippet(FILLER * 20, groups("absent"), 100)
+    assert found.start == 0
+    assert found.text == FILLER.strip() + CUT_MARK
+
+
+def test_a_match_at_the_very_end_uses_the_whole_room_before_it():
+    content = FILLER * 20 + "needle"
+    found = snippet(content, groups("needle"), 300)
+    assert found.end == len(content)
+    assert len(found.text) > 200
+
+
+def test_a_match_longer_than_the_limit_is_cut():
+    found = snippet("x" * 500, groups("x" * 500), 50)
+    assert len(found.text) <= 50
+
+
+def test_a_limit_below_one_is_refused():
+    with pytest.raises(InputError, match="0 characters"):
+        snippet("text", (), 0)
+
+
+def test_highlights_are_the_words_that_matched():
+    content = "Runs of MemoryStore; nothing else runs_on."
+    spans = highlights(content, groups("run store"))
+    assert [content[a:b] for a, b in spans] == ["Runs", "MemoryStore", "runs_on"]
+
+
+def test_highlights_of_overlapping_bigrams_are_one_span():
+    assert highlights("我们使用数据库。", groups("数据库")) == [(4, 7)]
+    assert highlights("anything", ()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "phrase"),
+    [
+        ("The quick  brown\nfox", "Quick brown FOX"),
+        ("open memory_store now", "memory store"),
+        ("a memory store", "memory_store"),
+        ("see src/foo/bar.py:12", "foo/bar.py"),
+        ("don’t panic", "don't panic"),
+        ("黒猫がいる", "猫"),
+        ("私は東京都に住む", "東京都"),
+        ("ｶﾞｷﾞ", "ガギ"),
+        ("a -> b", "->"),
+        ("Cafe\u0301 noir", "café noir"),
+    ],
+)
+def test_a_phrase_is_found_as_words_in_a_row(content, phrase):
+    assert contains_phrase(content, phrase)
+
+
+@pytest.mark.parametrize(
+    ("content", "phrase"),
+    [
+        ("the brown quick fox", "quick brown"),
+        ("quick red brown", "quick brown"),
+        ("the latest news", "test"),
+        ("running shoes", "run"),
+        ("東の京", "東京"),
+        ("cafe noir", "café noir"),
+        ("anything", ""),
+        ("a b", "->"),
+    ],
+)
+def test_a_phrase_is_not_found_in_other_words_or_another_order(content, phrase):
+    assert not contains_phrase(content, phrase)
