@@ -1,0 +1,125 @@
+"""Metrics: a ranking and what is relevant -> figures, with seeded bootstrap intervals.
+
+Gains are binary and every average is over queries. ``hit@k`` (any relevant one in the top k), ``all@k``
+(all of them) and ``recall@k`` (the share of them) are three figures; never compare one with another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+RESAMPLES = 2000
+"""Bootstrap samples: the ends of a 95 % interval then move by about .001 between seeds."""
+SEED = 20
+DEPTH = 10
+"""How many ranked items the deepest metric reads."""
+
+NAMES = (
+    "recall@1", "recall@2", "recall@5", "recall@10", "hit@1", "hit@5", "all@5", "all@10", "ndcg@10", "mrr@10",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A mean over queries with its 95 % bootstrap interval (percentiles of resampled means)."""
+
+    mean: float
+    low: float
+    high: float
+    queries: int
+
+
+def recall(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
+    """Relevant ones in the top k, divided by all relevant ones.
+
+    >>> recall(["a", "x", "b"], {"a", "b", "c", "d"}, 3)
+    0.5
+    """
+    return len(set(ranked[:k]) & set(relevant)) / len(relevant)
+
+
+def hit(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
+    """1 when any relevant one is in the top k, else 0."""
+    return float(not set(relevant).isdisjoint(ranked[:k]))
+
+
+def everything(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
+    """1 when all relevant ones are in the top k, else 0."""
+    return float(set(relevant) <= set(ranked[:k]))
+
+
+def ndcg(ranked: Sequence[str], relevant: Collection[str], k: int = DEPTH) -> float:
+    """Discounted gain (1 / log2(rank + 1)) over that of a perfect ranking.
+
+    >>> round(ndcg(["x", "a"], {"a"}), 4)
+    0.6309
+    """
+    gained = math.fsum(1 / math.log2(i + 2) for i, item in enumerate(ranked[:k]) if item in relevant)
+    return gained / math.fsum(1 / math.log2(i + 2) for i in range(min(k, len(relevant))))
+
+
+def mrr(ranked: Sequence[str], relevant: Collection[str], k: int = DEPTH) -> float:
+    """One divided by the rank of the first relevant one, 0 when there is none in the top k."""
+    return next((1 / (i + 1) for i, item in enumerate(ranked[:k]) if item in relevant), 0.0)
+
+
+def measure(ranked: Sequence[str], relevant: Collection[str]) -> dict[str, float]:
+    """Every metric of one query.
+
+    Args:
+        ranked: Distinct ids, best first.
+        relevant: Ids that answer; at least one.
+
+    Raises:
+        ValueError: Nothing is relevant, or an id is ranked twice.
+    """
+    if not relevant:
+        raise ValueError("A query without relevant ids cannot be scored.")
+    if len(set(ranked)) != len(ranked):
+        raise ValueError("A ranking names an id twice.")
+    values = {f"recall@{k}": recall(ranked, relevant, k) for k in (1, 2, 5, 10)}
+    values |= {f"hit@{k}": hit(ranked, relevant, k) for k in (1, 5)}
+    values |= {f"all@{k}": everything(ranked, relevant, k) for k in (5, 10)}
+    return values | {"ndcg@10": ndcg(ranked, relevant), "mrr@10": mrr(ranked, relevant)}
+
+
+def first_seen(items: Iterable[str]) -> list[str]:
+    """The distinct items in the order they first occur: turns ranked -> their sessions ranked."""
+    return list(dict.fromkeys(items))
+
+
+def figure(values: Sequence[float], seed: int = SEED) -> Figure:
+    """The mean of per-query values and its interval; the same values and seed give the same interval.
+
+    Raises:
+        ValueError: There are no values.
+    """
+    if not values:
+        raise ValueError("No values, so no mean.")
+    array = np.asarray(values, np.float64)
+    low, high = np.percentile(_resampled(array, seed), [2.5, 97.5])
+    return Figure(math.fsum(values) / len(values), float(low), float(high), len(values))
+
+
+def figures(rows: Sequence[Mapping[str, float]], seed: int = SEED) -> dict[str, Figure]:
+    """A figure for each metric of per-query rows."""
+    return {name: figure([row[name] for row in rows], seed) for name in (rows[0] if rows else ())}
+
+
+def difference(ours: Sequence[float], theirs: Sequence[float], seed: int = SEED) -> Figure:
+    """Paired: the mean of ours minus theirs, query by query. An interval without 0 is a difference.
+
+    Raises:
+        ValueError: The two do not cover the same number of queries.
+    """
+    return figure([a - b for a, b in zip(ours, theirs, strict=True)], seed)
+
+
+def _resampled(values: np.ndarray, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    drawn = [values[rng.integers(0, len(values), len(values))].mean() for _ in range(RESAMPLES)]
+    return np.asarray(drawn)
