@@ -1,0 +1,258 @@
+"""Cut: one section too long for a passage -> the offsets where its pieces end.
+
+Pieces grow block by block. When the next block does not fit, the cut goes to the break that scores best
+among those passed: a break is worth more the more it parts (paragraphs, then list items, lines, sentences,
+words) and the nearer the piece then comes to the target,
+
+    worth * (1 - DECAY * ((size - target) / target) ** 2)
+
+A block that fits nowhere is taken apart one step at a time: a list into items, anything into lines, a line
+into sentences, a sentence into words, a word at its punctuation or between ideographs. So a piece's parts
+are never finer than they must be, and only one unbroken word can be longer than the limit. Each character is
+looked at a bounded number of times, so time is linear in the length of the section.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from scrubjay.text.markdown import Block
+
+BLOCK = 100
+"""What a break before a block is worth; the other worths are relative to it."""
+LEAD_IN = 50
+"""Before a block that a colon announced or that is indented: it belongs to what is above it."""
+ITEM, NESTED = 80, 4
+"""Before a list item, and how much less per level of nesting."""
+GAP, LINE, WRAPPED = 49, 40, 30
+"""Before a line after a blank one, after a sentence's end, and inside a sentence."""
+SENTENCE, WORD, MARK = 20, 10, 5
+"""Before a sentence, a word, and the rest of a word."""
+HEADING = 1
+"""Between a heading and its section's first words."""
+
+DECAY = 0.7
+"""A paragraph's end at a quarter of the target (61) still beats a line at the target (40); an item there
+(80) beats both."""
+
+LEAST = 4
+"""No piece is smaller than a fourth of the target where the text can be taken apart to avoid it."""
+
+CLAUSE, SYLLABLES = 24, 8
+"""Sentences and word parts of fewer characters stay together: finer cuts cost time and gain nothing."""
+
+_SPACE = b" \t\n\r\x0b\x0c"
+_FOLLOWING = bytes(range(0x80, 0xC0))
+_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-=_~*#"
+_DIGITS = b"0123456789"
+
+_ENTRY = re.compile(r"([ \t]*+)(?:(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\n]|\Z)|(`{3,}+|~{3,}+))?")
+_SENTENCES = re.compile(r"[.!?…]++[\"'”’)\]*_]*+\s++|[。！？｡]++[”’」』）]*+\s*+")
+_WORDS = re.compile(r"\s*+(?:(?:\S{1,60}+(?!\S)\s*+){1,8}+|\S++\s*+)")
+_MARKS = re.compile(
+    r"[,;:|&}\])>/、，；\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]\s*+"
+)
+_ENDS = tuple(".!?:;|}>。！？)")
+
+
+def weigh(text: str) -> int:
+    """Quarter tokens of a text; the weight of a whole is the sum of its parts, wherever it is cut."""
+    raw = text.encode("utf-8", "surrogatepass")
+    seen = raw.translate(None, _SPACE + _FOLLOWING)
+    other = seen.translate(None, _LETTERS)
+    rare = other.translate(None, _DIGITS)
+    return (len(seen) - len(other)) + 2 * (len(other) - len(rare)) + 4 * len(rare)
+
+
+def tokens(text: str) -> int:
+    """Estimate how many tokens an embedding model makes of a text.
+
+    A quarter for an ASCII letter or a character that is drawn in rows (``- = _ ~ * #``), a half for a digit,
+    one for any other character that is not white space.
+
+    >>> tokens("Recall each seed."), tokens("思い出す"), tokens("")
+    (5, 4, 0)
+    """
+    return -(-weigh(text) // 4)
+
+
+class _Atom(NamedTuple):
+    """Characters that stay together for now."""
+
+    start: int
+    end: int
+    weight: int
+    worth: float
+    parts: Parts | None
+
+
+Parts = Callable[[str, _Atom], list[_Atom]]
+
+
+def cut(text: str, blocks: Sequence[Block], *, target: int, most: int) -> Iterator[int]:
+    """Where the pieces of a section end.
+
+    Args:
+        text: The document, its line ends made even.
+        blocks: The section's blocks, consecutive.
+        target: Size of a piece to aim at, in tokens.
+        most: Size no piece may exceed where a break is to be had, in tokens.
+
+    Yields:
+        The end of each piece, ascending; the last is the end of the last block.
+    """
+    least, aim, limit = target * 4 // LEAST, target * 4, most * 4
+    waiting = _atoms(text, blocks)
+    waiting.reverse()
+    window: list[_Atom] = []
+    size = 0
+    while waiting:
+        atom = waiting.pop()
+        if size + atom.weight <= limit:
+            window.append(atom)
+            size += atom.weight
+            continue
+        parts = _parts(text, atom) if size < least else []
+        if parts:
+            waiting.extend(reversed(parts))
+            continue
+        if window:
+            waiting.append(atom)
+        else:
+            window = [atom]
+        keep = _best(window, waiting[-1].worth if waiting else BLOCK, least, aim)
+        yield window[keep - 1].end
+        waiting.extend(reversed(window[keep:]))
+        window, size = [], 0
+    if window:
+        yield window[-1].end
+
+
+def _best(window: Sequence[_Atom], worth: float, least: int, aim: int) -> int:
+    """How many atoms of the window make the piece; ``worth`` is that of the break behind the last."""
+    best, keep, size = -1.0, len(window), 0
+    for index, atom in enumerate(window, 1):
+        size += atom.weight
+        if size < least:
+            continue
+        value = worth if index == len(window) else window[index].worth
+        value *= 1 - DECAY * ((size - aim) / aim) ** 2
+        if value > best:
+            best, keep = value, index
+    return keep
+
+
+def _atoms(text: str, blocks: Sequence[Block]) -> list[_Atom]:
+    """One atom a block, blank lines with the block before them."""
+    atoms: list[_Atom] = []
+    worth: float = BLOCK
+    start, body = blocks[0].start, blocks[0]
+    for index, block in enumerate(blocks):
+        if block.kind != "blank":
+            body = block
+        if index + 1 < len(blocks) and (blocks[index + 1].kind == "blank" or body.kind == "blank"):
+            continue
+        if text[start] in " \t":
+            worth = min(worth, LEAD_IN)
+        parts = _items if body.kind == "list" else _lines
+        atoms.append(_Atom(start, block.end, weigh(text[start : block.end]), worth, parts))
+        worth = _after(text, body)
+        start = block.end
+    return atoms
+
+
+def _after(text: str, block: Block) -> float:
+    """What the break behind a block is worth."""
+    if block.kind == "heading":
+        return HEADING
+    announces = block.kind == "paragraph" and text[block.end - 3 : block.end].rstrip().endswith(":")
+    return LEAD_IN if announces else BLOCK
+
+
+def _parts(text: str, atom: _Atom) -> list[_Atom]:
+    """The atom one step finer, or nothing when it cannot be taken apart."""
+    while atom.parts:
+        found = atom.parts(text, atom)
+        if len(found) > 1:
+            return found
+        atom = found[0]
+    return []
+
+
+def _split(
+    text: str, atom: _Atom, breaks: Iterable[tuple[int, float]], parts: Parts | None, apart: int = 1
+) -> list[_Atom]:
+    """Take an atom apart before each offset given; the first part keeps the worth of the whole.
+
+    Args:
+        text: The document.
+        atom: What to take apart.
+        breaks: Offsets, ascending, each with the worth of a break there.
+        parts: How the parts can be taken apart further.
+        apart: Breaks that would make a shorter part, in characters, are passed over.
+    """
+    found: list[_Atom] = []
+    start, worth = atom.start, atom.worth
+    for at, value in breaks:
+        if start + apart <= at < atom.end:
+            found.append(_Atom(start, at, weigh(text[start:at]), worth, parts))
+            start, worth = at, value
+    weight = weigh(text[start : atom.end]) if found else atom.weight
+    found.append(_Atom(start, atom.end, weight, worth, parts))
+    return found
+
+
+def _items(text: str, atom: _Atom) -> list[_Atom]:
+    return _split(text, atom, _item_breaks(text, atom), _lines)
+
+
+def _item_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
+    """The list's items at all depths, those of fences left out."""
+    depths: list[int] = []
+    fence = ""
+    pos = atom.start
+    while pos < atom.end:
+        entry = _ENTRY.match(text, pos)
+        stop = text.find("\n", pos) + 1 or atom.end
+        mark = entry[2] if entry else None
+        if fence:
+            fence = "" if mark and mark.startswith(fence) else fence
+        elif mark:
+            fence = mark
+        elif entry and entry.end() > entry.end(1):
+            indent = len(entry[1].expandtabs(4))
+            while depths and depths[-1] >= indent:
+                depths.pop()
+            yield pos, ITEM - NESTED * min(len(depths), 8)
+            depths.append(indent)
+        pos = stop
+
+
+def _lines(text: str, atom: _Atom) -> list[_Atom]:
+    return _split(text, atom, _line_breaks(text, atom), _sentences)
+
+
+def _line_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
+    pos = atom.start
+    while (stop := text.find("\n", pos, atom.end) + 1) and stop < atom.end:
+        tail = text[max(pos, stop - 3) : stop].rstrip()
+        yield stop, LINE if tail.endswith(_ENDS) else GAP if text[pos:stop].isspace() else WRAPPED
+        pos = stop
+
+
+def _sentences(text: str, atom: _Atom) -> list[_Atom]:
+    return _split(text, atom, _found(_SENTENCES, text, atom, SENTENCE), _words, CLAUSE)
+
+
+def _words(text: str, atom: _Atom) -> list[_Atom]:
+    return _split(text, atom, _found(_WORDS, text, atom, WORD), _marks)
+
+
+def _marks(text: str, atom: _Atom) -> list[_Atom]:
+    return _split(text, atom, _found(_MARKS, text, atom, MARK), None, SYLLABLES)
+
+
+def _found(pattern: re.Pattern[str], text: str, atom: _Atom, worth: float) -> Iterator[tuple[int, float]]:
+    return ((match.end(), worth) for match in pattern.finditer(text, atom.start, atom.end))
