@@ -70,7 +70,8 @@ def tokens(text: str) -> int:
     """Estimate how many tokens an embedding model makes of a text.
 
     A quarter for an ASCII letter or a character that is drawn in rows (``- = _ ~ * #``), a half for a digit,
-    one for any other character that is not white space.
+    one for any other character that is not white space. MiniLM makes of English notes 1.02 to 1.09 times as
+    many, of Chinese 1.00, of Japanese .97, of Arabic .98, of German 1.36, of code 1.14.
 
     >>> tokens("Recall each seed."), tokens("思い出す"), tokens("")
     (5, 4, 0)

@@ -1,0 +1,260 @@
+"""Extract: str -> Facts. What a document says about itself: title, tags, date, pin and scope.
+
+Three places are read; the first that speaks wins, tags are gathered from all:
+
+- YAML front matter: ``title``; ``tags`` or ``tag`` (a list, or text parted by commas, else by spaces);
+  ``date``, else ``created``; ``pinned`` or ``pin``; ``visibility`` or ``scope`` (``user``, ``private``,
+  ``group``, ``public``, ``group:NAME``); ``group``.
+- Page properties as Logseq and Dataview write them: lines ``title:: …``, ``tags:: a, [[b c]]``, ``date:: …``
+  in the first paragraph. Elsewhere ``::`` is taken for code.
+- Lines of nothing but tags (``#seeds #winter``, also after ``Tags:``) in a paragraph. A ``#`` inside a
+  sentence is not taken for a tag: it is as often an issue, a channel or a colour.
+
+A date may also come from the path, a title from the first heading. A date without a clock is a local day; an
+``updated`` date is not read, as it tells when a note was edited and not what it is about.
+
+Nothing raises: what cannot be read is a problem, and the text is kept whole. Front matter that cannot be read
+but speaks of a scope makes the document private, so that a typing error never publishes a note.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from scrubjay.ingest.front import fields
+from scrubjay.text.markdown import Block, blocks, even, is_code
+from scrubjay.text.spans import front_matter
+
+EXTRACTOR_VERSION = "1"
+"""Stamped on every document; raise it with any change of what is read."""
+
+HEAD = 64 * 1024
+"""Characters behind the front matter in which properties, lines of tags and the title are looked for."""
+
+MOST_TAGS = 100
+"""More are a word list, not tags; the rest is left out and named as a problem."""
+
+Precision = Literal["day", "second"]
+
+_EMPTY = frozenset(("", "~", "null"))
+_YES, _NO = frozenset(("true", "yes", "on", "1")), frozenset(("false", "no", "off", "0"))
+_SCOPES = {"user": "user", "private": "user", "group": "group", "public": "public"}
+_SCOPE_KEY = re.compile(r"^[ \t]*[\"']?(?:visibility|scope|group)[\"']?[ \t]*:", re.IGNORECASE | re.MULTILINE)
+_PROPERTY = re.compile(r"^([A-Za-z][A-Za-z_-]{0,40}+)::[ \t]++([^\n]*+)", re.MULTILINE)
+_TAG = r"#(?:\[\[[^\[\]\n]{1,100}\]\]|[^\W\d_][\w/-]{0,99}+)"
+_TAG_LINE = re.compile(
+    rf"^(?:tags?:)?[ \t]*+({_TAG}(?:[ \t,]++{_TAG})*+)[ \t]*+$", re.IGNORECASE | re.MULTILINE
+)
+_LINKED = re.compile(r"#?\[\[([^\[\]\n]{1,100})\]\]")
+_DAYS = (
+    re.compile(r"(?<!\d)(?P<y>\d{4})(?P<by>[-_./])(?P<m>\d\d)(?P=by)(?P<d>\d\d)(?!\d)"),
+    re.compile(r"(?:^|/)(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)(?!\d)[^/]*$"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a document says about itself.
+
+    Attributes:
+        title: Its title, or None when it names none.
+        tags: Tags in order of first mention, without ``#``, none twice.
+        date: When the thing it tells of happened; without a zone where none was written.
+        precision: ``day`` when the clock of ``date`` means nothing, else ``second``.
+        pinned: Whether it asks to be pinned.
+        visibility: ``user``, ``group`` or ``public``; None when it does not say.
+        group: The group's name, where it names one.
+        body_start: Offset behind the front matter; 0 without any.
+        problems: What could not be read, each in a sentence.
+    """
+
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    date: datetime | None = None
+    precision: Precision = "day"
+    pinned: bool = False
+    visibility: str | None = None
+    group: str | None = None
+    body_start: int = 0
+    problems: tuple[str, ...] = ()
+
+
+def extract(text: str, *, path: str) -> Facts:
+    """Read what a document says about itself.
+
+    Args:
+        text: The whole document.
+        path: Its path relative to its source, with ``/`` between the parts.
+    """
+    if is_code(path):
+        date, precision = _path_date(path)
+        return Facts(date=date, precision=precision)
+    flat = even(text)
+    start = front_matter(flat)
+    raw = flat[flat.find("\n") + 1 : flat.rfind("\n", 0, start - 1) + 1] if start else ""
+    given, wrong = fields(raw) if start else ({}, "")
+    head = flat[start : start + HEAD]
+    found = blocks(head)
+    own = _properties(head, found)
+    problems = [wrong] if wrong else []
+    date, precision = _date(given, own, path, problems)
+    visibility, group = _scope(given, problems)
+    if wrong and _SCOPE_KEY.search(raw):
+        visibility = "user"
+        problems.append("It speaks of a scope that cannot be read, so the document is kept private.")
+    return Facts(
+        title=_plain(given.get("title")) or own.get("title") or _heading(head, found),
+        tags=_unique(_tags(given, own, head, found), problems),
+        date=date,
+        precision=precision,
+        pinned=_pinned(given, problems),
+        visibility=visibility,
+        group=group,
+        body_start=start,
+        problems=tuple(problems),
+    )
+
+
+def _plain(value: object) -> str:
+    """A field that should be one line of text; empty where it is anything else."""
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    return "" if text.lower() in _EMPTY else text
+
+
+def _properties(head: str, found: Sequence[Block]) -> Mapping[str, str]:
+    first = next((block for block in found if block.kind != "blank"), None)
+    if first is None or first.kind != "paragraph":
+        return {}
+    lines = _PROPERTY.finditer(head, first.start, first.end)
+    return {line[1].lower(): line[2].strip() for line in lines if line[2].strip()}
+
+
+def _heading(head: str, found: Sequence[Block]) -> str | None:
+    """The first heading of level 1, else the heading that the text begins with."""
+    for block in found:
+        if block.kind == "heading" and block.level == 1 and block.text:
+            return block.text
+    first = next((block for block in found if block.kind not in ("blank", "html", "rule")), None)
+    return (first.text or None) if first and first.kind == "heading" else None
+
+
+def _tags(
+    given: Mapping[str, object], own: Mapping[str, str], head: str, found: Sequence[Block]
+) -> Iterator[str]:
+    for key in ("tags", "tag"):
+        value = given.get(key)
+        if isinstance(value, list):
+            yield from (item for item in value if isinstance(item, str))
+        elif isinstance(value, str):
+            yield from _listed(value)
+        if key in own:
+            yield from _listed(own[key], spaced=False)
+    for block in found:
+        if block.kind == "paragraph" and head.find("#", block.start, block.end) >= 0:
+            for line in _TAG_LINE.finditer(head, block.start, block.end):
+                yield from _listed(line[1])
+
+
+def _listed(text: str, *, spaced: bool = True) -> Iterator[str]:
+    """The tags of one line: those in double brackets, and the rest parted by commas, else by spaces."""
+    for linked in _LINKED.finditer(text):
+        yield linked[1]
+    rest = _LINKED.sub("," if "," in text else " ", text)
+    yield from rest.split("," if "," in rest or not spaced else None)
+
+
+def _unique(tags: Iterable[str], problems: list[str]) -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    for tag in tags:
+        name = _plain(tag).strip("\"'").lstrip("#").strip()
+        if name:
+            found.setdefault(name.casefold(), name)
+    if len(found) > MOST_TAGS:
+        problems.append(f"It has {len(found)} tags; the first {MOST_TAGS} are kept.")
+    return tuple(found.values())[:MOST_TAGS]
+
+
+def _date(
+    given: Mapping[str, object], own: Mapping[str, str], path: str, problems: list[str]
+) -> tuple[datetime | None, Precision]:
+    for value in (given.get("date"), given.get("created"), own.get("date"), own.get("created")):
+        text = _plain(value)
+        if not text:
+            continue
+        try:
+            return _moment(text)
+        except ValueError:
+            problems.append(
+                f"The date {text[:40]!r} cannot be read: write 2026-03-01 or 2026-03-01T10:00:00Z."
+            )
+    return _path_date(path)
+
+
+def _moment(text: str) -> tuple[datetime, Precision]:
+    """A day or an instant in ISO form; ``/`` may part a day, and a space may stand before the zone.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    words = text.strip("[]\"'").replace("/", "-").split()
+    day = words[0][:10] if words else ""
+    if len(words) > 3 or not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
+        raise ValueError(text)
+    if day[:4] in ("0000", "0001", "9999"):  # local midnight may lie beyond what a date can hold
+        raise ValueError(text)
+    if words == [day]:
+        return datetime.fromisoformat(day), "day"
+    clock = "".join(words)[10:].lstrip("T")
+    return datetime.fromisoformat(f"{day}T{clock}"), "second"
+
+
+def _path_date(path: str) -> tuple[datetime | None, Precision]:
+    """The last day that a path names.
+
+    >>> [_path_date(path)[0].day for path in ("2026-03-01.md", "2026/03/02.md", "2026_03_03.md", "20260304.md")]
+    [1, 2, 3, 4]
+    """
+    for pattern in _DAYS:
+        for found in reversed(list(pattern.finditer(path))):
+            try:
+                return _moment(f"{found['y']}-{found['m']}-{found['d']}")
+            except ValueError:
+                continue
+    return None, "day"
+
+
+def _pinned(given: Mapping[str, object], problems: list[str]) -> bool:
+    for key in ("pinned", "pin"):
+        text = _plain(given.get(key)).lower()
+        if text in _YES or text in _NO:
+            return text in _YES
+        if text or isinstance(given.get(key), (list, dict)):
+            problems.append(f"The field `{key}` is neither true nor false, so the document is not pinned.")
+    return False
+
+
+def _scope(given: Mapping[str, object], problems: list[str]) -> tuple[str | None, str | None]:
+    """Visibility and group; what cannot be read is kept private."""
+    named = _plain(given.get("group")) or None
+    key = "visibility" if "visibility" in given else "scope"
+    value = given.get(key, "")
+    text = _plain(value)
+    if not text and isinstance(value, str):
+        return ("group" if named else None), named
+    word, _, inline = text.partition(":")
+    visibility = _SCOPES.get(word.strip().lower())
+    group = inline.strip() or named
+    if visibility == "group" and not group:
+        problems.append(
+            f"The field `{key}` says group, but no `group` is named; the document is kept private."
+        )
+        return "user", None
+    if visibility is None or (inline and visibility != "group"):
+        known = "user, group and public are known"
+        problems.append(f"The field `{key}` is {text[:40]!r}; {known}. The document is kept private.")
+        return "user", None
+    return visibility, group if visibility == "group" else None
