@@ -1,1 +1,24 @@
 """Memory for AI agents that knows what, where and when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scrubjay.engine import Memory
+    from scrubjay.errors import ScrubjayError
+    from scrubjay.memory.new import NewMemory
+
+__all__ = ["Memory", "NewMemory", "ScrubjayError", "__version__"]
+__version__ = "0.1.0"
+
+_WHERE = {"Memory": "scrubjay.engine", "NewMemory": "scrubjay.memory.new", "ScrubjayError": "scrubjay.errors"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import public names on use: the command line must not pay for what it does not need."""
+    if name in _WHERE:
+        from importlib import import_module
+
+        return getattr(import_module(_WHERE[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -249,4 +249,3 @@ class Status:
     documents: int
     sources: tuple[SourceStatus, ...]
     models: tuple[ModelStatus, ...]
-    schema: int

@@ -149,6 +149,10 @@ class Reader(Protocol):
         """Return a source's documents by path."""
         ...
 
+    def held(self, sources: Sequence[str]) -> int:
+        """Return how many visible passages these sources' documents hold."""
+        ...
+
     def passages(self, source: str, path: str) -> list[Record]:
         """Return a document's passages in the order of the document."""
         ...

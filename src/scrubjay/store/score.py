@@ -18,6 +18,8 @@ K1: Final = 1.2
 """Where a term's repetition stops counting (Robertson and Zaragoza, 2009): their usual value."""
 B: Final = 0.75
 """How much a long memory is held against it: the usual value."""
+MOST_COUNTED: Final = 255
+"""Times that a term counts at most: one byte, and at 255 a word earns .995 of all it ever can."""
 BLOCK: Final = 4096
 """Rows widened to float32 at a time: 4 MB at 256 dimensions, which stays in the processor's cache."""
 EXACT_IN_FLOAT32: Final = 1040
@@ -59,7 +61,7 @@ def products(data: NDArray[np.int8], codes: NDArray[np.float32]) -> NDArray[np.f
     """Return the exact whole-number product of each row with the query's codes."""
     import numpy as np
 
-    kind = np.float32 if len(codes) <= EXACT_IN_FLOAT32 else np.float64
+    kind = np.dtype(np.float32 if len(codes) <= EXACT_IN_FLOAT32 else np.float64)
     wide = codes.astype(kind)
     found = np.empty(len(data), np.float64)
     for first in range(0, len(data), BLOCK):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
-from scrubjay.errors import NotFoundError
+from scrubjay.errors import InputError, NotFoundError
 from scrubjay.memory.ids import tombstone_hash
 from scrubjay.memory.models import Model
-from scrubjay.memory.records import Document, Source, Versions
+from scrubjay.memory.records import Document, Record, Source, Versions
 from scrubjay.memory.scope import Scope
+from scrubjay.memory.tiers import PREFIX, TIERS
 from scrubjay.store import changes as c
-from scrubjay.store.scope_check import fitting, writable
+from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
 
 
 @dataclass(slots=True)
@@ -45,19 +47,10 @@ class State:
         match change:
             case c.PutVersions(versions):
                 self.versions = versions
-            case c.PutSource(source):
-                writable(scope, source.key, f"Source {source.root}")
-                self.sources[source.id] = source
-            case c.DropSource(source_id):
-                for source, path in [where for where in self.documents if where[0] == source_id]:
-                    self._drop_document(source, path)
-                self.sources.pop(source_id, None)
-            case c.PutDocument():
-                self._put_document(scope, change)
-            case c.DropDocument(source_id, path):
-                self._drop_document(source_id, path)
+            case c.PutSource() | c.DropSource() | c.PutDocument() | c.DropDocument():
+                self._apply_to_documents(scope, change)
             case c.PutMemory(memory):
-                self._put(scope, memory)
+                self._put(scope, memory, None)
             case c.Forget(ids):
                 self._forget(scope, ids)
             case c.PutModel(model, model_state):
@@ -67,37 +60,84 @@ class State:
             case c.PutVectors():
                 self._put_vectors(scope, change)
 
-    def _put(self, scope: Scope | None, memory: c.Prepared) -> None:
-        writable(scope, memory.record.key, f"Memory {memory.record.id}")
+    def _apply_to_documents(
+        self, scope: Scope | None, change: c.PutSource | c.DropSource | c.PutDocument | c.DropDocument
+    ) -> None:
+        match change:
+            case c.PutSource(source):
+                writable(scope, source.key, f"Source {source.root}")
+                if source.id in self.sources and not self._sees_source(scope, source.id):
+                    raise InputError(f"Source id {source.id!r} belongs to another source already. {UNTOUCHED}")
+                for text in (source.id, source.root, source.description, *source.include, *source.exclude):
+                    _encodable(text)
+                self.sources[source.id] = source
+            case c.DropSource(source_id) if self._sees_source(scope, source_id):
+                for source, path in [where for where in self.documents if where[0] == source_id]:
+                    self._drop_document(source, path)
+                self.sources.pop(source_id)
+            case c.PutDocument():
+                self._put_document(scope, change)
+            case c.DropDocument(source_id, path) if self._sees_source(scope, source_id):
+                self._drop_document(source_id, path)
+
+    def _sees_source(self, scope: Scope | None, source: str) -> bool:
+        return source in self.sources and _sees(scope, self.sources[source].key)
+
+    def _put(self, scope: Scope | None, memory: c.Prepared, document: Document | None) -> None:
+        record = memory.record
+        writable(scope, record.key, f"Memory {record.id}")
+        storable(record)
+        placed(record.id, record.place, document)
+        for text in (record.content, record.title, *record.heading_path, *record.tags, *memory.terms.counts):
+            _encodable(text)
         for fingerprint, codes in memory.vectors.items():
-            fitting(self._model(fingerprint), codes, f"Memory {memory.record.id}")
-        self.memories[memory.record.id] = memory
+            fitting(self._model(fingerprint), codes, f"Memory {record.id}")
+        for tier in TIERS:  # an id's number names one memory, whatever its tier
+            other = self.memories.get(PREFIX[tier] + record.id.partition("_")[2])
+            if other is not None and (tier != record.tier or not _sees(scope, other.record.key)):
+                raise taken(record.id)
+        self.memories[record.id] = memory
 
     def _model(self, fingerprint: str) -> Model:
         if fingerprint not in self.models:
-            raise NotFoundError(f"No model {fingerprint} is registered in this store. Nothing was written.")
+            raise NotFoundError(f"No model {fingerprint} is registered in this store. {UNTOUCHED}")
         return self.models[fingerprint][0]
 
     def _put_document(self, scope: Scope | None, change: c.PutDocument) -> None:
         document = change.document
-        if document.source not in self.sources:
-            raise NotFoundError(f"No source {document.source} is registered. Nothing was written.")
-        if change.moved_from is not None:
-            self.documents.pop((document.source, change.moved_from), None)
-        self.documents[document.source, document.path] = document
-        for memory in change.dropped:
-            self.memories.pop(memory, None)
+        if not self._sees_source(scope, document.source):
+            raise NotFoundError(f"No source {document.source} is registered. {UNTOUCHED}")
         for kept in change.kept:
-            old = self.memories[kept.id]
-            self.memories[kept.id] = replace(old, record=replace(old.record, place=kept.place))
-        for memory in change.fresh:
-            self._put(scope, memory)
+            placed(kept.id, kept.place, document)
+        if change.moved_from not in (None, document.path) and (document.source, change.moved_from) in self.documents:
+            self._drop_document(document.source, document.path, spare={kept.id for kept in change.kept})
+            self._rename(document.source, str(change.moved_from), document.path)
+        self.documents[document.source, document.path] = document
+        held = {kept.id for kept in change.kept}
+        for memory, old in list(self.memories.items()):
+            gone = memory in change.dropped or (_stands_in(old.record, document) and memory not in held)
+            if gone and _sees(scope, old.record.key):
+                del self.memories[memory]
+        for kept in change.kept:
+            known = self.memories.get(kept.id)
+            if known is not None and _sees(scope, known.record.key):
+                self.memories[kept.id] = replace(known, record=replace(known.record, place=kept.place))
+        for fresh in change.fresh:
+            self._put(scope, fresh, document)
 
-    def _drop_document(self, source: str, path: str) -> None:
+    def _rename(self, source: str, old: str, new: str) -> None:
+        del self.documents[source, old]
+        for memory, kept in self.memories.items():
+            place = kept.record.place
+            if place is not None and (place.source, place.path) == (source, old):
+                record = replace(kept.record, place=replace(place, path=new))
+                self.memories[memory] = replace(kept, record=record)
+
+    def _drop_document(self, source: str, path: str, spare: Collection[str] = ()) -> None:
         self.documents.pop((source, path), None)
         for memory, kept in list(self.memories.items()):
             place = kept.record.place
-            if place is not None and (place.source, place.path) == (source, path):
+            if place is not None and (place.source, place.path) == (source, path) and memory not in spare:
                 del self.memories[memory]
 
     def _forget(self, scope: Scope | None, ids: tuple[str, ...]) -> None:
@@ -122,7 +162,8 @@ class State:
             kept = self.memories.get(memory)
             if kept is None or kept.record.content_hash != content_hash or not _sees(scope, kept.record.key):
                 continue
-            self.memories[memory] = replace(kept, vectors={**kept.vectors, change.fingerprint: codes})
+            if change.fingerprint not in kept.vectors:
+                self.memories[memory] = replace(kept, vectors={**kept.vectors, change.fingerprint: codes})
         for text, codes in change.texts.items():
             fitting(model, codes, "A cached text")
             self.cache[change.fingerprint, text] = codes
@@ -130,3 +171,16 @@ class State:
 
 def _sees(scope: Scope | None, key: str) -> bool:
     return scope is None or key in scope.keys
+
+
+def _stands_in(record: Record, document: Document) -> bool:
+    place = record.place
+    return place is not None and (place.source, place.path) == (document.source, document.path)
+
+
+def _encodable(text: str) -> None:
+    """Refuse half a character, as every store that writes UTF-8 must."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"A text holds half a character ({error}). {UNTOUCHED}") from error

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
@@ -18,8 +18,10 @@ from scrubjay.store.base import Counts, Coverage, ModelState, Waiting
 from scrubjay.store.changes import Change, Codes, Prepared
 from scrubjay.store.inmemory.state import State
 from scrubjay.store.paths import path_passes
-from scrubjay.store.score import idf, quantised, saturation
+from scrubjay.store.scope_check import of_a_generation
+from scrubjay.store.score import MOST_COUNTED, idf, quantised, saturation
 from scrubjay.text.grams import nearest
+from scrubjay.text.tokens import Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,6 +95,11 @@ class InMemoryReader:
         if source not in self._sources:
             return {}
         return {path: d for (owner, path), d in sorted(self._state.documents.items()) if owner == source}
+
+    def held(self, sources: Sequence[str]) -> int:
+        """Return how many visible passages these sources' documents hold."""
+        places = [m.record.place for m in self._visible.values()]
+        return sum(1 for place in places if place is not None and place.source in sources)
 
     def passages(self, source: str, path: str) -> list[Record]:
         """Return a document's passages in order."""
@@ -229,7 +236,7 @@ def passes(record: Record, where: Where) -> bool:
 
 
 def _tf(memory: Prepared, group: TermGroup) -> int:
-    return max((memory.terms.counts.get(form, 0) for form in group.forms), default=0)
+    return min(max((memory.terms.counts.get(form, 0) for form in group.forms), default=0), MOST_COUNTED)
 
 
 def _sum(values: Sequence[float]) -> float:
@@ -310,15 +317,16 @@ class InMemoryRebuild:
 
     def passages(self, document: Document) -> list[Prepared]:
         """Return a document's passages as they were stored, in order."""
-        found = [m for m in self._old.memories.values() if _stands_in(m.record, document)]
-        return sorted(found, key=_ordinal)
+        found = [_uncounted(m) for m in self._old.memories.values() if _stands_in(m.record, document)]
+        return sorted(found, key=lambda memory: (_ordinal(memory), memory.record.id))
 
     def additions(self) -> list[Prepared]:
         """Return the memories that belong to no document."""
-        return [m for m in self._old.memories.values() if m.record.place is None]
+        return [_uncounted(m) for m in self._old.memories.values() if m.record.place is None]
 
     def write(self, changes: Sequence[Change]) -> None:
         """Apply changes to the next generation."""
+        of_a_generation(changes)
         for change in changes:
             self.fresh.apply(None, change)
 
@@ -326,6 +334,10 @@ class InMemoryRebuild:
 def _stands_in(record: Record, document: Document) -> bool:
     place = record.place
     return place is not None and (place.source, place.path) == (document.source, document.path)
+
+
+def _uncounted(memory: Prepared) -> Prepared:
+    return replace(memory, terms=Terms({}, 0))
 
 
 def _ordinal(memory: Prepared) -> int:

@@ -78,6 +78,16 @@ class SQLiteReader:
         ).fetchall()
         return [rows.to_record(row) for row in found]
 
+    def held(self, sources: Sequence[str]) -> int:
+        """Return how many visible passages these sources' documents hold."""
+        marks = ",".join("?" * len(sources))
+        (found,) = self._db.execute(
+            f"SELECT count(*) FROM memory m JOIN document d ON d.id = m.document WHERE m.tenant = ? AND m.generation = ? "
+            f"AND m.key IN ({self._marks}) AND d.source IN ({marks})",
+            (*self._own, *sources),
+        ).fetchone()
+        return int(found)
+
     def passages(self, source: str, path: str) -> list[Record]:
         """Return a document's passages in order."""
         return self._records(

@@ -1,0 +1,353 @@
+"""Memory: the facade. It wires and decides nothing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from scrubjay.config import Settings, load
+from scrubjay.memory.new import NewMemory
+from scrubjay.memory.records import Source
+from scrubjay.memory.scope import Scope
+from scrubjay.store.open import open_store
+from scrubjay.wiring.lineup import Lineup, catalog, given
+from scrubjay.wiring.syncing import Desk, freshen
+
+if TYPE_CHECKING:
+    from scrubjay.memory.answers import (
+        Added,
+        Answer,
+        Embedded,
+        Fetched,
+        Forgotten,
+        ModelStatus,
+        Progress,
+        SourceStatus,
+        Status,
+        Summary,
+    )
+    from scrubjay.providers.embedders.port import Embedder
+
+
+def _silent(message: str) -> None:
+    """Nobody listens to announcements of remote providers."""
+
+
+class Memory:
+    """Everything one principal remembers, in one store.
+
+    Example:
+        >>> from scrubjay.testing.hash_embedder import HashEmbedder
+        >>> with Memory.open("memory://", user="ann", embedders=[HashEmbedder(64)]) as memory:
+        ...     _ = memory.add("The launch code is blue bunny.")
+        ...     memory.search("launch code").results[0].snippet
+        'The launch code is blue bunny.'
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    @classmethod
+    def open(
+        cls,
+        url: str | Path | None = None,
+        *,
+        user: str | None = None,
+        groups: Sequence[str] = (),
+        tenant: str | None = None,
+        settings: Settings | None = None,
+        embedders: Sequence[Embedder] | None = None,
+        cold: bool = False,
+        announce: Callable[[str], None] = _silent,
+    ) -> Self:  # noqa: PLR0913
+        """Open a store, made if it is not there.
+
+        Args:
+            url: A path, ``sqlite:///path``, ``memory://`` or ``postgresql://…``; None takes the settings' store.
+            user: Who asks and writes; None takes the settings' user.
+            groups: Groups they belong to.
+            tenant: The walled garden; None takes the settings' tenant.
+            settings: Settings; None loads them from file and environment.
+            embedders: Models instead of the settings' own: the first is the base model, which is always
+                complete, the others are backfilled by `embed`.
+            cold: Rank by words and the base model only, and say so: for a process that answers once.
+            announce: Told the host and the counts before a remote provider is first used.
+
+        Raises:
+            ScrubjayError: The store cannot be opened, or a setting is wrong.
+        """
+        found = settings if settings is not None else load()
+        store = open_store(str(url) if url is not None else found.store)
+        scope = Scope(tenant or found.tenant, user or found.user, tuple(groups))
+        models = catalog(found, announce) if embedders is None else given(embedders)
+        return cls(Desk(store, scope, Lineup(store, scope, models, cold=cold), found))
+
+    def sync(
+        self,
+        path: str | Path | None = None,
+        *,
+        description: str = "",
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        embed_seconds: float = 0.0,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Summary:
+        """Bring the store in step with a folder or file, or with every registered source.
+
+        Args:
+            path: Folder or file, registered as a source if it is new; None takes all sources.
+            description: One line that is returned with the source's hits.
+            include: gitignore patterns of what to take, kept with the source.
+            exclude: gitignore patterns of what to leave out, kept with the source.
+            embed_seconds: Time to spend on backfilled models afterwards.
+            progress: Told how far it is.
+
+        Raises:
+            InputError: The path is not there.
+            StoreError: The store cannot be written; what was stored stays.
+        """
+        from scrubjay.wiring.syncing import sync
+
+        settings = self._desk.settings.sync
+        wish = Source("", "", description, tuple(include or settings.include), tuple(exclude or settings.exclude))
+        summary = sync(self._desk, Path(path) if path is not None else None, wish, progress)
+        if embed_seconds > 0:
+            done = self.embed(seconds=embed_seconds, progress=progress)
+            seconds = summary.seconds + done.seconds
+            summary = replace(summary, embedded=done.embedded, waiting=done.waiting, seconds=seconds)
+        return summary
+
+    def sources(self) -> list[SourceStatus]:
+        """Return the registered sources with what they hold."""
+        from scrubjay.wiring.facts import sources
+
+        return sources(self._desk)
+
+    def remove_source(self, name: str) -> SourceStatus:
+        """Remove a source by id or path, with everything it brought; its files are not touched.
+
+        Raises:
+            NotFoundError: No such source is registered.
+        """
+        from scrubjay.wiring.facts import source
+        from scrubjay.wiring.syncing import remove
+
+        gone = source(self._desk, name)
+        remove(self._desk, gone.id)
+        return gone
+
+    def watch(self, *, stop: threading.Event, report: Callable[[Summary], None]) -> None:
+        """Sync now and whenever a source's files change, until ``stop`` is set.
+
+        Raises:
+            SourceError: The watch ended although nobody stopped it.
+        """
+        from scrubjay.ingest.watching import watching
+
+        roots = [Path(source.root) for source in self.sources()]
+        watching(roots, self.sync, report, debounce=self._desk.settings.sync.debounce, stop=stop)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        tiers: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        path: str = "",
+        sources: Sequence[str] = (),
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        statuses: Sequence[str] = ("active",),
+        fusion: str | None = None,
+        weights: Mapping[str, float] | None = None,
+        preset: str | None = None,
+        channels: Sequence[str] | None = None,
+        models: Sequence[str] | None = None,
+        stages: Sequence[str] | None = None,
+        explain: bool = False,
+        snippet: int | None = None,
+    ) -> Answer:  # noqa: PLR0913
+        """Return the memories that answer a query, best first.
+
+        Args:
+            query: A question, words, an identifier. ``"quoted"`` text must stand in a result; ``-word`` must not.
+            limit: Most results.
+            tiers: Any of these tiers.
+            tags: All of these tags.
+            path: Glob over a file's path within its source, or a folder of it.
+            sources: Any of these sources, by id or path.
+            since: What happened at or after: ISO text (``2026``, ``2026-03``, ``2026-03-01``, with time) or datetime.
+            until: What happened before the end of this day, month, year, or before this time.
+            statuses: Any of these statuses.
+            fusion: ``auto`` (weights follow the query), ``rrf`` or ``weighted``.
+            weights: Channel (``bm25``, ``vector``, ``ngram``) to weight.
+            preset: Another system's fusion: ``kit``, ``openclaw`` or ``router``.
+            channels: Channels that take part; None for all.
+            models: Names of embedding models that take part; None for all in use.
+            stages: Optional stages that take part (``prune`` and those of docs/ranking.md); None for all.
+            explain: Return with each result every part of its score.
+            snippet: Most characters of a snippet.
+
+        Raises:
+            InputError: An option has a value it cannot have.
+        """
+        from scrubjay.recall.pipeline import search
+        from scrubjay.recall.request import request
+
+        started = time.perf_counter()
+        recall = self._desk.settings.recall
+        partial = freshen(self._desk)
+        wanted = request(
+            query,
+            filters=(tiers, tags, path, sources, since, until, statuses),
+            fusion=(fusion or recall.fusion, weights or (recall.weights if fusion is None else None), preset),
+            parts=(channels, models, stages),
+            sizes=(limit or recall.limit, recall.candidates, snippet or recall.snippet),
+            explain=explain,
+        )
+        embedders, without = self._desk.lineup.ranking()
+        with self._desk.store.reader(self._desk.scope) as reader:
+            found = search(reader, embedders, wanted)
+        took = round((time.perf_counter() - started) * 1000, 3)
+        from scrubjay.memory.answers import Answer
+
+        return Answer(found.results, (*partial, *without, *found.partial), took, found.notes)
+
+    def get(
+        self,
+        ids: str | Sequence[str] = (),
+        *,
+        path: str | Path | None = None,
+        lines: tuple[int, int] | None = None,
+        neighbours: int = 0,
+        limit: int = 20_000,
+        offset: int = 0,
+    ) -> Fetched:
+        """Return memories by id (or its shortest unique beginning), or a file's passages by path and lines.
+
+        Args:
+            ids: Up to 20 ids.
+            path: A synced file: absolute, from here, or relative to its source.
+            lines: First and last line, inclusive; None takes the whole file.
+            neighbours: Passages to return on either side of each.
+            limit: Most characters to return.
+            offset: Characters to pass over first, as ``next_offset`` says.
+
+        Raises:
+            InputError: Neither or both of ids and path, too many ids, or numbers out of range.
+        """
+        from scrubjay.recall.get import Window, fetch
+
+        wanted = [ids] if isinstance(ids, str) else list(ids)
+        with self._desk.store.reader(self._desk.scope) as reader:
+            return fetch(reader, wanted, path and str(path), lines, Window(neighbours, limit, offset))
+
+    def add(
+        self,
+        content: str,
+        *,
+        tier: str = "observation",
+        title: str = "",
+        tags: Sequence[str] = (),
+        date: str | datetime | None = None,
+        session: str | None = None,
+        role: str | None = None,
+        turn: int | None = None,
+        project: str | None = None,
+        agent: str | None = None,
+        visibility: str = "user",
+        group: str | None = None,
+        confidence: float = 1.0,
+        valid_from: str | datetime | None = None,
+        valid_until: str | datetime | None = None,
+        origin: str = "owner",
+        pinned: bool = False,
+    ) -> Added:  # noqa: PLR0913
+        """Add one memory, durably; adding the same content in the same scope again finds the same memory.
+
+        Secrets in it are replaced before anything is stored. With a notes folder in the settings it is also
+        appended to the day's note. The fields are those of `NewMemory`.
+
+        Raises:
+            InputError: A field has a value it cannot have; nothing was written.
+        """
+        new = NewMemory(
+            content, tier, title, tuple(tags) if not isinstance(tags, str) else tags, date, session, role, turn,
+            project, agent, visibility, group, confidence, valid_from, valid_until, origin, pinned,
+        )  # fmt: skip
+        return self.add_many([new])[0]
+
+    def add_many(self, memories: Iterable[NewMemory]) -> list[Added]:
+        """Add many memories at once; all are checked before the first is written."""
+        from scrubjay.wiring.adding import add
+
+        return add(self._desk, memories)
+
+    def forget(self, ids: str | Sequence[str]) -> Forgotten:
+        """Remove memories for good: text, vectors, index, cache.
+
+        A keyed hash keeps `sync` from bringing them back; files are not edited, their lines are named.
+        """
+        from scrubjay.ingest.forget import forget
+
+        return forget(self._desk.store, self._desk.scope, [ids] if isinstance(ids, str) else list(ids))
+
+    def embed(
+        self, *, seconds: float | None = None, progress: Callable[[Progress], None] | None = None
+    ) -> Embedded:
+        """Embed what waits for a backfilled model; stopped at any moment, it goes on where it was.
+
+        Raises:
+            ProviderError: A model failed; what was embedded before is stored.
+        """
+        from scrubjay.ingest.backfill import backfill
+
+        desk = self._desk
+        return backfill(desk.store, desk.scope, desk.lineup.backfilled(), seconds=seconds, progress=progress)
+
+    def rebuild(self, *, progress: Callable[[Progress], None] | None = None) -> Summary:
+        """Make every memory anew from what is stored, beside the old ones, and switch at once."""
+        from scrubjay.wiring.syncing import remake
+
+        return remake(self._desk, progress)
+
+    def models(self) -> list[ModelStatus]:
+        """Return the embedding models and how far each reaches, the base model first."""
+        return self._desk.lineup.status()
+
+    def add_model(self, name: str) -> ModelStatus:
+        """Register a model of the settings, to be backfilled beside those in use."""
+        return self._desk.lineup.add(name)
+
+    def use_model(self, name: str) -> ModelStatus:
+        """Rank with a model, beside the base model, from now on."""
+        return self._desk.lineup.use(name)
+
+    def drop_model(self, name: str) -> ModelStatus:
+        """Remove a model and its vectors from the store."""
+        return self._desk.lineup.drop(name)
+
+    def status(self) -> Status:
+        """Return facts: what is stored, which models and sources there are, how large it is."""
+        from scrubjay.wiring.facts import status
+
+        return status(self._desk)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._desk.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,71 @@
+"""Embed: memories -> vectors of one model, from the text that stands for each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.memory.records import Record
+from scrubjay.providers.embedders.quantise import quantise
+from scrubjay.store.changes import Codes, Prepared
+
+if TYPE_CHECKING:
+    from scrubjay.providers.embedders.port import Embedder
+
+OVERLAP: Final = 320
+"""Characters of the piece before that are embedded with a piece of a section that was cut: about 80 tokens."""
+_WORD: Final = re.compile(r"\s")
+
+
+def embedded_text(record: Record, before: str = "") -> str:
+    """Return what is embedded for a memory: the headings above it or its title, then its text.
+
+    Args:
+        record: The memory.
+        before: Text of the piece before it, when its section was cut in several.
+    """
+    head = record.content[:500]
+    if record.place is None:
+        above = [record.title] if record.title and record.title not in head else []
+    else:
+        above = [name for name in record.heading_path if name not in head]
+    text = " > ".join(above)
+    return (text + "\n" if text else "") + tail(before) + record.content
+
+
+def tail(before: str) -> str:
+    """Return the end of a text, from a word's beginning.
+
+    >>> tail("short")
+    'short'
+    """
+    if len(before) <= OVERLAP:
+        return before
+    end = before[-OVERLAP:]
+    space = _WORD.search(end)
+    return end[space.end() :] if space else end
+
+
+def embed(memories: Sequence[Prepared], befores: Sequence[str], embedder: Embedder) -> list[Prepared]:
+    """Return the memories with the vectors of one more model."""
+    texts = [embedded_text(memory.record, before) for memory, before in zip(memories, befores, strict=True)]
+    fingerprint = embedder.model.fingerprint
+    return [
+        replace(memory, vectors={**memory.vectors, fingerprint: codes})
+        for memory, codes in zip(memories, encode(embedder, texts), strict=True)
+    ]
+
+
+def encode(embedder: Embedder, texts: Sequence[str]) -> list[Codes]:
+    """Return the windows of each text as they are kept."""
+    import numpy as np
+
+    if not texts:
+        return []
+    windows = embedder.embed(texts)
+    whole = quantise(np.concatenate(windows))
+    ends = np.cumsum([len(rows) for rows in windows]).tolist()
+    starts = [0, *ends[:-1]]
+    return [Codes(whole.data[a:b], whole.scales[a:b]) for a, b in zip(starts, ends, strict=True)]

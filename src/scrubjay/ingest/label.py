@@ -1,0 +1,177 @@
+"""Label: Read + old records -> Labelled (every passage with its id, title, scope, date and terms)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from scrubjay.ingest.align import Text, align
+from scrubjay.memory.ids import memory_id, memory_key, text_hash
+from scrubjay.memory.records import Document, Place, Record, When
+from scrubjay.store.changes import Kept, Prepared
+from scrubjay.text.languages import language
+from scrubjay.text.tokens import terms
+
+LABELLER_VERSION = "1"
+"""Stamped on every document; a change of what is indexed beside the text changes it."""
+TIER = "observation"
+MARK = re.compile(r"<!-- scrubjay:([a-z]+_[0-9a-f]{16}) -->")
+"""Stands in a day's note under the heading of an appended addition, and says which memory it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A passage before it has an id.
+
+    Attributes:
+        content: Its text.
+        place: Where it stands.
+        heading_path: Headings above it.
+        title: Nearest heading, else the document's name.
+    """
+
+    content: str
+    place: Place
+    heading_path: tuple[str, ...]
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What all passages of a document share."""
+
+    key: str
+    owner: str
+    tags: tuple[str, ...]
+    event: When | None
+    pinned: bool
+    recorded_at: int
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """Where new ids come from.
+
+    Attributes:
+        secret: The tenant's key of ids.
+        taken: Tells whether another document's memory has an id already (a renamed one kept its own).
+        find: Returns a memory by id: a passage that bears the mark of an addition is that addition.
+    """
+
+    secret: bytes
+    taken: Callable[[str], bool]
+    find: Callable[[str], Record | None]
+
+    def noted(self, content: str) -> Record | None:
+        """Return the addition whose mark a passage bears, if it is still there."""
+        mark = MARK.search(content)
+        return self.find(mark.group(1)) if mark is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A document ready to be embedded and written."""
+
+    document: Document
+    fresh: tuple[Prepared, ...]
+    kept: tuple[Kept, ...]
+    dropped: tuple[str, ...]
+    moved_from: str | None = None
+
+
+def label(
+    document: Document, drafts: Sequence[Draft], traits: Traits, old: Sequence[Record], ids: Ids
+) -> Labelled:
+    """Give every passage its id, and tell the new and changed from those that stay.
+
+    Args:
+        document: The document as it is now.
+        drafts: Its passages, in order.
+        traits: What they share.
+        old: Its passages as they are stored.
+        ids: Where new ids come from.
+    """
+    texts = [Text(text_hash(draft.content), draft.heading_path, draft.content) for draft in drafts]
+    matches = [
+        (ids.noted(draft.content) or match) for draft, match in zip(drafts, align(old, texts), strict=True)
+    ]
+    used = {record.id for record in old}
+    tongue = language("\n".join(draft.content for draft in drafts[:8]))
+    fresh, kept = [], []
+    for draft, text, match in zip(drafts, texts, matches, strict=True):
+        memory = match.id if match is not None else _new_id(ids, document, draft, used)
+        used.add(memory)
+        record = _record(memory, draft, text.content_hash, traits, match)
+        if match is not None and _same(match, record):
+            kept.append(Kept(memory, draft.place))
+        else:
+            fresh.append(prepare(record, tongue))
+    matched = {match.id for match in matches if match is not None}
+    dropped = tuple(record.id for record in old if record.id not in matched)
+    return Labelled(document, tuple(fresh), tuple(kept), dropped)
+
+
+def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Record | None) -> Record:
+    """Return a passage as a memory: what it was is kept, what the document says now is set."""
+    if match is not None:
+        old = match
+    else:
+        tier, key, owner = TIER, traits.key, traits.owner
+        old = Record(memory, tier, "", digest, draft.title, key, owner, traits.recorded_at, traits.updated_at)
+    noted = MARK.search(draft.content) is not None
+    return replace(
+        old,
+        content=draft.content,
+        content_hash=digest,
+        title=draft.title,
+        key=old.key if noted else traits.key,
+        updated_at=traits.updated_at,
+        heading_path=draft.heading_path,
+        tags=tuple(sorted({*traits.tags, *old.tags})) if noted else traits.tags,
+        place=draft.place,
+        pinned=traits.pinned or (noted and old.pinned),
+        event=old.event if noted and old.event is not None else traits.event,
+    )
+
+
+def prepare(record: Record, tongue: str | None = None) -> Prepared:
+    """Return a memory with its terms: those of its text, and of what it stands under."""
+    tongue = tongue or language(record.content)
+    return Prepared(record, terms("\n".join((*context(record), record.content)), tongue), {}, tongue)
+
+
+def context(record: Record) -> tuple[str, ...]:
+    """Return what names a memory but does not stand in its own text.
+
+    The headings above it (or the title it was given), and its file's name.
+    """
+    head = record.content[:500]
+    names = [*record.heading_path] if record.place is not None else [record.title]
+    if record.place is not None:
+        names.append(PurePosixPath(record.place.path).stem)
+    return tuple(name for name in dict.fromkeys(names) if name and name not in head)
+
+
+def _new_id(ids: Ids, document: Document, draft: Draft, used: set[str]) -> str:
+    parts = (document.source, document.path, "\x1e".join(draft.heading_path), str(draft.place.ordinal))
+    attempt = 0
+    while True:
+        memory = memory_id(TIER, memory_key(ids.secret, (*parts, str(attempt)) if attempt else parts))
+        if memory not in used and not ids.taken(memory):
+            return memory
+        attempt += 1
+
+
+def _same(old: Record, new: Record) -> bool:
+    """Tell whether nothing but the place of a passage changed (a new file name is indexed too)."""
+    assert new.place is not None
+    if old.place is None:
+        return False
+    return (
+        (old.content_hash, old.title, old.heading_path, old.key, old.tags, old.event, old.pinned)
+        == (new.content_hash, new.title, new.heading_path, new.key, new.tags, new.event, new.pinned)
+        and PurePosixPath(old.place.path).stem == PurePosixPath(new.place.path).stem
+    )

@@ -1,0 +1,200 @@
+"""Pipeline: the write path in one screen: sources > chunk > extract > label > embed > write."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.errors import InputError, SourceError
+from scrubjay.ingest.chunk import ChunkSettings
+from scrubjay.ingest.label import Ids, Labelled, Traits, label
+from scrubjay.ingest.read import Drafted, draft, read
+from scrubjay.ingest.sources.files import DEFAULT_INCLUDE, FileState, Scan, scan
+from scrubjay.ingest.sources.read import FileText
+from scrubjay.ingest.write import Ready, batches, write
+from scrubjay.memory.answers import Progress, Trouble
+from scrubjay.memory.dates import now_micros, when
+from scrubjay.memory.ids import tombstone_hash
+from scrubjay.memory.records import Document, Source
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Reader, Store
+from scrubjay.store.changes import DropDocument, PutSource
+
+if TYPE_CHECKING:
+    from scrubjay.providers.embedders.port import Embedder
+
+RACY_NS: Final = 2_000_000_000
+"""A file changed this shortly before it was read may change again within one tick of its clock: its time
+is not trusted, and the next sync compares its hash."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a sync has done so far."""
+
+    files: int = 0
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    scrubbed: Counter[str] = field(default_factory=Counter)
+    problems: list[Trouble] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One sync of one source: where to, with what, and who watches."""
+
+    store: Store
+    scope: Scope
+    base: Embedder
+    chunks: ChunkSettings
+    tally: Tally
+    progress: Callable[[Progress], None] | None = None
+
+
+def compare(source: Source, known: Mapping[str, Document]) -> tuple[Scan, list[FileState], list[str]]:
+    """Return the scan of a source, the files whose time or size changed, and the paths that are gone."""
+    found = scan(Path(source.root), include=source.include or DEFAULT_INCLUDE, exclude=source.exclude)
+    changed = [
+        file
+        for file in found.files
+        if file.path not in known or (known[file.path].mtime_ns, known[file.path].size) != (file.mtime_ns, file.size)
+    ]
+    present = {file.path for file in found.files}
+    unread = {problem.path for problem in found.problems}
+    gone = [path for path in known if path not in present and not _within(path, unread)]
+    return found, changed, gone
+
+
+def sync(run: Run, registered: Source, source: Source) -> None:
+    """Bring the store in step with one source's files.
+
+    Args:
+        run: Where to, with what.
+        registered: The source as it is registered.
+        source: The same, leaving out what other sources inside it hold.
+    """
+    with run.store.reader(run.scope) as reader:
+        known = reader.documents(source.id)
+    found, changed, gone = compare(source, known)
+    tally = run.tally
+    tally.files += len(found.files)
+    tally.problems += [Trouble(str(Path(source.root) / p.path), p.message, p.hint) for p in found.problems]
+    if found.missing or (known and not found.files):
+        state = "is missing" if found.missing else "is suddenly empty"
+        tally.problems.append(
+            Trouble(
+                source.root,
+                f"{source.root} {state}; its {len(known)} documents stay as they were.",
+                f"bring it back, or `scrubjay sources remove {source.root}`",
+            )
+        )
+        return
+    if changed or gone:
+        _write_changes(run, source, known, (changed, gone))
+    run.store.write(run.scope, [PutSource(replace(registered, synced_at=now_micros()))])
+
+
+def _write_changes(
+    run: Run, source: Source, known: Mapping[str, Document], work: tuple[list[FileState], list[str]]
+) -> None:
+    changed, gone = work
+    left = {known[path].content_hash: path for path in sorted(gone, reverse=True)}
+    started = time.monotonic()
+    done = 0
+    for batch in batches(_ready(run, source, known, changed, left)):
+        write(run.store, run.scope, batch, run.base)
+        done += len(batch)
+        if run.progress is not None:
+            run.progress(Progress("write", done, len(changed), time.monotonic() - started))
+    dropped = [path for path in gone if path in left.values()]
+    if dropped:
+        with run.store.reader(run.scope) as reader:
+            run.tally.removed += sum(len(reader.passages(source.id, path)) for path in dropped)
+        run.store.write(run.scope, [DropDocument(source.id, path) for path in dropped])
+
+
+def _ready(
+    run: Run, source: Source, known: Mapping[str, Document], changed: list[FileState], left: dict[str, str]
+) -> Iterator[Ready]:
+    secret = run.store.secret(run.scope)
+    for state in changed:
+        try:
+            file = read(Path(source.root), state.path)
+        except SourceError as error:
+            run.tally.problems.append(Trouble(str(Path(source.root) / state.path), str(error), error.hint))
+            continue
+        trusted = file if time.time_ns() - file.mtime_ns > RACY_NS else replace(file, mtime_ns=0)
+        moved_from = left.pop(file.content_hash, None) if state.path not in known else None
+        old = known.get(state.path)
+        if old is not None and old.content_hash == file.content_hash:
+            yield _touched(old, trusted)
+            continue
+        drafted = draft(source.id, state.path, trusted, run.chunks)
+        with run.store.reader(run.scope) as reader:
+            ready = _label(run, source, drafted, (reader, secret, moved_from, bool(known)))
+        yield ready
+
+
+def _touched(old: Document, file: FileText) -> Ready:
+    document = replace(old, mtime_ns=file.mtime_ns, size=file.size)
+    return Ready(Labelled(document, (), (), ()), ())
+
+
+def _label(run: Run, source: Source, drafted: Drafted, context: tuple[Reader, bytes, str | None, bool]) -> Ready:
+    reader, secret, moved_from, seen_before = context
+    document = drafted.document
+    old = reader.passages(source.id, moved_from or document.path) if seen_before else []
+    forgotten = reader.forgotten([tombstone_hash(secret, d.content) for d in drafted.drafts])
+    kept = [d for d in drafted.drafts if not forgotten or tombstone_hash(secret, d.content) not in forgotten]
+    ids = Ids(
+        secret,
+        taken=lambda memory: seen_before and bool(reader.get([memory])),
+        find=lambda memory: reader.get([memory]).get(memory),
+    )
+    labelled = replace(label(document, kept, _traits(run, source, drafted), old, ids), moved_from=moved_from)
+    tally = run.tally
+    known = {record.id for record in old}
+    tally.added += sum(1 for memory in labelled.fresh if memory.record.id not in known)
+    tally.updated += sum(1 for memory in labelled.fresh if memory.record.id in known)
+    tally.removed += len(labelled.dropped)
+    tally.scrubbed.update(drafted.scrubbed)
+    full = str(Path(source.root) / document.path)
+    tally.problems += [Trouble(full, problem) for problem in drafted.facts.problems]
+    pieces = {d.place.ordinal: d for d in drafted.drafts}
+    befores = []
+    for memory in labelled.fresh:
+        assert memory.record.place is not None
+        before = pieces.get(memory.record.place.ordinal - 1)
+        near = before is not None and before.heading_path == memory.record.heading_path
+        befores.append(before.content if near and before is not None else "")
+    return Ready(labelled, befores)
+
+
+def _traits(run: Run, source: Source, drafted: Drafted) -> Traits:
+    facts = drafted.facts
+    key = source.key
+    if facts.visibility is not None:
+        try:
+            key = run.scope.key(facts.visibility, facts.group)
+        except InputError as error:
+            # Cautious: what may not be shared as asked stays with its writer.
+            key = run.scope.key("user")
+            path = str(Path(source.root) / drafted.document.path)
+            run.tally.problems.append(Trouble(path, f"{error} It was kept private.", "correct its front matter"))
+    now = now_micros()
+    event = None
+    if facts.date is not None:
+        text = facts.date.date().isoformat() if facts.precision == "day" else facts.date
+        event = when(text)
+    written = drafted.document.mtime_ns // 1000 or now
+    return Traits(key, run.scope.user, facts.tags, event, facts.pinned, min(written, now), now)
+
+
+def _within(path: str, folders: set[str]) -> bool:
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)

@@ -1,0 +1,70 @@
+"""Read: a file of a source -> Draft passages, scrubbed, with what the file says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from scrubjay.ingest.chunk import CHUNKER_VERSION, ChunkSettings, chunk
+from scrubjay.ingest.extract import EXTRACTOR_VERSION, Facts, extract
+from scrubjay.ingest.label import LABELLER_VERSION, Draft
+from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
+from scrubjay.ingest.sources.read import FileText
+from scrubjay.ingest.sources.read import read as read_file
+from scrubjay.memory.records import Document, Place, Versions
+from scrubjay.text.tokens import TOKENIZER_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A document cut into passages, before any has an id."""
+
+    document: Document
+    drafts: tuple[Draft, ...]
+    facts: Facts
+    scrubbed: Mapping[str, int]
+
+
+def versions(settings: ChunkSettings) -> Versions:
+    """Return the versions of the stages as they are now; the chunker's holds its settings."""
+    sizes = f"{CHUNKER_VERSION}/{settings.target}/{settings.overlap}/{settings.most}"
+    return Versions(sizes, TOKENIZER_VERSION, SCRUBBER_VERSION, EXTRACTOR_VERSION, LABELLER_VERSION)
+
+
+def read(root: Path, path: str) -> FileText:
+    """Read one file of a source.
+
+    Raises:
+        SourceError: It cannot be read, or is not text.
+    """
+    return read_file(root, path)
+
+
+def draft(source: str, path: str, file: FileText, settings: ChunkSettings) -> Drafted:
+    """Scrub a document, learn what it says of itself, and cut it into passages."""
+    clean = scrub(file.text)
+    facts = extract(clean.text, path=path)
+    document = Document(
+        source=source,
+        path=path,
+        content_hash=file.content_hash,
+        mtime_ns=file.mtime_ns,
+        size=file.size,
+        title=facts.title or PurePosixPath(path).name,
+        versions=versions(settings),
+    )
+    return Drafted(document, drafts(source, path, clean.text, settings), facts, clean.counts)
+
+
+def drafts(source: str, path: str, text: str, settings: ChunkSettings) -> tuple[Draft, ...]:
+    """Cut a text into passages."""
+    return tuple(
+        Draft(
+            content=text[p.start : p.end],
+            place=Place(source, path, ordinal, p.start, p.end, p.line_start, p.line_end),
+            heading_path=p.heading_path,
+            title=p.title,
+        )
+        for ordinal, p in enumerate(chunk(text, name=PurePosixPath(path).name, settings=settings))
+    )

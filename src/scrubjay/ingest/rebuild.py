@@ -1,0 +1,96 @@
+"""Rebuild: every memory -> a new generation, made from what is stored, with the stages as they are now.
+
+Passages partition their document, so its stored text is their join: no file is read, and a folder that is
+not mounted today loses nothing. Ids, additions, pins and tombstones stay.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.ingest.chunk import ChunkSettings
+from scrubjay.ingest.embed import embed
+from scrubjay.ingest.label import Ids, Traits, label, prepare
+from scrubjay.ingest.read import drafts, versions
+from scrubjay.memory.answers import Progress
+from scrubjay.memory.records import Document
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Rebuild, Store
+from scrubjay.store.changes import Change, Prepared, PutDocument, PutMemory, PutVersions
+
+if TYPE_CHECKING:
+    from scrubjay.providers.embedders.port import Embedder
+
+AT_ONCE: Final = 64
+"""Documents of one transaction, and sixteen times as many additions."""
+
+
+def rebuild(
+    store: Store,
+    scope: Scope,
+    base: Embedder,
+    chunks: ChunkSettings,
+    progress: Callable[[Progress], None] | None = None,
+) -> int:
+    """Make every memory anew beside the old ones, then switch to them at once.
+
+    Returns:
+        How many memories the new generation holds.
+    """
+    started = time.monotonic()
+    secret = store.secret(scope)
+    written = 0
+    with store.rebuild(scope) as generation:
+        documents = generation.documents()
+        for first in range(0, len(documents), AT_ONCE):
+            batch = documents[first : first + AT_ONCE]
+            changes = [_remade(generation, document, base, chunks, secret) for document in batch]
+            generation.write(changes)
+            written += sum(len(change.fresh) for change in changes)
+            if progress is not None:
+                progress(Progress("write", first + len(batch), len(documents), time.monotonic() - started))
+        additions = generation.additions()
+        for first in range(0, len(additions), AT_ONCE * 16):
+            generation.write(_again(additions[first : first + AT_ONCE * 16], base))
+        written += len(additions)
+        generation.write([PutVersions(versions(chunks))])
+    return written
+
+
+def _remade(
+    generation: Rebuild, document: Document, base: Embedder, chunks: ChunkSettings, secret: bytes
+) -> PutDocument:
+    old = [memory.record for memory in generation.passages(document)]
+    fresh_document = replace(document, versions=versions(chunks))
+    if not old:
+        return PutDocument(fresh_document)
+    text = "".join(record.content for record in old)
+    cut = drafts(document.source, document.path, text, chunks)
+    first = old[0]
+    traits = Traits(first.key, first.owner, first.tags, first.event, first.pinned, first.recorded_at, first.updated_at)
+    ids = Ids(secret, taken=lambda memory: False, find={record.id: record for record in old}.get)
+    labelled = label(fresh_document, cut, traits, old, ids)
+    made = {memory.record.id: memory for memory in labelled.fresh}
+    by_id = {record.id: record for record in old}
+    for kept in labelled.kept:
+        made[kept.id] = prepare(replace(by_id[kept.id], place=kept.place))
+    ordered = sorted(made.values(), key=lambda memory: memory.record.place.ordinal if memory.record.place else 0)
+    return PutDocument(fresh_document, tuple(embed(ordered, _befores(ordered), base)))
+
+
+def _befores(ordered: Sequence[Prepared]) -> list[str]:
+    befores = [""] if ordered else []
+    for before, memory in zip(ordered, ordered[1:], strict=False):
+        same = before.record.heading_path == memory.record.heading_path
+        befores.append(before.record.content if same else "")
+    return befores
+
+
+def _again(memories: Sequence[Prepared], base: Embedder) -> list[Change]:
+    fresh = [prepare(memory.record) for memory in memories]
+    return [PutMemory(memory) for memory in embed(fresh, [""] * len(fresh), base)]
+
+

@@ -1,0 +1,77 @@
+"""Register: a path -> the source that holds it, found or made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from scrubjay.errors import InputError
+from scrubjay.memory.dates import now_micros
+from scrubjay.memory.records import Source
+from scrubjay.memory.scope import Scope
+from scrubjay.memory.sources import escaped, location, single, source_id
+from scrubjay.store.base import Store
+from scrubjay.store.changes import PutSource
+
+
+def register(store: Store, scope: Scope, path: Path, wish: Source) -> Source:
+    """Return the source of a folder or file, registered now if none holds it.
+
+    A path inside a registered folder is that folder's: nothing is stored twice. A single file is a source
+    whose root is its folder and whose one pattern is its name.
+
+    Args:
+        store: Where.
+        scope: Who registers; what the source holds is private to them.
+        path: The folder or file.
+        wish: Description and patterns to set; empty ones leave what is there.
+
+    Raises:
+        InputError: Nothing is there, and no source of that root is registered.
+    """
+    full = Path(os.path.abspath(path.expanduser()))
+    with store.reader(scope) as reader:
+        known = reader.sources()
+    source = _holding(known, full)
+    if source is None:
+        if not full.exists():
+            raise InputError(f"{full} is not there. Nothing was synced.", hint="name a folder or file that exists")
+        single = full.is_file()
+        source = Source(
+            id=source_id(store.secret(scope), str(full)),
+            root=str(full.parent if single else full),
+            include=("/" + escaped(full.name),) if single else (),
+            key=scope.key("user"),
+            added_at=now_micros(),
+        )
+    changed = replace(
+        source,
+        description=wish.description or source.description,
+        include=wish.include or source.include,
+        exclude=wish.exclude or source.exclude,
+    )
+    if changed not in known:
+        store.write(scope, [PutSource(changed)])
+    return changed
+
+
+def apart(source: Source, others: Sequence[Source]) -> Source:
+    """Return a source that leaves out what other sources inside it hold themselves."""
+    inside = []
+    for other in others:
+        place = location(other)
+        if other.id != source.id and place.startswith(source.root.rstrip("/") + "/") and not single(source):
+            inside.append("/" + escaped(os.path.relpath(place, source.root)))
+    return replace(source, exclude=(*source.exclude, *inside)) if inside else source
+
+
+def _holding(known: Sequence[Source], full: Path) -> Source | None:
+    for source in known:
+        if location(source) == str(full):
+            return source
+    for source in known:
+        if not single(source) and full.is_relative_to(source.root):
+            return source
+    return None

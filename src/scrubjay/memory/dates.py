@@ -1,0 +1,91 @@
+"""Dates: between what people write and UTC microseconds."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+from scrubjay.errors import InputError
+from scrubjay.memory.records import When
+
+SECOND = 1_000_000
+
+
+def micros(moment: datetime) -> int:
+    """Return UTC microseconds since 1970; a naive moment is local time.
+
+    >>> micros(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
+    1000000
+    """
+    delta = moment.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    return (delta.days * 86_400 + delta.seconds) * SECOND + delta.microseconds
+
+
+def now_micros() -> int:
+    """Return now in UTC microseconds."""
+    return micros(datetime.now(UTC))
+
+
+def moment(at: int) -> datetime:
+    """Return the UTC moment of microseconds since 1970.
+
+    >>> moment(1000000).isoformat()
+    '1970-01-01T00:00:01+00:00'
+    """
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)
+
+
+def when(value: str | datetime | None) -> When | None:
+    """Return when something happened, from ISO text or a datetime.
+
+    ``2026``, ``2026-03`` and ``2026-03-01`` mean the whole year, month, day, in local time, since a note's
+    date is its writer's day.
+
+    >>> when("2026-03-01").precision, when("2026-03").precision, when("2026-03-01T10:00:00Z").precision
+    ('day', 'month', 'second')
+
+    Raises:
+        InputError: The text is no date.
+    """
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        at = micros(value)
+        return When(at, at, "second", str(value.tzinfo) if value.tzinfo else None)
+    text = value.strip()
+    try:
+        return _span(text) or when(datetime.fromisoformat(text.replace("Z", "+00:00")))
+    except (ValueError, OverflowError) as error:
+        raise InputError(f"{value!r} is not a date.", hint="write 2026-03-01 or 2026-03-01T10:00:00Z") from error
+
+
+def _span(text: str) -> When | None:
+    parts = text.split("-")
+    if not all(part.isdigit() for part in parts) or len(parts) > 3 or len(parts[0]) != 4:
+        return None
+    year, month, day = (*(int(part) for part in parts), 1, 1)[:3]
+    first = date(year, month, day)
+    if len(parts) == 3:
+        last, precision = first + timedelta(days=1), "day"
+    elif len(parts) == 2:
+        last, precision = (first.replace(day=28) + timedelta(days=4)).replace(day=1), "month"
+    else:
+        last, precision = first.replace(year=year + 1), "year"
+    return When(_midnight(first), _midnight(last), precision)
+
+
+def _midnight(day: date) -> int:
+    return micros(datetime(day.year, day.month, day.day).astimezone())  # noqa: DTZ001: local midnight is meant
+
+
+def shown(event: When | None, recorded_at: int) -> str:
+    """Return the ISO date of a memory, as precise as it is known.
+
+    >>> shown(when("2026-03"), 0)
+    '2026-03'
+    """
+    if event is None:
+        return moment(recorded_at).isoformat(timespec="seconds")
+    if event.precision == "second":
+        return moment(event.start).isoformat(timespec="seconds")
+    local = moment(event.start).astimezone()
+    return local.strftime({"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}[event.precision])

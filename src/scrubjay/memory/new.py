@@ -1,0 +1,36 @@
+"""NewMemory: what a caller says of a memory that is to be added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """One memory to add. Fields as in `Record`; those left out have its defaults.
+
+    Attributes:
+        date: When what it tells of happened: a datetime (naive ones are local time) or ISO text;
+            a date alone means the whole day.
+        visibility: ``user``, ``group`` or ``public``.
+        group: The group, when visibility is ``group``.
+    """
+
+    content: str
+    tier: str = "observation"
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    date: str | datetime | None = None
+    session: str | None = None
+    role: str | None = None
+    turn: int | None = None
+    project: str | None = None
+    agent: str | None = None
+    visibility: str = "user"
+    group: str | None = None
+    confidence: float = 1.0
+    valid_from: str | datetime | None = None
+    valid_until: str | datetime | None = None
+    origin: str = "owner"
+    pinned: bool = False

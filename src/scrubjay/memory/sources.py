@@ -1,0 +1,50 @@
+"""Sources: the id of a root, and how a source is named and placed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from scrubjay.errors import NotFoundError
+from scrubjay.memory.ids import memory_key
+from scrubjay.memory.records import Source
+
+
+def source_id(secret: bytes, root: str) -> str:
+    """Return the id of a source first seen at a root; it stays when the root moves.
+
+    >>> source_id(b"k", "/notes") == source_id(b"k", "/notes")
+    True
+    """
+    return f"src_{memory_key(secret, ('source', root)):016x}"
+
+
+def named(sources: Sequence[Source], name: str) -> Source:
+    """Return the source of an id, of a unique beginning of one, or of a path.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    full = os.path.abspath(os.path.expanduser(name))
+    matches = [s for s in sources if s.id == name or location(s) == full]
+    matches = matches or [s for s in sources if len(name) > len("src_") and s.id.startswith(name)]
+    if len(matches) != 1:
+        raise NotFoundError(f"No source {name} is registered.", hint="`scrubjay sources` lists them")
+    return matches[0]
+
+
+def location(source: Source) -> str:
+    """Return a source's folder, or its file when it is a single one."""
+    if single(source):
+        return os.path.join(source.root, source.include[0][1:].replace("\\", ""))
+    return source.root
+
+
+def single(source: Source) -> bool:
+    """Return whether a source is one file."""
+    return len(source.include) == 1 and source.include[0].startswith("/") and "*" not in source.include[0]
+
+
+def escaped(name: str) -> str:
+    """Return a file name as a gitignore pattern that matches it alone."""
+    return "".join("\\" + mark if mark in "*?[]!#\\ " else mark for mark in name)

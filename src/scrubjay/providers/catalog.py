@@ -1,0 +1,63 @@
+"""Catalog: the embedders of one process, by name, opened on use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from scrubjay.errors import NotFoundError, ProviderError
+from scrubjay.memory.models import Model
+from scrubjay.providers.embedders.port import Embedder
+
+
+class Catalog:
+    """Every embedder that this process could use.
+
+    Args:
+        base: The model that is always complete.
+        others: Name to what opens the embedder of that name.
+        default: Names of those that a new store backfills.
+    """
+
+    def __init__(
+        self, base: Embedder, others: Mapping[str, Callable[[], Embedder]], default: Sequence[str] = ()
+    ) -> None:
+        self.base = base
+        self.default = tuple(default)
+        self._others = dict(others)
+        self._opened: dict[str, Embedder] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the models beside the base model."""
+        return tuple(self._others)
+
+    def open(self, name: str) -> Embedder:
+        """Return the embedder of a name.
+
+        Raises:
+            NotFoundError: No settings describe it.
+            ProviderError: It cannot be opened.
+        """
+        if name not in self._others:
+            known = ", ".join(self._others) or "none"
+            raise NotFoundError(
+                f"No model {name!r} is described; there are: {known}.",
+                hint=f"describe it in the settings file under [models.{name}]",
+            )
+        if name not in self._opened:
+            self._opened[name] = self._others[name]()
+        return self._opened[name]
+
+    def find(self, model: Model) -> tuple[Embedder | None, str]:
+        """Return the embedder of a registered model, or None and why there is none."""
+        if self.base.model.fingerprint == model.fingerprint:
+            return self.base, ""
+        problem = f"{model.name} is in the store, but no settings describe it"
+        for name in self._others:
+            try:
+                embedder = self.open(name)
+                if embedder.model.fingerprint == model.fingerprint:
+                    return embedder, ""
+            except ProviderError as error:
+                problem = str(error)
+        return None, problem

@@ -1,0 +1,75 @@
+"""Assemble: candidates and their records -> tuple[Result, ...]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from scrubjay.memory.answers import Explanation, Result
+from scrubjay.memory.dates import shown
+from scrubjay.memory.ranking import Candidate
+from scrubjay.memory.records import Record, Source
+from scrubjay.recall.channels.words import WordsRanking
+from scrubjay.recall.plan import Plan
+from scrubjay.recall.request import Request
+from scrubjay.text.snippets import snippet
+
+
+def assemble(
+    candidates: Sequence[Candidate],
+    records: Mapping[str, Record],
+    sources: Mapping[str, Source],
+    found: tuple[Plan, WordsRanking | None],
+    wanted: Request,
+) -> tuple[Result, ...]:
+    """Make the candidates readable: snippet, place, date, citation."""
+    plan, words = found
+    given = words.words.parts([c.id for c in candidates]) if words is not None else [()] * len(candidates)
+    results = []
+    for candidate, parts in zip(candidates, given, strict=True):
+        record = records[candidate.id]
+        explanation = None
+        if wanted.explain:
+            named = {group.word: round(part, 6) for group, part in zip(plan.groups, parts, strict=False) if part}
+            explanation = Explanation(candidate.contributions, candidate.factors, named)
+        shown_text = snippet(record.content, plan.groups, wanted.snippet).text
+        results.append(result(record, sources, candidate.score, shown_text, explanation))
+    return tuple(results)
+
+
+def result(
+    record: Record, sources: Mapping[str, Source], score: float, text: str, explanation: Explanation | None
+) -> Result:
+    """Return one memory as a result."""
+    place = record.place
+    source = sources.get(place.source) if place is not None else None
+    path = full_path(record, sources)
+    first = place.line_start if place is not None else None
+    last = place.line_end if place is not None else None
+    return Result(
+        id=record.id,
+        tier=record.tier,
+        title=record.title,
+        snippet=text,
+        path=path,
+        line_start=first,
+        line_end=last,
+        date=shown(record.event, record.recorded_at),
+        score=score,
+        relevance=None,
+        citation=f"{path}:{first}-{last}" if path is not None else record.id,
+        status=record.status,
+        tags=record.tags,
+        source=source.description if source is not None else "",
+        session=record.session,
+        role=record.role,
+        explanation=explanation,
+    )
+
+
+def full_path(record: Record, sources: Mapping[str, Source]) -> str | None:
+    """Return the absolute path of a memory's file, None for an addition."""
+    place = record.place
+    if place is None or place.source not in sources:
+        return None
+    return str(Path(sources[place.source].root) / place.path)

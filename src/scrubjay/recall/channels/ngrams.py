@@ -1,0 +1,32 @@
+"""Ngrams: Plan -> Ranking by terms spelled like the query's unknown words."""
+
+from __future__ import annotations
+
+from scrubjay.recall.channels.ranking import Ranking
+from scrubjay.recall.plan import Plan
+from scrubjay.store.base import Reader
+from scrubjay.text.tokens import TermGroup
+
+
+def ngrams(plan: Plan, reader: Reader, frequencies: tuple[int, ...]) -> tuple[Ranking | None, tuple[str, ...]]:
+    """Rank by respelled words, when the visible memories lack some of the query's.
+
+    A word that they hold needs no respelling, so the channel is silent, and free, for most queries.
+
+    Returns:
+        The ranking, None when no word was respelled; and a note for each respelling.
+    """
+    respelled: list[TermGroup] = []
+    notes: list[str] = []
+    for group, frequency in zip(plan.groups, frequencies, strict=True):
+        if frequency:
+            continue
+        near = reader.similar_terms(group.word)
+        if near:
+            forms = tuple(term for term, _ in near)
+            respelled.append(TermGroup(group.word, forms))
+            notes.append(f"{group.word} is not there; read as {', '.join(forms)}.")
+    if not respelled:
+        return None, ()
+    scored = reader.words(respelled, plan.where)
+    return Ranking("ngram", "ngram", tuple(scored.top(plan.depth)), scored), tuple(notes)

@@ -1,0 +1,25 @@
+"""Ranking: what one channel says of every visible memory, and its best hits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scrubjay.memory.ranking import Hit
+from scrubjay.store.base import Scored
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """One channel's answer.
+
+    Attributes:
+        channel: ``bm25``, ``ngram`` or ``vector:<model name>``.
+        kind: ``bm25``, ``ngram`` or ``vector``: what weights are given by.
+        hits: Its best, best first.
+        scored: Its score of any memory, with mean and deviation over the visible.
+    """
+
+    channel: str
+    kind: str
+    hits: tuple[Hit, ...]
+    scored: Scored

@@ -1,0 +1,118 @@
+"""Get: ids, or a path and lines -> records with their neighbours, in bounded pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from scrubjay.errors import InputError
+from scrubjay.memory.answers import Fetched
+from scrubjay.memory.records import Record, Source
+from scrubjay.recall.assemble import full_path
+from scrubjay.store.base import Reader
+
+MOST_IDS = 20
+"""Ids of one call: an agent that wants more wants a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How much to return: passages on either side, characters, and characters to pass over first."""
+
+    neighbours: int = 0
+    limit: int = 20_000
+    offset: int = 0
+
+
+def fetch(
+    reader: Reader, ids: Sequence[str], path: str | None, lines: tuple[int, int] | None, window: Window
+) -> Fetched:
+    """Return memories by id (or its shortest unique beginning), or a file's passages by path and lines.
+
+    Raises:
+        InputError: Neither or both of ids and path, more than 20 ids, or numbers out of range.
+    """
+    if bool(ids) == bool(path):
+        raise InputError("Give ids or a path, not both and not neither.")
+    if len(ids) > MOST_IDS:
+        raise InputError(f"{len(ids)} ids were asked for; at most {MOST_IDS} can be had at once.")
+    if window.neighbours < 0 or window.limit < 1 or window.offset < 0:
+        raise InputError("neighbours and offset must not be negative, and limit must be at least 1.")
+    if lines is not None and not 1 <= lines[0] <= lines[1]:
+        raise InputError(f"Lines {lines[0]}-{lines[1]} are no range: the first line is 1.")
+    records, unknown = _by_lines(reader, path, lines) if path else _by_ids(reader, ids, window.neighbours)
+    return _bounded(reader, records, unknown, window)
+
+
+def _by_ids(reader: Reader, ids: Sequence[str], neighbours: int) -> tuple[list[Record], tuple[str, ...]]:
+    whole: list[str] = []
+    unknown: list[str] = []
+    for wanted in dict.fromkeys(ids):
+        matches = reader.complete(wanted, 2) if wanted else []
+        exact = [wanted] if wanted in matches else matches
+        if len(exact) == 1:
+            whole.append(exact[0])
+        else:
+            unknown.append(wanted)
+    found = reader.get(whole)
+    records = [record for memory in whole for record in _around(reader, found[memory], neighbours)]
+    return list({record.id: record for record in records}.values()), tuple(unknown)
+
+
+def _by_lines(
+    reader: Reader, path: str, lines: tuple[int, int] | None
+) -> tuple[list[Record], tuple[str, ...]]:
+    for source, relative in _places(reader.sources(), path):
+        records = reader.passages(source.id, relative)
+        if records:
+            return [record for record in records if lines is None or _touches(record, lines)], ()
+    return [], (path,)
+
+
+def _touches(record: Record, lines: tuple[int, int]) -> bool:
+    place = record.place
+    return place is not None and place.line_start <= lines[1] and place.line_end >= lines[0]
+
+
+def _places(sources: Sequence[Source], path: str) -> list[tuple[Source, str]]:
+    """Return where a path may lie: as an absolute one, from here, or relative to a source's root."""
+    found = []
+    given = Path(path).expanduser()
+    full = given if given.is_absolute() else Path.cwd() / given
+    for source in sources:
+        root = Path(source.root)
+        if full.is_relative_to(root):
+            found.append((source, full.relative_to(root).as_posix()))
+    if not given.is_absolute():
+        found += [(source, given.as_posix()) for source in sources]
+    return found
+
+
+def _around(reader: Reader, record: Record, neighbours: int) -> list[Record]:
+    place = record.place
+    if not neighbours or place is None:
+        return [record]
+    near = range(place.ordinal - neighbours, place.ordinal + neighbours + 1)
+    return [
+        other
+        for other in reader.passages(place.source, place.path)
+        if other.place is not None and other.place.ordinal in near
+    ]
+
+
+def _bounded(
+    reader: Reader, records: Sequence[Record], unknown: tuple[str, ...], window: Window
+) -> Fetched:
+    """Cut the joined text of the records to ``limit`` characters from ``offset``, on whole characters."""
+    offset, limit = window.offset, window.limit
+    sources = {source.id: source for source in reader.sources()}
+    kept: list[Record] = []
+    at = 0
+    for record in records:
+        first, last = max(offset - at, 0), offset + limit - at
+        if first < len(record.content) and last > 0:
+            kept.append(replace(record, content=record.content[first:last]))
+        at += len(record.content)
+    paths = {record.id: path for record in kept if (path := full_path(record, sources)) is not None}
+    return Fetched(tuple(kept), paths, unknown, offset + limit if at > offset + limit else None)

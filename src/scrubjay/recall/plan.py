@@ -1,0 +1,143 @@
+"""Plan: Request -> Plan (what each channel is asked, and what each weighs)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from scrubjay.errors import InputError
+from scrubjay.memory.records import Where
+from scrubjay.memory.sources import named
+from scrubjay.recall.query import Query, read_query
+from scrubjay.recall.request import CHANNELS, Request
+from scrubjay.store.base import Reader
+from scrubjay.text.languages import language
+from scrubjay.text.tokens import TermGroup, groups
+
+MOST_GROUPS: Final = 64
+"""Query words that are looked up: the rarest. A pasted page says no more with the rest."""
+MOST_POSTINGS: Final = 400_000
+"""Postings read for one query. Below, every word counts; beyond, the commonest are dropped while rarer
+ones remain, since they cost the most and say the least."""
+PRESETS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
+    "kit": ("rrf", {"vector": 1.0, "bm25": 1.0}),
+    "openclaw": ("weighted", {"vector": 0.7, "bm25": 0.3}),
+    "router": ("weighted", {"vector": 0.7, "bm25": 0.2, "ngram": 0.1}),
+}
+"""Fusions of other systems, by the weights they publish (see docs/ranking.md). Kit's third channel, the graph,
+weighs .5 there and joins with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A query made ready for the channels.
+
+    Attributes:
+        query: The query taken apart.
+        groups: Its words, rarest first where some were dropped, else in its order.
+        where: Filters.
+        limit: Results wanted.
+        depth: Hits each channel is asked for.
+        fusion: ``auto``, ``rrf`` or ``weighted``.
+        weights: Channel to weight, for ``rrf`` and ``weighted``.
+        channels: Channels that take part.
+        models: Names of the models that take part; None for every active one.
+        stages: Optional stages that take part.
+        notes: What was decided, for explain.
+    """
+
+    query: Query
+    groups: tuple[TermGroup, ...]
+    where: Where
+    limit: int
+    depth: int
+    fusion: str
+    weights: Mapping[str, float]
+    channels: tuple[str, ...]
+    models: tuple[str, ...] | None
+    stages: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+LEAST_DEPTH: Final = 100
+"""Hits a channel gives at least: measured, more changes nothing and fewer lose what one channel ranks low."""
+VERIFIED_DEPTH: Final = 400
+"""Hits a channel gives when phrases or exclusions will throw some away."""
+
+
+def plan(request: Request, reader: Reader) -> Plan:
+    """Make a query ready.
+
+    Raises:
+        InputError: A fusion, preset, channel or weight is unknown or out of range.
+    """
+    fusion, weights = _fusion(request)
+    query = read_query(request.query)
+    notes = ["The query was cut: only its beginning was read."] if query.cut else []
+    found = groups(query.text, sorted({*reader.languages(), language(query.text), "en"}))
+    kept = found
+    if "bm25" in request.channels or "ngram" in request.channels:
+        kept, dropped = _prune(found, reader) if "prune" in request.stages else (found, ())
+        if dropped:
+            notes.append(f"Common words left out: {', '.join(group.word for group in dropped)}.")
+    depth = max(request.limit * request.multiplier, LEAST_DEPTH)
+    if query.phrases or query.excluded:
+        depth = max(depth, VERIFIED_DEPTH)
+    return Plan(
+        query=query,
+        groups=kept,
+        where=_resolved(request.where, reader),
+        limit=request.limit,
+        depth=depth,
+        fusion=fusion,
+        weights=weights,
+        channels=request.channels,
+        models=request.models,
+        stages=request.stages,
+        notes=tuple(notes),
+    )
+
+
+def _resolved(where: Where, reader: Reader) -> Where:
+    """Return filters with sources by id."""
+    if not where.sources:
+        return where
+    known = reader.sources()
+    return replace(where, sources=tuple(named(known, name).id for name in where.sources))
+
+
+def _fusion(request: Request) -> tuple[str, Mapping[str, float]]:
+    if request.preset is not None:
+        if request.preset not in PRESETS:
+            raise InputError(f"Preset {request.preset!r} is not one of {', '.join(PRESETS)}.")
+        if request.weights is not None or request.fusion != "auto":
+            raise InputError("A preset sets fusion and weights itself.", hint="leave out one or the other")
+        return PRESETS[request.preset]
+    for channel, weight in (request.weights or {}).items():
+        if channel not in CHANNELS:
+            raise InputError(f"Weight names {channel!r}, which is not one of {', '.join(CHANNELS)}.")
+        if not 0 <= weight <= 1_000:
+            raise InputError(f"Weight {weight} of {channel} is not between 0 and 1000.")
+    if request.weights is not None:
+        fusion = "weighted" if request.fusion == "auto" else request.fusion
+        return fusion, {channel: request.weights.get(channel, 0.0) for channel in CHANNELS}
+    return request.fusion, {"bm25": 1.0, "vector": 1.0, "ngram": 0.5} if request.fusion == "rrf" else WEIGHTED
+
+
+WEIGHTED: Final[Mapping[str, float]] = {"bm25": 0.3, "vector": 0.7, "ngram": 0.1}
+"""Fixed weights on z-scores: the best fixed ones over eight sets (design notes, .749 mean recall)."""
+
+
+def _prune(found: Sequence[TermGroup], reader: Reader) -> tuple[tuple[TermGroup, ...], tuple[TermGroup, ...]]:
+    frequencies = dict(zip(found, reader.frequencies(found), strict=True))
+    rarest = sorted(found, key=lambda group: (frequencies[group], group.word))
+    kept: set[TermGroup] = set()
+    read = 0
+    for group in rarest:
+        read += frequencies[group]
+        held = any(frequencies[other] for other in kept)
+        if len(kept) >= MOST_GROUPS or (read > MOST_POSTINGS and held):
+            continue
+        kept.add(group)
+    return tuple(g for g in found if g in kept), tuple(g for g in found if g not in kept)

@@ -1,0 +1,120 @@
+"""Request: what a caller asked of a search, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from scrubjay.errors import InputError
+from scrubjay.memory.dates import when
+from scrubjay.memory.records import Where
+from scrubjay.memory.tiers import STATUSES, TIERS
+
+CHANNELS: Final = ("bm25", "vector", "ngram")
+STAGES: Final = ("prune", "evidence", "neighbours", "diversify")
+"""Stages that can be left out, each to be measured alone."""
+FUSIONS: Final = ("auto", "rrf", "weighted")
+MOST_RESULTS: Final = 1_000
+MOST_SNIPPET: Final = 20_000
+
+Moment = str | datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A search, checked.
+
+    Attributes:
+        query: The query as it was typed.
+        where: Filters; ``where.sources`` holds ids or paths as they were given.
+        fusion: ``auto``, ``rrf`` or ``weighted``.
+        weights: Channel to weight, None for the fusion's own.
+        preset: Another system's fusion, or None.
+        channels: Channels that take part.
+        models: Names of the models that take part, None for all.
+        stages: Optional stages that take part.
+        limit: Most results.
+        multiplier: Hits a channel gives for each result wanted.
+        snippet: Most characters of a snippet.
+        explain: Whether to return the parts of each score.
+    """
+
+    query: str
+    where: Where = field(default_factory=Where)
+    fusion: str = "auto"
+    weights: Mapping[str, float] | None = None
+    preset: str | None = None
+    channels: tuple[str, ...] = CHANNELS
+    models: tuple[str, ...] | None = None
+    stages: tuple[str, ...] = STAGES
+    limit: int = 6
+    multiplier: int = 4
+    snippet: int = 700
+    explain: bool = False
+
+
+def request(
+    query: str,
+    *,
+    filters: tuple[Sequence[str], Sequence[str], str, Sequence[str], Moment, Moment, Sequence[str]],
+    fusion: tuple[str, Mapping[str, float] | None, str | None],
+    parts: tuple[Sequence[str] | None, Sequence[str] | None, Sequence[str] | None],
+    sizes: tuple[int, int, int],
+    explain: bool,
+) -> Request:
+    """Check what a caller asked for.
+
+    Raises:
+        InputError: Something has a value it cannot have.
+    """
+    if not isinstance(query, str):
+        raise InputError(f"The query is a {type(query).__name__}, not a text.")
+    tiers, tags, path, sources, since, until, statuses = filters
+    channels, models, stages = parts
+    limit, multiplier, snippet = sizes
+    _known("Tier", tiers, TIERS)
+    _known("Status", statuses, STATUSES)
+    _known("Channel", channels or (), CHANNELS)
+    _known("Stage", stages or (), STAGES)
+    _known("Fusion", (fusion[0],), FUSIONS)
+    _within("limit", limit, 1, MOST_RESULTS)
+    _within("snippet", snippet, 1, MOST_SNIPPET)
+    first, last = when(since), when(until)
+    where = Where(
+        tiers=tuple(tiers),
+        tags=tuple(tag.lower() for tag in tags),
+        path=path,
+        sources=tuple(sources),
+        since=first.start if first else None,
+        until=(last.end if last.precision != "second" else last.start) if last else None,
+        statuses=tuple(statuses) or ("active",),
+    )
+    return Request(
+        query=query,
+        where=where,
+        fusion=fusion[0],
+        weights=fusion[1],
+        preset=fusion[2],
+        channels=tuple(channels) if channels is not None else CHANNELS,
+        models=tuple(models) if models is not None else None,
+        stages=tuple(stages) if stages is not None else STAGES,
+        limit=limit,
+        multiplier=multiplier,
+        snippet=snippet,
+        explain=explain,
+    )
+
+
+def _known(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+    if isinstance(given, str):
+        raise InputError(f"{what}s are {given!r}, one text; give a list of them.")
+    for name in given:
+        if name not in known:
+            raise InputError(f"{what} {name!r} is not one of {', '.join(known)}.")
+
+
+def _within(what: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise InputError(f"{what} is {value}; it must lie between {least} and {most}.")

@@ -1,0 +1,1 @@
+"""HOW the parts are put together for one principal: settings in, calls of the paths out."""

@@ -1,0 +1,58 @@
+"""Facts: what `status` and `sources` tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scrubjay.memory.answers import SourceStatus, Status
+from scrubjay.memory.dates import moment
+from scrubjay.memory.records import Source
+from scrubjay.memory.sources import location, named
+from scrubjay.store.base import Reader
+from scrubjay.wiring.syncing import Desk
+
+
+def sources(desk: Desk) -> list[SourceStatus]:
+    """Return the registered sources with what they hold."""
+    with desk.store.reader(desk.scope) as reader:
+        return [_source(reader, source) for source in reader.sources()]
+
+
+def source(desk: Desk, name: str) -> SourceStatus:
+    """Return one source by id or path.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    with desk.store.reader(desk.scope) as reader:
+        return _source(reader, named(reader.sources(), name))
+
+
+def _source(reader: Reader, source: Source) -> SourceStatus:
+    synced = moment(source.synced_at).isoformat(timespec="seconds") if source.synced_at is not None else None
+    place = location(source)
+    return SourceStatus(
+        id=source.id,
+        root=place,
+        description=source.description,
+        documents=len(reader.documents(source.id)),
+        passages=reader.held([source.id]),
+        synced=synced,
+        present=Path(place).exists(),
+    )
+
+
+def status(desk: Desk) -> Status:
+    """Return facts about the store for one scope."""
+    with desk.store.reader(desk.scope) as reader:
+        counts = reader.counts()
+    return Status(
+        store=desk.store.url,
+        bytes=desk.store.size(),
+        memories=counts.memories,
+        tiers=counts.tiers,
+        statuses=counts.statuses,
+        documents=counts.documents,
+        sources=tuple(sources(desk)),
+        models=tuple(desk.lineup.status()),
+    )

@@ -1,0 +1,209 @@
+"""Lineup: settings and store -> the models that write, rank, and are backfilled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.config import ModelSettings, Settings, api_key
+from scrubjay.errors import InputError, NotFoundError
+from scrubjay.memory.answers import ModelStatus
+from scrubjay.memory.scope import Scope
+from scrubjay.providers.catalog import Catalog
+from scrubjay.store.base import ModelState, Store
+from scrubjay.store.changes import DropModel, PutModel
+
+if TYPE_CHECKING:
+    from scrubjay.providers.embedders.port import Embedder
+
+MINILM: Final = "minilm"
+"""The name of the bundled model that is backfilled by default."""
+
+
+def catalog(settings: Settings, announce: Callable[[str], None]) -> Catalog:
+    """Return the embedders that the settings describe; none is opened yet."""
+    from scrubjay.providers.embedders.static import StaticEmbedder
+
+    base = StaticEmbedder(settings.models.static_path, cache_dir=settings.cache_dir)
+    others: dict[str, Callable[[], Embedder]] = {MINILM: partial(_minilm, settings)}
+    for name, model in settings.models.extra.items():
+        others[name] = partial(_extra, settings, name, model, announce)
+    return Catalog(base, others, (MINILM,))
+
+
+def given(embedders: Sequence[Embedder]) -> Catalog:
+    """Return a catalog of embedders that a caller brought."""
+    if not embedders:
+        raise InputError("embedders is empty; the first of them is the base model.")
+    others = {embedder.model.name: partial(_itself, embedder) for embedder in embedders[1:]}
+    return Catalog(embedders[0], others, tuple(others))
+
+
+def _itself(embedder: Embedder) -> Embedder:
+    return embedder
+
+
+def _minilm(settings: Settings) -> Embedder:
+    from scrubjay.providers.embedders.minilm import MiniLmEmbedder
+
+    return MiniLmEmbedder(
+        settings.models.minilm_path, cache_dir=settings.cache_dir, runtime=settings.models.runtime
+    )
+
+
+def _extra(settings: Settings, name: str, model: ModelSettings, announce: Callable[[str], None]) -> Embedder:
+    from scrubjay.providers.embedders.open import EmbedderSpec, open_embedder
+
+    return open_embedder(
+        EmbedderSpec(
+            provider=model.provider,
+            name=model.model or name,
+            base_url=model.base_url or None,
+            api_key=api_key(name, model),
+            dimensions=model.dimensions or None,
+            cache_dir=settings.cache_dir,
+            announce=announce,
+            batch=model.batch,
+            concurrency=model.concurrency,
+        )
+    )
+
+
+class Lineup:
+    """The models of one store, as one process can use them.
+
+    Args:
+        store: Where they are registered.
+        scope: Whose memories they reach.
+        catalog: What this process can open.
+        cold: Rank with the base model alone.
+    """
+
+    def __init__(self, store: Store, scope: Scope, catalog: Catalog, *, cold: bool) -> None:
+        self._store = store
+        self._scope = scope
+        self._catalog = catalog
+        self._cold = cold
+
+    def writing(self) -> Embedder:
+        """Return the base model, registered; a new store gets the default models with it."""
+        with self._store.reader(self._scope) as reader:
+            registered = {state.model.fingerprint for state in reader.models()}
+        base = self._catalog.base
+        if base.model.fingerprint not in registered:
+            puts = [PutModel(base.model)]
+            if not registered:
+                puts += [PutModel(self._catalog.open(name).model) for name in self._catalog.default]
+            self._store.write(self._scope, puts)
+            self._fill_base(bool(registered))
+        return base
+
+    def _fill_base(self, had_models: bool) -> None:
+        """The base model is always complete: one that is new to an old store embeds all before it is used."""
+        if had_models:
+            from scrubjay.ingest.backfill import backfill
+
+            backfill(self._store, self._scope, [self._catalog.base])
+
+    def ranking(self) -> tuple[list[Embedder], tuple[str, ...]]:
+        """Return the embedders a search ranks with, base first, and what it has to do without."""
+        embedders = [self._catalog.base]
+        partial: list[str] = []
+        for state in self._others():
+            if state.state != "active":
+                continue
+            if self._cold:
+                partial.append(f"{state.model.name} was not asked: loading it takes longer than a cold search.")
+                continue
+            embedder, problem = self._catalog.find(state.model)
+            if embedder is None:
+                partial.append(f"{state.model.name} was not asked: {problem}")
+            else:
+                embedders.append(embedder)
+        return embedders, tuple(partial)
+
+    def backfilled(self) -> list[Embedder]:
+        """Return the embedders that have memories to catch up with, those in use first."""
+        states = sorted(self._others(), key=lambda state: (state.state != "active", state.model.name))
+        found = [self._catalog.find(state.model)[0] for state in states]
+        return [embedder for embedder in found if embedder is not None]
+
+    def _others(self) -> list[ModelState]:
+        with self._store.reader(self._scope) as reader:
+            states = reader.models()
+        return [state for state in states if state.model.fingerprint != self._catalog.base.model.fingerprint]
+
+    def status(self) -> list[ModelStatus]:
+        """Return every registered model with its reach, the base model first."""
+        with self._store.reader(self._scope) as reader:
+            reach = [(state, reader.coverage(state.model.fingerprint)) for state in reader.models()]
+        base = self._catalog.base.model.fingerprint
+        reach.sort(key=lambda pair: (pair[0].model.fingerprint != base, pair[0].model.name))
+        return [
+            ModelStatus(
+                name=state.model.name,
+                provider=state.model.provider,
+                fingerprint=state.model.fingerprint,
+                dimensions=state.model.dimensions,
+                state=state.state,
+                covered=held.covered,
+                waiting=held.waiting,
+                problem=self._catalog.find(state.model)[1],
+            )
+            for state, held in reach
+        ]
+
+    def add(self, name: str) -> ModelStatus:
+        """Register a model to be backfilled beside those in use.
+
+        Raises:
+            NotFoundError: No settings describe it.
+            ProviderError: It cannot be opened.
+        """
+        self.writing()
+        model = self._catalog.open(name).model
+        known = {status.fingerprint for status in self.status()}
+        if model.fingerprint not in known:
+            self._store.write(self._scope, [PutModel(model, "adding")])
+        return self._status_of(model.fingerprint)
+
+    def use(self, name: str) -> ModelStatus:
+        """Rank with a model beside the base model, and no longer with the others, which keep their vectors."""
+        chosen = self._find(name)
+        states = [state for state in self._others() if state.model.fingerprint != chosen.fingerprint]
+        changes = [PutModel(state.model, "adding") for state in states if state.state == "active"]
+        mine = [state for state in self._others() if state.model.fingerprint == chosen.fingerprint]
+        if not mine:
+            raise InputError(f"{chosen.name} is the base model, which is always used. Nothing was changed.")
+        self._store.write(self._scope, [*changes, PutModel(mine[0].model, "active")])
+        return self._status_of(chosen.fingerprint)
+
+    def drop(self, name: str) -> ModelStatus:
+        """Remove a model and its vectors from the store.
+
+        Raises:
+            NotFoundError: It is not registered.
+            InputError: It is the base model.
+        """
+        chosen = self._find(name)
+        if chosen.fingerprint == self._catalog.base.model.fingerprint:
+            raise InputError(f"{chosen.name} is the base model; every search needs it. Nothing was dropped.")
+        self._store.write(self._scope, [DropModel(chosen.fingerprint)])
+        return chosen
+
+    def _find(self, name: str) -> ModelStatus:
+        held = self.status()
+        fingerprint = ""
+        if name in self._catalog.names:
+            fingerprint = self._catalog.open(name).model.fingerprint
+        for status in held:
+            if name == status.name or status.fingerprint in (name, fingerprint):
+                return status
+        names = ", ".join(status.name for status in held) or "none"
+        raise NotFoundError(
+            f"No model {name} is registered in this store; there are: {names}.", hint=f"`scrubjay models add {name}`"
+        )
+
+    def _status_of(self, fingerprint: str) -> ModelStatus:
+        return next(status for status in self.status() if status.fingerprint == fingerprint)
