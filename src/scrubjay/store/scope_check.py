@@ -30,7 +30,9 @@ def writable(scope: Scope | None, key: str, what: str) -> None:
         InputError: The key is not one of the scope's.
     """
     if scope is not None and key not in scope.keys:
-        raise InputError(f"{what} is to be written under {key!r}, which {scope.user} may not see. {UNTOUCHED}")
+        raise InputError(
+            f"{what} is to be written under {key!r}, which {scope.user} may not see. {UNTOUCHED}"
+        )
 
 
 def storable(record: Record) -> None:
@@ -63,7 +65,8 @@ def placed(memory: str, place: Place | None, document: Document | None) -> None:
     held = None if document is None else (document.source, document.path)
     if stands != held:
         raise InputError(
-            f"Memory {memory} says it stands in {_named(stands)}, but is written to {_named(held)}. {UNTOUCHED}"
+            f"Memory {memory} says it stands in {_named(stands)}, but is written to {_named(held)}. "
+            f"{UNTOUCHED}"
         )
 
 
@@ -105,5 +108,6 @@ def of_a_generation(changes: Sequence[Change]) -> None:
     for change in changes:
         if not isinstance(change, PutDocument | DropDocument | PutMemory | PutVectors | PutVersions):
             raise InputError(
-                f"A rebuild writes documents, memories, vectors and versions, no {type(change).__name__}. {UNTOUCHED}"
+                f"A rebuild writes documents, memories, vectors and versions, no {type(change).__name__}. "
+                f"{UNTOUCHED}"
             )

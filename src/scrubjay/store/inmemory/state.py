@@ -67,13 +67,15 @@ class State:
             case c.PutSource(source):
                 writable(scope, source.key, f"Source {source.root}")
                 if source.id in self.sources and not self._sees_source(scope, source.id):
-                    raise InputError(f"Source id {source.id!r} belongs to another source already. {UNTOUCHED}")
+                    raise InputError(
+                        f"Source id {source.id!r} belongs to another source already. {UNTOUCHED}"
+                    )
                 for text in (source.id, source.root, source.description, *source.include, *source.exclude):
                     _encodable(text)
                 self.sources[source.id] = source
             case c.DropSource(source_id) if self._sees_source(scope, source_id):
-                for source, path in [where for where in self.documents if where[0] == source_id]:
-                    self._drop_document(source, path)
+                for _, path in [where for where in self.documents if where[0] == source_id]:
+                    self._drop_document(source_id, path)
                 self.sources.pop(source_id)
             case c.PutDocument():
                 self._put_document(scope, change)
@@ -109,11 +111,12 @@ class State:
             raise NotFoundError(f"No source {document.source} is registered. {UNTOUCHED}")
         for kept in change.kept:
             placed(kept.id, kept.place, document)
-        if change.moved_from not in (None, document.path) and (document.source, change.moved_from) in self.documents:
-            self._drop_document(document.source, document.path, spare={kept.id for kept in change.kept})
-            self._rename(document.source, str(change.moved_from), document.path)
-        self.documents[document.source, document.path] = document
         held = {kept.id for kept in change.kept}
+        old_path = change.moved_from or document.path
+        if old_path != document.path and (document.source, old_path) in self.documents:
+            self._drop_document(document.source, document.path, spare=held)
+            self._rename(document.source, old_path, document.path)
+        self.documents[document.source, document.path] = document
         for memory, old in list(self.memories.items()):
             gone = memory in change.dropped or (_stands_in(old.record, document) and memory not in held)
             if gone and _sees(scope, old.record.key):

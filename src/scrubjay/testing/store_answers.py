@@ -1,0 +1,119 @@
+"""Answers: everything that one scope can learn from a store, as plain values that can be compared.
+
+Two stores with the same history must give equal answers; a stranger's writes must not change mine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from scrubjay.memory.records import Where
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Reader, Scored, Store, WordsScored
+from scrubjay.store.changes import Codes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scrubjay.text.tokens import TermGroup
+
+EVERY = Where(statuses=("active", "archived", "superseded"))
+"""A filter that every memory passes."""
+FIGURES = 9
+"""Decimals of means and deviations that must agree; sums may be added in another order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One search.
+
+    Attributes:
+        groups: Its words.
+        vector: Its vector, float32, shape (dimensions,), of the model ``fingerprint``.
+        fingerprint: The model, or an empty string to ask for words only.
+        where: Its filter.
+        limit: Most hits.
+    """
+
+    groups: tuple[TermGroup, ...]
+    vector: NDArray[np.float32] | None = None
+    fingerprint: str = ""
+    where: Where = field(default_factory=Where)
+    limit: int = 10
+
+
+def scored(found: Scored, ids: Sequence[str], limit: int) -> dict[str, Any]:
+    """Return all that a channel's scores tell."""
+    return {
+        "top": [(hit.id, hit.score) for hit in found.top(limit)],
+        "of": found.of(ids),
+        "mean": round(found.mean, FIGURES),
+        "deviation": round(found.deviation, FIGURES),
+        "covered": found.covered,
+    }
+
+
+def worded(found: WordsScored, ids: Sequence[str], limit: int) -> dict[str, Any]:
+    """Return all that the word scores tell."""
+    parts = [tuple(round(part, FIGURES) for part in parts) for parts in found.parts(ids)]
+    return scored(found, ids, limit) | {"parts": parts, "df": found.frequencies, "memories": found.memories}
+
+
+def searched(reader: Reader, question: Question, ids: Sequence[str]) -> dict[str, Any]:
+    """Return both channels' answers to one question, with the scores of ``ids``."""
+    answer = {"words": worded(reader.words(question.groups, question.where), ids, question.limit)}
+    if question.vector is not None:
+        near = reader.nearest(question.fingerprint, question.vector, question.where)
+        answer["nearest"] = scored(near, ids, question.limit)
+    return answer
+
+
+def held(reader: Reader, ids: Iterable[str], words: Iterable[str]) -> dict[str, Any]:
+    """Return what a scope can see without searching.
+
+    Args:
+        reader: The view.
+        ids: Ids to ask for, also foreign and unknown ones.
+        words: Words to ask the neighbours of.
+    """
+    sources = reader.sources()
+    documents = {source.id: reader.documents(source.id) for source in sources}
+    models = reader.models()
+    counts = reader.counts()
+    return {
+        "sources": sources,
+        "documents": {name: list(found.items()) for name, found in documents.items()},
+        "passages": {(s, path): reader.passages(s, path) for s, found in documents.items() for path in found},
+        "records": reader.get(list(ids)),
+        "ids": reader.complete("", 100_000),
+        "similar": {word: reader.similar_terms(word, 5) for word in words},
+        "languages": reader.languages(),
+        "models": models,
+        "coverage": {state.model.name: reader.coverage(state.model.fingerprint) for state in models},
+        "waiting": {state.model.name: reader.waiting(state.model.fingerprint, 1_000) for state in models},
+        "counts": (
+            counts.memories,
+            dict(counts.tiers),
+            dict(counts.statuses),
+            counts.documents,
+            counts.sources,
+        ),
+        "versions": reader.versions(),
+    }
+
+
+def everything(
+    store: Store, scope: Scope, questions: Sequence[Question], words: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return all that a scope can learn: what it holds, and the answers to these questions."""
+    with store.reader(scope) as reader:
+        ids = reader.complete("", 100_000)
+        return held(reader, ids, words) | {"answers": [searched(reader, q, ids) for q in questions]}
+
+
+def plain(codes: Codes) -> tuple[list[list[int]], list[float]]:
+    """Return windows as lists, which compare with ``==``."""
+    return codes.data.tolist(), [float(scale) for scale in codes.scales]

@@ -1,0 +1,127 @@
+"""Samples: small sources, documents, memories, models and vectors for whoever tests a store.
+
+Everything is deterministic in its arguments: equal calls give equal values, on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scrubjay.memory.ids import memory_id, memory_key, text_hash
+from scrubjay.memory.models import Model
+from scrubjay.memory.records import Document, Place, Record, Source, Versions
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Store
+from scrubjay.store.changes import Change, Codes, Prepared, PutDocument
+from scrubjay.store.score import quantised
+from scrubjay.text.tokens import TermGroup, Terms, terms
+
+VERSIONS = Versions("chunker 1", "tokenizer 1", "scrubber 1", "extractor 1", "labeller 1")
+SMALL = Model("test", "small", "1", 8, "mean")
+"""A model of eight dimensions."""
+OTHER = Model("test", "other", "1", 12, "mean")
+"""A model whose vectors do not fit `SMALL`."""
+
+
+def sample_id(name: str, tier: str = "observation") -> str:
+    """Return the id that `memory` gives to a name."""
+    return memory_id(tier, memory_key(b"samples", (name,)))
+
+
+def memory(
+    content: str,
+    key: str,
+    *,
+    name: str = "",
+    counted: Terms | None = None,
+    vectors: dict[str, Codes] | None = None,
+    language: str = "en",
+    place: Place | None = None,
+    **fields: Any,
+) -> Prepared:
+    """Return a memory that is ready to be written.
+
+    Args:
+        content: Its text.
+        key: Its visibility key.
+        name: What its id is made of; the content and key when left out.
+        counted: Its terms; those of the content when left out.
+        vectors: Fingerprint of a model to its windows.
+        language: Language of its stems.
+        place: Where it stands in a document.
+        fields: Further attributes of the `Record`.
+    """
+    tier = fields.pop("tier", "observation")
+    defaults: dict[str, Any] = {"title": "A title", "owner": "ann", "recorded_at": 1_000, "updated_at": 1_000}
+    record = Record(
+        id=sample_id(name or f"{content} {key}", tier),
+        tier=tier,
+        content=content,
+        content_hash=text_hash(content),
+        key=key,
+        place=place,
+        **(defaults | fields),
+    )
+    return Prepared(record, counted if counted is not None else terms(content), vectors or {}, language)
+
+
+def source(name: str, key: str, **fields: Any) -> Source:
+    """Return a source whose root is ``/<name>``."""
+    return Source(id=name, key=key, **({"root": f"/{name}"} | fields))
+
+
+def document(source_id: str, path: str, text: str = "") -> Document:
+    """Return a document of a source."""
+    return Document(source_id, path, text_hash(text), 1, len(text), path.rpartition("/")[2] or path, VERSIONS)
+
+
+def place(source_id: str, path: str, ordinal: int) -> Place:
+    """Return the place of one of a document's passages, ten lines each."""
+    return Place(
+        source_id, path, ordinal, ordinal * 100, ordinal * 100 + 100, ordinal * 10 + 1, ordinal * 10 + 10
+    )
+
+
+def put_document(source_id: str, path: str, contents: Sequence[str], key: str, **fields: Any) -> PutDocument:
+    """Return the change that writes a new document of these passages, each named ``<path>:<content>``."""
+    fresh = tuple(
+        memory(text, key, name=f"{path}:{text}", place=place(source_id, path, ordinal), **fields)
+        for ordinal, text in enumerate(contents)
+    )
+    return PutDocument(document(source_id, path, "".join(contents)), fresh)
+
+
+def vector(text: str, dimensions: int = SMALL.dimensions) -> NDArray[np.float32]:
+    """Return a unit vector that is made of a text's hash: float32, shape (dimensions,)."""
+    numbers: list[int] = []
+    while len(numbers) < dimensions:
+        numbers += hashlib.sha256(f"{text}\x1f{len(numbers)}".encode("utf-8", "surrogatepass")).digest()
+    row = np.array(numbers[:dimensions], np.float32) - np.float32(127.5)
+    return (row / np.float32(np.sqrt((row.astype(np.float64) ** 2).sum()))).astype(np.float32)
+
+
+def codes(rows: Sequence[NDArray[np.float32]]) -> Codes:
+    """Return windows as they are kept, one a row."""
+    packed = [quantised(row) for row in rows]
+    data = np.stack([numbers for numbers, _ in packed]).astype(np.int8)
+    return Codes(data, np.array([scale for _, scale in packed], np.float32))
+
+
+def embedded(text: str, windows: int = 1, dimensions: int = SMALL.dimensions) -> Codes:
+    """Return a text's windows, made of its hash."""
+    return codes([vector(f"{text}#{window}" if window else text, dimensions) for window in range(windows)])
+
+
+def group(*forms: str) -> TermGroup:
+    """Return a query word with these forms."""
+    return TermGroup(forms[0], forms)
+
+
+def write(store: Store, scope: Scope, *changes: Change) -> None:
+    """Write these changes in one transaction."""
+    store.write(scope, changes)
