@@ -1,0 +1,137 @@
+"""Command: a click command that takes --store, --user and --json, and hands them on as one `Call`.
+
+The three may stand before or after the command's name; after it they win. A group imports a command's
+module only when that command is asked for, so that `scrubjay search` pays for nothing but searching.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from scrubjay.config import Settings
+    from scrubjay.engine import Memory
+
+COMMON = ("store", "user", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What every command is told.
+
+    Attributes:
+        store: URL or path of the store; None for the settings' own.
+        user: Who asks; None for the settings' own.
+        json: Whether to print JSON.
+    """
+
+    store: str | None = None
+    user: str | None = None
+    json: bool = False
+
+    def over(self, params: dict[str, Any]) -> Call:
+        """Take the common options out of a command's parameters, and return the call that they make."""
+        store, user, json = (params.pop(name, None) for name in COMMON)
+        return Call(store or self.store, user or self.user, json or self.json)
+
+    def settings(self) -> Settings:
+        """Return the settings, with the flags on top."""
+        from scrubjay.config import load
+
+        return load(overrides={"store": self.store, "user": self.user})
+
+    def open(self, *, cold: bool = False) -> Memory:
+        """Open the store.
+
+        Args:
+            cold: Load no model but the base one: for a command that answers once and ends.
+        """
+        from scrubjay.engine import Memory
+        from scrubjay.surfaces.cli.output import tell
+
+        return Memory.open(settings=self.settings(), cold=cold, announce=tell)
+
+
+def _common() -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["--store"], metavar="URL", help="Store to use: a path, sqlite:///PATH or postgresql://…"
+        ),
+        click.Option(["--user"], metavar="NAME", help="Who asks; what you add belongs to them."),
+        click.Option(["--json"], is_flag=True, help="Print one line of JSON."),
+    ]
+
+
+class Command(click.Command):
+    """A command whose function is called with a `Call` before its own parameters."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params += _common()
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the command's function."""
+        call = (ctx.obj or Call()).over(ctx.params)
+        assert self.callback is not None
+        return ctx.invoke(self.callback, call, **ctx.params)
+
+
+class Group(click.Group):
+    """Commands by name, each imported when asked for.
+
+    Attributes:
+        lazy: Name to ``module:attribute``.
+    """
+
+    def __init__(self, *args: Any, lazy: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lazy = dict(lazy or {})
+        self.params += _common()
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table: what is used first stands first."""
+        return [*self.lazy, *self.commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, importing its module now."""
+        if cmd_name not in self.lazy:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = self.lazy[cmd_name].partition(":")
+        found: click.Command = getattr(importlib.import_module(module), attribute)
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first argument names, or say which one may have been meant."""
+        name = args[0]
+        if not name.startswith("-") and name not in self.list_commands(ctx) and not ctx.resilient_parsing:
+            raise click.UsageError(f"No such command: {name}.{meant(name, self.list_commands(ctx))}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Remember the options that stand before the command's name."""
+        ctx.obj = (ctx.obj or Call()).over(ctx.params)
+        return super().invoke(ctx)
+
+
+def command(name: str, **rules: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function a command; its docstring is the help."""
+    return click.command(name, cls=Command, **rules)
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """Return `` Did you mean …?`` or nothing.
+
+    >>> meant("serach", ["search", "sync"]), meant("xyz", ["search"])
+    (' Did you mean search?', '')
+    """
+    import difflib
+
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" Did you mean {near[0]}?" if near else ""

@@ -1,0 +1,43 @@
+"""embed, rebuild: work on the index that changes no memory."""
+
+from __future__ import annotations
+
+import click
+
+from scrubjay.surfaces import shape
+from scrubjay.surfaces.cli.command import Call, command
+from scrubjay.surfaces.cli.output import counted, duration, write, write_json
+from scrubjay.surfaces.cli.progress import shown
+from scrubjay.surfaces.cli.sync import summarise, waits
+
+
+@command("embed")
+@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Stop after this time.")
+def embed(call: Call, seconds: float | None) -> None:
+    """Embed what waits for the larger models.
+
+    Stopped at any moment, it goes on there the next time.
+    """
+    with call.open() as memory, shown(quiet=call.json) as (report, pace):
+        done = memory.embed(seconds=seconds, progress=report)
+    if call.json:
+        write_json(shape.plain(done))
+        return
+    write(
+        f"{counted(done.embedded, 'passage')} embedded in {duration(done.seconds)}, {done.waiting:,} waiting"
+    )
+    waits(done.waiting, pace.rate)
+
+
+@command("rebuild")
+def rebuild(call: Call) -> None:
+    """Make the index anew from what is stored, beside the old one, then switch.
+
+    Additions, pins and what was forgotten stay as they are. Searches go on meanwhile.
+    """
+    with call.open() as memory, shown(quiet=call.json) as (report, _):
+        done = memory.rebuild(progress=report)
+    if call.json:
+        write_json(shape.plain(done))
+    else:
+        summarise(done)

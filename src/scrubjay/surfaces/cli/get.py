@@ -1,0 +1,82 @@
+"""get: ids, or a path and lines -> whole memories."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from scrubjay.errors import InputError, NotFoundError
+from scrubjay.memory.answers import Fetched
+from scrubjay.memory.tiers import PREFIX
+from scrubjay.surfaces import shape
+from scrubjay.surfaces.cli.command import Call, command
+from scrubjay.surfaces.cli.output import BOLD, DIM, clean, colourful, line, paint, tell, write, write_json
+
+
+@command("get")
+@click.argument("what", nargs=-1, required=True, metavar="ID...|PATH")
+@click.option("--lines", metavar="A-B", help="With PATH: only the passages on these lines.")
+@click.option(
+    "--neighbours", type=click.IntRange(0, 50), default=0, help="Passages around each, on either side."
+)
+@click.option("--limit", type=click.IntRange(1), default=20_000, show_default=True, help="Most characters.")
+@click.option("--offset", type=click.IntRange(0), default=0, help="Characters to pass over first.")
+def get(call: Call, what: tuple[str, ...], lines: str | None, **options: Any) -> None:
+    """Show memories whole, by id (its first letters do), or a synced file's passages by path.
+
+    What is not there is named on standard error; the exit code is 2 when nothing is left to show.
+    """
+    by_id = all(each.startswith(tuple(PREFIX.values())) for each in what)
+    if not by_id and len(what) > 1:
+        raise InputError(
+            "get takes ids, or one path; these are both or several paths.", hint="one call for each"
+        )
+    if by_id and lines:
+        raise InputError("--lines goes with a path, not with ids.", hint="scrubjay get PATH --lines A-B")
+    if by_id:
+        options |= {"ids": what}
+    else:
+        options |= {"path": what[0], "lines": span(lines) if lines else None}
+    with call.open(cold=True) as memory:
+        found = memory.get(**options)
+    missing = f"Not there, or not yours to see: {', '.join(map(line, found.unknown))}."
+    if not found.records and found.unknown:
+        raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids and paths")
+    if call.json:
+        write_json(shape.fetched(found))
+        return
+    show(found)
+    if found.unknown:
+        tell(missing)
+    if found.next_offset is not None:
+        tell(f"There is more: --offset {found.next_offset}")
+
+
+def span(text: str) -> tuple[int, int]:
+    """Return first and last line.
+
+    >>> span("3-9"), span("4")
+    ((3, 9), (4, 4))
+
+    Raises:
+        InputError: The text names no lines.
+    """
+    first, mark, last = text.partition("-")
+    if not first.isdecimal() or (mark and not last.isdecimal()):
+        raise InputError(f"--lines {text!r} cannot be read.", hint="write it as 10-24 or 10")
+    return int(first), int(last) if mark else int(first)
+
+
+def show(found: Fetched) -> None:
+    """Print memories, each under its citation, date and id."""
+    on = colourful(sys.stdout)
+    for number, kept in enumerate(found.records):
+        shaped = shape.record(kept, found.paths.get(kept.id))
+        marks = [kept.tier, shaped["date"], *(f"#{tag}" for tag in kept.tags)]
+        marks += [kept.status] if kept.status != "active" else []
+        write(("\n" if number else "") + paint(line(kept.title) or kept.id, BOLD, on=on))
+        write(line(shaped["citation"]))
+        write(paint(line(" · ".join([*marks, kept.id])), DIM, on=on))
+        write(clean(kept.content).strip("\n"))

@@ -1,0 +1,130 @@
+"""Output: text and values -> what is safe and pleasant to see in a terminal, or one line of JSON.
+
+A memory's words are data: a control character in them must not reach the terminal, whatever wrote them.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from scrubjay.config import plain_output
+
+# C0 but tab and line feed, DEL, C1, marks that turn the direction of writing, halves of surrogate pairs.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ud800-\udfff]")
+_ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
+
+BOLD, DIM, MATCH, RED = "1", "2", "1;33", "1;31"
+
+
+def clean(text: str) -> str:
+    r"""Return a text without what a terminal would obey.
+
+    >>> clean("a\x1b[31mb\x07c\r\nd\te")
+    'abc\nd\te'
+    """
+    return _CONTROL.sub("", _ESCAPE_SEQUENCE.sub("", text.replace("\r\n", "\n")))
+
+
+def line(text: str) -> str:
+    r"""Return a text on one line.
+
+    >>> line("a\n\n  b")
+    'a b'
+    """
+    return " ".join(clean(text).split())
+
+
+def write(text: str = "") -> None:
+    """Print to standard output what was cleaned before."""
+    print(text)
+
+
+def tell(text: str) -> None:
+    """Print to standard error, where news that is no answer goes."""
+    print(text, file=sys.stderr)
+
+
+def write_json(payload: Any) -> None:
+    """Print a value as one line of JSON.
+
+    Letters of every script stay readable; whatever a terminal might obey is an escape.
+    """
+    import json
+
+    text = json.dumps(payload, ensure_ascii=False, allow_nan=False)
+    print(_ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def colourful(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal that may be sent colours."""
+    return stream.isatty() and not plain_output()
+
+
+def paint(text: str, style: str, *, on: bool) -> str:
+    """Return a text in a style (one of the constants above), or as it is."""
+    return f"\x1b[{style}m{text}\x1b[0m" if on and text else text
+
+
+def emphasised(text: str, query: str, *, on: bool) -> str:
+    """Return a cleaned text with the words that match a query in colour."""
+    if not on:
+        return text
+    from scrubjay.text.tokens import find, groups
+
+    asked = groups(query)
+    # Short words are nearly always "the", "is" and "of"; they light up half of the text.
+    kept = [group for group in asked if len(group.word) > 3 or not group.word.isascii()] or asked
+    wanted = {form for group in kept for form in group.forms}
+    parts, last = [], 0
+    for start, end, _ in find(text, wanted):
+        if start >= last:
+            parts += [text[last:start], paint(text[start:end], MATCH, on=True)]
+            last = end
+    return "".join([*parts, text[last:]])
+
+
+def indent(text: str, by: str = "   ") -> str:
+    """Return a text with every line moved in."""
+    return "\n".join(f"{by}{each}".rstrip() for each in text.split("\n"))
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines whose columns stand under one another; cells are cleaned.
+
+    >>> table([("a", "long", "x"), ("bbb", "s", "y")])
+    ['a    long  x', 'bbb  s     y']
+    """
+    safe = [[line(cell) for cell in row] for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(*safe, strict=True)]
+    padded = (zip(row, widths, strict=True) for row in safe)
+    return ["  ".join(f"{cell:<{width}}" for cell, width in row).rstrip() for row in padded]
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> duration(0.234), duration(42), duration(200), duration(7300)
+    ('0.23 s', '42 s', '3 min', '2.0 h')
+    """
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and its noun.
+
+    >>> counted(1, "passage"), counted(1200, "memory")
+    ('1 passage', '1,200 memories')
+    """
+    if number != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun}"

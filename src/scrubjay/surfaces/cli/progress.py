@@ -1,0 +1,131 @@
+"""Progress: a long call's reports -> a bar on a terminal, a few plain lines elsewhere.
+
+It also keeps the pace of embedding, from which the time still needed is told.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from scrubjay.surfaces.cli.output import counted, duration, tell
+
+if TYPE_CHECKING:
+    from scrubjay.memory.answers import Progress
+
+EVERY = 10.0
+"""Seconds between two lines of one stage where there is no terminal: a log should stay short."""
+
+STAGES = {
+    "scan": ("Looking", "file"),
+    "write": ("Reading", "file"),
+    "embed": ("Embedding", "passage"),
+}
+"""Stage to what it is called while it runs, and what it counts."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """How fast passages are embedded, seen from the reports."""
+
+    first: tuple[float, int] | None = None
+    last: tuple[float, int] = (0.0, 0)
+
+    def saw(self, done: int, at: float) -> None:
+        """Note how many were done at a moment, in seconds."""
+        if self.first is None:
+            self.first = (at, done)
+        self.last = (at, done)
+
+    @property
+    def rate(self) -> float:
+        """Passages a second; 0 where nothing was embedded.
+
+        >>> pace = Pace(); pace.saw(0, 1.0); pace.saw(30, 3.0); pace.rate
+        15.0
+        """
+        if self.first is None or self.last[0] <= self.first[0]:
+            return 0.0
+        return (self.last[1] - self.first[1]) / (self.last[0] - self.first[0])
+
+
+@dataclass(slots=True)
+class _Lines:
+    """Plain lines on standard error: the end of each stage, and one now and then before it."""
+
+    told: dict[str, float] = field(default_factory=dict)
+    ended: set[str] = field(default_factory=set)
+
+    def __call__(self, report: Progress) -> None:
+        now = time.monotonic()
+        due = now - self.told.setdefault(report.stage, now) >= EVERY
+        ends = report.done >= report.total and report.stage not in self.ended
+        if not (due or ends):
+            return
+        self.told[report.stage] = now
+        if ends:
+            self.ended.add(report.stage)
+        doing, noun = _stage(report.stage)
+        tell(f"{doing}: {report.done:,} of {counted(report.total, noun)}, {duration(report.seconds)}")
+
+
+@contextmanager
+def shown(*, quiet: bool = False) -> Iterator[tuple[Callable[[Progress], None], Pace]]:
+    """Yield what a long call reports to, and the pace that it sees.
+
+    Args:
+        quiet: Show nothing; the pace is still kept.
+    """
+    pace = Pace()
+
+    def noting(show: Callable[[Progress], None]) -> Callable[[Progress], None]:
+        def report(progress: Progress) -> None:
+            if progress.stage == "embed":
+                pace.saw(progress.done, time.monotonic())
+            show(progress)
+
+        return report
+
+    if quiet:
+        yield noting(lambda _: None), pace
+    elif sys.stderr.isatty():
+        with _bar() as show:
+            yield noting(show), pace
+    else:
+        yield noting(_Lines()), pace
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[Progress], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, tuple[TaskID, float]] = {}
+
+        def show(report: Progress) -> None:
+            doing, noun = _stage(report.stage)
+            if report.stage not in tasks:
+                task = bars.add_task(doing, total=report.total, rate="")
+                tasks[report.stage] = (task, time.monotonic() - 1e-6)
+            task, start = tasks[report.stage]
+            rate = f"{report.done / (time.monotonic() - start):,.0f} {noun}s/s"
+            bars.update(task, completed=report.done, total=report.total, rate=rate)
+
+        yield show
+
+
+def _stage(name: str) -> tuple[str, str]:
+    return STAGES.get(name, (name, "item"))

@@ -1,0 +1,134 @@
+"""search: question -> the memories that answer it, with where and when."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scrubjay.config import FUSIONS, Recall, keys_of
+from scrubjay.errors import InputError
+from scrubjay.memory.tiers import STATUSES, TIERS
+from scrubjay.surfaces import shape
+from scrubjay.surfaces.cli.command import Call, command
+from scrubjay.surfaces.cli.output import (
+    BOLD,
+    DIM,
+    clean,
+    colourful,
+    counted,
+    emphasised,
+    indent,
+    line,
+    paint,
+    write,
+    write_json,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from scrubjay.memory.answers import Answer, Explanation, Result
+
+PRESETS = ("kit", "openclaw", "router")
+WEIGHTS = keys_of(Recall)["weights"]
+
+
+@command("search")
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), help="Results.  [default: 6]")
+@click.option(
+    "--tier", "tiers", multiple=True, type=click.Choice(TIERS), help="Only this tier; may be repeated."
+)
+@click.option("--tag", "tags", multiple=True, help="Only what has this tag; repeated: all of them.")
+@click.option("--path", default="", help="Only at or below this path within its source, or a glob.")
+@click.option("--source", "sources", multiple=True, help="Only from this source, by id or path.")
+@click.option("--since", metavar="DATE", help="Only from this date on, such as 2026-03-01 or 2026-03.")
+@click.option("--until", metavar="DATE", help="Only before the end of this date.")
+@click.option(
+    "--status", "statuses", multiple=True, type=click.Choice(STATUSES), help="Repeatable.  [default: active]"
+)
+@click.option("--preset", type=click.Choice(PRESETS), help="Rank as another tool's formula does.")
+@click.option("--fusion", type=click.Choice(FUSIONS), help="How scores are joined.  [default: auto]")
+@click.option("--weights", metavar="LIST", help="What channels weigh, such as bm25=.3,static=.2.")
+@click.option("--explain", is_flag=True, help="Show every part of each score.")
+def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
+    """Search memories; best first, six unless told otherwise.
+
+    "Quoted words" must stand together in a result, -word must not stand in it; put `--` before a query with
+    such a word: scrubjay search -- invoices -draft. A query of - is read from standard input. Nothing found
+    is not an error: the exit code is 0 and the list is empty.
+    """
+    text = sys.stdin.read() if query == ("-",) else " ".join(query)
+    explain = options["explain"]
+    given = {name: value for name, value in options.items() if value not in (None, (), "")}
+    if "weights" in given:
+        given["weights"] = weights(given["weights"])
+    with call.open(cold=True) as memory:
+        found = memory.search(text, **given)
+        empty = not found.results and memory.status().memories == 0
+        where = memory.status().store if empty else ""
+    hint = "scrubjay sync DIR" if empty else ""
+    if call.json:
+        payload = shape.answer(found, explain=explain)
+        write_json(payload | {"hint": f"{where} is empty: {hint}"} if hint else payload)
+        return
+    if hint:
+        write(f"Nothing is stored yet in {clean(where)}.\nhint: {hint}")
+        return
+    on = colourful(sys.stdout)
+    blocks = [block(number, result, text, on=on) for number, result in enumerate(found.results, 1)]
+    write("\n\n".join(blocks) if blocks else f"Nothing found for: {line(text)}")
+    _after(found, explain=explain, on=on)
+
+
+def weights(text: str) -> dict[str, float]:
+    """Return the weights that a flag names.
+
+    Raises:
+        InputError: They cannot be read.
+    """
+    try:
+        return WEIGHTS.parse(text, Path())  # type: ignore[return-value]
+    except ValueError as error:
+        raise InputError(f"--weights is {text!r}, but it takes {error}.") from error
+
+
+def block(number: int, result: Result, query: str, *, on: bool) -> str:
+    """Return one result as lines of text."""
+    marks = [result.tier, result.date, f"score {result.score:.3f}"]
+    marks += [result.status] if result.status != "active" else []
+    marks += [f"#{tag}" for tag in result.tags]
+    lines = [
+        f"{number}. {paint(line(result.title) or result.id, BOLD, on=on)}",
+        indent(line(result.citation)),
+        indent(paint(line(" · ".join([*marks, result.id])), DIM, on=on)),
+        indent(emphasised(clean(result.snippet).strip("\n"), query, on=on)),
+    ]
+    if result.explanation is not None:
+        lines += [indent(each) for each in explained(result.explanation, result.score)]
+    return "\n".join(lines)
+
+
+def explained(why: Explanation, score: float) -> list[str]:
+    """Return the parts of a score, one a line: what was added, what it was multiplied by."""
+    lines = [
+        f"+ {part.amount:.6f}  {line(part.channel)}: value {part.value:.6f} x weight {part.weight:.6f}"
+        f" (raw {part.raw:.6f})"
+        for part in why.contributions
+    ]
+    for factor in why.factors:
+        reason = f" ({line(factor.reason)})" if factor.reason else ""
+        lines.append(f"x {factor.value:.6f}  {line(factor.name)}{reason}")
+    lines.append(f"= {score:.6f}")
+    if why.words:
+        words = ", ".join(f"{line(word)} {value:.3f}" for word, value in why.words.items())
+        lines.append(f"words in bm25: {words}")
+    return lines
+
+
+def _after(found: Answer, *, explain: bool, on: bool) -> None:
+    notes = [f"partial: {line(each)}" for each in found.partial]
+    notes += [f"note: {line(each)}" for each in found.notes] if explain else []
+    notes.append(f"{counted(len(found.results), 'result')} in {found.took_ms:.0f} ms")
+    write(paint("\n" + "\n".join(notes), DIM, on=on))

@@ -1,0 +1,72 @@
+"""sources: the registered folders and files, and the end of one."""
+
+from __future__ import annotations
+
+import click
+
+from scrubjay.memory.answers import SourceStatus
+from scrubjay.surfaces import shape
+from scrubjay.surfaces.cli.command import Call, Command, Group
+from scrubjay.surfaces.cli.output import counted, line, table, write, write_json
+
+
+@click.group("sources", cls=Group, invoke_without_command=True)
+@click.pass_context
+def sources(ctx: click.Context) -> None:
+    """List sources, or remove one.
+
+    Without a command it lists.
+    """
+    if ctx.invoked_subcommand is None:
+        show(ctx.obj)
+
+
+@sources.command("list", cls=Command)
+def list_(call: Call) -> None:
+    """List the registered sources."""
+    show(call)
+
+
+@sources.command("remove", cls=Command)
+@click.argument("source", metavar="ID|PATH")
+def remove(call: Call, source: str) -> None:
+    """Remove a source with everything that came from it; its files are not touched."""
+    with call.open(cold=True) as memory:
+        gone = memory.remove_source(source)
+    if call.json:
+        write_json(shape.plain(gone))
+    else:
+        brought = counted(gone.passages, "passage")
+        write(f"{line(gone.root)} removed, with {brought}. Its files were not touched.")
+
+
+def show(call: Call) -> None:
+    """Print the registered sources."""
+    with call.open(cold=True) as memory:
+        found = memory.sources()
+    if call.json:
+        write_json({"sources": shape.plain(found)})
+        return
+    for text in rows(found):
+        write(text)
+    if not found:
+        write("No source is registered.\nhint: scrubjay sync DIR")
+
+
+def rows(found: list[SourceStatus]) -> list[str]:
+    """Return one line a source."""
+    if not found:
+        return []
+    return table(
+        [
+            (
+                each.id,
+                each.root + ("" if each.present else " (not there now)"),
+                counted(each.documents, "file"),
+                counted(each.passages, "passage"),
+                f"synced {each.synced}" if each.synced else "never synced",
+                each.description,
+            )
+            for each in found
+        ]
+    )

@@ -1,0 +1,54 @@
+"""status: facts about the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scrubjay.surfaces import shape
+from scrubjay.surfaces.cli import models, sources
+from scrubjay.surfaces.cli.command import Call, command
+from scrubjay.surfaces.cli.output import counted, indent, line, write, write_json
+
+
+@command("status")
+def status(call: Call) -> None:
+    """Show what is stored, its sources and its models."""
+    with call.open() as memory:
+        found = memory.status()
+    if call.json:
+        write_json(shape.plain(found))
+        return
+    write(f"store      {line(found.store)} ({size(found.bytes)})")
+    write(f"memories   {found.memories:,}{_parts(found.tiers)}")
+    if set(found.statuses) - {"active"}:
+        write(f"by status {_parts(found.statuses)}")
+    write(f"documents  {found.documents:,}")
+    write(f"sources    {counted(len(found.sources), 'source')}")
+    for text in sources.rows(list(found.sources)):
+        write(indent(text))
+    write("models")
+    for text in models.rows(list(found.models)):
+        write(indent(text))
+    if not found.memories:
+        write("hint: scrubjay sync DIR")
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as people say it.
+
+    >>> size(800), size(2_500_000)
+    ('800 B', '2.5 MB')
+    """
+    if count < 1_000:
+        return f"{count} B"
+    number, unit = count / 1_000, "kB"
+    for larger in ("MB", "GB", "TB"):
+        if number < 1_000:
+            break
+        number, unit = number / 1_000, larger
+    return f"{number:.1f} {unit}"
+
+
+def _parts(counts: Mapping[str, int]) -> str:
+    shown = ", ".join(f"{line(name)} {number:,}" for name, number in counts.items() if number)
+    return f" ({shown})" if shown else ""

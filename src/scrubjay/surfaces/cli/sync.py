@@ -1,0 +1,68 @@
+"""sync: a folder, or every source -> the store in step with it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from scrubjay.memory.answers import Summary
+from scrubjay.surfaces import shape
+from scrubjay.surfaces.cli.command import Call, command
+from scrubjay.surfaces.cli.output import counted, duration, line, tell, write, write_json
+from scrubjay.surfaces.cli.progress import shown
+
+
+@command("sync")
+@click.argument("path", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
+@click.option("--description", default="", help="One line that is returned with the source's hits.")
+@click.option(
+    "--include", multiple=True, metavar="GLOB", help="Files to take, as in a .gitignore; repeatable."
+)
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Files to leave out; repeatable.")
+@click.option(
+    "--embed-seconds",
+    type=click.FloatRange(0),
+    help="Seconds for the larger models afterwards.  [default: sync.embed_seconds on a terminal, else 0]",
+)
+def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: Any) -> None:
+    """Take a folder or file of notes in, or bring all sources up to date.
+
+    A file that cannot be read is named and the rest goes on. What is in the store can be searched at once;
+    the larger models are filled in afterwards: on a terminal for some seconds, and by `scrubjay embed`.
+    """
+    settings = call.settings()
+    on_terminal = sys.stdout.isatty() and not call.json
+    seconds = embed_seconds if embed_seconds is not None else settings.sync.embed_seconds * on_terminal
+    with call.open() as memory, shown(quiet=call.json) as (report, pace):
+        done = memory.sync(path, embed_seconds=seconds, progress=report, **rules)
+    if call.json:
+        write_json(shape.plain(done))
+        return
+    summarise(done)
+    waits(done.waiting, pace.rate)
+
+
+def summarise(done: Summary) -> None:
+    """Print what a sync did, one fact after the other, and what it could not read."""
+    write(
+        f"{counted(done.files, 'file')}, {counted(done.passages, 'passage')}: {done.added:,} added, "
+        f"{done.updated:,} updated, {done.unchanged:,} unchanged, {done.removed:,} removed, "
+        f"{done.embedded:,} embedded, {done.waiting:,} waiting, {duration(done.seconds)}"
+    )
+    for kind, times in done.scrubbed.items():
+        write(f"{counted(times, 'secret')} of kind {line(kind)} replaced.")
+    for trouble in done.problems:
+        tell(f"{line(trouble.path)}: {line(trouble.message)}")
+        if trouble.hint:
+            tell(f"  hint: {line(trouble.hint)}")
+
+
+def waits(waiting: int, rate: float) -> None:
+    """Say how many passages wait for a larger model, and for how long, as far as the pace tells."""
+    if waiting:
+        about = f" (about {duration(waiting / rate)})" if rate > 0 else ""
+        verb = "waits" if waiting == 1 else "wait"
+        write(f"{counted(waiting, 'passage')} {verb} for the larger model; `scrubjay embed` does it{about}.")

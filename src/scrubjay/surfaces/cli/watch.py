@@ -1,0 +1,49 @@
+"""watch: sources -> a sync whenever one of them changes, until interrupted."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+
+from scrubjay.errors import NotFoundError
+from scrubjay.memory.answers import Summary
+from scrubjay.surfaces import shape
+from scrubjay.surfaces.cli.command import Call, command
+from scrubjay.surfaces.cli.output import counted, tell, write_json
+from scrubjay.surfaces.cli.sync import summarise
+
+
+@command("watch")
+def watch(call: Call) -> None:
+    """Keep the store in step with all sources until interrupted.
+
+    Prints a summary after each sync that changed something; with --json one line each.
+    """
+    stop = threading.Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    with call.open() as memory:
+        sources = memory.sources()
+        if not sources:
+            raise NotFoundError(
+                "No source is registered, so there is nothing to watch.", hint="scrubjay sync DIR"
+            )
+        before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            tell(f"Watching {counted(len(sources), 'source')}; Ctrl-C ends it.")
+            memory.watch(stop=stop, report=lambda done: _report(call, done))
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+
+def _report(call: Call, done: Summary) -> None:
+    if not (done.added or done.updated or done.removed or done.problems):
+        return
+    if call.json:
+        write_json(shape.plain(done))
+    else:
+        summarise(done)

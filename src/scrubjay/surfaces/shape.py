@@ -1,0 +1,99 @@
+"""Shape: a facade's value -> what JSON can say of it, the same from every surface.
+
+It decides nothing about what is shown to people; the commands do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from scrubjay.memory.dates import moment, shown
+
+if TYPE_CHECKING:
+    from scrubjay.errors import ScrubjayError
+    from scrubjay.memory.answers import Answer, Fetched
+    from scrubjay.memory.records import Record
+
+
+def plain(value: Any) -> Any:
+    """Return a frozen value as dicts, lists and scalars, its fields in their order."""
+    if is_dataclass(value):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if hasattr(value, "items"):
+        return {str(name): plain(item) for name, item in value.items()}
+    return value
+
+
+def answer(found: Answer, *, explain: bool = False) -> dict[str, Any]:
+    """Return a search's answer; explanations and the plan's notes only when asked for."""
+    results = []
+    for result in found.results:
+        shaped = plain(result)
+        del shaped["explanation"]
+        if explain and result.explanation is not None:
+            shaped["explanation"] = plain(result.explanation)
+            for part, given in zip(
+                shaped["explanation"]["contributions"], result.explanation.contributions, strict=True
+            ):
+                part["amount"] = given.amount
+        results.append(shaped)
+    whole = {"results": results, "partial": list(found.partial), "took_ms": round(found.took_ms, 3)}
+    return whole | {"notes": list(found.notes)} if explain else whole
+
+
+def record(kept: Record, path: str | None) -> dict[str, Any]:
+    """Return a memory as `get` shows it: what it says, where it stands, when it was."""
+    place = kept.place
+    return {
+        "id": kept.id,
+        "tier": kept.tier,
+        "title": kept.title,
+        "content": kept.content,
+        "path": path,
+        "line_start": place.line_start if place else None,
+        "line_end": place.line_end if place else None,
+        "citation": citation(kept, path),
+        "date": shown(kept.event, kept.recorded_at),
+        "session": kept.session,
+        "role": kept.role,
+        "tags": list(kept.tags),
+        "status": kept.status,
+        "origin": kept.origin,
+        "pinned": kept.pinned,
+        "confidence": kept.confidence,
+        "valid_from": _moment(kept.valid_from),
+        "valid_until": _moment(kept.valid_until),
+        "recorded_at": _moment(kept.recorded_at),
+    }
+
+
+def citation(kept: Record, path: str | None) -> str:
+    """Return ``path:first-last`` of a passage, the id of an addition."""
+    if path is None or kept.place is None:
+        return kept.id
+    return f"{path}:{kept.place.line_start}-{kept.place.line_end}"
+
+
+def fetched(found: Fetched) -> dict[str, Any]:
+    """Return what `get` found."""
+    memories = [record(kept, found.paths.get(kept.id)) for kept in found.records]
+    return {"memories": memories, "unknown": list(found.unknown), "next_offset": found.next_offset}
+
+
+def error(raised: ScrubjayError) -> dict[str, Any]:
+    """Return an error with its hint and its exit code."""
+    return {
+        "error": {
+            "type": type(raised).__name__,
+            "message": str(raised),
+            "hint": raised.hint,
+            "exit_code": raised.exit_code,
+        }
+    }
+
+
+def _moment(at: int | None) -> str | None:
+    return None if at is None else moment(at).isoformat(timespec="seconds")
