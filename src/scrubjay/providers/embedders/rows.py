@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 
-def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+def unit(rows: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
     """Scale each row to length 1; a row of zeros stays as it is, for it has no direction.
 
     Args:

@@ -1,0 +1,216 @@
+"""Post: a JSON body -> the service's JSON answer, with tries; every failure is a ProviderError.
+
+An API key is given by the caller, sent in one header, and stands in no message and no ``repr``. Redirects
+are not followed, so it goes to the configured host alone.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import re
+import threading
+import time
+import weakref
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from scrubjay.errors import ConfigError, ProviderError
+
+if TYPE_CHECKING:
+    import httpx
+
+TRIES = 3
+TIMEOUT = 60.0
+"""Seconds without a byte before a request counts as lost; a local model loading its weights takes long."""
+BACKOFF = 0.5
+"""Seconds before the second try; four times as much before the third."""
+LONGEST_WAIT = 60.0
+"""Seconds a service may ask to wait with Retry-After; beyond that the caller is told instead."""
+LARGEST_ANSWER = 1 << 26
+"""Bytes of one answer; 2,048 vectors of 3,072 numbers as JSON take about as much."""
+EXCERPT = 200
+"""Characters of a service's own message that an error repeats."""
+
+_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a service is and how it is asked.
+
+    Attributes:
+        url: Base URL; http or https.
+        key: API key, or an empty string for none.
+        header: Header that carries the key.
+        prefix: What stands before the key in that header.
+        timeout: Seconds without a byte before a request counts as lost.
+        backoff: Seconds before the second try.
+    """
+
+    url: str
+    key: str = field(default="", repr=False)
+    header: str = "Authorization"
+    prefix: str = "Bearer "
+    timeout: float = TIMEOUT
+    backoff: float = BACKOFF
+    _clients: list[httpx.Client] = field(default_factory=list, init=False, repr=False, compare=False)
+    _opening: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what would fail later, and there with the key in the message.
+
+        Raises:
+            ConfigError: The URL is not http(s), or the key holds a character no header takes.
+        """
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ConfigError(
+                f"A base URL has scheme {parts.scheme!r} and host {parts.hostname or ''!r}; "
+                "http://HOST or https://HOST is needed."
+            )
+        if any(not 0x20 < ord(character) < 0x7F for character in self.key):
+            raise ConfigError(f"The API key for {self.host} holds a blank or a character outside ASCII.")
+
+    @property
+    def host(self) -> str:
+        """Host and port, without user information, path or query."""
+        parts = urlsplit(self.url)
+        return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+    def client(self) -> httpx.Client:
+        """The connection pool, opened at the first use and closed when the endpoint is let go."""
+        import httpx
+
+        with self._opening:
+            if not self._clients:
+                keyed = {self.header: f"{self.prefix}{self.key}"} if self.key else {}
+                # A proxy from the environment is honoured, but not on the way to this machine itself.
+                local = urlsplit(self.url).hostname in ("localhost", "127.0.0.1", "::1")
+                client = httpx.Client(headers=keyed, timeout=self.timeout, trust_env=not local)
+                weakref.finalize(self, client.close)
+                self._clients.append(client)
+            return self._clients[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What one try brought: ``content``, or None and the ``trouble``."""
+
+    content: bytes | None
+    trouble: str = ""
+    hint: str = ""
+    again: bool = False
+    wait: float | None = None
+
+
+def post(endpoint: Endpoint, path: str, body: dict[str, Any], lost: str) -> Any:
+    """Send a body; try again where that can help.
+
+    Timeouts, broken connections, 429 and 5xx are tried up to three times, after .5 and 2 seconds or after
+    what Retry-After asks for.
+
+    Args:
+        endpoint: Where to.
+        path: Appended to its URL.
+        body: What to send, as JSON.
+        lost: A sentence for the error: what has not been done.
+
+    Returns:
+        The parsed JSON answer.
+
+    Raises:
+        ProviderError: The service was not reached, answered with an error status, or not with JSON.
+    """
+    content = json.dumps(body).encode()
+    tries = 0
+    while True:
+        tries += 1
+        answer = _try(endpoint, path, content)
+        if answer.content is not None:
+            break
+        pause = endpoint.backoff * 4 ** (tries - 1) if answer.wait is None else answer.wait
+        if not answer.again or tries == TRIES or pause > LONGEST_WAIT:
+            asked = f", asking to wait {pause:.0f} s" if pause > LONGEST_WAIT else ""
+            count = f" ({tries} tries)" if tries > 1 else ""
+            raise ProviderError(f"{endpoint.host} {answer.trouble}{asked}{count}. {lost}", hint=answer.hint)
+        time.sleep(pause)
+    try:
+        return json.loads(answer.content)
+    except (ValueError, RecursionError) as exc:
+        raise ProviderError(
+            f"{endpoint.host} did not answer with JSON ({type(exc).__name__}). {lost}"
+        ) from exc
+
+
+def _try(endpoint: Endpoint, path: str, content: bytes) -> _Answer:
+    import httpx
+
+    url = endpoint.url.rstrip("/") + path
+    kind = {"Content-Type": "application/json"}
+    try:
+        with endpoint.client().stream("POST", url, content=content, headers=kind) as response:
+            body = bytearray()
+            for part in response.iter_bytes():
+                body += part
+                if len(body) > LARGEST_ANSWER:
+                    return _Answer(None, f"answered with more than {LARGEST_ANSWER >> 20} MB")
+            return _Answer(bytes(body)) if response.is_success else _refusal(endpoint, response, bytes(body))
+    except httpx.TimeoutException:
+        return _Answer(None, f"did not answer within {endpoint.timeout:g} s", again=True)
+    except httpx.DecodingError as exc:
+        return _Answer(None, f"answered with something that cannot be decoded ({exc})")
+    except httpx.TransportError as exc:
+        trouble = f"could not be reached: {type(exc).__name__} {_clean(endpoint, str(exc))}".rstrip()
+        return _Answer(None, trouble, "start the service, or correct its `base_url`", again=True)
+
+
+def _refusal(endpoint: Endpoint, response: httpx.Response, body: bytes) -> _Answer:
+    status = response.status_code
+    if status in (401, 403):
+        # The message is left out: services like to repeat a part of the key.
+        return _Answer(None, f"refused the API key ({status})", "give a valid key in the model's settings")
+    said = _clean(endpoint, _message(body))
+    trouble = f"answered with status {status}{': ' + said if said else ''}"
+    if 300 <= status < 400:
+        return _Answer(None, f"{trouble} (a redirect, not followed)", "set `base_url` to the final address")
+    if status == 404:
+        return _Answer(None, trouble, "check the model's name and `base_url`")
+    return _Answer(
+        None, trouble, again=status in _AGAIN, wait=_retry_after(response.headers.get("retry-after"))
+    )
+
+
+def _message(body: bytes) -> str:
+    """The service's own words: ``error.message``, ``error``, ``detail`` or ``message`` of its JSON.
+
+    Anything else is left out, for services that repeat their input (a memory's text) put it elsewhere.
+    """
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    for key in ("error", "detail", "message"):
+        if isinstance(said, dict):
+            said = said.get(key, said)
+    return said if isinstance(said, str) else ""
+
+
+def _clean(endpoint: Endpoint, text: str) -> str:
+    """One line of at most ``EXCERPT`` characters, without the key."""
+    if endpoint.key:
+        text = text.replace(endpoint.key, "[key]")
+    return re.sub(r"\s+", " ", text).strip().rstrip(".")[:EXCERPT]
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds that a Retry-After header asks for, as a number or a date (RFC 9110, 10.2.3)."""
+    if not value:
+        return None
+    if re.fullmatch(r"\d{1,9}", value.strip()):
+        return float(value)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return None
