@@ -53,7 +53,7 @@ def test_one_sentence_is_enough_to_tell_its_language(code, text):
         "12:30 -> 99.9 %",
         "def merge(x, y):\n    z = x.copy()\n    z.update(y)\n    return z",
         "for k, v in s.items():\n    o, s, z, k = v",
-        "The Los Angeles Rams and the Los Angeles Chargers",
+        "Los Angeles, Los Angeles, Los Angeles",
         "Café, naïve and Müller are words in an English note.",
     ],
 )

@@ -38,10 +38,15 @@ def test_the_window_holds_the_most_query_words_not_the_most_repetitions():
 
 
 def test_a_word_with_more_weight_decides_between_two_windows():
-    content = FILLER * 20 + "Only alpha here.\n" + FILLER * 20 + "Only beta here.\n" + FILLER * 20
-    asked = groups("alpha beta")
-    assert "alpha" in snippet(content, asked, 200).text
-    assert "beta" in snippet(content, asked, 200, weights={"alpha": 1.0, "beta": 5.0}).text
+    content = FILLER * 20 + "Only alfa here.\n" + FILLER * 20 + "Only beta here.\n" + FILLER * 20
+    asked = groups("alfa beta")
+    assert "alfa" in snippet(content, asked, 200).text
+    assert "beta" in snippet(content, asked, 200, weights={"alfa": 1.0, "beta": 5.0}).text
+
+
+def test_of_two_windows_with_the_same_words_the_one_where_they_stand_together_wins():
+    content = FILLER * 20 + "alfa\n" + FILLER * 3 + "alfa beta\n" + FILLER * 20
+    assert 0 < snippet(content, groups("alfa beta"), 500).text.index("alfa beta") < 200
 
 
 def test_a_match_by_a_stem_of_the_documents_language_counts():
@@ -50,9 +55,11 @@ def test_a_match_by_a_stem_of_the_documents_language_counts():
 
 
 def test_a_cut_falls_on_a_line_then_a_sentence_then_a_word():
-    by_line = snippet(FILLER * 20 + "The needle is here.\n" + FILLER * 20, groups("needle"), 300)
-    assert by_line.text.startswith(CUT_MARK + "Nothing of note")
-    assert by_line.text.endswith("wrote it down." + CUT_MARK)
+    lines = "One came. Two left\n" * 40
+    for limit in range(120, 140):
+        by_line = snippet(lines + "The needle is here\n" + lines, groups("needle"), limit)
+        assert by_line.text.startswith(CUT_MARK + "One came.")
+        assert by_line.text.endswith("Two left" + CUT_MARK)
     prose = FILLER.replace("\n", " ")
     by_sentence = snippet(prose * 20 + "The needle is here. " + prose * 20, groups("needle"), 300)
     assert by_sentence.text.startswith(CUT_MARK + "Nothing of note")

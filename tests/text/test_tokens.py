@@ -83,7 +83,7 @@ def test_terms_of_two_texts_on_two_lines_add_up(one, two):
         ("MemoryStore", "self.memory_store.open()"),
         ("HTTPServer", "an http_server"),
         ("E0382", "error[E0382]: borrow of moved value"),
-        ("HTTP-404", "returned HTTP 404"),
+        ("HTTP-404", "HTTP_404"),
         ("notes.md", "wrote /home/me/notes.md today"),
         ("foo/bar.py", "edit src/foo/bar.py:12"),
         ("3.11.7", "Python 3.11.7 is out"),
@@ -111,8 +111,7 @@ def test_terms_of_two_texts_on_two_lines_add_up(one, two):
     ],
 )
 def test_an_identifier_is_found_by_the_way_someone_asks_for_it(query, text):
-    assert matched(query, text)
-    assert groups(query)[0].word in matched(query, text) or " " in text
+    assert groups(query)[0].word in matched(query, text)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +131,7 @@ def test_a_compound_is_found_by_each_of_its_parts(query, text):
 
 def test_a_compound_in_a_query_also_asks_for_its_parts_standing_apart():
     assert matched("memory_store", "the store of a memory") == ["memory", "store"]
+    assert matched("HTTP-404", "returned HTTP 404") == ["http", "404"]
     assert [group.word for group in groups("x-ray 3.11.7")] == ["x-ray", "ray", "3.11.7", "3.11"]
 
 
@@ -199,6 +199,13 @@ def test_an_accent_may_be_left_out_on_either_side():
     assert matched("resume", "my résumé")
     assert matched("résumé", "my resume")
     assert emitted("été", "xx") == {"été", "ete"}
+    assert {"cafés", "cafes"} <= emitted("cafés", "fr")
+
+
+def test_the_sides_of_an_apostrophe_are_found_whatever_the_documents_language():
+    assert emitted("İstanbul'da", "xx") == {"istanbul'da", "istanbul", "da"}
+    assert {"école", "ecole"} <= emitted("l’école", "en")
+    assert emitted("don't", "xx") == {"don't"}
 
 
 def test_a_vowel_sign_or_a_letter_of_its_own_is_not_taken_for_an_accent():
