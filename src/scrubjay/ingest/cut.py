@@ -52,7 +52,7 @@ _ENTRY = re.compile(r"([ \t]*+)(?:(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\n]|\Z)|(`{3,}+
 _SENTENCES = re.compile(r"[.!?…]++[\"'”’)\]*_]*+\s++|[。！？｡]++[”’」』）]*+\s*+")
 _WORDS = re.compile(r"\s*+(?:(?:\S{1,60}+(?!\S)\s*+){1,8}+|\S++\s*+)")
 _MARKS = re.compile(
-    r"[,;:|&}\])>/、，；\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]\s*+"
+    r"[,;:|&}\])>/、，；\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]\s*+|\s++"
 )
 _ENDS = tuple(".!?:;|}>。！？)")
 
@@ -236,10 +236,15 @@ def _lines(text: str, atom: _Atom) -> list[_Atom]:
 
 
 def _line_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
-    pos = atom.start
-    while (stop := text.find("\n", pos, atom.end) + 1) and stop < atom.end:
-        tail = text[max(pos, stop - 3) : stop].rstrip()
-        yield stop, LINE if tail.endswith(_ENDS) else GAP if text[pos:stop].isspace() else WRAPPED
+    """The lines that are not blank; blank ones stay with the line before them."""
+    pos, worth = atom.start, 0
+    while pos < atom.end:
+        stop = text.find("\n", pos, atom.end) + 1 or atom.end
+        if text[pos:stop].isspace():
+            worth = max(worth, GAP)
+        else:
+            yield pos, worth
+            worth = LINE if text[max(pos, stop - 3) : stop].rstrip().endswith(_ENDS) else WRAPPED
         pos = stop
 
 

