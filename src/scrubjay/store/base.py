@@ -202,6 +202,10 @@ class Reader(Protocol):
         """Return how many visible memories have a model's vectors, and how many wait for them."""
         ...
 
+    def windows(self, fingerprint: str) -> int:
+        """Return how many vectors the visible memories have of a model; cheap enough for every search."""
+        ...
+
     def waiting(self, fingerprint: str, limit: int) -> list[Waiting]:
         """Return memories that wait for a model's vectors, in the order of their ids' hashes."""
         ...

@@ -37,13 +37,17 @@ def vectors(
             model = embedder.model
             if model.fingerprint not in registered or (plan.models is not None and model.name not in plan.models):
                 continue
+            covered = rankings[0].scored.covered if rankings else 0
+            least = min(LEAST_COVERED, covered)
+            if place and reader.windows(model.fingerprint) < least:
+                partial.append(f"{model.name} covers fewer than {least} memories so far and was left out.")
+                continue
             query = embedder.embed([plan.query.text], kind="query")[0][0]
         except ProviderError as error:
             partial.append(f"A model could not be used: {error}")
             continue
-        covered = rankings[0].scored.covered if rankings else 0
         scored = reader.nearest(model.fingerprint, query, plan.where)
-        if place and scored.covered < min(LEAST_COVERED, covered):
+        if place and scored.covered < least:
             partial.append(f"{model.name} covers {scored.covered} memories so far and was left out.")
             continue
         rankings.append(Ranking(f"vector:{model.name}", "vector", tuple(scored.top(plan.depth)), scored))

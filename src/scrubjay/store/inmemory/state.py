@@ -85,6 +85,9 @@ class State:
     def _sees_source(self, scope: Scope | None, source: str) -> bool:
         return source in self.sources and _sees(scope, self.sources[source].key)
 
+    def _sees_memory(self, scope: Scope | None, memory: str) -> bool:
+        return memory in self.memories and _sees(scope, self.memories[memory].record.key)
+
     def _put(self, scope: Scope | None, memory: c.Prepared, document: Document | None) -> None:
         record = memory.record
         writable(scope, record.key, f"Memory {record.id}")
@@ -111,19 +114,20 @@ class State:
             raise NotFoundError(f"No source {document.source} is registered. {UNTOUCHED}")
         for kept in change.kept:
             placed(kept.id, kept.place, document)
-        held = {kept.id for kept in change.kept}
+        held = {kept.id for kept in change.kept if self._sees_memory(scope, kept.id)}
         old_path = change.moved_from or document.path
         if old_path != document.path and (document.source, old_path) in self.documents:
             self._drop_document(document.source, document.path, spare=held)
             self._rename(document.source, old_path, document.path)
         self.documents[document.source, document.path] = document
+        changed = bool(change.fresh or change.kept or change.dropped)
         for memory, old in list(self.memories.items()):
-            gone = memory in change.dropped or (_stands_in(old.record, document) and memory not in held)
-            if gone and _sees(scope, old.record.key):
+            left = changed and _stands_in(old.record, document) and memory not in held
+            if (left or memory in change.dropped) and _sees(scope, old.record.key):
                 del self.memories[memory]
         for kept in change.kept:
-            known = self.memories.get(kept.id)
-            if known is not None and _sees(scope, known.record.key):
+            if kept.id in held and kept.id in self.memories:
+                known = self.memories[kept.id]
                 self.memories[kept.id] = replace(known, record=replace(known.record, place=kept.place))
         for fresh in change.fresh:
             self._put(scope, fresh, document)

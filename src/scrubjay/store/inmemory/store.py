@@ -179,6 +179,11 @@ class InMemoryReader:
         covered = sum(1 for m in self._visible.values() if fingerprint in m.vectors)
         return Coverage(covered, len(self._visible) - covered)
 
+    def windows(self, fingerprint: str) -> int:
+        """Return how many vectors the visible memories have of a model."""
+        held = [m.vectors[fingerprint] for m in self._visible.values() if fingerprint in m.vectors]
+        return sum(len(codes.scales) for codes in held)
+
     def waiting(self, fingerprint: str, limit: int) -> list[Waiting]:
         """Return memories without a model's vectors, in hash order."""
         missing = [m.record for m in self._visible.values() if fingerprint not in m.vectors]

@@ -10,7 +10,7 @@ from typing import Final
 
 import apsw
 
-from scrubjay.errors import StoreBusyError, StoreDamagedError, StoreError
+from scrubjay.errors import InputError, StoreBusyError, StoreDamagedError, StoreError
 from scrubjay.store.sqlite.migrations import migrate
 
 PAGE: Final = 8192
@@ -21,20 +21,24 @@ BUSY_MS: Final = 10_000
 """Milliseconds SQLite waits for a lock held by a process that does not queue (a backup tool, say)."""
 
 
-def connect(path: Path, *, create: bool = True) -> apsw.Connection:
+def connect(path: Path, patience: float = BUSY_MS / 1000) -> apsw.Connection:
     """Open a store's file, made with mode 0600 if it is not there, on the newest schema.
+
+    Args:
+        path: The file.
+        patience: Seconds SQLite waits for a lock held by a process that does not queue.
 
     Raises:
         StoreError: It cannot be opened, is damaged, or belongs to something else.
     """
-    with spoken(path):
-        if create and not path.exists():
+    with spoken(path), reachable(path):
+        if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         writable = os.access(path, os.W_OK)
         flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
         connection = apsw.Connection(str(path), flags=flags)
-        connection.set_busy_timeout(BUSY_MS)
+        connection.set_busy_timeout(round(patience * 1000))
         if path.stat().st_size == 0:
             connection.pragma("page_size", PAGE)
         if writable:
@@ -73,7 +77,40 @@ def spoken(path: Path) -> Iterator[None]:
             f"{path} cannot be read or written ({error}). Nothing was written.",
             hint="check that the folder is there, yours, and not full",
         ) from error
+    except apsw.Error as error:
+        raise StoreError(
+            f"{path} failed ({type(error).__name__}: {error}). Nothing was written.",
+            hint="`scrubjay doctor` looks at the file",
+        ) from error
+
+
+@contextmanager
+def reachable(path: Path) -> Iterator[None]:
+    """Turn the system's errors into ours, where the store's own files are opened."""
+    try:
+        yield
     except OSError as error:
         raise StoreError(
-            f"{path} cannot be opened ({error.strerror}). Nothing was written.", hint="name another file with --store"
+            f"{path} cannot be opened ({error.strerror}). Nothing was written.",
+            hint="name another file with --store",
         ) from error
+
+
+@contextmanager
+def immediate(db: apsw.Connection) -> Iterator[None]:
+    """Hold one write transaction: committed at the end of the block, rolled back on any error."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except UnicodeEncodeError as error:
+        _roll_back(db)
+        raise InputError(f"A text holds half a character ({error}). Nothing was written.") from error
+    except BaseException:
+        _roll_back(db)
+        raise
+
+
+def _roll_back(db: apsw.Connection) -> None:
+    if db.in_transaction:  # a full disk has rolled it back already
+        db.execute("ROLLBACK")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 def passing(db: apsw.Connection, tenant: int, table: Table, where: Where) -> NDArray[np.bool_]:
     """Return a mask over the rows. What the columns hold is asked of them, the rest of the tables."""
     columns = table.columns
-    mask = table.live & np.isin(columns["status"], [pack.STATUS_CODE[s] for s in where.statuses])
+    mask = table.live & np.isin(columns["status"], _codes(pack.STATUS_CODE, where.statuses))
     if where.tiers:
-        mask &= np.isin(columns["tier"], [pack.TIER_CODE[t] for t in where.tiers])
+        mask &= np.isin(columns["tier"], _codes(pack.TIER_CODE, where.tiers))
     if where.since is not None:
         mask &= columns["at"] >= where.since
     if where.until is not None:
@@ -32,6 +33,10 @@ def passing(db: apsw.Connection, tenant: int, table: Table, where: Where) -> NDA
     if where.sources or where.path:
         mask &= np.isin(columns["num"], _in_documents(db, tenant, where))
     return mask
+
+
+def _codes(known: Mapping[str, int], names: Sequence[str]) -> NDArray[np.uint8]:
+    return np.array([known[name] for name in names if name in known], np.uint8)
 
 
 def _in_documents(db: apsw.Connection, tenant: int, where: Where) -> NDArray[np.int64]:

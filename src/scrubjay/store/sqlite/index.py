@@ -17,6 +17,7 @@ import numpy as np
 from scrubjay.memory.ids import parse_id
 from scrubjay.memory.records import Record
 from scrubjay.store.changes import Codes, Prepared
+from scrubjay.store.score import MOST_COUNTED
 from scrubjay.store.sqlite import pack
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _put_segment(
             number = terms[term]
             numbers.append(number)
             slots[number].append(slot)
-            counts[number].append(min(count, 255))
+            counts[number].append(min(count, MOST_COUNTED))
         own.append((entry.num, slot, pack.pack_terms(numbers)))
     db.execute(
         "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) VALUES (?,?,?,?,?,?,1,?)",
@@ -79,7 +80,7 @@ def _put_segment(
         for fingerprint, codes in entry.memory.vectors.items():
             by_model[fingerprint].append((slot, codes))
     for fingerprint, rows in by_model.items():
-        put_vectors(db, segment, model_number(db, fingerprint), rows)
+        put_vectors(db, segment, model_number(db, owner[0], fingerprint), rows)
 
 
 def _column(db: apsw.Connection, entry: Entry) -> tuple[int, ...]:
@@ -101,9 +102,9 @@ def language_number(db: apsw.Connection, code: str) -> int:
     return int(row[0])
 
 
-def model_number(db: apsw.Connection, fingerprint: str) -> int:
+def model_number(db: apsw.Connection, tenant: int, fingerprint: str) -> int:
     """Return a registered model's number."""
-    (number,) = db.execute("SELECT id FROM model WHERE fingerprint = ?", (fingerprint,)).fetchone()
+    (number,) = db.execute("SELECT id FROM model WHERE tenant = ? AND fingerprint = ?", (tenant, fingerprint)).fetchone()
     return int(number)
 
 

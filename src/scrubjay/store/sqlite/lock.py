@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from scrubjay.errors import StoreBusyError
+from scrubjay.errors import StoreBusyError, StoreError
 
 try:
     import fcntl
@@ -40,9 +40,9 @@ def turn(store: Path, patience: float = PATIENCE) -> Iterator[None]:
         return
     end = time.monotonic() + patience
     name = store.with_name(store.name + ".lock")
-    following = _open(name.with_name(name.name + "-next"))
+    following = _open(name.with_name(name.name + "-next"), store)
     try:
-        current = _open(name)
+        current = _open(name, store)
         try:
             _wait(following, end, patience, store)
             try:
@@ -56,8 +56,15 @@ def turn(store: Path, patience: float = PATIENCE) -> Iterator[None]:
         os.close(following)
 
 
-def _open(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _open(path: Path, store: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StoreError(
+            f"{path}, which keeps the writers of {store.name} in turn, cannot be opened ({error.strerror}). "
+            "Nothing was written.",
+            hint="check that the folder is there, yours and writable",
+        ) from error
 
 
 def _wait(descriptor: int, end: float, patience: float, store: Path) -> None:

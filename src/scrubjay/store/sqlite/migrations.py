@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -73,8 +72,9 @@ CREATE TABLE posting (segment INTEGER NOT NULL, term INTEGER NOT NULL, data BLOB
 -- Where each memory stands in the segments, and its own terms, so that it can be taken out again.
 CREATE TABLE slot (num INTEGER PRIMARY KEY, segment INTEGER NOT NULL, slot INTEGER NOT NULL, terms BLOB NOT NULL) STRICT;
 CREATE TABLE model (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, fingerprint TEXT NOT NULL UNIQUE, provider TEXT NOT NULL, name TEXT NOT NULL,
-    revision TEXT NOT NULL, dimensions INTEGER NOT NULL, pooling TEXT NOT NULL, window INTEGER NOT NULL, state TEXT NOT NULL
+    id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, fingerprint TEXT NOT NULL, provider TEXT NOT NULL,
+    name TEXT NOT NULL, revision TEXT NOT NULL, dimensions INTEGER NOT NULL, pooling TEXT NOT NULL,
+    window INTEGER NOT NULL, state TEXT NOT NULL, UNIQUE (tenant, fingerprint)
 ) STRICT;
 -- Rows of a segment's vectors: u16 slots, f32 scales, then int8 windows, in the order of the slots.
 CREATE TABLE vector (id INTEGER PRIMARY KEY AUTOINCREMENT, segment INTEGER NOT NULL, model INTEGER NOT NULL, rows INTEGER NOT NULL, data BLOB NOT NULL) STRICT;
@@ -97,14 +97,18 @@ def migrate(connection: apsw.Connection, path: str) -> None:
         StoreDamagedError: The file is an SQLite database of something else.
         StoreVersionError: A newer scrubjay made it.
     """
-    found = connection.pragma("application_id")
-    tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+    connection.execute("BEGIN")  # one snapshot: another process may be making the tables just now
+    try:
+        found = connection.pragma("application_id")
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+        done = connection.pragma("user_version") if tables else 0
+    finally:
+        connection.execute("COMMIT")
     if found != APPLICATION_ID and tables:
         raise StoreDamagedError(
             f"{path} is an SQLite database, but not a scrubjay store (application id {found:#x}). It was not touched.",
             hint="name another file with --store",
         )
-    done = connection.pragma("user_version") if tables else 0
     newest = MIGRATIONS[-1][0]
     if done > newest:
         raise StoreVersionError(
@@ -127,5 +131,6 @@ def _run(connection: apsw.Connection, number: int, name: str, script: str) -> No
             connection.pragma("user_version", number)
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise

@@ -17,55 +17,57 @@ if TYPE_CHECKING:
 CACHE_BYTES: Final = 32 * 1024 * 1024
 """Bytes of embedded texts kept a tenant, oldest out first: about 80,000 passages of 384 dimensions."""
 
-_SELECT: Final = "SELECT id, provider, name, revision, dimensions, pooling, window, state FROM model"
+_SELECT: Final = "SELECT id, provider, name, revision, dimensions, pooling, window, state FROM model WHERE tenant = ?"
 
 
-def registered(db: apsw.Connection) -> dict[str, tuple[int, Model, str]]:
-    """Return the registered models: fingerprint to (number, model, state)."""
+def registered(db: apsw.Connection, tenant: int) -> dict[str, tuple[int, Model, str]]:
+    """Return a tenant's registered models: fingerprint to (number, model, state)."""
     found = {}
-    for number, *identity, state in db.execute(_SELECT).fetchall():
+    for number, *identity, state in db.execute(_SELECT, (tenant,)).fetchall():
         model = Model(*identity)
         found[model.fingerprint] = (number, model, state)
     return found
 
 
-def put(db: apsw.Connection, model: Model, state: str) -> None:
-    """Register a model, with every memory waiting for it, or change the state of one."""
-    known = registered(db)
+def put(db: apsw.Connection, tenant: int, model: Model, state: str) -> None:
+    """Register a model, with every memory of the tenant waiting for it, or change the state of one."""
+    known = registered(db, tenant)
     if model.fingerprint in known:
-        db.execute("UPDATE model SET state = ? WHERE fingerprint = ?", (state, model.fingerprint))
+        db.execute("UPDATE model SET state = ? WHERE id = ?", (state, known[model.fingerprint][0]))
         return
     db.execute(
-        "INSERT INTO model (fingerprint, provider, name, revision, dimensions, pooling, window, state) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO model (tenant, fingerprint, provider, name, revision, dimensions, pooling, window, state) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            model.fingerprint, model.provider, model.name, model.revision, model.dimensions, model.pooling,
+            tenant, model.fingerprint, model.provider, model.name, model.revision, model.dimensions, model.pooling,
             model.window, state,
         ),
     )  # fmt: skip
-    db.execute("INSERT INTO pending SELECT ?, hash, num FROM memory", (db.last_insert_rowid(),))
+    db.execute("INSERT INTO pending SELECT ?, hash, num FROM memory WHERE tenant = ?", (db.last_insert_rowid(), tenant))
 
 
-def drop(db: apsw.Connection, fingerprint: str) -> None:
-    """Remove a model and its vectors everywhere."""
-    known = registered(db)
+def drop(db: apsw.Connection, tenant: int, fingerprint: str) -> None:
+    """Remove a tenant's model and its vectors everywhere."""
+    known = registered(db, tenant)
     if fingerprint in known:
         number = known[fingerprint][0]
         for table in ("vector", "pending", "cache"):
             db.execute(f"DELETE FROM {table} WHERE model = ?", (number,))
         db.execute("DELETE FROM model WHERE id = ?", (number,))
-        db.execute("UPDATE segment SET version = version + 1")
+        db.execute("UPDATE segment SET version = version + 1 WHERE tenant = ?", (tenant,))
 
 
 def put_vectors(db: apsw.Connection, tenant: Tenant, scope: Scope | None, change: PutVectors) -> None:
     """Store late vectors where their memories still wait for them, and cache their texts."""
-    number = index.model_number(db, change.fingerprint)
+    number = index.model_number(db, tenant.number, change.fingerprint)
     by_segment: dict[int, list[tuple[int, Codes]]] = defaultdict(list)
     for memory, (content_hash, codes) in change.vectors.items():
+        if not rows.is_id(memory):
+            continue
         row = db.execute(
             "SELECT m.num, m.hash, m.key, s.segment, s.slot FROM memory m JOIN slot s ON s.num = m.num "
-            "WHERE m.tenant = ? AND m.hash = ? AND m.generation = ? AND m.content_hash = ?",
-            (tenant.number, rows.sort_hash(memory), tenant.generation, content_hash),
+            "WHERE m.tenant = ? AND m.hash = ? AND m.generation = ? AND m.content_hash = ? AND m.tier = ?",
+            (tenant.number, rows.sort_hash(memory), tenant.generation, content_hash, rows.tier_of(memory)),
         ).fetchone()
         if row is None or (scope is not None and row[2] not in scope.keys):
             continue
@@ -99,7 +101,7 @@ def cached(db: apsw.Connection, tenant: int, fingerprint: str, hashes: list[str]
     """Return windows of texts that were embedded before."""
     import numpy as np
 
-    known = registered(db)
+    known = registered(db, tenant)
     if fingerprint not in known:
         return {}
     number, model, _ = known[fingerprint]

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from scrubjay.text.tokens import TermGroup
 
 NO_TENANT = -1
+AT_ONCE = 500
+"""Ids asked for in one statement."""
 
 class SQLiteReader:
     """A view that lasts as long as its transaction."""
@@ -43,6 +45,7 @@ class SQLiteReader:
         self._marks = ",".join("?" * len(scope.keys))
         self._own = (self._tenant, self._generation, *scope.keys)
         self._seen: Table | None = None
+        self._found: dict[TermGroup, words.Found] = {}
 
     def _table(self) -> Table:
         if self._seen is None:
@@ -98,13 +101,13 @@ class SQLiteReader:
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the visible memories of these ids."""
-        found = {}
-        for memory in ids:
-            if rows.is_id(memory):
-                for record in self._records("m.hash = ?", (rows.sort_hash(memory),)):
-                    if record.id == memory:
-                        found[memory] = record
-        return found
+        wanted = [memory for memory in dict.fromkeys(ids) if rows.is_id(memory)]
+        held: dict[str, Record] = {}
+        for first in range(0, len(wanted), AT_ONCE):
+            hashes = [rows.sort_hash(memory) for memory in wanted[first : first + AT_ONCE]]
+            marks = ",".join("?" * len(hashes))
+            held |= {record.id: record for record in self._records(f"m.hash IN ({marks})", hashes)}
+        return {memory: held[memory] for memory in wanted if memory in held}
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""
@@ -124,17 +127,23 @@ class SQLiteReader:
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
         """Return the df of each group."""
-        table = self._table()
-        return [len(words.postings(self._db, self._tenant, table, group)[0]) for group in groups]
+        return [len(self._postings(group)[0]) for group in groups]
 
     def words(self, groups: Sequence[TermGroup], where: Where) -> ArrayScored:
         """Score by BM25."""
         table = self._table()
-        return words.score(self._db, self._tenant, table, groups, filters.passing(self._db, self._tenant, table, where))
+        passing = filters.passing(self._db, self._tenant, table, where)
+        return words.score(table, [self._postings(group) for group in groups], passing)
+
+    def _postings(self, group: TermGroup) -> words.Found:
+        """Return a group's rows; asked by the plan first and by the scorer again."""
+        if group not in self._found:
+            self._found[group] = words.postings(self._db, self._tenant, self._table(), group)
+        return self._found[group]
 
     def nearest(self, fingerprint: str, query: NDArray[np.float32], where: Where) -> ArrayScored:
         """Score by cosine with the best window."""
-        known = models.registered(self._db)
+        known = models.registered(self._db, self._tenant)
         if fingerprint not in known:
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
         number, model, _ = known[fingerprint]
@@ -168,12 +177,12 @@ class SQLiteReader:
 
     def models(self) -> list[ModelState]:
         """Return the registered models."""
-        found = [ModelState(model, state) for _, model, state in models.registered(self._db).values()]
+        found = [ModelState(model, state) for _, model, state in models.registered(self._db, self._tenant).values()]
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
     def coverage(self, fingerprint: str) -> Coverage:
         """Return how many visible memories have a model's vectors, and how many wait."""
-        known = models.registered(self._db)
+        known = models.registered(self._db, self._tenant)
         if fingerprint not in known:
             return Coverage(0, self._table().memories)
         (waiting,) = self._db.execute(
@@ -183,15 +192,27 @@ class SQLiteReader:
         ).fetchone()
         return Coverage(self._table().memories - waiting, waiting)
 
+    def windows(self, fingerprint: str) -> int:
+        """Return how many vectors the visible memories have of a model."""
+        (found,) = self._db.execute(
+            "SELECT total(v.rows) FROM segment s JOIN vector v ON v.segment = s.id JOIN model m ON m.id = v.model "
+            f"WHERE s.tenant = ? AND s.generation = ? AND s.key IN ({self._marks}) AND m.fingerprint = ?",
+            (*self._own, fingerprint),
+        ).fetchone()
+        return int(found)
+
     def waiting(self, fingerprint: str, limit: int) -> list[Waiting]:
         """Return memories without a model's vectors, in hash order."""
-        known = models.registered(self._db)
-        if fingerprint not in known:
-            return []
+        known = models.registered(self._db, self._tenant)
+        if fingerprint in known:
+            table = "pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND"
+            order, values = "p.hash, p.num", (known[fingerprint][0],)
+        else:
+            table, order, values = "memory m WHERE", "m.hash", ()
         nums = self._db.execute(
-            f"SELECT m.num FROM pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND m.tenant = ? "
-            f"AND m.generation = ? AND m.key IN ({self._marks}) ORDER BY p.hash, p.num LIMIT ?",
-            (known[fingerprint][0], *self._own, limit),
+            f"SELECT m.num FROM {table} m.tenant = ? AND m.generation = ? AND m.key IN ({self._marks}) "
+            f"ORDER BY {order} LIMIT ?",
+            (*values, *self._own, limit),
         ).fetchall()
         return [Waiting(record, self._before(num)) for (num,) in nums for record in self._records("m.num = ?", (num,))]
 

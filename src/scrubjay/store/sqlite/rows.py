@@ -33,6 +33,13 @@ def sort_hash(memory: str) -> int:
     return parsed[1] - SIGN
 
 
+def tier_of(memory: str) -> str:
+    """Return an id's tier."""
+    parsed = parse_id(memory)
+    assert parsed is not None, memory
+    return parsed[0]
+
+
 def to_row(record: Record, tenant: int, generation: int, document: int | None) -> tuple[Any, ...]:
     """Return a record as the values of `INSERT`."""
     place, event = record.place, record.event

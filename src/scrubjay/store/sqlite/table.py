@@ -77,19 +77,20 @@ class Table:
         if not self._order:
             self._order.append(np.argsort(self.columns["key"], kind="stable"))
         order = self._order[0]
-        keys = self.columns["key"]
-        found: list[int | None] = []
-        for memory in ids:
-            parsed = parse_id(memory)
-            row = None
-            if parsed is not None and len(order):
-                spot = int(np.searchsorted(keys, np.uint64(parsed[1]), sorter=order))
-                while row is None and spot < len(order) and int(keys[order[spot]]) == parsed[1]:
-                    if self.live[order[spot]]:
-                        row = int(order[spot])
-                    spot += 1
-            found.append(row)
-        return found
+        wanted = [parse_id(memory) for memory in ids]
+        numbers = np.array([pair[1] if pair is not None else 0 for pair in wanted], np.uint64)
+        spots = np.searchsorted(self.columns["key"], numbers, sorter=order).tolist()
+        return [
+            self._row(order, spot, pair[1]) if pair is not None else None
+            for spot, pair in zip(spots, wanted, strict=True)
+        ]
+
+    def _row(self, order: NDArray[np.int64], spot: int, key: int) -> int | None:
+        while spot < len(order) and int(self.columns["key"][order[spot]]) == key:
+            if self.live[order[spot]]:
+                return int(order[spot])
+            spot += 1
+        return None
 
 
 class Tables:

@@ -77,7 +77,8 @@ def padded(term: str) -> str:
 
 def sharing_trigrams(db: apsw.Connection, tenant: int, word: str) -> list[str]:
     """Return the tenant's terms that share a trigram with a word, at most `MOST_SHARING`."""
-    if not (grams := sorted(trigrams(word))):
+    grams = sorted(gram for gram in trigrams(word) if "\0" not in gram)  # a query ends at NUL
+    if not grams:
         return []
     match = " OR ".join('"' + gram.replace('"', '""') + '"' for gram in grams)
     found = db.execute(

@@ -53,14 +53,11 @@ def _postings(db: apsw.Connection, tenant: int, table: Table, form: str) -> Foun
     return np.concatenate(slots), np.concatenate(counts).astype(np.float64)
 
 
-def score(
-    db: apsw.Connection, tenant: int, table: Table, groups: Sequence[TermGroup], passing: NDArray[np.bool_]
-) -> ArrayScored:
+def score(table: Table, found: Sequence[Found], passing: NDArray[np.bool_]) -> ArrayScored:
     """Score every row by BM25; groups are added in their order, as the reference adds them."""
     scores = np.zeros(table.rows, np.float64)
     parts = []
-    for group in groups:
-        rows, counts = postings(db, tenant, table, group)
+    for rows, counts in found:
         amounts = idf(table.memories, len(rows)) * saturation(counts, table.lengths[rows], table.average)
         scores[rows] += amounts
         parts.append((rows, amounts))

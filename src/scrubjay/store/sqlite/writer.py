@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import NotFoundError
+from scrubjay.errors import InputError, NotFoundError
 from scrubjay.memory.ids import tombstone_hash
-from scrubjay.memory.records import Place
+from scrubjay.memory.models import Model
+from scrubjay.memory.records import Document, Place
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
-from scrubjay.store.scope_check import fitting, writable
+from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
 from scrubjay.store.sqlite import index, merge, models, rows, terms
 from scrubjay.store.sqlite.tenant import Tenant
 
@@ -33,7 +34,7 @@ class Writer:
         self._scope = scope
         self._vocabulary = vocabulary
         self._fresh: dict[int, index.Entry] = {}
-        self._models = models.registered(db)
+        self._models = models.registered(db, tenant.number)
         self.forgot = False
 
     def apply(self, change: c.Change) -> None:
@@ -44,25 +45,31 @@ class Writer:
                 self._db.execute("UPDATE tenant SET versions = ? WHERE id = ?", (stamp, self._tenant.number))
             case c.PutSource():
                 self._put_source(change)
-            case c.DropSource(source):
+            case c.DropSource(source) if self._sees_source(source):
                 self._drop_source(source)
             case c.PutDocument():
                 self._put_document(change)
-            case c.DropDocument(source, path):
+            case c.DropDocument(source, path) if self._sees_source(source):
                 self._drop_document(source, path)
             case c.PutMemory(memory):
-                self._put([memory], None)
+                self._put([memory], None, None)
             case c.Forget(ids):
                 self._forget(ids)
             case c.PutModel(model, state):
-                models.put(self._db, model, state)
-                self._models = models.registered(self._db)
+                self._flush()
+                models.put(self._db, self._tenant.number, model, state)
+                self._models = models.registered(self._db, self._tenant.number)
             case c.DropModel(fingerprint):
-                models.drop(self._db, fingerprint)
-                self._models = models.registered(self._db)
+                self._flush()
+                models.drop(self._db, self._tenant.number, fingerprint)
+                self._models = models.registered(self._db, self._tenant.number)
             case c.PutVectors():
                 self._flush()
-                self._check_vectors(change.fingerprint, change.vectors.items())
+                model = self._model(change.fingerprint)
+                for memory, (_, codes) in change.vectors.items():
+                    fitting(model, codes, f"Memory {memory}")
+                for codes in change.texts.values():
+                    fitting(model, codes, "A cached text")
                 models.put_vectors(self._db, self._tenant, self._scope, change)
 
     def finish(self) -> None:
@@ -97,6 +104,8 @@ class Writer:
     def _put_source(self, change: c.PutSource) -> None:
         s = change.source
         writable(self._scope, s.key, f"Source {s.root}")
+        if self._source_key(s.id) is not None and not self._sees_source(s.id):
+            raise InputError(f"Source id {s.id!r} belongs to another source already. {UNTOUCHED}")
         self._db.execute(
             "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -104,6 +113,19 @@ class Writer:
                 s.key, s.added_at, s.synced_at,
             ),
         )  # fmt: skip
+
+    def _source_key(self, source: str) -> str | None:
+        row = self._db.execute(
+            "SELECT key FROM source WHERE tenant = ? AND id = ?", (self._tenant.number, source)
+        ).fetchone()
+        return None if row is None else str(row[0])
+
+    def _sees_source(self, source: str) -> bool:
+        key = self._source_key(source)
+        return key is not None and self._sees(key)
+
+    def _sees(self, key: str) -> bool:
+        return self._scope is None or key in self._scope.keys
 
     def _drop_source(self, source: str) -> None:
         own = (self._tenant.number, source)
@@ -124,12 +146,17 @@ class Writer:
 
     def _put_document(self, change: c.PutDocument) -> None:
         d = change.document
-        known = self._db.execute(
-            "SELECT 1 FROM source WHERE tenant = ? AND id = ?", (self._tenant.number, d.source)
-        ).fetchone()
-        if known is None:
-            raise NotFoundError(f"No source {d.source} is registered. Nothing was written.")
-        number = self._document(d.source, change.moved_from or d.path)
+        if not self._sees_source(d.source):
+            raise NotFoundError(f"No source {d.source} is registered. {UNTOUCHED}")
+        for kept in change.kept:
+            placed(kept.id, kept.place, d)
+        number = self._document(d.source, d.path)
+        replaced = None  # the document that stood under the path which another one takes over
+        if change.moved_from not in (None, d.path):
+            moved = self._document(d.source, str(change.moved_from))
+            if moved is not None:
+                number, replaced = moved, number
+                self._db.execute("DELETE FROM document WHERE id = ?", (replaced,))
         v = d.versions
         values = (
             d.path, d.content_hash, d.mtime_ns, d.size, d.cursor, d.title,
@@ -149,21 +176,30 @@ class Writer:
                 (*values, number),
             )
         self._remove(self._numbers(change.dropped), "drop")
+        if change.fresh or change.kept or change.dropped:
+            self._remove(self._left(number, {kept.id for kept in change.kept}), "drop")
         for kept in change.kept:
             self._move(kept.id, kept.place, number)
-        self._put(change.fresh, number)
+        if replaced is not None:
+            found = self._db.execute("SELECT num FROM memory WHERE document = ?", (replaced,)).fetchall()
+            self._remove([num for (num,) in found], "drop")
+        self._put(change.fresh, number, d)
+
+    def _left(self, document: int, kept: set[str]) -> list[int]:
+        """Return the visible passages of a document that a change of it does not keep."""
+        found = self._db.execute("SELECT num, hash, tier, key FROM memory WHERE document = ?", (document,)).fetchall()
+        return [n for n, number, tier, key in found if self._sees(key) and rows.from_hash(tier, number) not in kept]
 
     def _move(self, memory: str, place: Place, document: int) -> None:
+        if not (nums := self._numbers([memory])):
+            return
         values = (place.ordinal, place.start, place.end, place.line_start, place.line_end)
         self._db.execute(
             "UPDATE memory SET document = ?, ordinal = ?, char_start = ?, char_end = ?, line_start = ?, line_end = ? "
-            "WHERE tenant = ? AND hash = ? AND generation = ? AND (document, ordinal, char_start, char_end, line_start, "
+            "WHERE num = ? AND (document, ordinal, char_start, char_end, line_start, "
             "line_end) IS NOT (?, ?, ?, ?, ?, ?)",
-            (
-                document, *values, self._tenant.number, rows.sort_hash(memory), self._tenant.generation,
-                document, *values,
-            ),
-        )  # fmt: skip
+            (document, *values, nums[0], document, *values),
+        )
 
     def _drop_document(self, source: str, path: str) -> None:
         number = self._document(source, path)
@@ -172,13 +208,16 @@ class Writer:
             self._remove([num for (num,) in found], "drop")
             self._db.execute("DELETE FROM document WHERE id = ?", (number,))
 
-    def _put(self, memories: Sequence[c.Prepared], document: int | None) -> None:
+    def _put(self, memories: Sequence[c.Prepared], document: int | None, where: Document | None) -> None:
+        last = {memory.record.id: memory for memory in memories}
         for memory in memories:
             writable(self._scope, memory.record.key, f"Memory {memory.record.id}")
+            storable(memory.record)
+            placed(memory.record.id, memory.record.place, where)
             for fingerprint, codes in memory.vectors.items():
-                self._check_vectors(fingerprint, [(memory.record.id, ("", codes))])
-        self._remove(self._numbers([m.record.id for m in memories]), None)
-        for memory in memories:
+                fitting(self._model(fingerprint), codes, f"Memory {memory.record.id}")
+        self._remove([num for memory in last if (num := self._free(memory)) is not None], None)
+        for memory in last.values():
             record = memory.record
             values = rows.to_row(record, self._tenant.number, self._tenant.generation, document)
             self._db.execute(rows.INSERT, values)
@@ -191,22 +230,34 @@ class Writer:
                     self._db.execute("INSERT INTO pending VALUES (?, ?, ?)", (number, rows.sort_hash(record.id), num))
             self._log(record.key, record.id, "put")
 
-    def _check_vectors(self, fingerprint: str, vectors: Iterable[tuple[str, tuple[str, c.Codes]]]) -> None:
+    def _model(self, fingerprint: str) -> Model:
         if fingerprint not in self._models:
-            raise NotFoundError(f"No model {fingerprint} is registered in this store. Nothing was written.")
-        for memory, (_, codes) in vectors:
-            fitting(self._models[fingerprint][1], codes, f"Memory {memory}")
+            raise NotFoundError(f"No model {fingerprint} is registered in this store. {UNTOUCHED}")
+        return self._models[fingerprint][1]
+
+    def _holder(self, memory: str) -> tuple[int, str, str] | None:
+        """Return the row, key and tier of the memory that has an id's number."""
+        row = self._db.execute(
+            "SELECT num, key, tier FROM memory WHERE tenant = ? AND hash = ? AND generation = ?",
+            (self._tenant.number, rows.sort_hash(memory), self._tenant.generation),
+        ).fetchone()
+        return None if row is None else (int(row[0]), str(row[1]), str(row[2]))
+
+    def _free(self, memory: str) -> int | None:
+        """Return the row that a memory replaces, None where its number is free."""
+        row = self._holder(memory)
+        if row is not None and not (self._sees(row[1]) and row[2] == rows.tier_of(memory)):
+            raise taken(memory)
+        return None if row is None else row[0]
 
     def _numbers(self, ids: Iterable[str]) -> list[int]:
-        found = []
-        for memory in ids:
-            row = self._db.execute(
-                "SELECT num, key FROM memory WHERE tenant = ? AND hash = ? AND generation = ?",
-                (self._tenant.number, rows.sort_hash(memory), self._tenant.generation),
-            ).fetchone()
-            if row is not None and (self._scope is None or row[1] in self._scope.keys):
-                found.append(int(row[0]))
-        return found
+        """Return the rows of those of these ids that are there and visible, each once."""
+        held = {memory: self._holder(memory) for memory in ids if rows.is_id(memory)}
+        return [
+            row[0]
+            for memory, row in held.items()
+            if row is not None and self._sees(row[1]) and row[2] == rows.tier_of(memory)
+        ]
 
     def _remove(self, nums: Sequence[int], op: str | None) -> None:
         index.take_out(self._db, [num for num in nums if self._fresh.pop(num, None) is None])
