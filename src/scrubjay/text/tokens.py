@@ -269,7 +269,7 @@ def _forms(spellings: Sequence[str], languages: Sequence[str]) -> tuple[str, ...
         for language in languages:
             stemmed = stem(word, language)
             forms += (stemmed, plain(stemmed), stem(bare, language))
-    return tuple(dict.fromkeys(forms))
+    return tuple(dict.fromkeys(form[:LONGEST_TERM] for form in forms))  # æ made plain is longer
 
 
 def _worth_asking(part: str) -> bool:
