@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 CACHE_BYTES: Final = 32 * 1024 * 1024
 """Bytes of embedded texts kept a tenant, oldest out first: about 80,000 passages of 384 dimensions."""
 
-_SELECT: Final = "SELECT id, provider, name, revision, dimensions, pooling, window, state FROM model WHERE tenant = ?"
+_SELECT: Final = (
+    "SELECT id, provider, name, revision, dimensions, pooling, window, state FROM model WHERE tenant = ?"
+)
 
 
 def registered(db: apsw.Connection, tenant: int) -> dict[str, tuple[int, Model, str]]:
@@ -43,7 +45,10 @@ def put(db: apsw.Connection, tenant: int, model: Model, state: str) -> None:
             model.window, state,
         ),
     )  # fmt: skip
-    db.execute("INSERT INTO pending SELECT ?, hash, num FROM memory WHERE tenant = ?", (db.last_insert_rowid(), tenant))
+    db.execute(
+        "INSERT INTO pending SELECT ?, hash, num FROM memory WHERE tenant = ?",
+        (db.last_insert_rowid(), tenant),
+    )
 
 
 def drop(db: apsw.Connection, tenant: int, fingerprint: str) -> None:
@@ -81,7 +86,13 @@ def put_vectors(db: apsw.Connection, tenant: Tenant, scope: Scope | None, change
     for text, codes in change.texts.items():
         db.execute(
             "INSERT OR REPLACE INTO cache (tenant, model, hash, rows, data) VALUES (?, ?, ?, ?, ?)",
-            (tenant.number, number, text, len(codes.scales), codes.scales.astype("<f4").tobytes() + codes.data.tobytes()),
+            (
+                tenant.number,
+                number,
+                text,
+                len(codes.scales),
+                codes.scales.astype("<f4").tobytes() + codes.data.tobytes(),
+            ),
         )
     if change.texts:
         _bound_cache(db, tenant.number)
@@ -115,5 +126,3 @@ def cached(db: apsw.Connection, tenant: int, fingerprint: str, hashes: list[str]
             data = np.frombuffer(blob, "i1", count * model.dimensions, count * 4)
             found[text] = Codes(data.reshape(count, model.dimensions), np.frombuffer(blob, "<f4", count))
     return found
-
-

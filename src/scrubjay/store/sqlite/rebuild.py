@@ -10,11 +10,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.memory.records import Document, Versions
-from scrubjay.store.changes import Change, Prepared
-from scrubjay.store.sqlite import rows
+import numpy as np
+
+from scrubjay.memory.records import Document, Record, Versions
+from scrubjay.store.changes import Change, Codes, Prepared, PutVersions
+from scrubjay.store.scope_check import of_a_generation
+from scrubjay.store.sqlite import models, pack, rows
+from scrubjay.store.sqlite.connect import immediate
+from scrubjay.store.sqlite.table import Part
 from scrubjay.store.sqlite.tenant import Tenant
 from scrubjay.store.sqlite.terms import Vocabulary
+from scrubjay.store.sqlite.vectors import Blocks
 from scrubjay.store.sqlite.writer import Writer
 from scrubjay.text.tokens import Terms
 
@@ -33,6 +39,9 @@ class SQLiteRebuild:
         self._old = old
         self._next = replace(old, generation=old.generation + 1)
         self._vocabulary = vocabulary
+        self._versions: Versions | None = None
+        self._models = models.registered(db, old.number)
+        self._blocks = Blocks()
 
     def documents(self) -> list[Document]:
         """Return the documents of the generation that answers."""
@@ -44,7 +53,7 @@ class SQLiteRebuild:
         return [Document(*row[:6], Versions(*row[7:]), row[6]) for row in found]
 
     def passages(self, document: Document) -> list[Prepared]:
-        """Return a document's passages as they are stored, in order, without terms."""
+        """Return a document's passages as they are stored, in order, with terms left empty."""
         return self._records(
             "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?) "
             "ORDER BY m.ordinal, m.hash",
@@ -52,7 +61,7 @@ class SQLiteRebuild:
         )
 
     def additions(self) -> list[Prepared]:
-        """Return the memories that belong to no document, without terms."""
+        """Return the memories that belong to no document, with terms left empty."""
         return self._records("m.document IS NULL ORDER BY m.hash", ())
 
     def _records(self, condition: str, values: tuple[object, ...]) -> list[Prepared]:
@@ -60,46 +69,67 @@ class SQLiteRebuild:
             f"{rows.SELECT} WHERE m.tenant = ? AND m.generation = ? AND {condition}",
             (self._old.number, self._old.generation, *values),
         ).fetchall()
-        return [Prepared(rows.to_record(row), Terms({}, 0)) for row in found]
+        return [self._prepared(rows.to_record(row)) for row in found]
+
+    def _prepared(self, record: Record) -> Prepared:
+        segment, version, slot, slots, columns = self._db.execute(
+            "SELECT g.id, g.version, s.slot, g.slots, g.columns FROM memory m JOIN slot s ON s.num = m.num "
+            "JOIN segment g ON g.id = s.segment WHERE m.tenant = ? AND m.hash = ? AND m.generation = ?",
+            (self._old.number, rows.sort_hash(record.id), self._old.generation),
+        ).fetchone()
+        part = Part(segment, version, 0, slots)
+        vectors = {}
+        for fingerprint, (number, model, _) in self._models.items():
+            for places, scales, data in self._blocks.of(self._db, part, number, model.dimensions):
+                own = places == slot
+                if own.any():
+                    vectors[fingerprint] = Codes(data[own], scales[own])
+        language = int(np.frombuffer(columns, pack.COLUMNS)["language"][slot])
+        (code,) = self._db.execute("SELECT code FROM language WHERE id = ?", (language,)).fetchone()
+        return Prepared(record, Terms({}, 0), vectors, code)
 
     def write(self, changes: Sequence[Change]) -> None:
         """Apply changes to the next generation, in one transaction."""
-        self._db.execute("BEGIN IMMEDIATE")
+        of_a_generation(changes)
         try:
-            writer = Writer(self._db, self._next, None, self._vocabulary)
-            for change in changes:
-                writer.apply(change)
-            writer.finish()
-            self._db.execute("COMMIT")
+            with immediate(self._db):
+                writer = Writer(self._db, self._next, None, self._vocabulary)
+                for change in changes:
+                    if isinstance(change, PutVersions):
+                        self._versions = change.versions  # stamped with the flip, not before
+                    else:
+                        writer.apply(change)
+                writer.finish()
         except BaseException:
             self._vocabulary.discard()
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
             raise
 
     def flip(self) -> None:
         """Let the next generation answer."""
-        self._db.execute("BEGIN IMMEDIATE")
-        self._db.execute(
-            "UPDATE tenant SET generation = ? WHERE id = ?", (self._next.generation, self._next.number)
-        )
-        self._db.execute("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
-        self._db.execute("COMMIT")
+        with immediate(self._db):
+            if self._versions is not None:
+                Writer(self._db, self._next, None, self._vocabulary).apply(PutVersions(self._versions))
+            self._db.execute(
+                "UPDATE tenant SET generation = ? WHERE id = ?", (self._next.generation, self._next.number)
+            )
+            self._db.execute("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
 
 
 def drop_stale(db: apsw.Connection, tenant: int) -> None:
     """Remove every generation of a tenant but the one that answers, a little at a time."""
-    while True:
-        db.execute("BEGIN IMMEDIATE")
-        stale = "tenant = ?1 AND generation <> (SELECT generation FROM tenant WHERE id = ?1)"
-        nums = db.execute(f"SELECT num FROM memory WHERE {stale} LIMIT {DROPPED_AT_ONCE}", (tenant,)).fetchall()
-        for table in ("slot", "tag", "pending", "memory"):
-            db.executemany(f"DELETE FROM {table} WHERE num = ?", nums)
-        if not nums:
-            for table in ("posting", "vector"):
-                db.execute(f"DELETE FROM {table} WHERE segment IN (SELECT id FROM segment WHERE {stale})", (tenant,))
-            db.execute(f"DELETE FROM segment WHERE {stale}", (tenant,))
-            db.execute(f"DELETE FROM document WHERE {stale}", (tenant,))
-        db.execute("COMMIT")
-        if not nums:
-            return
+    stale = "tenant = ?1 AND generation <> (SELECT generation FROM tenant WHERE id = ?1)"
+    left = True
+    while left:
+        with immediate(db):
+            nums = db.execute(
+                f"SELECT num FROM memory WHERE {stale} LIMIT {DROPPED_AT_ONCE}", (tenant,)
+            ).fetchall()
+            left = bool(nums)
+            for table in ("slot", "tag", "pending", "memory"):
+                db.executemany(f"DELETE FROM {table} WHERE num = ?", nums)
+            if not left:
+                segments = f"SELECT id FROM segment WHERE {stale}"
+                for table in ("posting", "vector"):
+                    db.execute(f"DELETE FROM {table} WHERE segment IN ({segments})", (tenant,))
+                db.execute(f"DELETE FROM segment WHERE {stale}", (tenant,))
+                db.execute(f"DELETE FROM document WHERE {stale}", (tenant,))

@@ -6,38 +6,48 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import apsw
 
 from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import Change
-from scrubjay.store.sqlite.connect import connect, spoken
-from scrubjay.store.sqlite.lock import turn
+from scrubjay.store.changes import Change, Forget
+from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, spoken
+from scrubjay.store.sqlite.lock import PATIENCE, turn
 from scrubjay.store.sqlite.reader import SQLiteReader
 from scrubjay.store.sqlite.rebuild import SQLiteRebuild, drop_stale
 from scrubjay.store.sqlite.table import Tables
-from scrubjay.store.sqlite.tenant import Tenant, find, obtain
+from scrubjay.store.sqlite.tenant import find, obtain
 from scrubjay.store.sqlite.terms import Vocabulary
 from scrubjay.store.sqlite.vectors import Blocks
 from scrubjay.store.sqlite.writer import Writer
+
+WIPE_MS: Final = 250
+"""Milliseconds that a forget waits for readers to end, so that it can empty the write-ahead log."""
 
 
 class SQLiteStore:
     """Memories in one SQLite file, in WAL mode.
 
-    One connection a thread. A reader holds a snapshot and never blocks a writer; writers queue (`lock`).
+    One connection a thread that reads, and one that all threads write with in turn. A reader holds a
+    snapshot and never blocks a writer; writers queue (`lock`).
 
     Args:
         path: The file; made with its folders, mode 0600, when it is not there.
         secret: Key of ids and tombstones for a new tenant; random when left out.
+        patience: Seconds a writer waits for its turn.
 
     Raises:
         StoreError: It cannot be opened.
     """
 
-    def __init__(self, path: Path, secret: bytes | None = None) -> None:
+    def __init__(self, path: Path, secret: bytes | None = None, *, patience: float = PATIENCE) -> None:
         self._path = path
         self._secret = secret
+        self._patience = patience
+        self._busy_ms = min(round(patience * 1000), BUSY_MS)
+        self._writer: apsw.Connection | None = None
+        self._unwiped = False
         self._local = threading.local()
         self._open: list[apsw.Connection] = []
         self._tables = Tables()
@@ -54,10 +64,21 @@ class SQLiteStore:
     def _db(self) -> apsw.Connection:
         db: apsw.Connection | None = getattr(self._local, "db", None)
         if db is None:
-            db = connect(self._path)
-            self._local.db = db
-            self._open.append(db)
+            self._local.db = db = self._connect()
         return db
+
+    def _connect(self) -> apsw.Connection:
+        db = connect(self._path, self._busy_ms / 1000)
+        self._open.append(db)
+        return db
+
+    @contextmanager
+    def _turn(self) -> Iterator[apsw.Connection]:
+        """Wait for this writer's turn and hold it, with the connection that writes."""
+        with spoken(self._path), self._writing, turn(self._path, self._patience):
+            if self._writer is None:
+                self._writer = self._connect()
+            yield self._writer
 
     def secret(self, scope: Scope) -> bytes:
         """Return the tenant's key for ids and tombstones."""
@@ -85,25 +106,29 @@ class SQLiteStore:
 
     def write(self, scope: Scope, changes: Sequence[Change], *, durable: bool = False) -> None:
         """Apply all of these changes, or none."""
-        with spoken(self._path), self._writing, turn(self._path):
-            db = self._db()
+        with self._turn() as db:
             db.pragma("synchronous", "FULL" if durable else "NORMAL")
-            # What is removed for good is overwritten, not only unlinked.
-            db.execute("BEGIN IMMEDIATE")
+            if any(isinstance(change, Forget) for change in changes):
+                tenant = find(db, scope.tenant)
+                if tenant is not None:  # a rebuild that was killed left copies of what is to be forgotten
+                    drop_stale(db, tenant.number)
             try:
-                tenant = obtain(db, scope.tenant, self._secret)
-                writer = Writer(db, tenant, scope, self._vocabulary)
-                for change in changes:
-                    writer.apply(change)
-                writer.finish()
-                db.execute("COMMIT")
+                with immediate(db):
+                    tenant = obtain(db, scope.tenant, self._secret)
+                    writer = Writer(db, tenant, scope, self._vocabulary)
+                    for change in changes:
+                        writer.apply(change)
+                    writer.finish()
             except BaseException:
                 self._vocabulary.discard()
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
                 raise
-            if writer.forgot:
-                db.pragma("wal_checkpoint(TRUNCATE)")
+            self._unwiped |= writer.forgot
+            if self._unwiped:
+                # The log still holds what was forgotten. An open reader keeps it: then the next write tries.
+                db.set_busy_timeout(WIPE_MS)
+                (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                db.set_busy_timeout(self._busy_ms)
+                self._unwiped = bool(busy)
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[SQLiteRebuild]:
@@ -112,20 +137,16 @@ class SQLiteStore:
         Other writers wait until the block ends; readers do not. Killed midway, the current generation
         still answers, and the next rebuild drops what was left.
         """
-        with spoken(self._path), self._writing, turn(self._path):
-            db = self._db()
-            old = self._begin(db, scope)
-            rebuild = SQLiteRebuild(db, old, self._vocabulary)
-            yield rebuild
-            rebuild.flip()
+        with self._turn() as db:
+            with immediate(db):
+                old = obtain(db, scope.tenant, self._secret)
             drop_stale(db, old.number)
-
-    def _begin(self, db: apsw.Connection, scope: Scope) -> Tenant:
-        db.execute("BEGIN IMMEDIATE")
-        tenant = obtain(db, scope.tenant, self._secret)
-        db.execute("COMMIT")
-        drop_stale(db, tenant.number)
-        return tenant
+            rebuild = SQLiteRebuild(db, old, self._vocabulary)
+            try:
+                yield rebuild
+                rebuild.flip()
+            finally:
+                drop_stale(db, old.number)
 
     def size(self) -> int:
         """Return the bytes of the file and its write-ahead log."""
@@ -138,4 +159,5 @@ class SQLiteStore:
             for db in self._open:
                 db.close()
             self._open.clear()
+            self._writer = None
             self._local = threading.local()
