@@ -166,8 +166,10 @@ class Reader(Protocol):
         ...
 
     def words(self, groups: Sequence[TermGroup], where: Where) -> WordsScored:
-        """Score by BM25 (k1 1.2, b .75) over term groups: tf is the largest of a group's forms, df counts
-        memories with any of them, idf is ``ln(1 + (N - df + .5) / (df + .5))``.
+        """Score by BM25 (k1 1.2, b .75) over term groups.
+
+        tf is the largest of a group's forms, 255 at most; df counts memories with any of them; idf is
+        ``ln(1 + (N - df + .5) / (df + .5))``.
         """
         ...
 
@@ -195,11 +197,14 @@ class Reader(Protocol):
         ...
 
     def models(self) -> list[ModelState]:
-        """Return the registered models, by name and fingerprint."""
+        """Return the tenant's registered models, by name and fingerprint."""
         ...
 
     def coverage(self, fingerprint: str) -> Coverage:
-        """Return how many visible memories have a model's vectors, and how many wait for them."""
+        """Return how many visible memories have a model's vectors, and how many wait for them.
+
+        All of them wait for a model that is not registered.
+        """
         ...
 
     def windows(self, fingerprint: str) -> int:
@@ -253,6 +258,9 @@ class Store(Protocol):
 
         Raises:
             StoreBusyError: Another process holds the write lock.
+            InputError: A change that cannot be: a key that is not the scope's, an id that is another
+                memory's, a passage outside its document, half a character.
+            NotFoundError: A source or a model that is not registered.
             ModelMismatchError: Vectors whose length is not their model's dimensions.
         """
         ...
@@ -290,5 +298,9 @@ class Rebuild(Protocol):
         ...
 
     def write(self, changes: Sequence[Change]) -> None:
-        """Apply changes to the generation that is being filled."""
+        """Apply changes to the generation that is being filled.
+
+        Raises:
+            InputError: A change of what belongs to no generation: a source, a model, a tombstone.
+        """
         ...

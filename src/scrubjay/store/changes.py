@@ -60,27 +60,29 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class PutSource:
-    """Register a source, or change one of the same id."""
+    """Register a source, or change one of the same id; the id of a source out of sight is refused."""
 
     source: Source
 
 
 @dataclass(frozen=True, slots=True)
 class DropSource:
-    """Remove a source with its documents and passages."""
+    """Remove a visible source with its documents and passages; any other is as if unknown."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class PutDocument:
-    """Make a document hold exactly these passages.
+    """Make a document of a visible source hold exactly these passages, as far as the writer sees.
+
+    With nothing fresh, kept or dropped the passages stay as they are: the file was only touched.
 
     Attributes:
-        document: The document as it is now.
+        document: The document as it is now. One that stood under its path makes way for one moved there.
         fresh: Passages that are new or whose text changed.
-        kept: Passages that stay as they are, with their place now.
-        dropped: Ids of passages that are no more.
+        kept: Passages that stay as they are, with their place now; one that is gone is passed over.
+        dropped: Ids of passages that are no more; one that is gone is passed over.
         moved_from: Path under which the source held this document until now, when it was renamed.
     """
 
@@ -93,7 +95,7 @@ class PutDocument:
 
 @dataclass(frozen=True, slots=True)
 class DropDocument:
-    """Remove a document and its passages."""
+    """Remove a document of a visible source and its passages."""
 
     source: str
     path: str
@@ -101,14 +103,17 @@ class DropDocument:
 
 @dataclass(frozen=True, slots=True)
 class PutMemory:
-    """Add a memory that belongs to no document, or replace the one of the same id."""
+    """Add a memory that belongs to no document, or replace the one of the same id.
+
+    An id whose number another memory has, out of the writer's sight or in another tier, is refused.
+    """
 
     memory: Prepared
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Remove memories for good and remember a keyed hash of each text, so that none comes back."""
+    """Remove visible memories for good and remember a keyed hash of each text, so that none comes back."""
 
     ids: tuple[str, ...]
 
@@ -139,8 +144,8 @@ class PutVectors:
 
     Attributes:
         fingerprint: The model, which must be registered.
-        vectors: Memory id to (content hash it was computed from, windows). A memory that is gone or
-            whose text is another by now is passed over.
+        vectors: Memory id to (content hash it was computed from, windows). A memory that is gone,
+            whose text is another by now, or that has its vectors already is passed over.
         texts: sha256 of an embedded text to its windows, for the cache.
     """
 

@@ -92,6 +92,15 @@ class DocumentsContract:
         with store.reader(ann) as reader:
             assert (reader.counts().memories, reader.frequencies([group("jay")])) == (1, [1])
 
+    def test_a_document_that_was_only_touched_keeps_its_passages(self, store: Store, ann: Scope) -> None:
+        """With nothing fresh, kept or dropped, only what is said of the document itself changes."""
+        _start(store, ann, "jay one", "jay two")
+        touched = replace(document("notes", "a.md"), mtime_ns=99, size=7)
+        write(store, ann, PutDocument(touched))
+        assert _texts(store, ann, "a.md") == ["jay one", "jay two"]
+        with store.reader(ann) as reader:
+            assert reader.documents("notes") == {"a.md": touched}
+
     def test_a_renamed_document_keeps_its_memories(self, store: Store, ann: Scope) -> None:
         """Its passages are found under the new path, and filters by path follow."""
         _start(store, ann, "jay one", "jay two")

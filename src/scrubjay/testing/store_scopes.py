@@ -222,7 +222,7 @@ class ScopesContract:
             ]
             assert {w.before for w in reader.waiting(F, 9)} == {""}
             assert reader.counts().memories == 2
-        write(store, bob, PutDocument(document("shared", "s.md"), (), (), ()))
+        write(store, bob, PutDocument(document("shared", "s.md"), (), (), (sample_id("jay open"),)))
         with store.reader(ann) as reader:
             assert [passage.content for passage in reader.passages("shared", "s.md")] == ["jay closed"]
         write(store, bob, DropSource("shared"))
