@@ -189,9 +189,8 @@ def _ask(
     options: Options,
     wants_sessions: bool,
 ) -> None:
-    now = _moment(query.ts) if query.ts else None
     begun = time.perf_counter()
-    answer = memory.search(query.text, limit=DEPTH, now=now, **options)
+    answer = memory.search(query.text, limit=DEPTH, **options)
     run.took.setdefault(name, []).append((time.perf_counter() - begun) * 1000)
     run.partial.update(answer.partial)
     turns = [doc for result in answer.results for doc in known[result.id]]
@@ -200,7 +199,7 @@ def _ask(
         return
     limit = TURNS
     while True:
-        results = memory.search(query.text, limit=limit, now=now, **options).results
+        results = memory.search(query.text, limit=limit, **options).results
         ranked = first_seen(doc.session or "" for result in results for doc in known[result.id])
         if len(ranked) >= DEPTH or len(results) < limit:
             break

@@ -55,8 +55,10 @@ def options(args: argparse.Namespace) -> Options:
     given: dict[str, Any] = {"fusion": args.fusion, "preset": args.preset}
     if args.weights:
         given["weights"] = {k: float(v) for k, v in (pair.split("=") for pair in args.weights.split(","))}
-    if args.channels:
-        given["channels"] = tuple(args.channels.split(","))
+    for name in ("channels", "models", "stages"):
+        chosen = getattr(args, name)
+        if chosen is not None:
+            given[name] = tuple(part for part in chosen.split(",") if part)
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -187,6 +189,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--weights", help="channel=weight, separated by commas")
     parser.add_argument("--preset", help="as in Memory.search")
     parser.add_argument("--channels", help="only these channels, separated by commas")
+    parser.add_argument("--models", help="only these embedding models")
+    parser.add_argument("--stages", help="only these optional stages; empty for none")
     parser.add_argument("--json", type=Path, help="file for the figures")
     parser.add_argument("--log", action="store_true", help="put the figures on top of LOG.md")
     return parser

@@ -91,6 +91,17 @@ def spread(values: Sequence[float], digits: int = 3) -> dict[str, float]:
     }
 
 
+def percentiles(took: Sequence[float]) -> dict[str, float]:
+    """Median, 95th percentile, least and most of milliseconds.
+
+    >>> percentiles([1.0, 2.0, 3.0])["p50"]
+    2.0
+    """
+    own = spread(took)
+    p95 = sorted(took)[int(0.95 * (len(took) - 1))]
+    return {"p50": own["median"], "p95": round(p95, 3), "min": own["min"], "max": own["max"]}
+
+
 def log_rows(rows: Sequence[tuple[str, str, str]]) -> None:
     """Put rows at the top of LOG.md's table.
 

@@ -1,0 +1,1 @@
+"""Baselines: other ways of doing the same, measured in the same run."""

@@ -1,0 +1,155 @@
+"""Processes: cold commands, where their time goes, and what a running process keeps in memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from report import spread
+
+_STAGES = """
+import time
+marks = [("", time.perf_counter())]
+def mark(name):
+    marks.append((name, time.perf_counter()))
+import scrubjay.surfaces.cli.main
+from scrubjay.config import load
+from scrubjay.engine import Memory
+from scrubjay.providers.embedders.static import StaticEmbedder
+settings = load()
+mark("imports")
+model = StaticEmbedder(cache_dir=settings.cache_dir)
+model.embed([{query!r}])
+mark("model")
+memory = Memory.open({store!r}, user={user!r}, settings=settings, embedders=[model])
+mark("open")
+memory.search({query!r})
+mark("query")
+import json
+print(json.dumps([(name, at - before) for (_, before), (name, at) in zip(marks, marks[1:])]))
+"""
+
+_HOLD = """
+import json, sys
+sys.path.insert(0, {bench!r})
+from scrubjay.engine import Memory
+memory = Memory.open({store!r}, user={user!r}, {options})
+for query in json.loads({queries!r}):
+    memory.search(query)
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+
+
+def command() -> list[str]:
+    """The installed ``scrubjay`` command, or its module where no script is installed."""
+    script = Path(sys.executable).with_name("scrubjay")
+    return [str(script)] if script.exists() else [sys.executable, "-m", "scrubjay.surfaces.cli.main"]
+
+
+def environment(home: Path) -> dict[str, str]:
+    """An environment without this machine's settings, whose caches last as long as `home`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SCRUBJAY_", "XDG_"))}
+    return kept | {"HOME": str(home)}
+
+
+def timed(arguments: Sequence[str], home: Path) -> tuple[float, str]:
+    """Seconds of a command from start to end, as a shell sees it, and what it printed.
+
+    Raises:
+        RuntimeError: It failed.
+    """
+    begun = time.perf_counter()
+    done = subprocess.run(arguments, capture_output=True, text=True, env=environment(home))
+    took = time.perf_counter() - begun
+    if done.returncode:
+        said = done.stderr.strip()[-500:]
+        raise RuntimeError(f"{' '.join(arguments[:3])} ended with {done.returncode}: {said}")
+    return took, done.stdout
+
+
+def cold(arguments: Sequence[str], home: Path, runs: int) -> dict[str, float]:
+    """Seconds of a command started afresh `runs` times, after one that warms the disk's cache."""
+    timed(arguments, home)
+    return spread([timed(arguments, home)[0] for _ in range(runs)])
+
+
+def stages(store: Path, user: str, query: str, home: Path, runs: int) -> dict[str, float]:
+    """Median seconds of what a cold search does: python, imports, model, open, query."""
+    code = _STAGES.format(store=str(store), user=user, query=query)
+    found: dict[str, list[float]] = {"python": []}
+    for _ in range(runs):
+        found["python"].append(timed([sys.executable, "-c", "pass"], home)[0])
+        for name, took in json.loads(timed([sys.executable, "-c", code], home)[1]):
+            found.setdefault(name, []).append(took)
+    return {name: round(median(values), 4) for name, values in found.items()}
+
+
+def memory_of(
+    store: Path, user: str, queries: Sequence[str], home: Path, *, processes: int, options: str
+) -> list[dict[str, float]]:
+    """Megabytes kept by each of several processes that asked the same and wait, all alive at once.
+
+    Args:
+        store: The store's file.
+        user: Who asks.
+        queries: What each asks before it is measured.
+        home: Folder of their settings and caches.
+        processes: How many.
+        options: Further arguments of ``Memory.open``, as Python source.
+
+    Returns:
+        For each process ``private``, ``shared``, ``rss`` and ``pss``; nothing where the system does not tell.
+
+    Raises:
+        RuntimeError: One ended before it had asked its queries.
+    """
+    if not Path("/proc/self/smaps_rollup").exists():
+        return []
+    bench = str(Path(__file__).parent)
+    asked = json.dumps(list(queries))
+    code = _HOLD.format(store=str(store), user=user, options=options, queries=asked, bench=bench)
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment(home),
+        )
+        for _ in range(processes)
+    ]
+    try:
+        for process in running:
+            if process.stdout is None or process.stdout.readline() != "ready\n":
+                raise RuntimeError("A process ended before it had asked its queries.")
+        return [megabytes(Path(f"/proc/{process.pid}/smaps_rollup").read_text()) for process in running]
+    finally:
+        for process in running:
+            process.communicate("end\n")
+
+
+def megabytes(rollup: str) -> dict[str, float]:
+    r"""Sizes from ``smaps_rollup``, whose numbers are in kB.
+
+    >>> megabytes("Rss: 2048 kB\nPss: 1024 kB\nPrivate_Dirty: 512 kB\nShared_Clean: 1536 kB")
+    {'private': 0.5, 'shared': 1.5, 'rss': 2.0, 'pss': 1.0}
+    """
+    sizes: dict[str, int] = {}
+    for line in rollup.splitlines():
+        name, _, rest = line.partition(":")
+        if rest.strip().endswith("kB"):
+            sizes[name] = int(rest.split()[0])
+    found = {
+        "private": sizes.get("Private_Clean", 0) + sizes.get("Private_Dirty", 0),
+        "shared": sizes.get("Shared_Clean", 0) + sizes.get("Shared_Dirty", 0),
+        "rss": sizes.get("Rss", 0),
+        "pss": sizes.get("Pss", 0),
+    }
+    return {name: round(size / 1024, 1) for name, size in found.items()}
