@@ -79,8 +79,8 @@ def test_a_longer_section_is_cut_between_paragraphs_near_the_target():
 
 
 def test_the_target_moves_the_cut():
-    text = "# A\n\n" + (SENTENCE * 3 + "\n\n") * 30
-    assert all(abs(size - 200) < 30 for size in sizes(texts(text, target=200, most=256, overlap=40))[:-1])
+    text = "# A\n\n" + (SENTENCE + "\n\n") * 90
+    assert all(abs(size - 200) < 16 for size in sizes(texts(text, target=200, most=256, overlap=40))[:-1])
 
 
 def test_only_the_first_piece_of_a_section_does_not_continue_one():
@@ -133,13 +133,21 @@ def test_an_outline_is_cut_before_its_outer_items():
 
 
 def test_marks_of_items_inside_a_fence_are_no_items():
-    item = "- run this:\n  ```\n" + "  - not an item\n" * 20 + "  ```\n"
+    item = "- run this:\n  ```\n" + "  - not an item\n" * 100 + "  ```\n"
+    assert 256 < tokens(item) < 270  # one is far from the target, two are too long
     assert all(part.startswith("- run") for part in texts(item * 20))
 
 
 def test_a_heading_is_never_left_alone_before_a_long_paragraph():
     found = texts("# A heading of some length\n\n" + SENTENCE * 200 + "\n")
     assert min(sizes(found[:-1])) > 100
+
+
+def test_a_cut_goes_before_a_heading_and_not_behind_it():
+    matter = "---\ntitle: " + "word " * 110 + "\n---\n"
+    paragraph = SENTENCE * 33 + "\n"
+    assert 100 < tokens(matter) < 128
+    assert texts(matter + "# A heading\n\n" + paragraph) == [matter, "# A heading\n\n" + paragraph]
 
 
 def test_a_long_line_is_cut_at_sentences_and_both_passages_name_it():

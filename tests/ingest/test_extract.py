@@ -19,9 +19,9 @@ def test_a_plain_note_says_nothing():
 
 
 def test_front_matter_is_read():
-    text = "---\ntitle: Winter store\ntags: [seeds, '#oak', no]\ndate: 2026-03-01\npinned: true\nscope: public\n---\nx"
+    text = "---\ntitle: Store\ntags: [seeds, '#oak', no]\ndate: 2026-03-01\npin: yes\nscope: public\n---\nx"
     assert extract(text, path="a.md") == Facts(
-        title="Winter store",
+        title="Store",
         tags=("seeds", "oak", "no"),
         date=datetime(2026, 3, 1),  # noqa: DTZ001 - a local day
         precision="day",

@@ -46,6 +46,7 @@ LINES = st.one_of(
                 "A sentence that goes on. And another one? Yes.",
                 "木の実を隠す。" * 9,
                 "x" * 90,
+                ("y" * 50 + " ") * 9,
                 "a,b;c|" * 12,
                 "tags:: a, b",
             ),
@@ -60,7 +61,7 @@ TEXTS = st.builds(
     st.sampled_from(["", "\n"]),
 )
 WORDS = st.lists(
-    st.sampled_from(["acorn", "oak.", "winter", "\n", "\n\n", "- ", "jay", "1984. "]), min_size=1, max_size=60
+    st.sampled_from(["acorn", "oak.", "winter", "\n", "\n\n", "* ", "jay", "1984. "]), min_size=1, max_size=60
 )
 
 
@@ -81,11 +82,7 @@ def test_passages_partition_the_document_and_keep_the_limit(text: str, name: str
     for passage in found:
         own = text[passage.start : passage.end]
         assert own
-        assert (
-            tokens(own) <= SMALL.most
-            or len(own.split()) == 1
-            or not re.search(r"\S\s+\S", own.strip("\ufeff"))
-        )
+        assert tokens(own) <= SMALL.most or not re.search(r"\S\s+\S", own)  # one word
 
 
 @given(TEXTS)
@@ -123,7 +120,7 @@ def test_what_is_embedded_ends_with_the_passage_and_keeps_the_limit(text: str):
 
 @given(st.lists(WORDS, min_size=2, max_size=6), WORDS, st.data())
 @settings(max_examples=150, deadline=None)
-def test_an_edit_changes_only_the_passages_of_its_section(
+def test_an_edit_that_adds_no_heading_changes_only_the_passages_of_its_section(
     bodies: list[list[str]], body: list[str], data: st.DataObject
 ):
     where = data.draw(st.integers(0, len(bodies) - 1))
