@@ -117,14 +117,14 @@ def test_text_from_the_environment_becomes_the_settings_type(file) -> None:
     environ = {
         "SCRUBJAY_SYNC_EMBED_SECONDS": "2",
         "SCRUBJAY_SYNC_INCLUDE": "*.md, *.org",
-        "SCRUBJAY_RECALL_WEIGHTS": "bm25=.3, static=1",
+        "SCRUBJAY_RECALL_WEIGHTS": "bm25=.3, vector=1",
         "SCRUBJAY_NOTES_DIR": "notes",
         "SCRUBJAY_STORE": "some.db",
     }
     settings = load(file(""), environ)
     assert settings.sync.embed_seconds == 2.0
     assert settings.sync.include == ("*.md", "*.org")
-    assert settings.recall.weights == {"bm25": 0.3, "static": 1.0}
+    assert settings.recall.weights == {"bm25": 0.3, "vector": 1.0}
     assert settings.notes.dir == Path.cwd() / "notes"
     assert settings.store == str(Path.cwd() / "some.db")
     for name, value in {

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from scrubjay.config_keys import Key
 from scrubjay.errors import ConfigError
@@ -16,8 +16,7 @@ from scrubjay.errors import ConfigError
 LISTED = "scrubjay config shows every setting and where its value comes from"
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """One value that somebody gave.
 
     Attributes:
@@ -52,8 +51,7 @@ class Given:
             raise ConfigError(message, hint=LISTED) from error
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(NamedTuple):
     """Which settings there are: dotted name to rule, sections, and the rules inside ``[models.NAME]``."""
 
     settings: Mapping[str, Key]
@@ -165,8 +163,7 @@ def _unknown(name: str, known: list[str], where: str) -> ConfigError:
     return ConfigError(f"{where}: {name} is not a setting. Nothing was done.", hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     path: Path
     text: str
 

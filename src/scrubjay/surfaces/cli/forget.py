@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +13,16 @@ from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, line, tell, write, write_json
 
+if TYPE_CHECKING:
+    from scrubjay.engine import Memory
+    from scrubjay.memory.records import Record
+
+
+BATCH = 20
+"""Ids that one `get` takes."""
+MOST = 100_000_000
+"""Characters: more than any twenty memories have, so that none is left out."""
+
 
 @command("forget")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
@@ -18,12 +30,12 @@ from scrubjay.surfaces.cli.output import counted, line, tell, write, write_json
 def forget(call: Call, ids: tuple[str, ...], yes: bool) -> None:
     """Remove memories for good: text, index and vectors.
 
-    Files are not touched; it says where the words still stand. Unless --yes is given it asks first, and
-    refuses where nobody can answer.
+    Takes whole ids, not their first letters. Files are not touched; it says where the words still stand.
+    Unless --yes is given it asks first, and refuses where nobody can answer.
     """
     with call.open(cold=True) as memory:
         if not yes:
-            known = memory.get(ids, limit=1_000_000).records
+            known = [kept for kept in named(memory, ids) if kept.id in ids]
             for kept in known:
                 tell(f"{kept.id}  {line(kept.title or kept.content)[:80]}")
             if known:
@@ -40,6 +52,14 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool) -> None:
         write(f"The words still stand in {line(place)}.")
     if done.unknown:
         tell(missing)
+
+
+def named(memory: Memory, ids: Sequence[str]) -> list[Record]:
+    """Return the memories that the ids name, to show before asking."""
+    found: list[Record] = []
+    for start in range(0, len(ids), BATCH):
+        found += memory.get(ids[start : start + BATCH], limit=MOST).records
+    return found
 
 
 def confirm(number: int) -> None:

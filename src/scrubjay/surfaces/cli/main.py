@@ -85,6 +85,8 @@ def _invoke(args: Sequence[str]) -> int:
         sys.stdout.flush()
     except click.exceptions.Exit as wanted:
         return wanted.exit_code
+    except SystemExit as ended:  # so click ends what a shell's completion asked (0) and a broken pipe (1)
+        return UNREAD if ended.code else 0
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "scrubjay"
         raise InputError(error.format_message(), hint=f"{where} --help") from error

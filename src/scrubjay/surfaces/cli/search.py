@@ -50,7 +50,7 @@ WEIGHTS = keys_of(Recall)["weights"]
 )
 @click.option("--preset", type=click.Choice(PRESETS), help="Rank as another tool's formula does.")
 @click.option("--fusion", type=click.Choice(FUSIONS), help="How scores are joined.  [default: auto]")
-@click.option("--weights", metavar="LIST", help="What channels weigh, such as bm25=.3,static=.2.")
+@click.option("--weights", metavar="LIST", help="What channels weigh, such as bm25=.3,vector=.7.")
 @click.option("--explain", is_flag=True, help="Show every part of each score.")
 def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
     """Search memories; best first, six unless told otherwise.

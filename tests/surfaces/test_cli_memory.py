@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+
+def test_a_text_is_added_once_and_found(cli) -> None:
+    first = cli("add", "The", "mast", "is", "12", "metres", "--json").json
+    assert (first["existed"], first["note"], first["scrubbed"]) == (False, None, {})
+    assert first["id"].startswith("obs_")
+    again = cli("add", "The mast is 12 metres")
+    assert again.out == f"{first['id']} was there already.\n"
+    found = cli("search", "mast", "--json").json["results"]
+    assert [each["citation"] for each in found] == [first["id"]]
+
+
+def test_the_text_may_come_from_standard_input_or_a_file(cli, tmp_path: Path) -> None:
+    assert cli("add", stdin="piped in\n").code == 0
+    assert cli("add", "-", stdin="dashed in\n").code == 0
+    (tmp_path / "a.txt").write_text("filed in\n")
+    assert cli("add", "--file", tmp_path / "a.txt").code == 0
+    assert len(cli("search", "in", "--json").json["results"]) == 3
+    assert cli("add", "--file", tmp_path / "none.txt").code == 3
+    assert cli("add", "both", "--file", tmp_path / "a.txt").code == 2
+    (tmp_path / "b.txt").write_bytes(b"\xff")
+    assert "not UTF-8 at byte 0" in cli("add", "--file", tmp_path / "b.txt").err
+    assert cli("add", "  ", stdin="").code == 2
+
+
+def test_a_terminal_without_a_text_is_an_error_not_a_wait(cli, terminal) -> None:
+    terminal()
+    said = cli("add")
+    assert said.code == 2
+    assert "hint: scrubjay add" in said.err
+
+
+def test_every_field_of_an_addition_is_kept(cli) -> None:
+    flags = (
+        "--tier lesson --title Reefing --tag Sail --tag wind --date 2026-05-04 --valid-from 2026-01-01 "
+        "--valid-until 2027-01-01 --confidence 0.5 --origin agent --session s1 --role user --turn 3 --pin"
+    )
+    added = cli("add", "Reef early.", *flags.split(), "--json").json["id"]
+    (kept,) = cli("get", added, "--json").json["memories"]
+    assert (kept["tier"], kept["title"], kept["tags"], kept["date"]) == (
+        "lesson",
+        "Reefing",
+        ["sail", "wind"],
+        "2026-05-04",
+    )
+    assert (kept["origin"], kept["session"], kept["role"], kept["pinned"]) == ("agent", "s1", "user", True)
+    assert kept["confidence"] == 0.5
+    assert kept["valid_from"] < kept["valid_until"]
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [["--tier", "fact"], ["--confidence", "2"], ["--date", "soon"], ["--origin", "me"], ["--turn", "-1"]],
+)
+def test_a_field_with_an_impossible_value_adds_nothing(cli, flags: list[str]) -> None:
+    assert cli("add", "text", *flags).code == 2
+    assert cli("status", "--json").json["memories"] == 0
+
+
+def test_a_public_memory_is_seen_by_others(cli) -> None:
+    cli("add", "Harbour code 1234", "--public")
+    assert len(cli("search", "harbour", "--user", "bob", "--json").json["results"]) == 1
+
+
+def test_a_secret_is_replaced_and_its_kind_told(cli) -> None:
+    said = cli("add", "the key is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
+    assert "secret" in said.out
+    found = cli("search", "key", "--json").json["results"][0]["snippet"]
+    assert "ghp_a1B2" not in found
+
+
+def test_with_a_notes_folder_an_addition_is_also_in_the_days_note(cli, tmp_path: Path) -> None:
+    cli.patch.setenv("SCRUBJAY_NOTES_DIR", str(tmp_path / "days"))
+    said = cli("add", "Buy new sheets")
+    assert str(tmp_path / "days") in said.out
+    (note,) = (tmp_path / "days").glob("*.md")
+    assert note.stem == f"{datetime.now().astimezone():%Y-%m-%d}"
+    assert "Buy new sheets" in note.read_text()
+
+
+def test_forget_asks_and_takes_no_for_an_answer(cli, terminal) -> None:
+    kept = cli("add", "forget me", "--json").json["id"]
+    terminal()
+    said = cli("forget", kept, stdin="n\n")  # an input without a terminal is refused
+    assert said.code == 2
+    assert "--yes" in said.err
+    assert cli("search", "forget", "--json").json["results"]
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y\n", 0), ("n\n", 1)])
+def test_on_a_terminal_forget_does_what_is_answered(cli, answer: str, left: int) -> None:
+    import io
+    import sys
+
+    kept = cli("add", "forget me", "--title", "An old plan", "--json").json["id"]
+    keyboard = io.StringIO(answer)
+    cli.patch.setattr(keyboard, "isatty", lambda: True)
+    cli.patch.setattr(sys, "stdin", keyboard)
+    said = cli("forget", kept)
+    assert "An old plan" in said.err
+    assert said.code == (0 if left == 0 else 130)
+    assert len(cli("search", "forget", "--json").json["results"]) == left
+
+
+def test_forget_removes_for_good_and_names_where_the_words_still_stand(cli, notes, tmp_path: Path) -> None:
+    cli("sync", notes)
+    best = cli("search", "Bornholm", "--json").json["results"][0]
+    said = cli("forget", best["id"], "--yes")
+    assert said.code == 0
+    assert said.out == f"1 memory forgotten.\nThe words still stand in {best['citation']}.\n"
+    cli("sync")
+    assert "Bornholm" not in str(cli("search", "Bornholm", "--json").json["results"])
+    assert cli("forget", best["id"], "--yes").code == 2
+
+
+def test_forget_takes_whole_ids_only_and_does_what_it_can(cli) -> None:
+    kept = cli("add", "one two three", "--json").json["id"]
+    assert cli("forget", kept[:-3], "--yes").code == 2
+    said = cli("forget", kept, "obs_0000000000000000", "--yes", "--json")
+    assert said.code == 0
+    assert (said.json["ids"], said.json["unknown"]) == ([kept], ["obs_0000000000000000"])

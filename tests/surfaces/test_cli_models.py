@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def test_models_lists_the_bundled_ones_and_how_far_they_reach(cli, notes) -> None:
+    cli("sync", notes)
+    static, minilm = cli("models", "--json").json["models"]
+    assert (static["covered"], static["waiting"], static["state"]) == (4, 0, "active")
+    assert (minilm["covered"], minilm["waiting"], minilm["dimensions"]) == (0, 4, 384)
+    out = cli("models", "list").out
+    assert "4 waiting" in out
+    assert minilm["name"] in out
+
+
+def test_embed_does_what_waits_and_then_nothing(cli, notes) -> None:
+    cli("sync", notes)
+    done = cli("embed", "--json").json
+    assert (done["embedded"], done["waiting"]) == (4, 0)
+    said = cli("embed")
+    assert said.out.startswith("0 passages embedded in ")
+    assert cli("sync", "--json").json["waiting"] == 0
+
+
+def test_sync_with_seconds_embeds_without_a_terminal_too(cli, notes) -> None:
+    done = cli("sync", notes, "--embed-seconds", "60", "--json").json
+    assert (done["embedded"], done["waiting"]) == (4, 0)
+
+
+def test_rebuild_keeps_what_was_added_and_what_was_forgotten(cli, notes) -> None:
+    cli("sync", notes)
+    kept = cli("add", "the anchor weighs ten kilos", "--pin", "--json").json["id"]
+    gone = cli("search", "Bornholm", "--json").json["results"][0]["id"]
+    cli("forget", gone, "--yes")
+    assert cli("rebuild").code == 0
+    assert cli("get", kept, "--json").json["memories"][0]["pinned"] is True
+    assert cli("get", gone).code == 2
+    assert cli("search", "anchor", "--json").json["results"][0]["id"] == kept
+
+
+def test_a_model_is_dropped_and_added_again(cli, notes) -> None:
+    cli("sync", notes)
+    name = cli("models", "--json").json["models"][1]["name"]
+    assert cli("models", "drop", name).out == f"{name} dropped, with its vectors.\n"
+    assert len(cli("models", "--json").json["models"]) == 1
+    catalogued = [each for each in ("minilm", name) if cli("models", "add", each).code == 0]
+    assert catalogued
+    assert cli("models", "use", name, "--json").json["state"] == "active"
+    assert cli("models", "use", "nomodel").code == 2
+    base = cli("models", "--json").json["models"][0]["name"]
+    assert cli("models", "drop", base).code == 2
+
+
+def test_a_model_that_no_settings_describe_is_an_error_with_the_table_to_write(cli) -> None:
+    said = cli("models", "add", "bge-m3")
+    assert said.code == 2
+    assert "[models.bge-m3]" in said.err
+
+
+def test_a_described_model_whose_key_is_not_set_says_which_variable(cli, tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(
+        '[models.large]\nprovider = "openai"\nmodel = "text-embedding-3-large"\napi_key_env = "NO_SUCH_KEY"\n'
+    )
+    cli.patch.setenv("SCRUBJAY_CONFIG", str(path))
+    cli.patch.setenv("OPENAI_API_KEY", "not to be used")
+    said = cli("models", "add", "large")
+    assert said.code == 2
+    assert "NO_SUCH_KEY, which is not set" in said.err

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import pytest
+
+from scrubjay.config import FUSIONS as SETTING_FUSIONS
+from scrubjay.recall.plan import PRESETS as KNOWN_PRESETS
+from scrubjay.recall.request import FUSIONS
+from scrubjay.surfaces.cli.search import PRESETS
+
+RESULT = [
+    "id",
+    "tier",
+    "title",
+    "snippet",
+    "path",
+    "line_start",
+    "line_end",
+    "date",
+    "score",
+    "relevance",
+    "citation",
+]
+
+
+def test_an_empty_store_says_what_to_run(cli) -> None:
+    said = cli("search", "anything")
+    assert said.code == 0
+    assert said.out.endswith("hint: scrubjay sync DIR\n")
+    assert cli("search", "anything", "--json").json["hint"].endswith("is empty: scrubjay sync DIR")
+
+
+def test_a_search_without_result_says_so_and_succeeds(cli, notes) -> None:
+    cli("sync", notes)
+    said = cli("search", '"no such phrase anywhere"')
+    assert said.code == 0
+    assert said.out.startswith('Nothing found for: "no such phrase anywhere"\n')
+    found = cli("search", '"no such phrase anywhere"', "--json").json
+    assert found["results"] == []
+    assert "hint" not in found
+
+
+def test_json_results_carry_where_what_and_when(cli, notes) -> None:
+    cli("sync", notes)
+    found = cli("search", "who", "painted", "the", "hull", "--json").json
+    assert set(found) == {"results", "partial", "took_ms"}
+    best = found["results"][0]
+    assert [name for name in best if name in RESULT] == RESULT
+    assert best["path"] == str(notes / "boats.md")
+    assert best["citation"] == f"{notes / 'boats.md'}:{best['line_start']}-{best['line_end']}"
+    assert best["line_start"] <= 5 <= best["line_end"]
+    assert "painted blue" in best["snippet"]
+    assert best["relevance"] is None
+    assert "explanation" not in best
+
+
+def test_text_results_show_title_citation_date_and_score(cli, notes) -> None:
+    cli("sync", notes)
+    out = cli("search", "Bornholm", "--limit", "1").out
+    lines = out.splitlines()
+    assert lines[0] == "1. Log"
+    assert lines[1].strip() == f"{notes / 'log' / '2026-03-01.md'}:1-3"
+    assert "2026-03-01" in lines[2]
+    assert "score " in lines[2]
+    assert "We sailed to Bornholm and back." in out
+    assert "\x1b" not in out
+    assert "1 result in " in out
+
+
+def test_matches_light_up_on_a_terminal_only_where_colours_are_wanted(cli, notes, terminal) -> None:
+    cli("sync", notes)
+    terminal()
+    assert "\x1b[1;33mhull\x1b[0m was" in cli("search", "the hull").out
+    cli.patch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in cli("search", "the hull").out
+
+
+def test_explain_prints_the_numbers_that_make_the_score(cli, notes) -> None:
+    cli("sync", notes)
+    for best in cli("search", "volvo engine", "--explain", "--json").json["results"]:
+        parts = best["explanation"]
+        assert all(part["amount"] == part["weight"] * part["value"] for part in parts["contributions"])
+        total = sum(part["amount"] for part in parts["contributions"])
+        for factor in parts["factors"]:
+            total *= factor["value"]
+        assert total == pytest.approx(best["score"], abs=2e-6)
+    out = cli("search", "volvo engine", "--explain").out
+    assert "+ " in out
+    assert "bm25: value " in out
+    assert "words in bm25: volvo" in out
+    assert "notes" in cli("search", "volvo engine", "--explain", "--json").json
+
+
+def test_filters_narrow_the_results(cli, notes) -> None:
+    cli("sync", notes)
+    cli("add", "Lesson: oil the hull engine pasta Bornholm", "--tier", "lesson", "--date", "2020-05-05")
+
+    def paths(*flags: str) -> set[str | None]:
+        results = cli("search", "hull engine pasta Bornholm", "--json", "--limit", "20", *flags).json[
+            "results"
+        ]
+        return {each["path"] and each["path"].removeprefix(f"{notes}/") for each in results}
+
+    assert paths() == {"boats.md", "log/2026-03-01.md", "tagged.md", None}
+    assert paths("--tag", "food") == {"tagged.md"}
+    assert paths("--tier", "lesson") == {None}
+    assert paths("--path", "log") == {"log/2026-03-01.md"}
+    assert paths("--path", "*.md", "--tag", "none") == set()
+    assert paths("--until", "2021") == {None}
+    assert paths("--since", "2026-03-01", "--until", "2026-03-01") == {"log/2026-03-01.md"}
+    assert paths("--source", str(notes)) == {"boats.md", "log/2026-03-01.md", "tagged.md"}
+    assert paths("--status", "archived") == set()
+
+
+def test_limit_presets_fusion_and_weights_reach_the_ranking(cli, notes) -> None:
+    cli("sync", notes)
+    assert len(cli("search", "the", "hull", "engine", "-n", "1", "--json").json["results"]) == 1
+
+    def channels(*flags: str) -> dict[str, float]:
+        best = cli("search", "hull", "--explain", "--json", *flags).json["results"][0]
+        return {
+            part["channel"].split(":")[0]: part["weight"] for part in best["explanation"]["contributions"]
+        }
+
+    assert channels("--weights", "bm25=1,vector=0").get("vector", 0) == 0
+    assert channels("--preset", "openclaw")["bm25"] == pytest.approx(0.3)
+    assert channels("--fusion", "rrf") != channels("--fusion", "weighted")
+    assert cli("search", "hull", "--weights", "bm25").code == 2
+    assert "weights of 0 or more" in cli("search", "hull", "--weights", "bm25=-1").err
+    assert cli("search", "hull", "--weights", "nochannel=1").code == 2
+
+
+def test_the_choices_offered_are_those_that_exist() -> None:
+    assert set(PRESETS) == set(KNOWN_PRESETS)
+    assert SETTING_FUSIONS == FUSIONS
+
+
+def test_a_query_from_standard_input_and_one_with_a_dash(cli, notes) -> None:
+    cli("sync", notes)
+    assert cli("search", "-", "--json", stdin="Bornholm\n").json["results"][0]["title"] == "Log"
+    found = cli("search", "--json", "--", "hull", "engine", "-Volvo").json["results"]
+    assert found
+    assert all("Volvo" not in each["snippet"] for each in found)
+    assert cli("search").code == 2
+
+
+@pytest.mark.parametrize(
+    "query", ["", "   ", '"', "'\"'\"", "a" * 100_000, "🐦 🦜", "AND OR NOT NEAR(", "*", "\udcff"]
+)
+def test_any_query_is_answered(cli, notes, query: str) -> None:
+    cli("sync", notes)
+    said = cli("search", query)
+    assert said.code == 0, said.err
+    said.out.encode("utf-8")
+
+
+def test_what_a_terminal_would_obey_never_reaches_it(cli, tmp_path) -> None:
+    note = tmp_path / "evil.md"
+    note.write_text(
+        "# Evil \x1b[2J heading\n\nThe evil\x07 text \x9b31m turns \u202eright "
+        "[bold]red[/bold]\x1b]0;t\x07.\n"
+    )
+    cli("sync", note)
+    for args in (
+        ("search", "evil"),
+        ("search", "evil", "--explain"),
+        ("get", str(note)),
+        ("search", "evil", "--json"),
+    ):
+        out = cli(*args).out
+        assert "evil" in out.lower()
+        assert not set(out) & set("\x1b\x07\x9b\u202e")
+    assert "[bold]red[/bold]" in cli("search", "evil").out
+
+
+def test_get_shows_memories_by_id_by_its_beginning_and_by_path_and_lines(cli, notes) -> None:
+    cli("sync", notes)
+    best = cli("search", "painted", "--json").json["results"][0]
+    whole = cli("get", best["id"], "--json").json
+    assert whole["unknown"] == []
+    assert whole["memories"][0]["citation"] == best["citation"]
+    assert cli("get", best["id"][:12], "--json").json == whole
+    text = cli("get", best["id"]).out
+    assert best["citation"] in text
+    assert best["id"] in text
+    assert "painted blue" in text
+    assert "Volvo" not in text
+    near = cli("get", best["id"], "--neighbours", "1", "--json").json["memories"]
+    assert "Volvo" in near[1]["content"]
+    lines = cli("get", notes / "boats.md", "--lines", "8-9", "--json").json["memories"]
+    assert [("Volvo" in each["content"], each["line_end"]) for each in lines] == [(True, 9)]
+    first = cli("get", notes / "boats.md", "--limit", "10", "--json").json
+    assert first["next_offset"] == 10
+    assert first["memories"][0]["content"] == "# Boats\n\n#"
+    assert "--offset 10" in cli("get", notes / "boats.md", "--limit", "10").err
+
+
+def test_get_names_what_is_not_there_and_serves_the_rest(cli) -> None:
+    kept = cli("add", "kept", "--json").json["id"]
+    said = cli("get", kept, "obs_0000000000000000")
+    assert said.code == 0
+    assert "kept" in said.out
+    assert "obs_0000000000000000" in said.err
+    assert cli("get", kept, "obs_0000000000000000", "--json").json["unknown"] == ["obs_0000000000000000"]
+    assert cli("get", "obs_0000000000000000").code == 2
+    assert cli("get", "nowhere.md").code == 2
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["a.md", "b.md"],
+        ["obs_1", "a.md"],
+        ["obs_1", "--lines", "1-2"],
+        ["a.md", "--lines", "x"],
+        ["a.md", "--lines", "5-2"],
+        [],
+    ],
+)
+def test_get_refuses_what_it_cannot_mean(cli, args: list[str]) -> None:
+    assert cli("get", *args).code == 2

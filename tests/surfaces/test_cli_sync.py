@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from scrubjay.memory.answers import Summary
+
+
+def test_sync_json_prints_the_summarys_fields(cli, notes) -> None:
+    done = cli("sync", notes, "--json").json
+    assert list(done) == [item.name for item in fields(Summary)]
+    assert (done["files"], done["added"], done["embedded"], done["problems"]) == (3, 4, 0, [])
+    assert done["waiting"] == done["passages"] == 4
+    again = cli("sync", "--json").json
+    assert (again["added"], again["updated"], again["unchanged"], again["removed"]) == (0, 0, 4, 0)
+
+
+def test_sync_says_what_it_did_and_what_waits_and_puts_progress_aside(cli, notes) -> None:
+    said = cli("sync", notes)
+    assert said.code == 0
+    first, second = said.out.splitlines()
+    assert first.startswith(
+        "3 files, 4 passages: 4 added, 0 updated, 0 unchanged, 0 removed, 0 embedded, 4 waiting"
+    )
+    assert second == "4 passages wait for the larger model; `scrubjay embed` does it."
+    assert all("passage" in each or "file" in each for each in said.err.splitlines())
+    assert "\x1b" not in said.err
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_rest_goes_on(cli, notes) -> None:
+    (notes / "latin.md").write_bytes("# Caf\xe9\n".encode("latin-1"))
+    said = cli("sync", notes)
+    assert said.code == 0
+    assert "3 files" in said.out or "4 files" in said.out
+    assert "latin.md" in said.err
+    assert cli("sync", "--json").json["problems"][0]["path"].endswith("latin.md")
+    assert cli("search", "Bornholm", "--json").json["results"]
+
+
+def test_include_exclude_and_description_are_kept_with_the_source(cli, notes) -> None:
+    cli("sync", notes, "--exclude", "log/", "--description", "Ann's boat")
+    assert cli("sync", "--json").json["files"] == 2
+    assert cli("search", "hull", "--json").json["results"][0]["source"] == "Ann's boat"
+    cli("sync", notes, "--include", "*.txt", "--json")
+    assert cli("sources", "--json").json["sources"][0]["description"] in ("Ann's boat", "")
+
+
+def test_sync_of_nothing_there_is_an_error(cli, tmp_path) -> None:
+    said = cli("sync", tmp_path / "none")
+    assert said.code in (2, 3)
+    assert str(tmp_path / "none") in said.err
+
+
+def test_sources_lists_and_removes_and_leaves_the_files(cli, notes) -> None:
+    assert cli("sources").out == "No source is registered.\nhint: scrubjay sync DIR\n"
+    cli("sync", notes)
+    (source,) = cli("sources", "--json").json["sources"]
+    assert (source["root"], source["documents"], source["passages"], source["present"]) == (
+        str(notes),
+        3,
+        4,
+        True,
+    )
+    out = cli("sources", "list").out
+    assert all(part in out for part in (source["id"], str(notes), "3 files", "4 passages"))
+    assert cli("sources", "remove", "nowhere").code == 2
+    assert "4 passages" in cli("sources", "remove", notes).out
+    assert (notes / "boats.md").exists()
+    assert cli("sources", "--json").json == {"sources": []}
+    assert cli("status", "--json").json["memories"] == 0
+
+
+def test_a_source_whose_folder_is_gone_says_so_and_keeps_its_memories(cli, notes, tmp_path: Path) -> None:
+    cli("sync", notes)
+    notes.rename(tmp_path / "elsewhere")
+    assert "(not there now)" in cli("sources").out
+    cli("sync")
+    assert cli("status", "--json").json["memories"] == 4
+
+
+def test_status_tells_what_is_stored(cli, notes, tmp_path: Path) -> None:
+    assert "hint: scrubjay sync DIR" in cli("status").out
+    cli("sync", notes)
+    cli("add", "a lesson", "--tier", "lesson")
+    found = cli("status", "--json").json
+    assert (found["memories"], found["documents"], found["tiers"]) == (5, 3, {"lesson": 1, "observation": 4})
+    assert found["store"].endswith("memory.db")
+    assert found["models"][0]["waiting"] == 0
+    out = cli("status").out
+    assert "memories   5 (lesson 1, observation 4)" in out
+    assert "kB)" in out or "MB)" in out
+    assert "all-MiniLM-L6-v2" in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_on_a_terminal_sync_fills_the_larger_model_within_its_seconds(environ, notes) -> None:
+    main, side = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrubjay.surfaces.cli", "sync", str(notes)],
+        stdin=side, stdout=side, stderr=side, env={**os.environ, **environ, "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(side)
+    seen = _everything(main)
+    assert process.wait(timeout=60) == 0
+    assert b"4 embedded, 0 waiting" in seen
+    assert b"Embedding" in seen
+
+
+def _everything(terminal: int) -> bytes:
+    seen = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65_536)
+        except OSError:  # Linux's way to say that the other side is closed
+            piece = b""
+        if not piece:
+            os.close(terminal)
+            return seen
+        seen += piece
+
+
+def test_watch_without_a_source_says_what_to_run(cli) -> None:
+    said = cli("watch")
+    assert said.code == 2
+    assert "hint: scrubjay sync DIR" in said.err
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_watch_takes_a_change_in_and_ends_when_told(cli, environ, notes, end: signal.Signals) -> None:
+    cli("sync", notes)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrubjay.surfaces.cli", "watch", "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, **environ, "SCRUBJAY_SYNC_DEBOUNCE": "0.05"},
+    )  # fmt: skip
+    guard = threading.Timer(60, process.kill)
+    guard.start()
+    try:
+        assert "Watching 1 source" in process.stderr.readline()
+        # The file changes until the watch, which may still be starting, has seen it.
+        news = _told_of(process, notes / "boats.md")
+        assert news["updated"] + news["added"] >= 1
+        process.send_signal(end)
+        _, err = process.communicate(timeout=30)
+    finally:
+        guard.cancel()
+        process.kill()
+    assert process.returncode == 0
+    assert "Traceback" not in err
+
+
+def _told_of(process: subprocess.Popen[str], file: Path) -> dict[str, int]:
+    told: list[str] = []
+    heard = threading.Event()
+
+    def listen() -> None:
+        told.append(process.stdout.readline())
+        heard.set()
+
+    threading.Thread(target=listen, daemon=True).start()
+    before = file.read_text()
+    for turn in range(100):
+        file.write_text(f"{before}\nTurn {turn}.\n")
+        if heard.wait(0.5):
+            break
+    return json.loads(told[0])
