@@ -2,9 +2,9 @@
 
     python bench/embedders.py [--seconds 3] [--json FILE]
 
-Texts are pieces of this repository's own sources and pages, so the figures need no data set. Rates are medians
-over rounds: of processor time for the static model, which runs on one core, and of wall time for MiniLM, which
-takes all; on a machine that is busy with other things read those against each other.
+Texts are pieces of this repository's own sources and pages, so the figures need no data set. Rates are
+medians over rounds: of processor time for the static model, which runs on one core, and of wall time for
+MiniLM, which takes all; on a machine that is busy with other things read those against each other.
 """
 
 from __future__ import annotations

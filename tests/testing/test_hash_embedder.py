@@ -22,7 +22,10 @@ def test_a_vector_depends_on_its_text_alone(texts: list[str]) -> None:
 
 
 def test_another_process_makes_the_same_bytes() -> None:
-    code = "from scrubjay.testing.hash_embedder import HashEmbedder as H; print(H().embed(['a b c'])[0].tobytes().hex())"
+    code = (
+        "from scrubjay.testing.hash_embedder import HashEmbedder as H\n"
+        "print(H().embed(['a b c'])[0].tobytes().hex())"
+    )
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert run.stdout.strip() == HashEmbedder().embed(["c b a"])[0].tobytes().hex()
 

@@ -39,6 +39,13 @@ def test_pieces_are_balanced_and_end_at_white_space() -> None:
     assert max(map(len, pieces)) - min(map(len, pieces)) < 60
 
 
+def test_a_cut_moved_back_to_white_space_does_not_overfill_the_next_piece() -> None:
+    # Two windows would just hold it, but only if the cut stayed behind the blank that attracts it.
+    text = "a" * 120 + " " + "b" * 135
+    assert token_estimate(text) == 128
+    assert max(map(token_estimate, split_text(text, 64))) <= 64
+
+
 @pytest.mark.parametrize(("text", "least"), [("!!!!", 4), ("2024", 4), ("漢字", 4), ("ab" * 8, 4)])
 def test_the_estimate_is_not_below_what_wordpiece_makes(text: str, least: int) -> None:
     assert token_estimate(text) >= least

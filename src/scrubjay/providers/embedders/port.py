@@ -43,8 +43,8 @@ class Embedder(Protocol):
 
         Returns:
             One float32 array of shape (windows, dimensions) a text, in the order given, at least one
-            row each. Rows have length 1, except that an empty text has a single row of zeros (it is
-            similar to nothing). Never NaN or infinite.
+            row each. Rows have length 1, except that a text without a token (empty, or for most models
+            blanks only) has a single row of zeros: it is similar to nothing. Never NaN or infinite.
 
         Raises:
             ProviderError: The model is missing or damaged, or the service failed; no vector of this
