@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -120,9 +120,20 @@ def put_vectors(db: apsw.Connection, segment: int, model: int, rows: Sequence[tu
     )
 
 
-def take_out(db: apsw.Connection, nums: Sequence[int]) -> None:
-    """Remove memories from their segments: columns, postings and vectors, byte by byte."""
+REWRITE: Final = 64
+"""Memories taken out of one segment at once, from which on writing it anew costs less than editing it: a
+memory's hundred posting lists are a hundred small updates, a whole segment about as many as sixty memories."""
+
+
+def take_out(db: apsw.Connection, nums: Sequence[int]) -> list[int]:
+    """Remove memories from their segments: columns, postings and vectors, byte by byte.
+
+    Returns:
+        Segments that must be merged (each with itself) before the transaction ends: so much was taken out
+        of them that their postings were left for that.
+    """
     gone: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
+    rewrite = []
     for num in nums:
         row = db.execute("SELECT segment, slot, terms FROM slot WHERE num = ?", (num,)).fetchone()
         if row is not None:
@@ -132,9 +143,12 @@ def take_out(db: apsw.Connection, nums: Sequence[int]) -> None:
         live = _blank_columns(db, segment, [slot for slot, _ in taken])
         if live == 0:
             drop_segment(db, segment)
-            continue
-        _strip_postings(db, segment, taken)
-        _blank_vectors(db, segment, {slot for slot, _ in taken})
+        elif len(taken) >= REWRITE:
+            rewrite.append(segment)
+        else:
+            _strip_postings(db, segment, taken)
+            _blank_vectors(db, segment, {slot for slot, _ in taken})
+    return rewrite
 
 
 def _blank_columns(db: apsw.Connection, segment: int, slots: Sequence[int]) -> int:
@@ -150,19 +164,19 @@ def _blank_columns(db: apsw.Connection, segment: int, slots: Sequence[int]) -> i
 
 
 def _strip_postings(db: apsw.Connection, segment: int, taken: Sequence[tuple[int, list[int]]]) -> None:
-    by_term: dict[int, list[int]] = defaultdict(list)
+    by_term: dict[int, set[int]] = defaultdict(set)
     for slot, terms in taken:
         for term in terms:
-            by_term[term].append(slot)
-    for term, slots in by_term.items():
+            by_term[term].add(slot)
+    for term, gone in by_term.items():
         (data,) = db.execute("SELECT data FROM posting WHERE segment = ? AND term = ?", (segment, term)).fetchone()
         held, counts = pack.unpack_postings(data)
-        keep = ~np.isin(held, np.array(slots, np.uint16))
-        if keep.any():
-            packed = pack.pack_postings(held[keep], counts[keep])
-            db.execute("UPDATE posting SET data = ? WHERE segment = ? AND term = ?", (packed, segment, term))
-        else:
+        if len(held) == len(gone):
             db.execute("DELETE FROM posting WHERE segment = ? AND term = ?", (segment, term))
+            continue
+        kept = [place for place, slot in enumerate(held.tolist()) if slot not in gone]
+        packed = pack.pack_postings(held[kept], counts[kept])
+        db.execute("UPDATE posting SET data = ? WHERE segment = ? AND term = ?", (packed, segment, term))
 
 
 def _blank_vectors(db: apsw.Connection, segment: int, slots: set[int]) -> None:

@@ -110,9 +110,14 @@ def _joined(
         counts = bytearray()
         for _, segment, data in rows:
             held, frequencies = pack.unpack_postings(data)
-            slots += remap[segment][held].astype("<u2").tobytes()
+            places = remap[segment][held]
+            live = places >= 0
+            if not live.all():
+                places, frequencies = places[live], frequencies[live]
+            slots += places.astype("<u2").tobytes()
             counts += frequencies.tobytes()
-        yield fresh, term, bytes(slots + counts)
+        if slots:
+            yield fresh, term, bytes(slots + counts)
 
 
 def _merge_vectors(db: apsw.Connection, remap: dict[int, NDArray[np.int32]], fresh: int) -> None:

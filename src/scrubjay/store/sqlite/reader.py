@@ -96,7 +96,7 @@ class SQLiteReader:
         return self._records(
             "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?)",
             (self._tenant, source, self._generation, path),
-            "ORDER BY m.ordinal, m.hash",
+            "ORDER BY m.ordinal, m.tier, m.hash",
         )
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
@@ -220,7 +220,7 @@ class SQLiteReader:
         row = self._db.execute(
             "SELECT b.content FROM memory m JOIN memory b ON b.document = m.document AND b.ordinal = m.ordinal - 1 "
             "AND b.heading_path = m.heading_path "
-            f"WHERE m.num = ? AND b.key IN ({self._marks})",
+            f"WHERE m.num = ? AND b.key IN ({self._marks}) ORDER BY b.tier, b.hash LIMIT 1",
             (num, *self._scope.keys),
         ).fetchone()
         return "" if row is None else str(row[0])

@@ -56,7 +56,7 @@ class SQLiteRebuild:
         """Return a document's passages as they are stored, in order, with terms left empty."""
         return self._records(
             "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?) "
-            "ORDER BY m.ordinal, m.hash",
+            "ORDER BY m.ordinal, m.tier, m.hash",
             (self._old.number, document.source, self._old.generation, document.path),
         )
 

@@ -35,6 +35,7 @@ class Writer:
         self._vocabulary = vocabulary
         self._fresh: dict[int, index.Entry] = {}
         self._models = models.registered(db, tenant.number)
+        self._rewrite: set[int] = set()
         self.forgot = False
 
     def apply(self, change: c.Change) -> None:
@@ -75,6 +76,7 @@ class Writer:
     def finish(self) -> None:
         """Write the new segments, merge those that are due, and cut the log."""
         self._flush()
+        self._rewrite_stale()
         for key in self._keys():
             while segments := merge.due(self._db, self._tenant.number, key, self._tenant.generation):
                 merge.merge(self._db, segments)
@@ -82,6 +84,12 @@ class Writer:
             "DELETE FROM change WHERE seq <= (SELECT max(seq) FROM change) - ?",
             (LOG_FLOOR,),
         )
+
+    def _rewrite_stale(self) -> None:
+        for segment in sorted(self._rewrite):
+            if self._db.execute("SELECT 1 FROM segment WHERE id = ?", (segment,)).fetchone():
+                merge.merge(self._db, [segment])
+        self._rewrite.clear()
 
     def _keys(self) -> list[str]:
         found = self._db.execute(
@@ -260,7 +268,7 @@ class Writer:
         ]
 
     def _remove(self, nums: Sequence[int], op: str | None) -> None:
-        index.take_out(self._db, [num for num in nums if self._fresh.pop(num, None) is None])
+        self._rewrite |= set(index.take_out(self._db, [num for num in nums if self._fresh.pop(num, None) is None]))
         for num in nums:
             if op is not None:
                 key, tier, number = self._db.execute("SELECT key, tier, hash FROM memory WHERE num = ?", (num,)).fetchone()
@@ -283,6 +291,7 @@ class Writer:
             self._db.execute("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", (self._tenant.number, mark))
             touched |= terms.of(self._db, num)
         self._remove(nums, "forget")
+        self._rewrite_stale()
         self._db.execute("DELETE FROM cache WHERE tenant = ?", (self._tenant.number,))
         self._vocabulary.prune(self._db, self._tenant.number, touched)
         self.forgot = True
