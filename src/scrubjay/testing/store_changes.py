@@ -134,7 +134,8 @@ class ChangesContract:
             PutVectors(F, {sample_id("late"): (text_hash("nut late"), embedded("late"))}),
             PutMemory(memory("nut forgotten", MINE, name="forgotten")), Forget((sample_id("forgotten"),)),
             put_document("notes", "a.md", ["nut passage"], MINE), DropDocument("notes", "a.md"),
-            PutModel(OTHER), PutMemory(memory("nut o", MINE, name="o", vectors=other)), DropModel(OTHER.fingerprint),
+            PutModel(OTHER), PutMemory(memory("nut o", MINE, name="o", vectors=other)),
+            DropModel(OTHER.fingerprint),
         )  # fmt: skip
         with store.reader(ann) as reader:
             assert reader.frequencies([group("jay"), group("nut")]) == [0, 3]

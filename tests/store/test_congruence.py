@@ -1,0 +1,167 @@
+"""Congruence: after the same random history every store gives equal answers in equal order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import apsw
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Store
+from scrubjay.store.changes import Change, PutMemory
+from scrubjay.store.inmemory.store import InMemoryStore
+from scrubjay.store.sqlite import merge
+from scrubjay.store.sqlite.store import SQLiteStore
+from scrubjay.testing.store_answers import Question, everything, held, searched
+from scrubjay.testing.store_history import WORDS, History
+from scrubjay.testing.store_samples import SMALL, embedded
+
+MISTYPED = ("deploymnt", "sesion", "vektor", "xyz", *WORDS[:3])
+SEEDS = (1, 2, 3)
+STEPS = 160
+QUESTIONS = 80
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[dict[str, Store]]:
+    """Open one new store of each kind."""
+    with ExitStack() as stack:
+        stores: dict[str, Store] = {"sqlite": SQLiteStore(folder / "memories.db", b"history")}
+        for store in stores.values():
+            stack.callback(store.close)
+        yield stores
+
+
+def assert_equal(store: Store, reference: Store, scope: Scope, questions: Sequence[Question]) -> None:
+    """Compare piece by piece, so that a failure is short."""
+    with store.reader(scope) as mine, reference.reader(scope) as theirs:
+        ids = theirs.complete("", 100_000)
+        found, wanted = held(mine, ids, MISTYPED), held(theirs, ids, MISTYPED)
+        for name, value in wanted.items():
+            assert found[name] == value, name
+        for question in questions:
+            answer, right = searched(mine, question, ids), searched(theirs, question, ids)
+            for channel, scores in right.items():
+                for name, value in scores.items():
+                    assert answer[channel][name] == value, (channel, name, question)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_store_answers_as_the_reference_after_a_long_history(tmp_path: Path, seed: int) -> None:
+    history = History(seed, str(tmp_path))
+    with opened(tmp_path) as stores:
+        for scope, changes in history.steps(STEPS):
+            for store in stores.values():
+                store.write(scope, changes)
+        questions = [history.question() for _ in range(QUESTIONS)]
+        for store in stores.values():
+            for scope in history.users:
+                assert_equal(store, history.reference, scope, questions)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32), steps=st.integers(1, 40))
+def test_every_store_answers_as_the_reference_at_every_step(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, steps: int
+) -> None:
+    folder = tmp_path_factory.mktemp("history")
+    history = History(seed, str(folder))
+    with opened(folder) as stores:
+        for number, (scope, changes) in enumerate(history.steps(steps)):
+            for store in stores.values():
+                store.write(scope, changes)
+                if number % 7 == 0 or number == steps - 1:
+                    for user in history.users:
+                        assert_equal(store, history.reference, user, [history.question() for _ in range(3)])
+
+
+def test_a_strangers_life_changes_no_answer_of_mine(tmp_path: Path) -> None:
+    """What Dan writes for himself is neither returned, counted nor felt by Ann, in any store."""
+    with opened(tmp_path) as stores:
+        for store in (InMemoryStore(b"history"), *stores.values()):
+            _live_beside_a_stranger(tmp_path, store)
+
+
+def _live_beside_a_stranger(tmp_path: Path, store: Store) -> None:
+    mine, others = History(7, str(tmp_path)), History(8, str(tmp_path))
+    ann = mine.users[0]
+    mine.users, others.users = (ann,), (Scope(ann.tenant, "dan", ("ops",)),)
+    for scope, changes in mine.steps(60):
+        store.write(scope, changes)
+    questions = [mine.question() for _ in range(30)]
+    before = everything(store, ann, questions, MISTYPED)
+    assert before["counts"][0] > 15
+    hidden = (f"user:{others.users[0].user}", "group:ops")
+    written = 0
+    for scope, changes in others.steps(60):
+        if private := _private(changes, hidden):
+            store.write(scope, private)
+            written += len(private)
+    assert written > 10
+    assert everything(store, ann, questions, MISTYPED) == before
+
+
+def _private(changes: Sequence[Change], keys: tuple[str, ...]) -> list[Change]:
+    """Return those of a stranger's memories that only the stranger sees, with ids of the stranger's own."""
+    found: list[Change] = []
+    for change in changes:
+        if isinstance(change, PutMemory) and change.memory.record.key in keys:
+            record = change.memory.record
+            own = replace(record, id=f"{record.id[:-3]}fff")
+            vectors = {SMALL.fingerprint: embedded(record.content[:9])}
+            found.append(PutMemory(replace(change.memory, record=own, vectors=vectors)))
+    return found
+
+
+def _searches(store: Store, history: History, questions: Sequence[Question]) -> list[object]:
+    return [everything(store, scope, questions, MISTYPED) for scope in history.users]
+
+
+@pytest.fixture
+def lived(tmp_path: Path) -> Iterator[tuple[SQLiteStore, History, list[Question]]]:
+    """A store that has merged segments and late vectors, the history it lived, and questions."""
+    history = History(4, str(tmp_path))
+    store = SQLiteStore(tmp_path / "lived.db", b"history")
+    for scope, changes in history.steps(120):
+        store.write(scope, changes)
+    yield store, history, [history.question() for _ in range(25)]
+    store.close()
+
+
+def test_answers_are_the_same_warm_cold_and_reopened(
+    tmp_path: Path, lived: tuple[SQLiteStore, History, list[Question]]
+) -> None:
+    store, history, questions = lived
+    first = _searches(store, history, questions)
+    assert _searches(store, history, questions) == first
+    store.close()
+    again = SQLiteStore(tmp_path / "lived.db")
+    assert _searches(again, history, questions) == first
+    again.close()
+
+
+def test_answers_are_the_same_whether_or_not_segments_were_merged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The switch is the fan: with none ever due, every write's segment stays as it is."""
+    histories = (History(5, str(tmp_path)), History(5, str(tmp_path)))
+    stores = [SQLiteStore(tmp_path / name, b"history") for name in ("merged.db", "apart.db")]
+    for number in (0, 1):
+        if number == 1:
+            monkeypatch.setattr(merge, "FAN", 1_000_000)
+        for scope, changes in histories[number].steps(150):
+            stores[number].write(scope, changes)
+    files = [apsw.Connection(str(tmp_path / name)) for name in ("merged.db", "apart.db")]
+    counted = [file.execute("SELECT count(*) FROM segment").get for file in files]
+    assert counted[0] < counted[1] / 2
+    questions = [histories[0].question() for _ in range(25)]
+    together, apart = (_searches(store, histories[0], questions) for store in stores)
+    assert together == apart
+    for store in stores:
+        store.close()
