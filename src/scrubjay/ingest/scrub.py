@@ -1,0 +1,223 @@
+"""Scrub: str -> Scrubbed. Take secrets and private spans out of a text before it is stored, cached or sent.
+
+A secret becomes ``[secret:<kind>]``, a ``<private>…</private>`` span ``[private]``. A mark holds no line end,
+and what it replaces keeps its line ends, so every line keeps its number. Scrubbing twice changes nothing.
+
+Kinds are told by form (`scrub_patterns`), by context (`scrub_context`) or both; where two overlap, all that
+either covers goes. Nothing is decided by entropy alone: a commit hash or a session id is what a memory is
+asked for. Spans that stand for nothing (``xxxx``, ``AKIAIOSFODNN7EXAMPLE``, ``${TOKEN}``) stay.
+
+Text is looked at as Latin-1 bytes, one a character: offsets stay, and a search for bytes or a translation
+costs about a nanosecond a character where an expression over the text costs twenty.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from scrubjay.ingest.scrub_context import Span, filler, find, positions
+from scrubjay.ingest.scrub_patterns import SHAPES
+
+# Stamped on each document; a new version scrubs everything again.
+SCRUBBER_VERSION = "1"
+# The shortest shape (an Alibaba key) has 16 characters.
+LEAST_RUN = 16
+# A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
+MOST_ROUNDS = 4
+
+_RUN = b"r" * LEAST_RUN
+_RUN_CLASS = bytes(
+    ord("r") if chr(byte) in "._-~" or (byte < 128 and chr(byte).isalnum()) else 32 for byte in range(256)
+)
+_DIGIT_CLASS = bytes(
+    ord("0") if 48 <= byte <= 57 else 32 if chr(byte) in " -" else ord(".") for byte in range(256)
+)
+_CARDS = (b"0000 0000 0000 0000", b"0000 000000 00000")
+# Every random token has a capital or a digit; slugs, names and rulers of dashes mostly have none.
+_TELLING = re.compile(rb"[A-Z0-9]")
+_SEAM = re.compile(rb"[._-]++(?=[A-Za-z0-9])")
+_KINDS = tuple((kind, re.compile(source)) for kind, source in SHAPES)
+_ANY = re.compile(rb"|".join(b"(?:" + source + b")" for _, source in SHAPES))
+
+_PRIVATE = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
+_KEY_OPENS = re.compile(rb"-----BEGIN ((?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?)-----")
+_KEY_TEXT = re.compile(rb"[A-Za-z0-9+/=]{16,}")
+_BLANK_LINE = re.compile(rb"\n[ \t>]*\r?\n")
+_LINE_ENDS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class Scrubbed:
+    """A text without secrets.
+
+    Attributes:
+        text: The text, each secret replaced by its mark; as many lines as before.
+        counts: How many of each kind were replaced; kinds that were not found are not in it.
+    """
+
+    text: str
+    counts: Mapping[str, int]
+
+
+def scrub(text: str) -> Scrubbed:
+    """Replace every secret and every private span.
+
+    >>> scrub("host db, password = 'tr0ub4dor&3'").text
+    "host db, password = '[secret:password]'"
+    """
+    counts: Counter[str] = Counter()
+    data = text.encode("latin-1", "replace")
+    low = data.lower()
+    if low.find(b"<private") >= 0:
+        text = _replace(text, list(_private(text)), counts)
+        data = text.encode("latin-1", "replace")
+        low = data.lower()
+    for _ in range(MOST_ROUNDS):
+        spans = _merge(_secrets(data, low))
+        if not spans:
+            break
+        text = _replace(text, spans, counts)
+        data = text.encode("latin-1", "replace")
+        low = data.lower()
+    return Scrubbed(text, MappingProxyType(dict(sorted(counts.items()))))
+
+
+def _replace(text: str, spans: list[Span], counts: Counter[str]) -> str:
+    if not spans:
+        return text
+    parts: list[str] = []
+    end = 0
+    for span in spans:
+        mark = "[private]" if span.kind == "private" else f"[secret:{span.kind}]"
+        parts += (text[end : span.start], mark, *_LINE_ENDS.findall(text, span.start, span.end))
+        counts[span.kind] += 1
+        end = span.end
+    parts.append(text[end:])
+    return "".join(parts)
+
+
+def _merge(spans: Iterator[Span]) -> list[Span]:
+    """Spans in order, overlapping ones made one; the kind is that of the first whose form is certain."""
+    merged: list[Span] = []
+    for span in sorted(spans):
+        if merged and span.start < merged[-1].end:
+            last = merged[-1]
+            kind = span.kind if span.certain and not last.certain else last.kind
+            merged[-1] = Span(last.start, max(last.end, span.end), kind, last.certain or span.certain)
+        else:
+            merged.append(span)
+    return merged
+
+
+def _private(text: str) -> Iterator[Span]:
+    """Private spans, nested ones as one; a tag alone between backticks is talk about the tag.
+
+    A span that is never closed goes to the end: too much is safe, too little is not.
+    """
+    depth, start = 0, 0
+    for tag in _PRIVATE.finditer(text):
+        if text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
+            continue
+        if not tag[1]:
+            start = start if depth else tag.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                yield Span(start, tag.end(), "private", True)
+    if depth:
+        yield Span(start, len(text), "private", True)
+
+
+def _secrets(data: bytes, low: bytes) -> Iterator[Span]:
+    yield from _shapes(data)
+    yield from find(data, low)
+    yield from _private_keys(data, low)
+    yield from _cards(data)
+
+
+def _shapes(data: bytes) -> Iterator[Span]:
+    """Secrets told by form, in the runs of characters that are long enough to hold one."""
+    classes = data.translate(_RUN_CLASS)
+    start = classes.find(_RUN)
+    while start >= 0:
+        end = classes.find(b" ", start + LEAST_RUN)
+        if end < 0:
+            end = len(data)
+        if _TELLING.search(data, start, end):
+            taken = start
+            for at in _openings(data, start, end):
+                if at >= taken and (match := _ANY.match(data, at)) and (kind := _kind(data, at, match[0])):
+                    taken = match.end()
+                    yield Span(at, taken, kind, True)
+        start = classes.find(_RUN, end)
+
+
+def _openings(data: bytes, start: int, end: int) -> list[int]:
+    """Where a secret may begin in a run: its start, behind an escape that runs into it, behind each seam."""
+    before = data[start - 1 : start]
+    escaped = [start + 1] if before == b"\\" else [start + 2] if before == b"%" else []
+    return [start, *escaped, *[seam.end() for seam in _SEAM.finditer(data, start, end)]]
+
+
+def _kind(data: bytes, at: int, found: bytes) -> str | None:
+    kind = next(kind for kind, shape in _KINDS if shape.match(data, at))
+    if filler(found) or (kind == "credit-card" and not _card(found)):
+        return None
+    return kind
+
+
+def _private_keys(data: bytes, low: bytes) -> Iterator[Span]:
+    """PEM and PGP private keys, and the beginning of one that was cut off."""
+    closers: dict[bytes, int] = {}
+    done = 0
+    for at in positions(low, b"-----begin "):
+        match = _KEY_OPENS.match(data, at) if at >= done else None
+        if match is None:
+            continue
+        closer = b"-----END " + match[1] + b"-----"
+        # Looked up once and kept while it lies ahead: many openings must not each search the whole text.
+        if closers.get(closer, -1) < match.end() and closers.get(closer) != len(data):
+            found = data.find(closer, match.end())
+            closers[closer] = len(data) if found < 0 else found
+        body = data[match.end() : closers[closer]] if closers[closer] < len(data) else b""
+        if body and _is_key(body):
+            done = closers[closer] + len(closer)
+        else:
+            blank = _BLANK_LINE.search(data, match.end())
+            done = blank.start() if blank else len(data)
+            if not _is_key(data[match.end() : done]):
+                continue
+        yield Span(at, done, "pgp-private-key" if b"PGP" in match[1] else "private-key", True)
+
+
+def _is_key(body: bytes) -> bool:
+    """Whether most of it is key material, and not talk between two mentions of a header."""
+    solid = sum(len(part) for part in _KEY_TEXT.findall(body))
+    return solid > 0 and 2 * solid >= len(body) - sum(
+        body.count(byte) for byte in (b" ", b"\n", b"\r", b"\\n")
+    )
+
+
+def _cards(data: bytes) -> Iterator[Span]:
+    """Payment cards in their printed groups; nine in ten other numbers fail the check digit."""
+    classes = data.translate(_DIGIT_CLASS)
+    for form in _CARDS:
+        for at in positions(classes, form):
+            end = at + len(form)
+            apart = data[at - 1 : at].isdigit() or data[end : end + 1].isdigit()
+            if not apart and _card(data[at:end].replace(b" ", b"").replace(b"-", b"")):
+                yield Span(at, end, "credit-card", True)
+
+
+def _card(digits: bytes) -> bool:
+    """Whether the number has an issuer's beginning and a right check digit (Luhn, ISO/IEC 7812-1)."""
+    if not digits.startswith(
+        (b"4", b"5", b"34", b"37", b"6011", b"65", b"22", b"23", b"24", b"25", b"26", b"27")
+    ):
+        return False
+    values = [byte - 48 for byte in reversed(digits)]
+    doubled = (sum(divmod(2 * value, 10)) for value in values[1::2])
+    return (sum(values[::2]) + sum(doubled)) % 10 == 0

@@ -1,0 +1,258 @@
+import math
+import re
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
+
+HEX = "9f86d081884c7d65" + "9a2feaa0c55ad015"
+MIXED = "q7Rz2LkV" + "9pXw4TnB6mYc"
+AWS = "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYzzzzzzKEYa"
+PEM = (
+    "-----BEGIN {0}PRIVATE KEY-----\n"
+    + "MIIEpAIBAAKCAQEA7Vq3nT9bKx2LmPzR4\n" * 3
+    + "-----END {0}PRIVATE KEY-----"
+)
+
+CONTEXTS = [
+    ("password", "password = 'tr0ub4dor&3'", "password = '{}'"),
+    ("password", "DB_PASSWORD=s3cr3tValue", "DB_PASSWORD={}"),
+    ("password", '"password": "p4ss.word!",', '"password": "{}",'),
+    ("password", "**Password:** kx92mQp", "**Password:** {}"),
+    ("password", "Password: `kx92mQp!`", "Password: `{}`"),
+    ("password", 'password="correcthorsebattery7"', 'password="{}"'),
+    ("password", "<password>kx92mQp</password>", "<password>{}</password>"),
+    ("password", "run --password kx92mQp now", "run --password {} now"),
+    ("password", "$config['pass'] = 'kx92mQp';", "$config['pass'] = '{}';"),
+    ("password", '\\"password\\": \\"kx92mQp\\"', '\\"password\\": \\"{}\\"'),
+    ("api-key", f"api_key: {HEX}", "api_key: {}"),
+    ("api-key", f'apiKey := "{MIXED}"', 'apiKey := "{}"'),
+    ("api-key", f"GET /v1?page=2&api_key={MIXED}&size=9", "GET /v1?page=2&api_key={}&size=9"),
+    ("api-key", f"X-Api-Key: {MIXED}", "X-Api-Key: {}"),
+    ("api-key", f"PRIVATE_KEY={MIXED * 60}", "PRIVATE_KEY={}"),
+    ("api-key", f"PRIVATE_KEY='{MIXED * 60}'", "PRIVATE_KEY='{}'"),
+    ("secret", f"client_secret={MIXED}", "client_secret={}"),
+    ("secret", f'"secret" => "{HEX}"', '"secret" => "{}"'),
+    ("token", f"auth_token = {MIXED}", "auth_token = {}"),
+    ("token", f"deploy --token {MIXED} --force", "deploy --token {} --force"),
+    ("aws-api-key", f"aws_secret_access_key = {AWS}", "aws_secret_access_key = {}"),
+    ("azure-storage-key", f"AccountName=a;AccountKey={MIXED * 4}kT9/Zw==;", "AccountName=a;AccountKey={};"),
+    ("datadog-api-key", f"DATADOG_API_KEY={HEX}", "DATADOG_API_KEY={}"),
+    ("heroku-api-key", "HEROKU_API_KEY=9f86d081-884c-7d65-9a2f-eaa0c55ad015", "HEROKU_API_KEY={}"),
+    ("cloudflare-token", f"CLOUDFLARE_API_TOKEN={MIXED * 2}", "CLOUDFLARE_API_TOKEN={}"),
+    ("url-signature", f"https://a.blob.host/c?sv=2&sig={MIXED}%3D", "https://a.blob.host/c?sv=2&sig={}"),
+    ("authorization-bearer", f'-H "Authorization: Bearer {MIXED}"', '-H "Authorization: Bearer {}"'),
+    ("authorization-basic", "Authorization: Basic " + "YWxhZGRpbjpvcGVuc2VzYW1l", "Authorization: Basic {}"),
+    ("authorization-bearer", f"Authorization: SSWS {MIXED}", "Authorization: SSWS {}"),
+    ("url-password", "https://me:kx92mQp@host.org/x", "https://me:{}@host.org/x"),
+    (
+        "postgres-password",
+        "postgresql+psycopg://me:kx92mQp@db:5432/x",
+        "postgresql+psycopg://me:{}@db:5432/x",
+    ),
+    ("mysql-password", "mysql://me:kx92mQp@db/x", "mysql://me:{}@db/x"),
+    ("mongodb-password", "mongodb+srv://me:kx92mQp@c.net/x", "mongodb+srv://me:{}@c.net/x"),
+    ("redis-password", "redis://:kx92mQp@cache:6379", "redis://:{}@cache:6379"),
+    ("amqp-password", "amqps://me:kx92mQp@mq/v", "amqps://me:{}@mq/v"),
+    (
+        "slack-webhook",
+        f"https://hooks.slack.com/services/T0AAAAAA/B0BBBBBB/{MIXED}",
+        "https://hooks.slack.com/{}",
+    ),
+    (
+        "discord-webhook",
+        f"https://discord.com/api/webhooks/123456789012345678/{MIXED * 4}",
+        "https://discord.com/api/webhooks/{}",
+    ),
+    (
+        "teams-webhook",
+        f"https://a.webhook.office.com/webhookb2/{HEX}@{HEX}/x",
+        "https://a.webhook.office.com/{}",
+    ),
+    ("braintree-token", "access_token$produc" + f"tion${'a1' * 8}${HEX}", "{}"),
+]
+
+PROSE = [
+    "password = os.environ['DB_PASSWORD']",
+    "password = getpass.getpass()",
+    "password=$DB_PASSWORD",
+    "password: ${{ secrets.DB_PASSWORD }}",
+    "password: <your-password>",
+    "password: required",
+    "Password: at least 8 characters, one of them a digit",
+    'password: "string"',
+    'input type="password" name="password" placeholder="Your password"',
+    "if password == user.password:",
+    "The secret: practise every day.",
+    "api_key = 'xxxxxxxxxxxxxxxxxxxx'",
+    "api_key: YOUR_API_KEY_1234567",
+    "token: string",
+    "token = self.tokenizer.encode2(text)",
+    "token_type: access-token-v2",
+    "token=refresh_token_2024",
+    "max_tokens: 4096, token: 128000",
+    "primary key: order_id_2024_06_01",
+    "secret: sha256 of the file",
+    "commit 9f86d081884c7d659a2feaa0c55ad0159f86d081",
+    "id 9f86d081-884c-7d65-9a2f-eaa0c55ad015",
+    "Authorization: Bearer <token>",
+    "Authorization: Bearer $TOKEN",
+    "authorization: see the next chapter",
+    "https://host.org:8080/@me/a:b",
+    "postgres://user:password@localhost/db",
+    "postgres://${USER}:${PASSWORD}@localhost/db",
+    "git@github.com:me/repo.git and ssh://git@host:22/x",
+    "the bypass: road7works",
+    "https://discord.com/channels/123456789012345678",
+    "order 1234 5678 9012 3456",
+    "call --token-file path7/to/token",
+    "-----BEGIN CERTIFICATE-----\nMIIEpAIBAAKCAQEA7Vq3nT9bKx2LmPzR4\n-----END CERTIFICATE-----",
+    "A key starts with -----BEGIN PRIVATE KEY----- and ends with -----END PRIVATE KEY----- in PEM.",
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "shape"), CONTEXTS)
+def test_a_secret_is_told_by_its_place_and_only_the_secret_goes(kind: str, text: str, shape: str) -> None:
+    got = scrub(f"first\n{text}\nlast")
+    assert got.text == f"first\n{shape.format(f'[secret:{kind}]')}\nlast"
+    assert got.counts == {kind: 1}
+
+
+@pytest.mark.parametrize("text", PROSE)
+def test_prose_code_and_placeholders_stay(text: str) -> None:
+    got = scrub(text)
+    assert got.text == text
+    assert got.counts == {}
+
+
+@pytest.mark.parametrize("label", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
+def test_a_private_key_goes_and_keeps_its_lines(label: str) -> None:
+    text = f"a\n{PEM.format(label)}\nb"
+    assert scrub(text).text == "a\n[secret:private-key]\n\n\n\n\nb"
+
+
+def test_a_pgp_key_an_indented_key_and_a_key_on_one_line_go() -> None:
+    pgp = (
+        PEM.format("PGP ")
+        .replace("KEY-----", "KEY BLOCK-----")
+        .replace("KEY BLOCK-----\nM", "KEY BLOCK-----\n\nM")
+    )
+    assert scrub(pgp).counts == {"pgp-private-key": 1}
+    assert scrub(PEM.format("").replace("\n", "\n    ")).text.startswith("[secret:private-key]\n\n")
+    assert (
+        scrub('{"key": "' + PEM.format("").replace("\n", "\\n") + '"}').text
+        == '{"key": "[secret:private-key]"}'
+    )
+
+
+def test_a_private_key_that_is_cut_off_goes_to_the_next_blank_line() -> None:
+    cut = PEM.format("").split("-----END")[0]
+    assert scrub(f"{cut}\nAfter it.").text == "[secret:private-key]\n\n\n\n\nAfter it."
+    assert scrub(cut + PEM.format("")).text == "[secret:private-key]" + "\n" * 8
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a <private>b</private> c", "a [private] c"),
+        ("a <PRIVATE reason='x'>b\nc</Private> d", "a [private]\n d"),
+        ("a <private>b <private>c</private> d</private> e", "a [private] e"),
+        ("a <private>b\n\nc\r\nd", "a [private]\n\n\r\n"),
+        ("write `<private>` around it", "write `<private>` around it"),
+        ("a </private> b", "a </private> b"),
+        ("<privateer> a", "<privateer> a"),
+    ],
+)
+def test_a_private_span_is_never_kept(text: str, expected: str) -> None:
+    got = scrub(text)
+    assert got.text == expected
+    assert got.counts.get("private", 0) == expected.count("[private]")
+
+
+def test_overlapping_finds_go_as_one_under_the_name_of_the_certain_one() -> None:
+    token = "gh" + "p_" + MIXED * 2
+    got = scrub(f"GITHUB_TOKEN='{token}' https://x:{token}@github.com Authorization: Bearer {token}")
+    assert got.counts == {"github-token": 3}
+    assert MIXED not in got.text
+
+
+def test_counts_add_up_by_kind_and_offsets_hold_behind_other_scripts() -> None:
+    got = scrub(f"π𝄞 пароль İ\npassword = 'kx92mQp'\n密码 password='kx92mQz' api_key={HEX}")
+    assert got.counts == {"api-key": 1, "password": 2}
+    assert got.text.startswith("π𝄞 пароль İ\npassword = '[secret:password]'\n密码 password='")
+
+
+def test_the_version_is_one() -> None:
+    assert SCRUBBER_VERSION == "1"
+
+
+HOSTILE = (
+    *(
+        "password=ab:",
+        "secret:1",
+        "api_key=a1b2c3d4e5f6g7&",
+        "token = 'a1!",
+        "<password>",
+        "</password>",
+        " --token ",
+    ),
+    *(
+        "eyJ-",
+        "eyJ.",
+        "A1.",
+        "sk-ant-api03-",
+        "xoxb-1",
+        "-----BEGIN PRIVATE KEY-----",
+        "<private>",
+        "4111 ",
+        "://a:b@",
+    ),
+)
+
+
+def seconds(text: str) -> float:
+    best = math.inf
+    for _ in range(3):
+        start = time.process_time()
+        scrub(text)
+        best = min(best, time.process_time() - start)
+    return best
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_four_times_a_hostile_text_costs_four_times_as_much_not_sixteen(piece: str) -> None:
+    short = (piece * 12_000)[:12_000]
+    assert seconds(short * 4) < 10 * seconds(short)
+
+
+PIECE = st.one_of(
+    st.sampled_from([text for _, text, _ in CONTEXTS]),
+    st.sampled_from(PROSE),
+    st.sampled_from(
+        [
+            PEM.format(""),
+            "-----BEGIN PRIVATE KEY-----",
+            "<private>",
+            "</private>",
+            "`",
+            "gh" + "p_" + MIXED * 2,
+        ]
+    ),
+    st.text(alphabet="ab1Z=:/@.-_'\"\n\r\u2028 <>\\%é", max_size=12),
+    st.text(max_size=8),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(PIECE, max_size=8).map("".join))
+def test_a_second_scrub_changes_nothing_and_lines_keep_their_numbers(text: str) -> None:
+    once = scrub(text)
+    assert len(re.findall(r"[\n\r\u2028\u2029\x85\v\f\x1c-\x1e]", once.text)) == len(
+        re.findall(r"[\n\r\u2028\u2029\x85\v\f\x1c-\x1e]", text)
+    )
+    again = scrub(once.text)
+    assert again.text == once.text
+    assert again.counts == {}

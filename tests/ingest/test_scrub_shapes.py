@@ -1,0 +1,224 @@
+"""Each shape of secret by example; the secrets are made at run time, lest a scanner take them for leaks."""
+
+import random
+
+import pytest
+
+from scrubjay.ingest import scrub_patterns
+from scrubjay.ingest.scrub import scrub
+
+_random = random.Random(7)
+ALNUM = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwyz23456789"
+
+
+def made(size: int, letters: str = ALNUM) -> str:
+    return "".join(_random.choice(letters) for _ in range(size))
+
+
+def hexa(size: int) -> str:
+    return "9" + made(size - 1, "0123456789abcdef")
+
+
+def upper(size: int) -> str:
+    return made(size, "ABCDEFGHJKLMNPQRSTUVWXYZ234567")
+
+
+def uuid() -> str:
+    return "-".join(hexa(size) for size in (8, 4, 4, 4, 12))
+
+
+# Kind, a secret, and something like it that is none: too short, another prefix, another alphabet.
+SHAPES: tuple[tuple[str, str, str], ...] = (
+    ("aws-access-key", "AK" + "IA" + upper(16), "AK" + "IA" + upper(15)),
+    ("aws-access-key", "AS" + "IA" + upper(16), "ASIAN" + upper(16)),
+    ("aws-bedrock-key", "AB" + "SK" + made(120), "AB" + "SK" + made(90)),
+    ("alibaba-access-key", "LT" + "AI" + made(20), "LT" + "AI" + made(30)),
+    ("google-api-key", "AI" + "za" + made(35), "AI" + "za" + made(33)),
+    ("google-client-secret", "GOC" + "SPX-" + made(28), "GOC" + "SPX-" + made(20)),
+    ("google-oauth-token", "ya" + "29." + made(60), "ya" + "30." + made(60)),
+    ("azure-client-secret", made(3) + "8Q~" + made(34), made(3) + "xQ~" + made(34)),
+    ("azure-devops-token", made(76) + "AZ" + "DO" + made(4), made(70) + "AZ" + "DO" + made(4)),
+    ("digitalocean-token", "dop" + "_v1_" + hexa(64), "dop" + "_v1_" + hexa(40)),
+    (
+        "cloudflare-origin-key",
+        "v1" + ".0-" + hexa(24) + "-" + hexa(146),
+        "v1" + ".0-" + hexa(24) + "-" + hexa(40),
+    ),
+    ("heroku-key", "HR" + "KU-" + uuid(), "HR" + "KU-" + hexa(12)),
+    ("netlify-token", "nf" + "p_" + made(36), "nf" + "p_" + made(20)),
+    ("vercel-token", "vc" + "p_" + made(24), "vc" + "x_" + made(24)),
+    ("render-key", "rn" + "d_" + made(32), "rn" + "d_" + made(20)),
+    ("flyio-token", "fo" + "1_" + made(43), "fo" + "1_" + made(20)),
+    ("flyio-token", "fm" + "2_" + made(300), "fm" + "2_" + made(40)),
+    ("tailscale-key", "tsk" + "ey-auth-" + made(12) + "-" + made(32), "tsk" + "ey-auth-" + made(12)),
+    ("terraform-token", made(14) + ".atlas" + "v1." + made(64), made(14) + ".atlas" + "v2." + made(64)),
+    ("pulumi-token", "pu" + "l-" + hexa(40), "pu" + "ll-" + hexa(40)),
+    ("vault-token", "hv" + "s." + made(95), "hv" + "x." + made(95)),
+    ("vault-token", "s" + "." + made(23) + "7", "s" + ".someRatherLongAttribute"),
+    ("doppler-token", "dp" + ".pt." + made(43), "dp" + ".zz." + made(43)),
+    ("databricks-token", "da" + "pi" + hexa(32), "da" + "pi" + hexa(20)),
+    ("supabase-key", "sb" + "p_" + hexa(40), "sb" + "p_" + hexa(20)),
+    ("supabase-key", "sb_" + "secret_" + made(30), "sb_" + "public_" + made(30)),
+    ("planetscale-token", "psc" + "ale_pw_" + made(43), "psc" + "ale_db_" + made(43)),
+    ("neon-key", "na" + "pi_" + hexa(64), "na" + "pi_" + hexa(30)),
+    *(("github-token", f"gh{kind}" + "_" + made(36), f"gh{kind}" + "_" + made(30)) for kind in "pousr"),
+    ("github-token", "github" + "_pat_" + made(22) + "_" + made(59), "github" + "_pat_" + made(22)),
+    ("gitlab-token", "gl" + "pat-" + made(20), "gl" + "pat-" + made(12)),
+    ("gitlab-token", "GR" + "1348941" + made(20), "GR" + "1348942" + made(20)),
+    ("bitbucket-token", "AT" + "BB" + made(32), "AT" + "BB" + made(16)),
+    ("atlassian-token", "AT" + "ATT3" + made(186), "AT" + "ATT3" + made(40)),
+    ("sourcegraph-token", "sg" + "p_" + hexa(40), "sg" + "p_" + hexa(30)),
+    ("sonar-token", "sq" + "u_" + hexa(40), "sq" + "z_" + hexa(40)),
+    ("buildkite-token", "bk" + "ua_" + hexa(40), "bk" + "ua_" + hexa(32)),
+    ("circleci-token", "CCI" + "PAT_" + made(22) + "_" + hexa(40), "CCI" + "PAT_" + made(22)),
+    ("artifactory-token", "AK" + "Cp" + made(69), "AK" + "Cp" + made(40)),
+    ("docker-token", "dckr" + "_pat_" + made(27), "dckr" + "_img_" + made(27)),
+    ("npm-token", "np" + "m_" + made(36), "np" + "m_" + made(30)),
+    ("pypi-token", "py" + "pi-AgEIcHlwaS5vcmc" + made(80), "py" + "pi-AgEIcHlwaS5vcmc" + made(20)),
+    ("rubygems-key", "ruby" + "gems_" + hexa(48), "ruby" + "gems_" + hexa(40)),
+    ("crates-token", "ci" + "o" + made(32), "ci" + "o" + made(20)),
+    ("nuget-key", "oy" + "2" + hexa(43), "oy" + "2" + hexa(30)),
+    ("clojars-token", "CLO" + "JARS_" + hexa(60), "CLO" + "JARS_" + hexa(30)),
+    ("octopus-key", "AP" + "I-" + upper(26), "AP" + "I-" + upper(20)),
+    ("postman-key", "PM" + "AK-" + hexa(24) + "-" + hexa(34), "PM" + "AK-" + hexa(24)),
+    ("launchdarkly-key", "sd" + "k-" + uuid(), "sdk" + "s-" + uuid()),
+    ("anthropic-key", "sk" + "-ant-api03-" + made(93) + "AA", "sk" + "-ant-api03-" + made(20)),
+    ("openrouter-key", "sk" + "-or-v1-" + hexa(64), "sk" + "-or-v1-" + hexa(20)),
+    ("langfuse-key", "sk" + "-lf-" + uuid(), "pk" + "-lf-" + uuid()),
+    ("openai-key", "sk" + "-proj-" + made(48), "sk" + "-proj-" + made(8)),
+    ("openai-key", "sk" + "-" + made(48), "sk" + "-" + made(20)),
+    ("huggingface-token", "hf" + "_" + made(34), "hf" + "_" + made(20)),
+    ("replicate-token", "r8" + "_" + made(37), "r9" + "_" + made(37)),
+    ("groq-key", "gs" + "k_" + made(52), "gs" + "k_" + made(30)),
+    ("xai-key", "xa" + "i-" + made(80), "xa" + "i-" + made(40)),
+    ("perplexity-key", "pp" + "lx-" + made(48), "pp" + "lx-" + made(30)),
+    ("cerebras-key", "cs" + "k-" + hexa(48), "cs" + "k-" + hexa(30)),
+    ("nvidia-key", "nv" + "api-" + made(64), "nv" + "api-" + made(30)),
+    ("jina-key", "ji" + "na_" + hexa(32) + made(28), "ji" + "na_" + hexa(20)),
+    ("voyage-key", "pa" + "-" + made(43), "pa" + "-" + "words-that-are-only-words-and-nothing-else-x"),
+    ("tavily-key", "tv" + "ly-" + made(32), "tv" + "ly-" + made(20)),
+    ("elevenlabs-key", "sk" + "_" + hexa(48), "sk" + "_" + hexa(40)),
+    ("pinecone-key", "pc" + "sk_" + made(6) + "_" + made(63), "pc" + "sk_" + made(6)),
+    ("langsmith-key", "ls" + "v2_pt_" + hexa(32) + "_" + hexa(10), "ls" + "v2_pt_" + hexa(32)),
+    (
+        "slack-token",
+        "xo" + "xb-" + made(12, "123456789") + "-" + made(24),
+        "xo" + "xb-is-the-prefix-of-a-token",
+    ),
+    ("slack-token", "xa" + "pp-1-" + upper(11) + "-1234567890123-" + hexa(64), "xa" + "pp-1-" + upper(11)),
+    ("discord-token", "MT" + made(24) + ".G" + made(5) + "." + made(38), "MT" + made(24) + ".G" + made(5)),
+    ("twilio-key", "S" + "K" + hexa(32), "A" + "C" + hexa(32)),
+    ("sendgrid-key", "S" + "G." + made(22) + "." + made(43), "S" + "G." + made(22)),
+    ("mailgun-key", "ke" + "y-" + hexa(32), "ke" + "y-" + hexa(30)),
+    ("mailgun-key", hexa(32) + "-" + hexa(8) + "-" + hexa(8), hexa(32) + "-" + hexa(8)),
+    ("mailchimp-key", hexa(32) + "-us" + "12", hexa(32) + "-eu12"),
+    ("brevo-key", "xkey" + "sib-" + hexa(64) + "-" + made(16), "xkey" + "sib-" + hexa(64)),
+    ("mailersend-key", "ml" + "sn." + hexa(64), "ml" + "sn." + hexa(30)),
+    ("resend-key", "re" + "_" + made(8) + "_" + made(24), "re" + "_" + made(8) + "_" + made(10)),
+    ("stripe-key", "sk" + "_live_" + made(24), "pk" + "_live_" + made(24)),
+    ("stripe-key", "rk" + "_test_" + made(24), "rk" + "_test_" + made(6)),
+    ("stripe-webhook-secret", "wh" + "sec_" + made(32), "wh" + "sec_" + made(12)),
+    ("square-token", "sq" + "0atp-" + made(22), "sq" + "0atp-" + made(12)),
+    ("shopify-token", "sh" + "pat_" + hexa(32), "sh" + "pat_" + hexa(20)),
+    ("plaid-token", "access" + "-sandbox-" + uuid(), "access" + "-control-" + uuid()),
+    ("easypost-key", "EZ" + "AK" + made(54), "EZ" + "AK" + made(30)),
+    ("flutterwave-key", "FLW" + "SECK-" + hexa(32) + "-X", "FLW" + "PUBK-" + hexa(32) + "-X"),
+    ("shippo-token", "ship" + "po_live_" + hexa(40), "ship" + "po_live_" + hexa(20)),
+    ("newrelic-key", "NR" + "AK-" + upper(27), "NR" + "XX-" + upper(27)),
+    ("sentry-token", "sn" + "trys_" + made(100), "sn" + "trys_" + made(20)),
+    ("grafana-token", "gl" + "sa_" + made(32) + "_" + hexa(8), "gl" + "sa_" + made(32)),
+    ("grafana-token", "gl" + "c_" + made(60), "gl" + "c_" + made(20)),
+    ("dynatrace-token", "dt" + "0c01." + upper(24) + "." + upper(64), "dt" + "0c01." + upper(24)),
+    ("posthog-key", "ph" + "x_" + made(43), "ph" + "c_" + made(43)),
+    ("linear-key", "li" + "n_api_" + made(40), "li" + "n_web_" + made(40)),
+    ("notion-token", "nt" + "n_" + made(46), "nt" + "n_" + made(20)),
+    ("notion-token", "sec" + "ret_" + made(43), "sec" + "ret_" + made(20)),
+    ("airtable-token", "pa" + "t" + made(14) + "." + hexa(64), "pa" + "t" + made(14) + "." + hexa(20)),
+    ("figma-token", "fi" + "gd_" + made(43), "fi" + "gx_" + made(43)),
+    ("hubspot-token", "pa" + "t-na1-" + uuid(), "pa" + "t-xx1-" + uuid()),
+    ("typeform-token", "tf" + "p_" + made(44), "tf" + "p_" + made(20)),
+    ("contentful-token", "CF" + "PAT-" + made(43), "CF" + "PAT-" + made(20)),
+    ("mapbox-token", "sk" + ".eyJ" + made(80) + "." + made(22), "sk" + ".eyJ" + made(12)),
+    ("dropbox-token", "sl" + "." + made(140), "sl" + "." + made(60)),
+    ("facebook-token", "EA" + "AM" + made(120), "EA" + "AX" + made(120)),
+    ("twitter-token", "A" * 22 + made(90), "A" * 22 + made(20)),
+    ("okta-token", "0" + "0" + made(40), "0" + "0" + made(30)),
+    ("1password-token", "ops" + "_eyJ" + made(300), "ops" + "_eyJ" + made(30)),
+    (
+        "1password-key",
+        "A3" + "-" + "-".join((upper(6), upper(11), *(upper(5) for _ in range(3)))),
+        "A3-" + upper(6),
+    ),
+    ("age-secret-key", "AGE-" + "SECRET-KEY-1" + upper(58), "age1" + hexa(58)),
+    ("nostr-key", "ns" + "ec1" + made(58, "acdefghjkl234567"), "np" + "ub1" + made(58, "acdefghjkl234567")),
+    (
+        "jwt",
+        "ey" + "J" + made(30) + ".ey" + "J" + made(60) + "." + made(43),
+        "ey" + "J" + made(30) + "." + made(60),
+    ),
+    ("credit-card", "4111 1111 " + "1111 1111", "4111 1111 " + "1111 1112"),
+    ("credit-card", "3782 822463 " + "10005", "3782 822463 " + "10006"),
+    ("credit-card", "5555-5555-" + "5555-4444", "9111 1111 1111 1111"),
+    ("credit-card", "40128888" + "88881881", "40128888" + "88881882"),
+)
+
+# A kind that more than its own characters make, and the same without them.
+IN_PLACE: tuple[tuple[str, str, str], ...] = (
+    ("google-refresh-token", "1/" + "/0" + made(40), "2/" + "/0" + made(40)),
+    ("telegram-token", "12345678:" + "AA" + made(33), "name:" + "AA" + made(33)),
+    ("asana-token", "1234567890123456:" + hexa(32), "12:" + hexa(32)),
+    (
+        "sentry-dsn",
+        "https:/" + "/" + hexa(32) + "@o1.ingest.sentry.io/2",
+        "https:/" + "/" + hexa(32) + "@host.example",
+    ),
+)
+
+
+@pytest.mark.parametrize(("kind", "secret", "miss"), SHAPES)
+def test_a_secret_is_told_by_its_form(kind: str, secret: str, miss: str) -> None:
+    for before, after in (
+        ("it is ", " here"),
+        ("", ""),
+        ('"', '",'),
+        ("x=", "\n"),
+        ("(", ")."),
+        ("`", "`"),
+        ("\\n", "\\n"),
+    ):
+        got = scrub(before + secret + after)
+        assert got.text == f"{before}[secret:{kind}]{after}"
+        assert got.counts == {kind: 1}
+
+
+@pytest.mark.parametrize(("kind", "secret", "miss"), SHAPES + IN_PLACE)
+def test_what_only_looks_like_a_secret_stays(kind: str, secret: str, miss: str) -> None:
+    assert scrub(f"it is {miss} here").text == f"it is {miss} here"
+
+
+@pytest.mark.parametrize(("kind", "secret", "miss"), IN_PLACE)
+def test_a_secret_is_told_by_its_form_and_the_characters_before_it(kind: str, secret: str, miss: str) -> None:
+    got = scrub(f"it is {secret} here")
+    assert got.counts == {kind: 1}
+    assert f"[secret:{kind}]" in got.text
+
+
+def test_every_shape_is_proven_by_an_example() -> None:
+    assert {kind for kind, _ in scrub_patterns.SHAPES} == {row[0] for row in SHAPES + IN_PLACE}
+
+
+@pytest.mark.parametrize(("kind", "secret", "miss"), [row for row in SHAPES if row[0] != "credit-card"][::6])
+def test_a_secret_behind_a_seam_of_a_longer_word_is_found(kind: str, secret: str, miss: str) -> None:
+    if kind in {"jwt", "okta-token"}:
+        return
+    assert scrub(f"see My.{secret} now").counts.get(kind) == 1
+
+
+def test_made_up_fillers_stay() -> None:
+    for text in (
+        "AK" + "IAIOSFODNN7EXAMPLE",
+        "gh" + "p_" + "x" * 36,
+        "sk" + "-" + "0" * 48,
+        "hf" + "_" + "aA1" * 12,
+    ):
+        assert scrub(text).text == text
