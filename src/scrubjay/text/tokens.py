@@ -219,6 +219,14 @@ def _known(language: str) -> dict[str, tuple[tuple[str, ...], int]]:
 def _learn(
     raw: str, language: str, known: dict[str, tuple[tuple[str, ...], int]]
 ) -> tuple[tuple[str, ...], int]:
+    if raw.isascii() and raw.isalpha() and raw[1:].islower():  # most words of most texts: nothing to cut
+        word = raw.lower()[:LONGEST_TERM]
+        learnt = tuple(dict.fromkeys((word, stem(word, language)))), 1
+        if len(raw) <= LONGEST_TERM:
+            if len(known) >= FORMS_KEPT:
+                known.clear()
+            known[raw] = learnt
+        return learnt
     emitted: list[str] = []
     source_words = 0
     for gram, piece, _, _ in _source_words(raw):
