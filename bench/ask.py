@@ -20,10 +20,12 @@ from data import DataSet, Doc, Query, Space, spaces
 from metrics import DEPTH, first_seen, measure
 from scrubjay import Memory
 from scrubjay.config import Settings
+from scrubjay.memory.answers import Result
 from scrubjay.memory.new import NewMemory
 from scrubjay.providers.embedders.minilm import MiniLmEmbedder
 from scrubjay.providers.embedders.port import Embedder
 from scrubjay.providers.embedders.static import StaticEmbedder
+from scrubjay.recall.request import MOST_RESULTS
 
 TURNS = 100
 """Results asked for at first when sessions are ranked; doubled until they name ten sessions."""
@@ -32,7 +34,7 @@ Options = Mapping[str, Any]
 
 
 class HollowError(Exception):
-    """A run that measured nothing: no documents, no hits, or a state that was not reached."""
+    """A run that measured nothing: no documents, no hits, a state not reached, another scope's memory."""
 
 
 @dataclass(slots=True)
@@ -86,7 +88,7 @@ def run_set(
         queries: What to ask.
         store: File of the store; it should not exist yet.
         state: ``sync`` (words and the static model) or ``embed`` (after the backfill).
-        configurations: Name to options of ``Memory.search``.
+        configurations: Name to options of ``Memory.search``; the first must find something.
         models: The embedders: the base model, then those that are backfilled.
 
     Raises:
@@ -110,9 +112,9 @@ def run_set(
                         _ask(memory, query, known, run, name, options, wants_sessions)
     if not run.added:
         raise HollowError(f"Set {data.name}: no document was written.")
-    for name, found in run.documents.items():
-        if not any(found.values()):
-            raise HollowError(f"Set {data.name}: {name} found nothing for any of {len(found)} queries.")
+    first = next(iter(run.documents), "")
+    if not any(run.documents.get(first, {}).values()):
+        raise HollowError(f"Set {data.name}: none of {len(queries)} queries found anything ({first}).")
     return run
 
 
@@ -193,18 +195,25 @@ def _ask(
     answer = memory.search(query.text, limit=DEPTH, **options)
     run.took.setdefault(name, []).append((time.perf_counter() - begun) * 1000)
     run.partial.update(answer.partial)
-    turns = [doc for result in answer.results for doc in known[result.id]]
+    turns = _documents(answer.results, known)
     run.documents.setdefault(name, {})[query.id] = first_seen(doc.id for doc in turns)[:DEPTH]
     if not wants_sessions:
         return
     limit = TURNS
     while True:
         results = memory.search(query.text, limit=limit, **options).results
-        ranked = first_seen(doc.session or "" for result in results for doc in known[result.id])
-        if len(ranked) >= DEPTH or len(results) < limit:
+        ranked = first_seen(doc.session or "" for doc in _documents(results, known))
+        if len(ranked) >= DEPTH or len(results) < limit or limit == MOST_RESULTS:
             break
-        limit *= 2
+        limit = min(limit * 2, MOST_RESULTS)
     run.sessions.setdefault(name, {})[query.id] = ranked[:DEPTH]
+
+
+def _documents(results: Sequence[Result], known: Mapping[str, list[Doc]]) -> list[Doc]:
+    strangers = [result.id for result in results if result.id not in known]
+    if strangers:
+        raise HollowError(f"An answer names {strangers[0]}, which was not written to its scope.")
+    return [doc for result in results for doc in known[result.id]]
 
 
 def _moment(text: str) -> datetime:

@@ -52,8 +52,8 @@ def measure_known(trees: Sequence[Tree], place: Path, args: argparse.Namespace) 
         result["overhead_per_memory"] = round((status.bytes - text - vectors) / status.memories)
     search = [*command(), "search", queries[0], "--json", "--store", str(store), "--user", USER]
     timed(search, home)
-    result["cold_search_seconds"] = cold(search, home, max(args.runs, 5))
-    result["cold_stages_seconds"] = stages(store, USER, queries[0], home, max(args.runs, 5))
+    result["cold_search_seconds"] = cold(search, home, args.runs)
+    result["cold_stages_seconds"] = stages(store, USER, queries[0], home, args.runs)
     for processes in (1, 5):
         own = memory_of(store, USER, queries[:20], home, processes=processes, options="cold=True")
         result[f"memory_mb_{processes}"] = own

@@ -78,7 +78,7 @@ def shown(figure: Figure) -> str:
     >>> shown(Figure(0.5, 0.4, 0.6, 100))
     '.500 [.400 .600]'
     """
-    return f"{_short(figure.mean)} [{_short(figure.low)} {_short(figure.high)}]"
+    return f"{short(figure.mean)} [{short(figure.low)} {short(figure.high)}]"
 
 
 def spread(values: Sequence[float], digits: int = 3) -> dict[str, float]:
@@ -119,7 +119,7 @@ def log_rows(rows: Sequence[tuple[str, str, str]]) -> None:
     LOG.write_text(f"{before}{rule}\n{fresh}{after}", encoding="utf-8")
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     text = f"{value:.3f}"
     return text[1:] if text.startswith("0") else text.replace("-0", "-", 1)
 

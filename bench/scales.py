@@ -137,14 +137,11 @@ def _baseline(
     for batch in _batches(words, count, seed):
         base.add((str(i), text) for i, text in enumerate(batch))
     wrote = time.perf_counter() - begun
-    found = {
-        "write_seconds": round(wrote, 2),
-        "search_ms": _search(lambda query: base.search(query, LIMIT), queries),
-        "bytes": file.stat().st_size,
-    }
+    took = _search(lambda query: base.search(query, LIMIT), queries)
     base.close()
+    size = file.stat().st_size
     file.unlink()
-    return found
+    return {"write_seconds": round(wrote, 2), "search_ms": took, "bytes": size}
 
 
 def _batches(words: Sequence[str], count: int, seed: int) -> Iterator[list[str]]:

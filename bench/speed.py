@@ -23,6 +23,7 @@ from report import circumstances, load, log_rows, spread, write_json
 from scales import USER, measure_scale
 from trees import Tree, generate, unpack, words_of
 
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write; return the exit code."""
     args = _parser().parse_args(arguments)
@@ -163,7 +164,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--scales", default="1000,10000", help="numbers of memories, separated by commas")
     parser.add_argument("--seed", type=int, default=7, help="of questions and texts")
-    parser.add_argument("--runs", type=int, default=3, help="repeats of each sync")
+    parser.add_argument("--runs", type=int, default=5, help="repeats of each sync and cold command")
     parser.add_argument("--items", type=int, default=300, help="known items over all trees")
     parser.add_argument("--questions", type=int, default=100, help="questions at each scale")
     parser.add_argument(

@@ -60,7 +60,8 @@ class Fts5:
         return [name for (name,) in found]
 
     def close(self) -> None:
-        """Close the file."""
+        """Write everything into the file and close it."""
+        self._db.pragma("wal_checkpoint(TRUNCATE)")
         self._db.close()
 
 

@@ -1,0 +1,93 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sets import DOCS, QRELS, QUERIES, write_set
+
+import ablate
+import speed
+from report import log_rows, percentiles, spread
+from scales import SyntheticEmbedder, questions, texts
+from trees import generate
+
+
+def test_a_small_run_measures_every_part(tmp_path: Path):
+    name, folder = generate(tmp_path, 5, files=4)
+    out = tmp_path / "speed.json"
+    arguments = ["--tree", str(folder), "--runs", "1", "--items", "4", "--scales", "60", "--questions", "5"]
+    assert speed.main([*arguments, "--json", str(out)]) == 0
+    found = json.loads(out.read_text())
+    tree = found["trees"][name]
+    assert tree["files"] == 4
+    assert tree["passages"] >= 4
+    assert 0 < tree["unchanged_seconds"]["median"] < tree["cold_seconds"]["unchanged"]["median"]
+    known = found["known_items"]
+    assert known["items"] == 4
+    assert set(known["cold_stages_seconds"]) == {"python", "imports", "model", "open", "query"}
+    assert known["overhead_per_memory"] > 0
+    (scale,) = found["scales"]
+    assert scale["memories"] == 60
+    assert scale["search_ms"]["p50"] > 0
+    assert scale["fts5"]["bytes"] > scale["text_bytes"] / 2
+
+
+def test_a_tree_that_is_not_there_is_named_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert speed.main(["--tree", str(tmp_path / "absent"), "--scales", ""]) == 1
+    assert f"There is no tree {tmp_path / 'absent'}." in capsys.readouterr().err
+
+
+def test_texts_and_questions_depend_on_the_seed_alone():
+    words = ["heron", "mill", "river", "bread"]
+    assert list(texts(words, 5, 1)) == list(texts(words, 5, 1))
+    assert list(texts(words, 5, 1)) != list(texts(words, 5, 2))
+    assert min(len(text.split()) for text in texts(words, 50, 1)) >= 40
+    assert questions(words, 3, 1) == questions(words, 3, 1)
+
+
+def test_synthetic_vectors_are_unit_rows_that_depend_on_the_text_alone():
+    one, other = SyntheticEmbedder(1).embed(["a", "b"])
+    (again,) = SyntheticEmbedder(1).embed(["a"])
+    assert one.shape == (1, 384)
+    assert one.dtype == np.float32
+    assert np.linalg.norm(one) == pytest.approx(1, abs=1e-5)
+    assert (one == again).all()
+    assert not (one == other).all()
+
+
+def test_spread_and_percentiles_of_known_values():
+    assert spread([3.0, 1.0, 2.0]) == {"median": 2.0, "min": 1.0, "max": 3.0, "runs": 3}
+    assert percentiles([float(i) for i in range(1, 101)]) == {
+        "p50": 50.5,
+        "p95": 95.0,
+        "min": 1.0,
+        "max": 100.0,
+    }
+
+
+def test_rows_are_put_on_top_of_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    log = tmp_path / "LOG.md"
+    rule = "| --- | --- | --- | --- | --- | --- | --- |"
+    log.write_text(f"# Log\n\n| date |\n{rule}\n| old |\n", encoding="utf-8")
+    monkeypatch.setattr("report.LOG", log)
+    log_rows([("set one", ".5 [.4 .6]", "sync")])
+    lines = log.read_text(encoding="utf-8").splitlines()
+    assert lines[3] == rule
+    assert "| set one | .5 [.4 .6] | sync |" in lines[4]
+    assert lines[5] == "| old |"
+
+
+def test_an_ablation_compares_every_configuration_with_the_default(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    folder = write_set(tmp_path / "tiny", DOCS, QUERIES, QRELS)
+    out = tmp_path / "ablate.json"
+    assert (
+        ablate.main(["--data", str(folder), "--state", "sync", "--metric", "hit@1", "--json", str(out)]) == 0
+    )
+    found = json.loads(out.read_text())["sets"]["tiny"]["documents"]
+    assert found["default"]["hit@1"]["against_default"]["mean"] == 0.0
+    assert found["bm25"]["hit@1"]["mean"] == 1.0
+    assert found["ngram"]["hit@1"]["mean"] == 0.0
+    assert found["ngram"]["hit@1"]["against_default"]["mean"] == -1.0
+    assert "without prune" in capsys.readouterr().out
