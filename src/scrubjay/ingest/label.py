@@ -138,9 +138,14 @@ def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Recor
 
 
 def prepare(record: Record, tongue: str | None = None) -> Prepared:
-    """Return a memory with its terms: those of its text, and of what it stands under."""
+    """Return a memory with its terms: those of its text, of what it stands under, and its title's once more.
+
+    A title counted twice lifts known items (a heading's words find its section first .79 to .87 of the
+    time) and lowers no set by more than .005 (bench/LOG.md).
+    """
     tongue = tongue or language(record.content)
-    return Prepared(record, terms("\n".join((*context(record), record.content)), tongue), {}, tongue)
+    named = "\n".join((record.title, *context(record), record.content))
+    return Prepared(record, terms(named, tongue), {}, tongue)
 
 
 def context(record: Record) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""Pipeline: the read path in one screen: plan > channels > fuse > weigh > verify > diversify > assemble."""
+"""Pipeline: the read path in one screen.
+
+plan > channels > weigh > fuse > evidence > neighbours > verify > diversify > assemble
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,21 @@ from scrubjay.recall.channels.ranking import Ranking
 from scrubjay.recall.channels.vectors import vectors
 from scrubjay.recall.channels.words import WordsRanking, words
 from scrubjay.recall.diversify import diversify
-from scrubjay.recall.fuse import fuse
+from scrubjay.recall.evidence import evidence
+from scrubjay.recall.fuse import fuse, ordered, shared
+from scrubjay.recall.neighbours import neighbours
 from scrubjay.recall.plan import Plan, plan
 from scrubjay.recall.request import Request
 from scrubjay.recall.verify import verify
+from scrubjay.recall.weigh import weigh
 from scrubjay.store.base import Reader
+from scrubjay.store.score import idf
 
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.port import Embedder
 
-AT_ONCE = 4
-"""Records read for one wanted result: enough that a few equal texts leave the answer full."""
+SPARE = 20
+"""Records read beyond those wanted: enough that a few equal texts leave the answer full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +44,32 @@ class Found:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the channels said."""
+
+    rankings: tuple[Ranking, ...]
+    words: WordsRanking | None
+    partial: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
 def search(reader: Reader, embedders: Sequence[Embedder], request: Request) -> Found:
     """Answer one query from one consistent view."""
     made = plan(request, reader)
-    rankings, by_words, partial, notes = _channels(made, reader, embedders)
-    fused = fuse(rankings, made.fusion, made.weights)
-    chosen, records = _chosen(fused, made, reader)
+    heard = _channels(made, reader, embedders)
+    ranked = _ranked(made, heard, reader)
+    chosen, records = _chosen(ranked, made, reader)
     sources = {source.id: source for source in reader.sources()}
-    results = assemble(chosen[: made.limit], records, sources, (made, by_words), request)
-    return Found(results, partial, made.notes + notes)
+    results = assemble(chosen[: made.limit], records, sources, (made, heard.words), request)
+    return Found(results, heard.partial, made.notes + heard.notes)
 
 
-def _channels(
-    made: Plan, reader: Reader, embedders: Sequence[Embedder]
-) -> tuple[list[Ranking], WordsRanking | None, tuple[str, ...], tuple[str, ...]]:
+def _channels(made: Plan, reader: Reader, embedders: Sequence[Embedder]) -> Heard:
     rankings: list[Ranking] = []
-    by_words = None
     partial: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    if made.groups:
-        by_words = words(made, reader)
+    by_words = words(made, reader) if made.groups else None
     if by_words is not None and "bm25" in made.channels:
         rankings.append(by_words)
     if "vector" in made.channels:
@@ -64,15 +77,38 @@ def _channels(
         rankings += by_vectors
     if by_words is not None and "ngram" in made.channels:
         respelled, notes = ngrams(made, reader, by_words.words.frequencies)
-        if respelled is not None:
-            rankings.append(respelled)
-    return rankings, by_words, partial, notes
+        rankings += [respelled] if respelled is not None else []
+    return Heard(tuple(rankings), by_words, partial, notes)
 
 
-def _chosen(fused: list[Candidate], made: Plan, reader: Reader) -> tuple[list[Candidate], dict[str, Record]]:
-    """Read records until enough candidates passed verification and none repeats a text."""
+def _ranked(made: Plan, heard: Heard, reader: Reader) -> list[Candidate]:
+    """Fuse the rankings. Only ``auto`` looks beyond them; the others are what their weights say."""
+    if made.fusion != "auto":
+        return fuse(heard.rankings, made.fusion, shared(heard.rankings, made.weights))
+    weights = weigh(heard.rankings, made.query.text)
+    fused = fuse(heard.rankings, made.fusion, weights)
+    ids = [candidate.id for candidate in fused]
+    adjacent = reader.adjacent(ids) if "neighbours" in made.stages else {}
+    if adjacent:
+        missing = sorted({near for found in adjacent.values() for near in found} - set(ids))
+        fused = fuse(heard.rankings, made.fusion, weights, missing)
+    heads = reader.heads([candidate.id for candidate in fused])
+    if "evidence" in made.stages and heard.words is not None:
+        counted = heard.words.words
+        known = [idf(counted.memories, frequency) for frequency in counted.frequencies]
+        fused = evidence(fused, heads, made.groups, known)
+    if adjacent:
+        scores = {candidate.id: candidate.score for candidate in fused}
+        hits = set(ids)
+        fused = neighbours([c for c in fused if c.id in hits], scores, adjacent, heads)
+    return ordered(fused)
+
+
+def _chosen(ranked: list[Candidate], made: Plan, reader: Reader) -> tuple[list[Candidate], dict[str, Record]]:
+    """Read the records of enough candidates that some may fail verification or repeat a text."""
     checked = bool(made.query.phrases or made.query.excluded)
-    first = len(fused) if checked else min(len(fused), max(made.limit * AT_ONCE, made.limit + 20))
-    records = reader.get([candidate.id for candidate in fused[:first]])
-    present = [candidate for candidate in fused[:first] if candidate.id in records]
-    return diversify(verify(present, records, made.query), records), records
+    first = len(ranked) if checked else min(len(ranked), made.limit + SPARE)
+    records = reader.get([candidate.id for candidate in ranked[:first]])
+    present = [candidate for candidate in ranked[:first] if candidate.id in records]
+    passed = verify(present, records, made.query)
+    return (diversify(passed, records) if "diversify" in made.stages else passed), records

@@ -120,6 +120,19 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """What ranking asks of a memory without reading its text.
+
+    Attributes:
+        title: Its title.
+        words: Its source words, as words are scored.
+    """
+
+    title: str
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
 class Counts:
     """What a scope holds.
 
@@ -159,6 +172,17 @@ class Reader(Protocol):
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the visible memories of these whole ids; unknown and foreign ids are left out alike."""
+        ...
+
+    def heads(self, ids: Sequence[str]) -> dict[str, Head]:
+        """Return title and length of the visible memories of these whole ids."""
+        ...
+
+    def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the visible turns just before and after each of these turns of a session, in that order.
+
+        Memories without session and turn, and turns without a neighbour, are left out.
+        """
         ...
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:

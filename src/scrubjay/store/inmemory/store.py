@@ -14,7 +14,7 @@ from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.memory.ranking import Hit, rounded
 from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
-from scrubjay.store.base import Counts, Coverage, ModelState, Waiting
+from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Change, Codes, Prepared
 from scrubjay.store.inmemory.state import State
 from scrubjay.store.paths import path_passes
@@ -113,6 +113,28 @@ class InMemoryReader:
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the visible memories of these ids."""
         return {i: self._visible[i].record for i in ids if i in self._visible}
+
+    def heads(self, ids: Sequence[str]) -> dict[str, Head]:
+        """Return title and length of memories."""
+        held = {i: self._visible[i] for i in ids if i in self._visible}
+        return {i: Head(m.record.title, m.terms.length) for i, m in held.items()}
+
+    def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the turns just before and after each turn of a session."""
+        turns: dict[tuple[str, int], list[str]] = {}
+        for i, m in sorted(self._visible.items()):
+            if m.record.session is not None and m.record.turn is not None:
+                turns.setdefault((m.record.session, m.record.turn), []).append(i)
+        found = {}
+        for i in ids:
+            record = self._visible[i].record if i in self._visible else None
+            if record is None or record.session is None or record.turn is None:
+                continue
+            before, after = ((record.session, record.turn + step) for step in (-1, 1))
+            near = (*turns.get(before, ()), *turns.get(after, ()))
+            if near:
+                found[i] = near
+        return found
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""

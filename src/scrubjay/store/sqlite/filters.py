@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from scrubjay.memory.records import Where
 from scrubjay.store.paths import path_passes
-from scrubjay.store.sqlite import pack
-from scrubjay.store.sqlite.table import Table
+from scrubjay.store.table import STATUS_CODE, TIER_CODE, Table
 
 if TYPE_CHECKING:
     import apsw
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 def passing(db: apsw.Connection, tenant: int, table: Table, where: Where) -> NDArray[np.bool_]:
     """Return a mask over the rows. What the columns hold is asked of them, the rest of the tables."""
     columns = table.columns
-    mask = table.live & np.isin(columns["status"], _codes(pack.STATUS_CODE, where.statuses))
+    mask = table.live & np.isin(columns["status"], _codes(STATUS_CODE, where.statuses))
     if where.tiers:
-        mask &= np.isin(columns["tier"], _codes(pack.TIER_CODE, where.tiers))
+        mask &= np.isin(columns["tier"], _codes(TIER_CODE, where.tiers))
     if where.since is not None:
         mask &= columns["at"] >= where.since
     if where.until is not None:

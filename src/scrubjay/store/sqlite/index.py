@@ -19,6 +19,7 @@ from scrubjay.memory.records import Record
 from scrubjay.store.changes import Codes, Prepared
 from scrubjay.store.score import MOST_COUNTED
 from scrubjay.store.sqlite import pack
+from scrubjay.store.table import COLUMNS, STATUS_CODE, TIER_CODE
 
 if TYPE_CHECKING:
     import apsw
@@ -52,7 +53,7 @@ def put(
 def _put_segment(
     db: apsw.Connection, owner: tuple[int, str, int], entries: Sequence[Entry], terms: dict[str, int]
 ) -> None:
-    columns = np.zeros(len(entries), pack.COLUMNS)
+    columns = np.zeros(len(entries), COLUMNS)
     slots: dict[int, list[int]] = defaultdict(list)
     counts: dict[int, bytearray] = defaultdict(bytearray)
     own: list[tuple[int, int, bytes]] = []
@@ -90,7 +91,7 @@ def _column(db: apsw.Connection, entry: Entry) -> tuple[int, ...]:
     at = record.event.start if record.event is not None else record.recorded_at
     language = language_number(db, entry.memory.language)
     length = min(entry.memory.terms.length, 2**32 - 1)
-    return (parsed[1], entry.num, at, length, pack.TIER_CODE[record.tier], pack.STATUS_CODE[record.status], 1, language)
+    return (parsed[1], entry.num, at, length, TIER_CODE[record.tier], STATUS_CODE[record.status], 1, language)
 
 
 def language_number(db: apsw.Connection, code: str) -> int:
@@ -153,8 +154,8 @@ def take_out(db: apsw.Connection, nums: Sequence[int]) -> list[int]:
 
 def _blank_columns(db: apsw.Connection, segment: int, slots: Sequence[int]) -> int:
     (blob,) = db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
-    columns = np.frombuffer(blob, pack.COLUMNS).copy()
-    columns[list(slots)] = np.zeros(1, pack.COLUMNS)[0]
+    columns = np.frombuffer(blob, COLUMNS).copy()
+    columns[list(slots)] = np.zeros(1, COLUMNS)[0]
     live = int(columns["live"].sum())
     db.execute(
         "UPDATE segment SET columns = ?, live = ?, length = ?, version = version + 1 WHERE id = ?",

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.store.sqlite import index, pack
+from scrubjay.store.table import COLUMNS
 
 if TYPE_CHECKING:
     import apsw
@@ -69,7 +70,7 @@ def merge(db: apsw.Connection, segments: Sequence[int]) -> int:
     parts = []
     base = 0
     for row in rows:
-        columns = np.frombuffer(row[8], pack.COLUMNS)
+        columns = np.frombuffer(row[8], COLUMNS)
         live = columns["live"] == 1
         places = np.where(live, np.cumsum(live) - 1 + base, -1).astype(np.int32)
         remap[row[0]] = places

@@ -8,25 +8,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.memory.tiers import STATUSES, TIERS
-
 MOST: Final = 16_384
 """Most slots of a segment: a slot fits 16 bits, and taking one memory out rewrites little."""
 
-COLUMNS: Final = np.dtype(
-    [
-        ("key", "<u8"),  # the id's number
-        ("num", "<i8"),
-        ("at", "<i8"),  # event start, else recorded: UTC µs
-        ("length", "<u4"),  # source words
-        ("tier", "u1"),
-        ("status", "u1"),
-        ("live", "u1"),  # 0: taken out; the slot stays empty until the segment is merged
-        ("language", "u1"),  # row of the language table
-    ]
-)
-TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
-STATUS_CODE: Final = {status: code for code, status in enumerate(STATUSES)}
 SIGN: Final = 1 << 63
 """Moves an id's number into SQLite's signed range without changing its order."""
 

@@ -13,12 +13,13 @@ from scrubjay.memory.ids import DIGITS
 from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX
-from scrubjay.store.base import Counts, Coverage, ModelState, Waiting
+from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes
-from scrubjay.store.scored import ArrayScored
+from scrubjay.store.scored import ArrayScored, by_words
 from scrubjay.store.sqlite import filters, models, rows, terms, vectors, words
-from scrubjay.store.sqlite.table import Table, Tables
+from scrubjay.store.sqlite.table import Tables
 from scrubjay.store.sqlite.tenant import find
+from scrubjay.store.table import Table
 from scrubjay.text.grams import nearest
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from scrubjay.text.tokens import TermGroup
 
 NO_TENANT = -1
-AT_ONCE = 500
-"""Ids asked for in one statement."""
 
 class SQLiteReader:
     """A view that lasts as long as its transaction."""
@@ -103,11 +102,44 @@ class SQLiteReader:
         """Return the visible memories of these ids."""
         wanted = [memory for memory in dict.fromkeys(ids) if rows.is_id(memory)]
         held: dict[str, Record] = {}
-        for first in range(0, len(wanted), AT_ONCE):
-            hashes = [rows.sort_hash(memory) for memory in wanted[first : first + AT_ONCE]]
+        for batch in rows.batches(wanted):
+            hashes = [rows.sort_hash(memory) for memory in batch]
             marks = ",".join("?" * len(hashes))
             held |= {record.id: record for record in self._records(f"m.hash IN ({marks})", hashes)}
         return {memory: held[memory] for memory in wanted if memory in held}
+
+    def heads(self, ids: Sequence[str]) -> dict[str, Head]:
+        """Return title and length of memories."""
+        table = self._table()
+        places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
+        found: dict[str, Head] = {}
+        for batch in rows.batches(list(places)):
+            held = self._db.execute(
+                f"SELECT tier, hash, title FROM memory WHERE tenant = ? AND generation = ? AND key IN ({self._marks}) "
+                f"AND hash IN ({','.join('?' * len(batch))})",
+                (*self._own, *map(rows.sort_hash, batch)),
+            ).fetchall()
+            for tier, number, title in held:
+                memory = rows.from_hash(tier, number)
+                if memory in places:
+                    found[memory] = Head(title, int(table.lengths[places[memory]]))
+        return found
+
+    def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the turns just before and after each turn of a session."""
+        found: dict[str, tuple[str, ...]] = {}
+        for batch in rows.batches(ids):
+            held = self._db.execute(
+                "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.tenant = m.tenant AND "
+                "n.session = m.session AND n.turn IN (m.turn - 1, m.turn + 1) AND n.generation = m.generation "
+                f"WHERE m.tenant = ? AND m.generation = ? AND m.key IN ({self._marks}) AND n.key IN ({self._marks}) "
+                f"AND m.hash IN ({','.join('?' * len(batch))}) ORDER BY m.hash, n.turn, n.tier, n.hash",
+                (*self._own, *self._scope.keys, *map(rows.sort_hash, batch)),
+            ).fetchall()
+            for tier, number, other_tier, other in held:
+                memory = rows.from_hash(tier, number)
+                found[memory] = (*found.get(memory, ()), rows.from_hash(other_tier, other))
+        return {memory: found[memory] for memory in ids if memory in found}
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""
@@ -133,7 +165,7 @@ class SQLiteReader:
         """Score by BM25."""
         table = self._table()
         passing = filters.passing(self._db, self._tenant, table, where)
-        return words.score(table, [self._postings(group) for group in groups], passing)
+        return by_words(table, [self._postings(group) for group in groups], passing)
 
     def _postings(self, group: TermGroup) -> words.Found:
         """Return a group's rows; asked by the plan first and by the scorer again."""

@@ -15,13 +15,13 @@ import numpy as np
 from scrubjay.memory.records import Document, Record, Versions
 from scrubjay.store.changes import Change, Codes, Prepared, PutVersions
 from scrubjay.store.scope_check import of_a_generation
-from scrubjay.store.sqlite import models, pack, rows
+from scrubjay.store.sqlite import models, rows
 from scrubjay.store.sqlite.connect import immediate
-from scrubjay.store.sqlite.table import Part
 from scrubjay.store.sqlite.tenant import Tenant
 from scrubjay.store.sqlite.terms import Vocabulary
 from scrubjay.store.sqlite.vectors import Blocks
 from scrubjay.store.sqlite.writer import Writer
+from scrubjay.store.table import COLUMNS, Part
 from scrubjay.text.tokens import Terms
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class SQLiteRebuild:
                 own = places == slot
                 if own.any():
                     vectors[fingerprint] = Codes(data[own], scales[own])
-        language = int(np.frombuffer(columns, pack.COLUMNS)["language"][slot])
+        language = int(np.frombuffer(columns, COLUMNS)["language"][slot])
         (code,) = self._db.execute("SELECT code FROM language WHERE id = ?", (language,)).fetchone()
         return Prepared(record, Terms({}, 0), vectors, code)
 

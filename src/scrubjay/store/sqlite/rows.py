@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from scrubjay.memory.ids import memory_id, parse_id
@@ -99,3 +100,13 @@ def from_hash(tier: str, number: int) -> str:
 def is_id(memory: str) -> bool:
     """Return whether a text is a whole id."""
     return parse_id(memory) is not None
+
+
+AT_ONCE: Final = 500
+"""Ids asked for in one statement."""
+
+
+def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield whole ids as many at a time as one statement takes."""
+    for first in range(0, len(ids), AT_ONCE):
+        yield ids[first : first + AT_ONCE]

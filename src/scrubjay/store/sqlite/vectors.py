@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from scrubjay.memory.models import Model
 from scrubjay.store.score import products, quantised
-from scrubjay.store.scored import ArrayScored, spread
+from scrubjay.store.scored import ArrayScored, by_vectors
 from scrubjay.store.sqlite.pack import Vectors, unpack_vectors
-from scrubjay.store.sqlite.table import Part, Table
+from scrubjay.store.table import Part, Table
 
 if TYPE_CHECKING:
     import apsw
@@ -77,14 +77,4 @@ def score(
                 np.maximum.at(best, rows, amounts)
             else:
                 best[rows] = amounts
-    known = table.live & (best > -np.inf)
-    mean, deviation = spread(best[known])
-    return ArrayScored(
-        table=table,
-        scores=best,
-        known=known,
-        passing=np.flatnonzero(known & passing),
-        mean=mean,
-        deviation=deviation,
-        covered=int(known.sum()),
-    )
+    return by_vectors(table, best, passing)
