@@ -4,34 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.memory.ranking import MICRO, Hit, rounded
+from scrubjay.store.score import idf, saturation
+from scrubjay.store.table import Table
 
-
-class Rows(Protocol):
-    """Visible memories laid end to end, so that a memory is one number everywhere."""
-
-    @property
-    def memories(self) -> int:
-        """How many rows are memories (N)."""
-        ...
-
-    @property
-    def columns(self) -> NDArray[np.void]:
-        """Structured, shape (rows,): at least ``key`` (the id's number) and ``tier`` (its place in TIERS)."""
-        ...
-
-    def ids(self, rows: NDArray[np.int64]) -> list[str]:
-        """Return the ids of rows."""
-        ...
-
-    def find(self, ids: Sequence[str]) -> list[int | None]:
-        """Return the row of each id, None where there is none."""
-        ...
+Found = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Rows that hold a term, ascending, each once, and how often."""
+NOTHING: Final[Found] = (np.zeros(0, np.int64), np.zeros(0, np.float64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +34,7 @@ class ArrayScored:
         covered: How many rows are covered.
     """
 
-    table: Rows
+    table: Table
     scores: NDArray[np.float64]
     known: NDArray[np.bool_]
     passing: NDArray[np.int64]
@@ -103,3 +87,67 @@ def spread(scores: NDArray[np.float64]) -> tuple[float, float]:
         return 0.0, 0.0
     mean = float(scores.mean())
     return mean, float(np.sqrt(np.mean((scores - mean) ** 2)))
+
+
+def united(found: Sequence[Found]) -> Found:
+    """Return the rows that hold any of several terms, with the largest of their frequencies."""
+    found = [pair for pair in found if len(pair[0])]
+    if not found:
+        return NOTHING
+    if len(found) == 1:
+        return found[0]
+    rows = np.concatenate([pair[0] for pair in found])
+    counts = np.concatenate([pair[1] for pair in found])
+    order = np.argsort(rows, kind="stable")
+    rows, counts = rows[order], counts[order]
+    first = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
+    return rows[first], np.maximum.reduceat(counts, first)
+
+
+def by_words(table: Table, found: Sequence[Found], passing: NDArray[np.bool_]) -> ArrayScored:
+    """Score every row by BM25; groups are added in their order, as the reference adds them.
+
+    Args:
+        table: The rows.
+        found: The rows that hold each term group, with its frequency.
+        passing: Which rows pass the filter.
+    """
+    scores = np.zeros(table.rows, np.float64)
+    parts = []
+    for rows, counts in found:
+        amounts = idf(table.memories, len(rows)) * saturation(counts, table.lengths[rows], table.average)
+        scores[rows] += amounts
+        parts.append((rows, amounts))
+    mean, deviation = spread(scores[table.live])
+    return ArrayScored(
+        table=table,
+        scores=scores,
+        known=table.live,
+        passing=np.flatnonzero(passing & (scores > 0)),
+        mean=mean,
+        deviation=deviation,
+        covered=table.memories,
+        groups=tuple(parts),
+        frequencies=tuple(len(rows) for rows, _ in parts),
+    )
+
+
+def by_vectors(table: Table, best: NDArray[np.float64], passing: NDArray[np.bool_]) -> ArrayScored:
+    """Return the scores of a model.
+
+    Args:
+        table: The rows.
+        best: The best window's cosine of each row, ``-inf`` where it has none.
+        passing: Which rows pass the filter.
+    """
+    known = table.live & (best > -np.inf)
+    mean, deviation = spread(best[known])
+    return ArrayScored(
+        table=table,
+        scores=best,
+        known=known,
+        passing=np.flatnonzero(known & passing),
+        mean=mean,
+        deviation=deviation,
+        covered=int(known.sum()),
+    )

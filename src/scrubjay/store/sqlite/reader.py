@@ -15,7 +15,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes
-from scrubjay.store.scored import ArrayScored, by_words
+from scrubjay.store.scored import ArrayScored, Found, by_words
 from scrubjay.store.sqlite import filters, models, rows, terms, vectors, words
 from scrubjay.store.sqlite.table import Tables
 from scrubjay.store.sqlite.tenant import find
@@ -44,7 +44,7 @@ class SQLiteReader:
         self._marks = ",".join("?" * len(scope.keys))
         self._own = (self._tenant, self._generation, *scope.keys)
         self._seen: Table | None = None
-        self._found: dict[TermGroup, words.Found] = {}
+        self._found: dict[TermGroup, Found] = {}
 
     def _table(self) -> Table:
         if self._seen is None:
@@ -167,7 +167,7 @@ class SQLiteReader:
         passing = filters.passing(self._db, self._tenant, table, where)
         return by_words(table, [self._postings(group) for group in groups], passing)
 
-    def _postings(self, group: TermGroup) -> words.Found:
+    def _postings(self, group: TermGroup) -> Found:
         """Return a group's rows; asked by the plan first and by the scorer again."""
         if group not in self._found:
             self._found[group] = words.postings(self._db, self._tenant, self._table(), group)

@@ -1,0 +1,101 @@
+"""Table: the memories one reader may see, laid end to end, so that a row is one number everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scrubjay.memory.ids import memory_id, parse_id
+from scrubjay.memory.tiers import STATUSES, TIERS
+
+COLUMNS: Final = np.dtype(
+    [
+        ("key", "<u8"),  # the id's number
+        ("num", "<i8"),
+        ("at", "<i8"),  # event start, else recorded: UTC µs
+        ("length", "<u4"),  # source words
+        ("tier", "u1"),
+        ("status", "u1"),
+        ("live", "u1"),  # 0: taken out; the slot stays empty until the segment is merged
+        ("language", "u1"),  # row of the language table
+    ]
+)
+TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
+STATUS_CODE: Final = {status: code for code, status in enumerate(STATUSES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One segment within a table.
+
+    Attributes:
+        segment: Its number.
+        version: Changes with every change of its columns, postings or vectors.
+        first: Row of its first slot.
+        slots: How many rows it has.
+    """
+
+    segment: int
+    version: int
+    first: int
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of all visible memories.
+
+    Attributes:
+        parts: The segments, in order; none in a store that has no segments.
+        columns: Shape (rows,), of `COLUMNS`; dead slots have ``live`` 0.
+        live: Which rows are memories.
+        lengths: Source words a row, float64.
+        memories: How many rows are live (N).
+        average: Mean length of the live rows, 1.0 when all are empty.
+        languages: Numbers of the live rows' languages.
+    """
+
+    parts: tuple[Part, ...]
+    columns: NDArray[np.void]
+    live: NDArray[np.bool_]
+    lengths: NDArray[np.float64]
+    memories: int
+    average: float
+    languages: tuple[int, ...]
+    _order: list[NDArray[np.int64]] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, dead ones too."""
+        return len(self.columns)
+
+    def ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """Return the ids of live rows."""
+        keys, tiers = self.columns["key"][rows], self.columns["tier"][rows]
+        return [memory_id(TIERS[tier], key) for key, tier in zip(keys.tolist(), tiers.tolist(), strict=True)]
+
+    def find(self, ids: Sequence[str]) -> list[int | None]:
+        """Return the row of each id, None where the table has none."""
+        if not self._order:
+            self._order.append(np.argsort(self.columns["key"], kind="stable"))
+        order = self._order[0]
+        wanted = [parse_id(memory) for memory in ids]
+        numbers = np.array([pair[1] if pair is not None else 0 for pair in wanted], np.uint64)
+        spots = np.searchsorted(self.columns["key"], numbers, sorter=order).tolist()
+        return [
+            self._row(order, spot, pair) if pair is not None else None
+            for spot, pair in zip(spots, wanted, strict=True)
+        ]
+
+    def _row(self, order: NDArray[np.int64], spot: int, wanted: tuple[str, int]) -> int | None:
+        tier, key = wanted
+        while spot < len(order) and int(self.columns["key"][order[spot]]) == key:
+            row = int(order[spot])
+            if self.live[row] and TIERS[self.columns["tier"][row]] == tier:
+                return row
+            spot += 1
+        return None
