@@ -17,7 +17,8 @@ from scrubjay.memory.records import Source
 from scrubjay.memory.scope import Scope
 from scrubjay.store.open import open_store
 from scrubjay.wiring.lineup import Lineup, catalog, given
-from scrubjay.wiring.syncing import Desk, freshen
+from scrubjay.wiring.desk import Desk
+from scrubjay.wiring.freshen import freshen
 
 if TYPE_CHECKING:
     from scrubjay.memory.answers import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.ingest.pipeline import compare
+from scrubjay.ingest.compare import compare
 from scrubjay.memory.records import Source
 from scrubjay.store.base import Reader
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest.chunk import ChunkSettings
+from scrubjay.ingest.compare import compare
 from scrubjay.ingest.label import Ids, Labelled, Traits, label
 from scrubjay.ingest.read import Drafted, draft, read
-from scrubjay.ingest.sources.files import DEFAULT_INCLUDE, FileState, Scan, scan
+from scrubjay.ingest.sources.files import FileState
 from scrubjay.ingest.sources.read import FileText
 from scrubjay.ingest.write import Ready, batches, write
 from scrubjay.memory.answers import Progress, Trouble
@@ -55,20 +56,6 @@ class Run:
     chunks: ChunkSettings
     tally: Tally
     progress: Callable[[Progress], None] | None = None
-
-
-def compare(source: Source, known: Mapping[str, Document]) -> tuple[Scan, list[FileState], list[str]]:
-    """Return the scan of a source, the files whose time or size changed, and the paths that are gone."""
-    found = scan(Path(source.root), include=source.include or DEFAULT_INCLUDE, exclude=source.exclude)
-    changed = [
-        file
-        for file in found.files
-        if file.path not in known or (known[file.path].mtime_ns, known[file.path].size) != (file.mtime_ns, file.size)
-    ]
-    present = {file.path for file in found.files}
-    unread = {problem.path for problem in found.problems}
-    gone = [path for path in known if path not in present and not _within(path, unread)]
-    return found, changed, gone
 
 
 def sync(run: Run, registered: Source, source: Source) -> None:
@@ -194,7 +181,3 @@ def _traits(run: Run, source: Source, drafted: Drafted) -> Traits:
         event = when(text)
     written = drafted.document.mtime_ns // 1000 or now
     return Traits(key, run.scope.user, facts.tags, event, facts.pinned, min(written, now), now)
-
-
-def _within(path: str, folders: set[str]) -> bool:
-    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)

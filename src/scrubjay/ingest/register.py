@@ -57,16 +57,6 @@ def register(store: Store, scope: Scope, path: Path, wish: Source) -> Source:
     return changed
 
 
-def apart(source: Source, others: Sequence[Source]) -> Source:
-    """Return a source that leaves out what other sources inside it hold themselves."""
-    inside = []
-    for other in others:
-        place = location(other)
-        if other.id != source.id and place.startswith(source.root.rstrip("/") + "/") and not single(source):
-            inside.append("/" + escaped(os.path.relpath(place, source.root)))
-    return replace(source, exclude=(*source.exclude, *inside)) if inside else source
-
-
 def _holding(known: Sequence[Source], full: Path) -> Source | None:
     for source in known:
         if location(source) == str(full):

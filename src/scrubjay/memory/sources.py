@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from scrubjay.errors import NotFoundError
 from scrubjay.memory.ids import memory_key
@@ -48,3 +49,13 @@ def single(source: Source) -> bool:
 def escaped(name: str) -> str:
     """Return a file name as a gitignore pattern that matches it alone."""
     return "".join("\\" + mark if mark in "*?[]!#\\ " else mark for mark in name)
+
+
+def apart(source: Source, others: Sequence[Source]) -> Source:
+    """Return a source that leaves out what other sources inside it hold themselves."""
+    inside = []
+    for other in others:
+        place = location(other)
+        if other.id != source.id and place.startswith(source.root.rstrip("/") + "/") and not single(source):
+            inside.append("/" + escaped(os.path.relpath(place, source.root)))
+    return replace(source, exclude=(*source.exclude, *inside)) if inside else source

@@ -11,7 +11,7 @@ from scrubjay.errors import SourceError
 from scrubjay.ingest import add as store_path
 from scrubjay.memory.answers import Added
 from scrubjay.memory.new import NewMemory
-from scrubjay.wiring.syncing import Desk
+from scrubjay.wiring.desk import Desk
 
 TITLE = 60
 """Characters of a memory's first line that stand in for a title in the note's heading."""

@@ -9,7 +9,7 @@ from scrubjay.memory.dates import moment
 from scrubjay.memory.records import Source
 from scrubjay.memory.sources import location, named
 from scrubjay.store.base import Reader
-from scrubjay.wiring.syncing import Desk
+from scrubjay.wiring.desk import Desk
 
 
 def sources(desk: Desk) -> list[SourceStatus]:

@@ -1,0 +1,30 @@
+"""Compare: a source and what is stored of it -> what changed.
+
+Its own module, for a search asks it before it answers and must not load the whole write path for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from scrubjay.ingest.sources.files import DEFAULT_INCLUDE, FileState, Scan, scan
+from scrubjay.memory.records import Document, Source
+
+
+def compare(source: Source, known: Mapping[str, Document]) -> tuple[Scan, list[FileState], list[str]]:
+    """Return the scan of a source, the files whose time or size changed, and the paths that are gone."""
+    found = scan(Path(source.root), include=source.include or DEFAULT_INCLUDE, exclude=source.exclude)
+    changed = [
+        file
+        for file in found.files
+        if file.path not in known or (known[file.path].mtime_ns, known[file.path].size) != (file.mtime_ns, file.size)
+    ]
+    present = {file.path for file in found.files}
+    unread = {problem.path for problem in found.problems}
+    gone = [path for path in known if path not in present and not _within(path, unread)]
+    return found, changed, gone
+
+
+def _within(path: str, folders: set[str]) -> bool:
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
