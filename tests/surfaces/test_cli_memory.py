@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import io
+import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -95,9 +97,6 @@ def test_forget_asks_and_takes_no_for_an_answer(cli, terminal) -> None:
 
 @pytest.mark.parametrize(("answer", "left"), [("y\n", 0), ("n\n", 1)])
 def test_on_a_terminal_forget_does_what_is_answered(cli, answer: str, left: int) -> None:
-    import io
-    import sys
-
     kept = cli("add", "forget me", "--title", "An old plan", "--json").json["id"]
     keyboard = io.StringIO(answer)
     cli.patch.setattr(keyboard, "isatty", lambda: True)

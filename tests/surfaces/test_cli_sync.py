@@ -144,16 +144,17 @@ def test_watch_takes_a_change_in_and_ends_when_told(cli, environ, notes, end: si
     )  # fmt: skip
     guard = threading.Timer(60, process.kill)
     guard.start()
-    try:
-        assert "Watching 1 source" in process.stderr.readline()
-        # The file changes until the watch, which may still be starting, has seen it.
-        news = _told_of(process, notes / "boats.md")
-        assert news["updated"] + news["added"] >= 1
-        process.send_signal(end)
-        _, err = process.communicate(timeout=30)
-    finally:
-        guard.cancel()
-        process.kill()
+    with process:
+        try:
+            assert "Watching 1 source" in process.stderr.readline()
+            # The file changes until the watch, which may still be starting, has seen it.
+            news = _told_of(process, notes / "boats.md")
+            assert news["updated"] + news["added"] >= 1
+            process.send_signal(end)
+            _, err = process.communicate(timeout=30)
+        finally:
+            guard.cancel()
+            process.kill()
     assert process.returncode == 0
     assert "Traceback" not in err
 

@@ -26,11 +26,13 @@ from scrubjay.surfaces.cli.output import counted, line, write, write_json
 @click.option("--date", metavar="DATE", help="When what it tells of happened.")
 @click.option("--valid-from", metavar="DATE", help="From when it is true.")
 @click.option("--valid-until", metavar="DATE", help="Until when it is true.")
-@click.option("--confidence", type=click.FloatRange(0, 1), default=1.0, help="How sure it is, 0 to 1.")
+@click.option(
+    "--confidence", metavar="NUMBER", type=click.FloatRange(0, 1), default=1.0, help="How sure it is, 0 to 1."
+)
 @click.option("--origin", type=click.Choice(ORIGINS), default="owner", show_default=True, help="Who said it.")
 @click.option("--session", help="Conversation that it belongs to.")
 @click.option("--role", help="Who speaks, in a conversation.")
-@click.option("--turn", type=click.IntRange(0), help="Place within the conversation, from 0.")
+@click.option("--turn", metavar="N", type=click.IntRange(0), help="Place within the conversation, from 0.")
 @click.option("--project", help="Project that it belongs to.")
 @click.option("--agent", help="Agent that says it.")
 @click.option("--public", is_flag=True, help="Let every user of the store see it.")
@@ -38,7 +40,8 @@ from scrubjay.surfaces.cli.output import counted, line, write, write_json
 def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin: bool, **fields: Any) -> None:
     """Add one memory: TEXT, or standard input when there is none or it is -.
 
-    Adding the same text again changes nothing. Secrets in it are replaced before anything is stored.
+    Adding the same again (text, tier, date, conversation) changes nothing. Secrets in it are replaced before
+    anything is stored.
     """
     content = read(text, file)
     given = {name: value for name, value in fields.items() if value is not None}

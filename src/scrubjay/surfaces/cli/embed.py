@@ -12,7 +12,9 @@ from scrubjay.surfaces.cli.sync import summarise, waits
 
 
 @command("embed")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Stop after this time.")
+@click.option(
+    "--seconds", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help="Stop after this time."
+)
 def embed(call: Call, seconds: float | None) -> None:
     """Embed what waits for the larger models.
 

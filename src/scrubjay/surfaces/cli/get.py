@@ -19,10 +19,18 @@ from scrubjay.surfaces.cli.output import BOLD, DIM, clean, colourful, line, pain
 @click.argument("what", nargs=-1, required=True, metavar="ID...|PATH")
 @click.option("--lines", metavar="A-B", help="With PATH: only the passages on these lines.")
 @click.option(
-    "--neighbours", type=click.IntRange(0, 50), default=0, help="Passages around each, on either side."
+    "--neighbours",
+    metavar="N",
+    type=click.IntRange(0, 50),
+    default=0,
+    help="Passages around each, on either side.",
 )
-@click.option("--limit", type=click.IntRange(1), default=20_000, show_default=True, help="Most characters.")
-@click.option("--offset", type=click.IntRange(0), default=0, help="Characters to pass over first.")
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(1), default=20_000, show_default=True, help="Most characters."
+)
+@click.option(
+    "--offset", metavar="N", type=click.IntRange(0), default=0, help="Characters to pass over first."
+)
 def get(call: Call, what: tuple[str, ...], lines: str | None, **options: Any) -> None:
     """Show memories whole, by id (its first letters do), or a synced file's passages by path.
 

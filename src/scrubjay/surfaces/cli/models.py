@@ -46,7 +46,10 @@ def add(call: Call, name: str) -> None:
 @models.command("use", cls=Command)
 @click.argument("name")
 def use(call: Call, name: str) -> None:
-    """Rank with a model from now on."""
+    """Rank with a model beside the base model, and no longer with the others.
+
+    The others keep their vectors.
+    """
     with call.open() as memory:
         done = memory.use_model(name)
     said(call, done, f"{line(done.name)} ranks from now on.")

@@ -36,7 +36,9 @@ WEIGHTS = keys_of(Recall)["weights"]
 
 @command("search")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", "-n", type=click.IntRange(1, 1000), help="Results.  [default: 6]")
+@click.option(
+    "--limit", "-n", metavar="N", type=click.IntRange(1, 1000), help="Results.  [default: recall.limit]"
+)
 @click.option(
     "--tier", "tiers", multiple=True, type=click.Choice(TIERS), help="Only this tier; may be repeated."
 )
@@ -46,14 +48,18 @@ WEIGHTS = keys_of(Recall)["weights"]
 @click.option("--since", metavar="DATE", help="Only from this date on, such as 2026-03-01 or 2026-03.")
 @click.option("--until", metavar="DATE", help="Only before the end of this date.")
 @click.option(
-    "--status", "statuses", multiple=True, type=click.Choice(STATUSES), help="Repeatable.  [default: active]"
+    "--status",
+    "statuses",
+    multiple=True,
+    type=click.Choice(STATUSES),
+    help="Of this status; may be repeated.  [default: active]",
 )
 @click.option("--preset", type=click.Choice(PRESETS), help="Rank as another tool's formula does.")
-@click.option("--fusion", type=click.Choice(FUSIONS), help="How scores are joined.  [default: auto]")
+@click.option("--fusion", type=click.Choice(FUSIONS), help="How scores are joined.  [default: recall.fusion]")
 @click.option("--weights", metavar="LIST", help="What channels weigh, such as bm25=.3,vector=.7.")
 @click.option("--explain", is_flag=True, help="Show every part of each score.")
 def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
-    """Search memories; best first, six unless told otherwise.
+    """Search memories, best first.
 
     "Quoted words" must stand together in a result, -word must not stand in it; put `--` before a query with
     such a word: scrubjay search -- invoices -draft. A query of - is read from standard input. Nothing found

@@ -24,6 +24,7 @@ from scrubjay.surfaces.cli.progress import shown
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Files to leave out; repeatable.")
 @click.option(
     "--embed-seconds",
+    metavar="SECONDS",
     type=click.FloatRange(0),
     help="Seconds for the larger models afterwards.  [default: sync.embed_seconds on a terminal, else 0]",
 )

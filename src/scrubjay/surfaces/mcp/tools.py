@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import InputError
-from scrubjay.memory.tiers import TIERS
 from scrubjay.surfaces import shape
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ INSTRUCTIONS: Final = (
 )
 
 WORD: Final = {"type": "string"}
-COUNT: Final = {"type": "integer", "minimum": 0}
+COUNT: Final = {"type": "integer"}
 WORDS: Final = {"type": "array", "items": WORD}
 
 
@@ -36,7 +35,7 @@ class Tool:
         description: When and how to use it, for a model.
         properties: Argument to its JSON schema.
         required: Arguments that must be given.
-        returns: Field of the answer to its JSON schema.
+        returns: Fields that the answer always has.
         run: What it does.
         writes: Whether it changes the store.
     """
@@ -45,7 +44,7 @@ class Tool:
     description: str
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
-    returns: Mapping[str, Mapping[str, Any]]
+    returns: tuple[str, ...]
     run: Callable[[Memory, dict[str, Any]], dict[str, Any]]
     writes: bool = False
 
@@ -56,17 +55,12 @@ class Tool:
             "type": "object",
             "properties": {name: dict(rule) for name, rule in self.properties.items()},
             "required": list(self.required),
-            "additionalProperties": False,
         }
 
     @property
     def output_schema(self) -> dict[str, Any]:
         """JSON schema of what comes back when nothing failed."""
-        return {
-            "type": "object",
-            "properties": {name: dict(rule) for name, rule in self.returns.items()},
-            "required": list(self.returns),
-        }
+        return {"type": "object", "required": list(self.returns)}
 
 
 def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -102,25 +96,25 @@ def _add(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 TOOLS: Final = (
     Tool(
         "memory_search",
-        "Search memory (notes, past conversations, lessons). Do this first when asked about prior work, "
-        "decisions, dates, people, preferences or to-dos. Results have a citation (path:lines), date and id; "
+        "Search memory (notes, conversations, lessons). Do this first when asked about prior work, "
+        "decisions, dates, people, preferences or to-dos. Results have id, date and citation. "
         '"quoted" must occur, -word must not.',
         {
-            "query": {"type": "string", "description": "question, words or identifier"},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 50},
-            "tier": {"enum": list(TIERS)},
+            "query": WORD,
+            "limit": COUNT,
+            "tier": WORD,
             "tags": WORDS,
             "path": {"type": "string", "description": "folder or glob"},
             "since": {"type": "string", "description": "ISO date"},
             "until": WORD,
         },
         ("query",),
-        {"results": {"type": "array"}, "partial": {"type": "array"}, "took_ms": {"type": "number"}},
+        ("results", "partial", "took_ms"),
         _search,
     ),
     Tool(
         "memory_get",
-        "Read memories whole: by ids (most 20), or a file's passages by path, lines; go on at next_offset.",
+        "Read memories whole: by ids (up to 20), or a file's passages by path, lines; go on at next_offset.",
         {
             "ids": WORDS,
             "path": WORD,
@@ -129,26 +123,21 @@ TOOLS: Final = (
             "offset": COUNT,
         },
         (),
-        {
-            "memories": {"type": "array"},
-            "unknown": {"type": "array"},
-            "next_offset": {"type": ["integer", "null"]},
-        },
+        ("memories", "unknown", "next_offset"),
         _get,
     ),
     Tool(
         "memory_add",
-        "Remember one fact, decision, preference or lesson, in a sentence that stands alone. Adding it twice "
-        "changes nothing.",
+        "Remember one fact, decision, preference or lesson, in words that stand alone.",
         {
             "content": WORD,
-            "tier": {"enum": list(TIERS)},
+            "tier": {"type": "string", "description": "observation (default), lesson, semantic, procedural"},
             "title": WORD,
             "tags": WORDS,
             "date": {"type": "string", "description": "when it happened, ISO"},
         },
         ("content",),
-        {"id": WORD, "existed": {"type": "boolean"}},
+        ("id", "existed"),
         _add,
         writes=True,
     ),
@@ -196,8 +185,6 @@ def check(tool: Tool, arguments: Mapping[str, Any]) -> None:
 
 def _misfit(value: Any, rule: Mapping[str, Any]) -> str:
     """What the rule wants, in words, where the value is something else; empty where it fits."""
-    if "enum" in rule:
-        return "" if value in rule["enum"] else f"one of {', '.join(rule['enum'])}"
     if rule["type"] == "string":
         return "" if isinstance(value, str) else "text"
     if rule["type"] == "array":
@@ -205,6 +192,4 @@ def _misfit(value: Any, rule: Mapping[str, Any]) -> str:
         return (
             "" if items else f"a list of {'text' if rule['items']['type'] == 'string' else 'whole numbers'}"
         )
-    low, high = rule.get("minimum", 0), rule.get("maximum")
-    fits = isinstance(value, int) and not isinstance(value, bool) and low <= value <= (high or value)
-    return "" if fits else f"a whole number from {low}" + (f" to {high}" if high else "")
+    return "" if isinstance(value, int) and not isinstance(value, bool) else "a whole number"

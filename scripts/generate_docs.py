@@ -1,0 +1,225 @@
+"""Write docs/reference from the code: the command line, the settings, the errors, the MCP tools.
+
+python scripts/generate_docs.py            write the pages
+python scripts/generate_docs.py --check    exit 1 and name the pages that are not what the code says
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from scrubjay import errors
+from scrubjay.config import SECTIONS, ModelSettings, Settings, keys_of, variable
+from scrubjay.config_keys import Key
+from scrubjay.surfaces.cli.command import COMMON, Group
+from scrubjay.surfaces.cli.main import INTERRUPTED, UNREAD, cli
+from scrubjay.surfaces.mcp.tools import INSTRUCTIONS, TOOLS
+
+FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+NOTE = "<!-- Written by scripts/generate_docs.py; change the code, then run it. -->\n"
+
+
+def main() -> int:
+    """Write or check every page."""
+    arguments = argparse.ArgumentParser(description="Write docs/reference from the code.")
+    arguments.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 where a page is out of step"
+    )
+    check = arguments.parse_args().check
+    stale = []
+    for name, make in PAGES.items():
+        path, text = FOLDER / name, NOTE + "\n".join(make()).rstrip() + "\n"
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(str(path.relative_to(FOLDER.parents[1])))
+        if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    for name in stale:
+        print(f"{name} {'is not what the code says' if check else 'written'}")
+    if check and stale:
+        print("hint: python scripts/generate_docs.py", file=sys.stderr)
+    return int(check and bool(stale))
+
+
+def command_line() -> Iterator[str]:
+    """The page of the commands."""
+    yield "# Command line\n"
+    yield "Every command takes these, before or after its name; after it they win.\n"
+    yield from options([each for each in cli.params if each.name in COMMON])
+    yield "Exit codes\n\n| code | meaning |\n| --- | --- |"
+    yield "| 0 | Done; also when a search found nothing. |"
+    for kind in (errors.InputError, errors.SourceError, errors.StoreError, errors.ProviderError):
+        yield f"| {kind.exit_code} | {first(kind)} |"
+    yield f"| {INTERRUPTED} | Interrupted. |\n| {UNREAD} | Nobody read the output any more. |\n"
+    yield prose(
+        "An error is `error: …` and mostly `hint: …` on standard error. With `--json` it is one "
+        "line on "
+        'standard output, `{"error": {"type", "message", "hint", "exit_code"}}`, and the exit code '
+        "is the same. "
+    )
+    yield "## Commands\n"
+    for path, command in commands(cli, ""):
+        yield from command_page(path, command)
+
+
+def commands(group: Group, above: str) -> Iterator[tuple[str, click.Command]]:
+    """Every command with its words, groups before their own."""
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        assert command is not None, name
+        yield f"{above}{name}", command
+        if isinstance(command, Group):
+            yield from commands(command, f"{above}{name} ")
+
+
+def command_page(path: str, command: click.Command) -> Iterator[str]:
+    """One command: how it is called, what it does, its options."""
+    own = [each for each in command.params if each.name not in COMMON]
+    pieces = command.collect_usage_pieces(click.Context(command))
+    yield f"### scrubjay {path}\n"
+    yield f"```text\nscrubjay {path} {' '.join(pieces)}\n```\n"
+    yield f"{inspect.cleandoc(command.help or '')}\n"
+    named = [each for each in own if isinstance(each, click.Option)]
+    if named:
+        yield from options(named)
+
+
+def options(params: list[click.Parameter]) -> Iterator[str]:
+    """A table of options."""
+    yield "| option | meaning |\n| --- | --- |"
+    for option in params:
+        assert isinstance(option, click.Option)
+        record = option.get_help_record(click.Context(click.Command("x")))
+        assert record is not None, option.name
+        yield f"| `{cell(record[0])}` | {cell(record[1])} |"
+    yield ""
+
+
+def configuration() -> Iterator[str]:
+    """The page of the settings."""
+    yield "# Configuration\n"
+    yield prose(
+        "Settings come from the defaults, then the settings file, then the environment, then flags; "
+        "the later "
+        "wins. The file is `scrubjay/config.toml` in the user's configuration folder (`~/.config` "
+        "on Linux), "
+        "or what `SCRUBJAY_CONFIG` names. `scrubjay config` shows every setting, its value and "
+        "where that came "
+        "from. A name that is no setting is an error, in the file and in the environment; an empty "
+        "variable "
+        "counts as not set. Paths in the file are relative to the file. In the environment a list "
+        "has commas "
+        "between its texts. "
+    )
+    yield '```toml\nuser = "ann"\n\n[recall]\nlimit = 8\n\n[notes]\ndir = "~/notes/days"\n```\n'
+    yield "## Without a section\n"
+    yield from settings(Settings, "")
+    for name, section in SECTIONS.items():
+        yield f"## [{name}]\n\n{about(section)}\n"
+        yield from settings(section, f"{name}.")
+    yield f"## [models.NAME]\n\n{about(ModelSettings)}\n"
+    yield prose(
+        "Described here, a model is known; `scrubjay models add NAME` registers it in a store, and "
+        "nothing is "
+        "sent anywhere before that. A key is read from the variable that `api_key_env` names and "
+        "from no "
+        "other. The environment can change a model that the file describes: for `[models.bge-m3]` "
+        "it is "
+        f"`{variable('models.bge-m3.base_url')}`. "
+    )
+    yield from settings(ModelSettings, "models.NAME.")
+
+
+def settings(section: type, prefix: str) -> Iterator[str]:
+    """A table of one section's settings."""
+    yield "| setting | meaning | takes | default | environment |\n| --- | --- | --- | --- | --- |"
+    plain = section() if section is not Settings else None
+    for name, key in keys_of(section).items():
+        default = key.default or shown(getattr(plain, name) if plain else Settings().tenant)
+        yield f"| `{name}` | {cell(key.doc)} | {takes(key)} | {default} | `{variable(prefix + name)}` |"
+    yield ""
+
+
+def takes(key: Key) -> str:
+    """What a setting takes, in a table's cell."""
+    return ", ".join(f"`{each}`" for each in key.choices) if key.choices else cell(key.takes)
+
+
+def error_page() -> Iterator[str]:
+    """The page of the errors."""
+    yield "# Errors\n"
+    yield f"{inspect.cleandoc(errors.__doc__ or '')}\n"
+    yield "| error | exit code | meaning |\n| --- | --- | --- |"
+    kinds = [each for each in vars(errors).values() if isinstance(each, type)]
+    for kind in kinds:
+        yield f"| `{kind.__name__}` | {kind.exit_code} | {first(kind)} |"
+
+
+def mcp() -> Iterator[str]:
+    """The page of the MCP tools."""
+    yield "# MCP\n"
+    yield "`scrubjay mcp --store URL` serves one client over standard input and output. A client's entry:\n"
+    entry = {"mcpServers": {"scrubjay": {"command": "scrubjay", "args": ["mcp"]}}}
+    yield f"```json\n{json.dumps(entry, indent=2)}\n```\n"
+    yield "What the server tells the client's model:\n"
+    yield f"> {INSTRUCTIONS}\n"
+    yield prose(
+        "A tool answers with structured content, and with the same as JSON text. What goes wrong is "
+        "a tool "
+        'error whose content is `{"error": {"type", "message", "hint", "exit_code"}}`; the server '
+        "goes on. "
+        "What an agent adds has the origin `agent`. "
+    )
+    for tool in TOOLS:
+        yield f"## {tool.name}\n\n{tool.description}\n"
+        yield "| argument | type | meaning |\n| --- | --- | --- |"
+        for name, rule in tool.properties.items():
+            needed = " (required)" if name in tool.required else ""
+            yield f"| `{name}`{needed} | {typed(rule)} | {cell(str(rule.get('description', '')))} |"
+        yield f"\nReturns {', '.join(f'`{each}`' for each in tool.returns)}.\n"
+
+
+def prose(text: str) -> str:
+    """A paragraph."""
+    return textwrap.fill(" ".join(text.split()), 110, break_on_hyphens=False) + "\n"
+
+
+def typed(rule: object) -> str:
+    """A schema's type in words."""
+    assert isinstance(rule, dict)
+    return f"list of {typed(rule['items'])}" if rule["type"] == "array" else str(rule["type"])
+
+
+def about(section: type) -> str:
+    """What a section is for, without its name."""
+    return first(section).partition(": ")[2].capitalize()
+
+
+def first(thing: object) -> str:
+    """The first line of a docstring."""
+    return (inspect.getdoc(thing) or "").split("\n")[0]
+
+
+def shown(value: object) -> str:
+    """A default in a table's cell."""
+    return "none" if value in ("", None, ()) else f"`{value}`"
+
+
+def cell(text: str) -> str:
+    """Text that keeps a table's columns whole."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+PAGES = {"cli.md": command_line, "configuration.md": configuration, "errors.md": error_page, "mcp.md": mcp}
+
+if __name__ == "__main__":
+    sys.exit(main())
