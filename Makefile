@@ -1,0 +1,86 @@
+# What a person and CI both run. Needs Python 3.11 or newer; everything else is installed into .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# uv where it is there (seconds instead of a minute), else the environment's own pip.
+UV     := $(shell command -v uv 2>/dev/null)
+DATA   ?=
+ARGS   ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo check test bench torture format docs clean
+
+help:
+	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
+	@echo 'make check    format, lint, types, layers, generated pages'
+	@echo 'make test     all tests (ARGS=... goes to pytest)'
+	@echo 'make torture  the long fault runs'
+	@echo 'make bench    quality on DATA=FOLDER, and speed; figures, not a test'
+	@echo 'make format   put the code into its one format'
+	@echo 'make docs     write the generated pages anew'
+	@echo 'make clean    remove what make made'
+
+# --- the environment ---------------------------------------------------------------------------------------
+# Two stamps: what a user needs (demo), and with it what a developer needs (check, test). Each is made again
+# only when the dependencies changed, so that a second run starts at once.
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "scrubjay needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1)." >&2; \
+	  echo "hint: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.user: pyproject.toml constraints.txt | $(BIN)/python
+ifdef UV
+	$(UV) pip install -q --python $(BIN)/python -c constraints.txt -e .
+else
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e .
+endif
+	@touch $@
+
+$(VENV)/.developer: $(VENV)/.user
+ifdef UV
+	$(UV) pip install -q --python $(BIN)/python -c constraints.txt --group dev
+else
+	@# The pip of an old Python knows no dependency groups.
+	$(BIN)/python -m pip install -q --disable-pip-version-check 'pip>=25.1'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --group dev
+endif
+	@touch $@
+
+# --- what to run -------------------------------------------------------------------------------------------
+
+demo: $(VENV)/.user
+	@$(BIN)/scrubjay demo
+
+check: $(VENV)/.developer
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python scripts/generate_docs.py --check
+	$(BIN)/python scripts/generate_architecture.py --check
+
+test: $(VENV)/.developer
+	$(BIN)/python -m pytest -m 'not torture' $(ARGS)
+
+torture: $(VENV)/.developer
+	$(BIN)/python -m pytest -m torture $(ARGS)
+
+bench: $(VENV)/.developer
+ifneq ($(DATA),)
+	$(BIN)/python bench/quality.py --data $(DATA) --json bench/results/quality-latest.json
+endif
+	$(BIN)/python bench/speed.py --scales 1000,10000 --json bench/results/speed-latest.json
+
+format: $(VENV)/.developer
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.developer
+	$(BIN)/python scripts/generate_docs.py
+	$(BIN)/python scripts/generate_architecture.py
+
+clean:
+	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
+	find src tests bench scripts examples -name __pycache__ -type d -prune -exec rm -rf {} +
