@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.memory.models import Model
 from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import Codes, PutVectors
+from scrubjay.store.changes import CACHE_BYTES, Codes, PutVectors
 from scrubjay.store.sqlite import index, merge, rows
 from scrubjay.store.sqlite.tenant import Tenant
 
 if TYPE_CHECKING:
     import apsw
-
-CACHE_BYTES: Final = 32 * 1024 * 1024
-"""Bytes of embedded texts kept a tenant, oldest out first: about 80,000 passages of 384 dimensions."""
 
 _SELECT: Final = (
     "SELECT id, provider, name, revision, dimensions, pooling, window, state FROM model WHERE tenant = ?"

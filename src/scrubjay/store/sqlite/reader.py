@@ -16,6 +16,7 @@ from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes
 from scrubjay.store.scored import ArrayScored, Found, by_words
+from scrubjay.store.sqlite.nominate import NominatedScored
 from scrubjay.store.sqlite import filters, models, rows, terms, vectors, words
 from scrubjay.store.sqlite.table import Tables
 from scrubjay.store.sqlite.tenant import find
@@ -173,7 +174,7 @@ class SQLiteReader:
             self._found[group] = words.postings(self._db, self._tenant, self._table(), group)
         return self._found[group]
 
-    def nearest(self, fingerprint: str, query: NDArray[np.float32], where: Where) -> ArrayScored:
+    def nearest(self, fingerprint: str, query: NDArray[np.float32], where: Where) -> ArrayScored | NominatedScored:
         """Score by cosine with the best window."""
         known = models.registered(self._db, self._tenant)
         if fingerprint not in known:

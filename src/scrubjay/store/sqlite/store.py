@@ -12,6 +12,7 @@ import apsw
 
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Change, Forget
+from scrubjay.store.sqlite.files import Files
 from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, spoken
 from scrubjay.store.sqlite.lock import PATIENCE, turn
 from scrubjay.store.sqlite.reader import SQLiteReader
@@ -51,7 +52,7 @@ class SQLiteStore:
         self._local = threading.local()
         self._open: list[apsw.Connection] = []
         self._tables = Tables()
-        self._blocks = Blocks()
+        self._blocks = Blocks(Files(path.with_name(path.name + "-vectors")))
         self._vocabulary = Vocabulary()
         self._writing = threading.RLock()
         self._db()
@@ -122,6 +123,8 @@ class SQLiteStore:
             except BaseException:
                 self._vocabulary.discard()
                 raise
+            if writer.forgot:
+                self._blocks.files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
             self._unwiped |= writer.forgot
             if self._unwiped:
                 # The log still holds what was forgotten. An open reader keeps it: then the next write tries.

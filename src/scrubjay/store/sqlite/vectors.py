@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from scrubjay.memory.models import Model
 from scrubjay.store.score import products, quantised
 from scrubjay.store.scored import ArrayScored, by_vectors
+from scrubjay.store.sqlite.files import Files
+from scrubjay.store.sqlite.nominate import LARGE, NominatedScored, Span, nominate
 from scrubjay.store.sqlite.pack import Vectors, unpack_vectors
 from scrubjay.store.table import Part, Table
 
@@ -23,9 +26,14 @@ KEPT_BYTES: Final = 160 * 1024 * 1024
 
 
 class Blocks:
-    """Vector rows of the segments read last, shared by one process's readers."""
+    """Vector rows of the segments read last, shared by one process's readers.
 
-    def __init__(self) -> None:
+    Args:
+        files: Where the vectors of a large table are mapped from.
+    """
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
         self._kept: OrderedDict[tuple[int, int, int], list[Vectors]] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
@@ -38,10 +46,7 @@ class Blocks:
             if kept is not None:
                 self._kept.move_to_end(name)
                 return kept
-        found = db.execute(
-            "SELECT rows, data FROM vector WHERE segment = ? AND model = ? ORDER BY id", (part.segment, model)
-        ).fetchall()
-        vectors = [unpack_vectors(data, rows, dimensions) for rows, data in found]
+        vectors = _read(db, part.segment, model, dimensions)
         with self._lock:
             for stale in [k for k in self._kept if k[0] == part.segment and k[2] == model and k[1] < part.version]:
                 self._bytes -= _size(self._kept.pop(stale))
@@ -51,6 +56,13 @@ class Blocks:
             while self._bytes > KEPT_BYTES and len(self._kept) > 1:
                 self._bytes -= _size(self._kept.popitem(last=False)[1])
         return vectors
+
+
+def _read(db: apsw.Connection, segment: int, model: int, dimensions: int) -> list[Vectors]:
+    found = db.execute(
+        "SELECT rows, data FROM vector WHERE segment = ? AND model = ? ORDER BY id", (segment, model)
+    ).fetchall()
+    return [unpack_vectors(data, rows, dimensions) for rows, data in found]
 
 
 def _size(vectors: list[Vectors]) -> int:
@@ -64,9 +76,18 @@ def score(
     model: tuple[int, Model],
     query: NDArray[np.float32],
     passing: NDArray[np.bool_],
-) -> ArrayScored:
-    """Score every row that has vectors of the model."""
+) -> ArrayScored | NominatedScored:
+    """Score every row that has vectors of the model; in a large table, the most promising ones."""
     number, identity = model
+    if table.memories >= LARGE:
+        spans = [
+            Span(part.first, blocks.files.of(
+                (part.segment, part.version, number), identity.dimensions,
+                partial(_read, db, part.segment, number, identity.dimensions),
+            ))
+            for part in table.parts
+        ]  # fmt: skip
+        return nominate(table, spans, query, passing)
     codes, scale = quantised(query)
     best = np.full(table.rows, -np.inf, np.float64)
     for part in table.parts:

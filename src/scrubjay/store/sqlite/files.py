@@ -1,0 +1,124 @@
+"""Files: vectors of a large store as memory-mapped files, so that five processes share one copy.
+
+One file a segment, version and model, beside the store, mode 0600. A file never changes: a changed segment has
+another version and so another file. They are caches: remove them, and the next search makes them again.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scrubjay.store.sqlite.pack import Vectors, join
+
+MOST_OPEN: Final = 512
+"""Files a process keeps mapped; a map costs address space, not memory."""
+
+
+class Mapped(NamedTuple):
+    """One segment's vectors of a model.
+
+    Attributes:
+        slots: Slot of each row, ascending.
+        scales: Scale of each row.
+        data: int8 rows.
+        bits: Signs of each row, 64 to a number: shape (rows, ceil(dimensions / 64)), uint64.
+    """
+
+    slots: NDArray[np.uint16]
+    scales: NDArray[np.float32]
+    data: NDArray[np.int8]
+    bits: NDArray[np.uint64]
+
+
+def signs(rows: NDArray[np.int8] | NDArray[np.float32]) -> NDArray[np.uint64]:
+    """Return which numbers of each row are positive, 64 to a word, the rest of the last word zero."""
+    packed = np.packbits(rows > 0, axis=1)
+    spare = -packed.shape[1] % 8
+    return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, spare)))).view(np.uint64)
+
+
+class Files:
+    """The files of one store."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open: OrderedDict[str, Mapped] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, name: tuple[int, int, int], dimensions: int, read: Callable[[], Iterable[Vectors]]) -> Mapped:
+        """Return the vectors of (segment, version, model), from a file that is made if it is not there.
+
+        Args:
+            name: What the file is of.
+            dimensions: Length of a vector.
+            read: Reads the vectors from the store.
+        """
+        segment, version, model = name
+        file = f"{segment}-{model}-{version}.vec"
+        with self._lock:
+            if file in self._open:
+                self._open.move_to_end(file)
+                return self._open[file]
+        path = self._folder / file
+        if not path.exists():
+            self._make(path, list(read()), dimensions)
+            self._drop_older(segment, model, version)
+        mapped = _map(path, dimensions)
+        with self._lock:
+            self._open[file] = mapped
+            while len(self._open) > MOST_OPEN:
+                self._open.popitem(last=False)
+        return mapped
+
+    def _make(self, path: Path, parts: list[Vectors], dimensions: int) -> None:
+        empty = (np.zeros(0, np.uint16), np.zeros(0, np.float32), np.zeros((0, dimensions), np.int8))
+        slots, scales, data = join(parts) if parts else empty
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        draft = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+            out.write(signs(data).tobytes() + scales.astype("<f4").tobytes() + slots.astype("<u2").tobytes())
+            out.write(np.ascontiguousarray(data).tobytes())
+        draft.replace(path)
+
+    def _drop_older(self, segment: int, model: int, version: int) -> None:
+        for file in self._folder.glob(f"{segment}-{model}-*.vec"):
+            if int(file.stem.rpartition("-")[2]) < version:
+                file.unlink(missing_ok=True)
+
+    def keep(self, current: set[tuple[int, int]]) -> None:
+        """Remove every file but those of these (segment, version): what was forgotten is in no other."""
+        if not self._folder.is_dir():
+            return
+        with self._lock:
+            self._open.clear()
+        for file in self._folder.iterdir():
+            parts = file.stem.split("-")
+            whole = file.suffix == ".vec" and len(parts) == 3
+            if not whole or (int(parts[0]), int(parts[2])) not in current:
+                file.unlink(missing_ok=True)
+
+
+def _map(path: Path, dimensions: int) -> Mapped:
+    words = -(-dimensions // 64)
+    rows = path.stat().st_size // (words * 8 + 4 + 2 + dimensions)
+    if rows == 0:
+        return Mapped(
+            np.zeros(0, np.uint16), np.zeros(0, np.float32), np.zeros((0, dimensions), np.int8),
+            np.zeros((0, words), np.uint64),
+        )  # fmt: skip
+    whole = np.memmap(path, np.uint8, "r")
+    ends = np.cumsum([rows * words * 8, rows * 4, rows * 2, rows * dimensions]).tolist()
+    return Mapped(
+        slots=whole[ends[1] : ends[2]].view("<u2"),
+        scales=whole[ends[0] : ends[1]].view("<f4"),
+        data=whole[ends[2] : ends[3]].view(np.int8).reshape(rows, dimensions),
+        bits=whole[: ends[0]].view("<u8").reshape(rows, words),
+    )

@@ -1,0 +1,156 @@
+"""Nominate: cosine over a large store, by sign bits first, then exactly for the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scrubjay.memory.ranking import Hit, rounded
+from scrubjay.store.score import products, quantised
+from scrubjay.store.scored import ArrayScored, spread
+from scrubjay.store.sqlite.files import Mapped, signs
+from scrubjay.store.table import Table
+
+LARGE: Final = 100_000
+"""Rows from which on signs nominate; below, every row is scored exactly."""
+NOMINATED: Final = 2_000
+"""Rows that are scored exactly. Recall at 50 against the exact scan: bench/LOG.md."""
+SAMPLED: Final = 8_192
+"""Rows, spread evenly, whose exact scores give mean and deviation."""
+FEW: Final = 0.1
+"""Share of the rows that may pass a filter for all of them to be scored exactly instead."""
+
+
+class Span(NamedTuple):
+    """One segment's vectors, and the table row of its first slot."""
+
+    first: int
+    vectors: Mapped
+
+
+@dataclass(frozen=True, slots=True)
+class NominatedScored:
+    """Exact scores of the nominated rows; any other row is scored when it is asked for."""
+
+    nominated: ArrayScored
+    query: Query
+
+    @property
+    def mean(self) -> float:
+        """Mean score, from an even sample."""
+        return self.nominated.mean
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation, from the same sample."""
+        return self.nominated.deviation
+
+    @property
+    def covered(self) -> int:
+        """How many rows have vectors of the model."""
+        return self.nominated.covered
+
+    def top(self, limit: int) -> list[Hit]:
+        """Return the best rows that pass the filter."""
+        return self.nominated.top(limit)
+
+    def of(self, ids: Sequence[str]) -> list[float | None]:
+        """Return the scores of memories by id, exactly."""
+        rows = self.nominated.table.find(ids)
+        known = sorted({row for row in rows if row is not None})
+        best = self.query.exact(np.array(known, np.int64))
+        scores = dict(zip(known, best.tolist(), strict=True))
+        return [
+            rounded(scores[row]) if row is not None and scores[row] > -np.inf else None for row in rows
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query's codes against all spans of a table."""
+
+    codes: NDArray[np.float32]
+    scale: float
+    spans: tuple[Span, ...]
+
+    def exact(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the best window's score of each of these rows (ascending), ``-inf`` where there is none."""
+        best = np.full(len(rows), -np.inf, np.float64)
+        ends = [span.first for span in self.spans[1:]] + [np.iinfo(np.int64).max]
+        cuts = np.searchsorted(rows, ends)
+        start = 0
+        for span, end in zip(self.spans, cuts.tolist(), strict=True):
+            wanted, held = rows[start:end] - span.first, span.vectors
+            first = np.searchsorted(held.slots, wanted, "left")
+            last = np.searchsorted(held.slots, wanted, "right")
+            for window in range(int((last - first).max(initial=0))):
+                there = np.flatnonzero(first + window < last)
+                picked = first[there] + window
+                amounts = products(held.data[picked], self.codes)
+                amounts *= held.scales[picked].astype(np.float64) * self.scale
+                best[start + there] = np.maximum(best[start + there], amounts)
+            start = end
+        return best
+
+
+def nominate(
+    table: Table, spans: Sequence[Span], query: NDArray[np.float32], passing: NDArray[np.bool_]
+) -> NominatedScored:
+    """Score a large table.
+
+    The Hamming distance of signs orders rows nearly as the cosine does; the nearest are scored exactly.
+    """
+    codes, scale = quantised(query)
+    asked = Query(codes, scale, tuple(spans))
+    covered = sum(len(span.vectors.slots) for span in spans)
+    few = int(passing.sum()) <= max(FEW * table.rows, NOMINATED)
+    rows = np.flatnonzero(passing) if few else _nearest(table, spans, codes, passing)
+    best = np.full(table.rows, -np.inf, np.float64)
+    best[rows] = asked.exact(rows)
+    known = table.live & (best > -np.inf)
+    mean, deviation = spread(_sample(table, asked, covered))
+    found = ArrayScored(
+        table=table,
+        scores=best,
+        known=known,
+        passing=rows[known[rows]],
+        mean=mean,
+        deviation=deviation,
+        covered=min(covered, table.memories),
+    )
+    return NominatedScored(found, asked)
+
+
+def _nearest(
+    table: Table, spans: Sequence[Span], codes: NDArray[np.float32], passing: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    wanted = signs(codes[None, :])[0]
+    far = np.uint16(np.iinfo(np.uint16).max)
+    distance = np.full(table.rows, far, np.uint16)
+    for span in spans:
+        held = span.vectors
+        near = np.bitwise_count(held.bits ^ wanted).sum(axis=1, dtype=np.uint16)
+        rows = held.slots.astype(np.int64) + span.first
+        if len(rows) > 1 and (rows[1:] == rows[:-1]).any():
+            np.minimum.at(distance, rows, near)
+        else:
+            distance[rows] = near
+    distance[~passing] = far
+    if len(distance) > NOMINATED:
+        chosen = np.argpartition(distance, NOMINATED)[:NOMINATED]
+    else:
+        chosen = np.arange(len(distance))
+    return np.sort(chosen[distance[chosen] != far])
+
+
+def _sample(table: Table, asked: Query, covered: int) -> NDArray[np.float64]:
+    step = max(covered // SAMPLED, 1)
+    found = []
+    for span in asked.spans:
+        rows = np.unique(span.vectors.slots[::step].astype(np.int64) + span.first)
+        found.append(asked.exact(rows[table.live[rows]]))
+    return np.concatenate(found) if found else np.zeros(0, np.float64)
