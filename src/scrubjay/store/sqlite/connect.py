@@ -84,7 +84,7 @@ def spoken(path: Path) -> Iterator[None]:
     except apsw.Error as error:
         raise StoreError(
             f"{path} failed ({type(error).__name__}: {error}). Nothing was written.",
-            hint="`scrubjay doctor` looks at the file",
+            hint=f"run it again; if it stays so, move {path} away and `scrubjay sync` your folders again",
         ) from error
 
 
