@@ -67,20 +67,23 @@ def measure_tree(tree: Tree, place: Path, runs: int) -> dict[str, Any]:
     models = embedders()
     models[0].embed(["loaded before the clock starts"])
     took: dict[str, list[float]] = {"first": [], "unchanged": [], "one_changed": []}
+    cpu: dict[str, list[float]] = {stage: [] for stage in took}
     passages = files = 0
     for run in range(runs):
         with open_memory(place / f"{name}-{run}.db", models, USER) as memory:
             for stage in took:
                 if stage == "one_changed":
                     _change(folder)
-                begun = time.perf_counter()
+                begun, used = time.perf_counter(), time.process_time()
                 summary = memory.sync(folder)
                 took[stage].append(time.perf_counter() - begun)
+                cpu[stage].append(time.process_time() - used)
                 passages, files = summary.passages, summary.files
     if not passages:
         raise HollowError(f"Tree {name} gave no passage of {files} files.")
     result: dict[str, Any] = {"files": files, "passages": passages}
-    result |= {f"{stage}_seconds": spread(values) for stage, values in took.items()}
+    for stage, values in took.items():
+        result[f"{stage}_seconds"] = spread(values) | {"cpu": spread(cpu[stage])["median"]}
     result["passages_per_second"] = round(passages / result["first_seconds"]["median"])
     result["cold_seconds"] = _cold_tree(folder, place / f"{name}-home", runs)
     base = []
