@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.memory.models import Model
 from scrubjay.memory.records import Document, Place, Record, Source, Versions
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrubjay.text.tokens import Terms
+
+
+CACHE_BYTES: Final = 32 * 1024 * 1024
+"""Bytes of embedded texts kept a tenant, oldest out first: about 80,000 passages of 384 dimensions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import unquote
 
 from scrubjay.errors import InputError
 from scrubjay.store.base import Store
@@ -24,6 +23,8 @@ def open_store(url: str, secret: bytes | None = None) -> Store:
     if not mark:
         return _sqlite(Path(url), secret)
     if scheme == "sqlite":
+        from urllib.parse import unquote
+
         # sqlite:///relative.db and sqlite:////absolute.db, as SQLAlchemy reads them
         return _sqlite(Path(unquote(rest.removeprefix("/"))), secret)
     if scheme == "memory":

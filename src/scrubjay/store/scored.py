@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scrubjay.memory.ranking import MICRO, Hit, rounded
 from scrubjay.store.score import idf, saturation
 from scrubjay.store.table import Table
 
-Found = tuple[NDArray[np.int64], NDArray[np.float64]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Found: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64]]"
 """Rows that hold a term, ascending, each once, and how often."""
 NOTHING: Final[Found] = (np.zeros(0, np.int64), np.zeros(0, np.float64))
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scrubjay.memory.ids import memory_id, parse_id
 from scrubjay.memory.tiers import STATUSES, TIERS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 COLUMNS: Final = np.dtype(
     [

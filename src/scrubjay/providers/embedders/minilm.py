@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scrubjay.errors import ProviderError
 from scrubjay.memory.models import Model
@@ -24,6 +23,8 @@ from scrubjay.providers.embedders.runtimes import Hidden, load_encoder
 from scrubjay.providers.embedders.windows import cuts, sound
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from scrubjay.providers.embedders.port import Kind
 
 NAME = "all-MiniLM-L6-v2"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scrubjay.errors import ProviderError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 STEPS = 127
 """Largest magnitude of an int8 used; -128 is left out so that a row and its negative mirror each other."""

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scrubjay.errors import ModelMismatchError, ProviderError
 from scrubjay.memory.models import Model
@@ -25,6 +24,8 @@ from scrubjay.providers.embedders.windows import sound, split_text
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from scrubjay.providers.embedders.port import Kind
     from scrubjay.providers.embedders.spec import EmbedderSpec

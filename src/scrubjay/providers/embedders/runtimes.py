@@ -14,15 +14,17 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scrubjay.errors import ConfigError, ProviderError
 
-Ids = NDArray[np.int64]
-Hidden = Callable[[Ids, Ids], NDArray[np.float32]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Ids: TypeAlias = "NDArray[np.int64]"
+Hidden: TypeAlias = "Callable[[Ids, Ids], NDArray[np.float32]]"
 """(token ids, attention mask), both (n, length) -> hidden states (n, length, dimensions)."""
 
 RUNTIMES = ("auto", "onnxruntime", "openvino")

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.memory.models import Model
@@ -22,6 +21,8 @@ from scrubjay.providers.embedders.rows import unit
 from scrubjay.providers.embedders.windows import cuts, sound, split_text
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from scrubjay.providers.embedders.port import Kind
     from scrubjay.providers.embedders.spec import EmbedderSpec
 

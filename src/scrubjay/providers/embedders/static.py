@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scrubjay.errors import ProviderError
 from scrubjay.memory.models import Model
@@ -24,6 +23,8 @@ from scrubjay.providers.embedders.rows import unit
 from scrubjay.providers.embedders.windows import cuts, sound
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from scrubjay.providers.embedders.port import Kind
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"
@@ -32,7 +33,7 @@ TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 TABLE_SHA256 = "1d56f820265bbd0b504de7dd35b5720e5d7780b735515caab296fd0c82111cbc"
 NAME = "wordllama-l2-supercat"
 DIMENSIONS = 256
-WINDOW = 512
+WINDOW = 256
 """A mean over more tokens blurs: a longer text is scored by its best window, as with other models."""
 BULK = 50_000
 """Tokens in one call from which on a float32 copy of the table (32 MB) is worth its memory: gathering from

@@ -11,12 +11,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scrubjay.store.sqlite.pack import Vectors, join
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MOST_OPEN: Final = 512
 """Files a process keeps mapped; a map costs address space, not memory."""

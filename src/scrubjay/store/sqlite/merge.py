@@ -8,13 +8,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scrubjay.store.sqlite import index, pack
 from scrubjay.store.table import COLUMNS
 
 if TYPE_CHECKING:
     import apsw
+    from numpy.typing import NDArray
 
 FAN: Final = 8
 """Segments of one size that are merged into the next: each posting is rewritten at most five times on its

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scrubjay.memory.ranking import Hit, rounded
 from scrubjay.store.score import products, quantised
 from scrubjay.store.scored import ArrayScored, spread
 from scrubjay.store.sqlite.files import Mapped, signs
 from scrubjay.store.table import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LARGE: Final = 100_000
 """Rows from which on signs nominate; below, every row is scored exactly."""

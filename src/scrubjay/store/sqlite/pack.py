@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MOST: Final = 16_384
 """Most slots of a segment: a slot fits 16 bits, and taking one memory out rewrites little."""
@@ -14,8 +16,8 @@ MOST: Final = 16_384
 SIGN: Final = 1 << 63
 """Moves an id's number into SQLite's signed range without changing its order."""
 
-Postings = tuple[NDArray[np.uint16], NDArray[np.uint8]]
-Vectors = tuple[NDArray[np.uint16], NDArray[np.float32], NDArray[np.int8]]
+Postings: TypeAlias = "tuple[NDArray[np.uint16], NDArray[np.uint8]]"
+Vectors: TypeAlias = "tuple[NDArray[np.uint16], NDArray[np.float32], NDArray[np.int8]]"
 
 
 def pack_postings(slots: NDArray[np.uint16], frequencies: NDArray[np.uint8]) -> bytes:

@@ -16,8 +16,8 @@ from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes
 from scrubjay.store.scored import ArrayScored, Found, by_words
-from scrubjay.store.sqlite.nominate import NominatedScored
 from scrubjay.store.sqlite import filters, models, rows, terms, vectors, words
+from scrubjay.store.sqlite.nominate import NominatedScored
 from scrubjay.store.sqlite.table import Tables
 from scrubjay.store.sqlite.tenant import find
 from scrubjay.store.table import Table

@@ -12,8 +12,8 @@ import apsw
 
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Change, Forget
-from scrubjay.store.sqlite.files import Files
 from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, spoken
+from scrubjay.store.sqlite.files import Files
 from scrubjay.store.sqlite.lock import PATIENCE, turn
 from scrubjay.store.sqlite.reader import SQLiteReader
 from scrubjay.store.sqlite.rebuild import SQLiteRebuild, drop_stale

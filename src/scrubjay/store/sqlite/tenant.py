@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ def obtain(db: apsw.Connection, name: str, secret: bytes | None = None) -> Tenan
     """Return a tenant, made now with this or a random secret if it is new. Call it inside a transaction."""
     found = find(db, name)
     if found is None:
-        db.execute("INSERT INTO tenant (name, secret) VALUES (?, ?)", (name, secret or secrets.token_bytes(32)))
+        db.execute("INSERT INTO tenant (name, secret) VALUES (?, ?)", (name, secret or os.urandom(32)))
         found = find(db, name)
     assert found is not None
     return found

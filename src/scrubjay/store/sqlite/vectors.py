@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scrubjay.memory.models import Model
 from scrubjay.store.score import products, quantised
@@ -20,6 +19,7 @@ from scrubjay.store.table import Part, Table
 
 if TYPE_CHECKING:
     import apsw
+    from numpy.typing import NDArray
 
 KEPT_BYTES: Final = 160 * 1024 * 1024
 """Bytes of vectors a process keeps; the rest is read from the file, which the system caches for all."""
