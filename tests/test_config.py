@@ -2,8 +2,20 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.config import Settings, api_key, config_path, load, names, plain_output, variable
+from scrubjay.config import (
+    PROVIDERS,
+    RUNTIMES,
+    Settings,
+    api_key,
+    config_path,
+    load,
+    names,
+    plain_output,
+    variable,
+)
 from scrubjay.errors import ConfigError
+from scrubjay.providers.embedders.open import PROVIDERS as KNOWN_PROVIDERS
+from scrubjay.providers.embedders.runtimes import RUNTIMES as KNOWN_RUNTIMES
 
 
 @pytest.fixture
@@ -156,10 +168,15 @@ def test_a_key_is_read_only_from_the_variable_that_is_named(file) -> None:
     text = '[models.a]\nprovider = "openai"\n[models.b]\nprovider = "openai"\napi_key_env = "MY_KEY"\n'
     extra = load(file(text), {}).models.extra
     environ = {"OPENAI_API_KEY": "other", "MY_KEY": "mine"}
-    assert api_key("a", extra["a"], environ) is None
+    assert api_key("a", extra["a"], environ) == ""
     assert api_key("b", extra["b"], environ) == "mine"
     with pytest.raises(ConfigError, match="MY_KEY, which is not set"):
         api_key("b", extra["b"], {"OPENAI_API_KEY": "other"})
+
+
+def test_the_providers_offered_are_services_and_libraries_that_exist() -> None:
+    assert {*PROVIDERS, "static", "minilm"} == set(KNOWN_PROVIDERS)
+    assert RUNTIMES == KNOWN_RUNTIMES
 
 
 def test_an_unknown_override_is_an_error() -> None:

@@ -262,14 +262,14 @@ def config_path(environ: Mapping[str, str] | None = None) -> Path:
     return _named_file(os.environ if environ is None else environ) or default_config_path()
 
 
-def api_key(name: str, model: ModelSettings, environ: Mapping[str, str] | None = None) -> str | None:
-    """Return a model's key from the variable that its settings name; None where they name none.
+def api_key(name: str, model: ModelSettings, environ: Mapping[str, str] | None = None) -> str:
+    """Return a model's key from the variable that its settings name; empty where they name none.
 
     Raises:
         ConfigError: The variable is named but not set.
     """
     if not model.api_key_env:
-        return None
+        return ""
     value = (os.environ if environ is None else environ).get(model.api_key_env, "")
     if not value:
         raise ConfigError(

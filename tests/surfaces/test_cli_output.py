@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.memory.answers import Progress
+from scrubjay.memory.reports import Progress
 from scrubjay.surfaces.cli.output import clean, colourful, duration, emphasised, line, table, write_json
 from scrubjay.surfaces.cli.progress import Pace, shown
 

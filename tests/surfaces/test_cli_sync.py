@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.memory.answers import Summary
+from scrubjay.memory.reports import Summary
 
 
 def test_sync_json_prints_the_summarys_fields(cli, notes) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from scrubjay.errors import InputError, NotFoundError
-from scrubjay.memory.answers import Fetched
+from scrubjay.memory.reports import Fetched
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from scrubjay.memory.answers import ModelStatus
+from scrubjay.memory.reports import ModelStatus
 from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, Command, Group
 from scrubjay.surfaces.cli.output import line, table, write, write_json

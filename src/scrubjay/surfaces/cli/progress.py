@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from scrubjay.surfaces.cli.output import counted, duration, tell
 
 if TYPE_CHECKING:
-    from scrubjay.memory.answers import Progress
+    from scrubjay.memory.reports import Progress
 
 EVERY = 10.0
 """Seconds between two lines of one stage where there is no terminal: a log should stay short."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from scrubjay.memory.answers import SourceStatus
+from scrubjay.memory.reports import SourceStatus
 from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, Command, Group
 from scrubjay.surfaces.cli.output import counted, line, table, write, write_json

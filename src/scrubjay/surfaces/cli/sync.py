@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from scrubjay.memory.answers import Summary
+from scrubjay.memory.reports import Summary
 from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, duration, line, tell, write, write_json

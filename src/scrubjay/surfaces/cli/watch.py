@@ -7,7 +7,7 @@ import threading
 from types import FrameType
 
 from scrubjay.errors import NotFoundError
-from scrubjay.memory.answers import Summary
+from scrubjay.memory.reports import Summary
 from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, tell, write_json

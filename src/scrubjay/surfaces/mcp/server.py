@@ -7,6 +7,7 @@ that cannot be opened is then an answer that the agent can read, not a server th
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -50,7 +51,9 @@ class Session:
 
         with self._opening:
             if self._memory is None:
-                self._memory = self._stack.enter_context(Memory.open(settings=self._settings))
+                # The log is standard error, where a person finds that texts went to a service.
+                opened = Memory.open(settings=self._settings, announce=logging.getLogger("scrubjay").warning)
+                self._memory = self._stack.enter_context(opened)
             return self._memory
 
     def __enter__(self) -> Session:
