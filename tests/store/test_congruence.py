@@ -16,6 +16,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 from scrubjay.store.changes import Change, PutMemory
 from scrubjay.store.inmemory.store import InMemoryStore
+from scrubjay.store.postgres.store import PostgresStore
 from scrubjay.store.sqlite import merge
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_answers import Question, everything, held, searched
@@ -29,11 +30,11 @@ QUESTIONS = 80
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[dict[str, Store]]:
-    """Open one new store of each kind."""
+def opened(folder: Path, url: str) -> Iterator[tuple[Store, ...]]:
+    """Open one store of each kind; a tenant named after the folder is new in all of them."""
     with ExitStack() as stack:
-        stores: dict[str, Store] = {"sqlite": SQLiteStore(folder / "memories.db", b"history")}
-        for store in stores.values():
+        stores = (SQLiteStore(folder / "memories.db", b"history"), PostgresStore(url, b"history"))
+        for store in stores:
             stack.callback(store.close)
         yield stores
 
@@ -53,14 +54,16 @@ def assert_equal(store: Store, reference: Store, scope: Scope, questions: Sequen
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_store_answers_as_the_reference_after_a_long_history(tmp_path: Path, seed: int) -> None:
+def test_every_store_answers_as_the_reference_after_a_long_history(
+    tmp_path: Path, postgres_url: str, seed: int
+) -> None:
     history = History(seed, str(tmp_path))
-    with opened(tmp_path) as stores:
+    with opened(tmp_path, postgres_url) as stores:
         for scope, changes in history.steps(STEPS):
-            for store in stores.values():
+            for store in stores:
                 store.write(scope, changes)
         questions = [history.question() for _ in range(QUESTIONS)]
-        for store in stores.values():
+        for store in stores:
             for scope in history.users:
                 assert_equal(store, history.reference, scope, questions)
 
@@ -68,23 +71,23 @@ def test_every_store_answers_as_the_reference_after_a_long_history(tmp_path: Pat
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32), steps=st.integers(1, 40))
 def test_every_store_answers_as_the_reference_at_every_step(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, steps: int
+    tmp_path_factory: pytest.TempPathFactory, postgres_url: str, seed: int, steps: int
 ) -> None:
     folder = tmp_path_factory.mktemp("history")
     history = History(seed, str(folder))
-    with opened(folder) as stores:
+    with opened(folder, postgres_url) as stores:
         for number, (scope, changes) in enumerate(history.steps(steps)):
-            for store in stores.values():
+            for store in stores:
                 store.write(scope, changes)
                 if number % 7 == 0 or number == steps - 1:
                     for user in history.users:
                         assert_equal(store, history.reference, user, [history.question() for _ in range(3)])
 
 
-def test_a_strangers_life_changes_no_answer_of_mine(tmp_path: Path) -> None:
+def test_a_strangers_life_changes_no_answer_of_mine(tmp_path: Path, postgres_url: str) -> None:
     """What Dan writes for himself is neither returned, counted nor felt by Ann, in any store."""
-    with opened(tmp_path) as stores:
-        for store in (InMemoryStore(b"history"), *stores.values()):
+    with opened(tmp_path, postgres_url) as stores:
+        for store in (InMemoryStore(b"history"), *stores):
             _live_beside_a_stranger(tmp_path, store)
 
 

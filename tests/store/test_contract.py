@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from scrubjay.store.base import Store
 from scrubjay.store.inmemory.store import InMemoryStore
+from scrubjay.store.postgres.store import PostgresStore
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_contract import StoreContract
 
@@ -18,3 +21,12 @@ class TestInMemory(StoreContract):
 class TestSQLite(StoreContract):
     def make_store(self, tmp_path: Path, secret: bytes) -> Store:
         return SQLiteStore(tmp_path / "memories.db", secret)
+
+
+class TestPostgres(StoreContract):
+    @pytest.fixture(autouse=True)
+    def _server(self, postgres_url: str) -> None:
+        self._url = postgres_url
+
+    def make_store(self, tmp_path: Path, secret: bytes) -> Store:
+        return PostgresStore(self._url, secret)

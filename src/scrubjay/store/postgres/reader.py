@@ -1,0 +1,240 @@
+"""Reader: one consistent view for one scope, inside one read-only transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scrubjay.errors import ModelMismatchError, NotFoundError
+from scrubjay.memory.ids import DIGITS
+from scrubjay.memory.records import Document, Record, Source, Versions, Where
+from scrubjay.memory.scope import Scope
+from scrubjay.memory.tiers import PREFIX
+from scrubjay.store.base import Counts, Coverage, ModelState, Waiting
+from scrubjay.store.changes import Codes
+from scrubjay.store.postgres import rows, scores
+from scrubjay.store.postgres.models import registered
+from scrubjay.store.postgres.scores import SCOPE
+from scrubjay.store.postgres.tenant import find
+from scrubjay.store.scored import ArrayScored, by_words
+from scrubjay.store.table import Table
+from scrubjay.text.grams import nearest
+
+if TYPE_CHECKING:
+    from scrubjay.store.postgres.connect import Database
+    from scrubjay.text.tokens import TermGroup
+
+NO_TENANT = -1
+
+
+class PostgresReader:
+    """A view that lasts as long as its transaction."""
+
+    def __init__(self, db: Database, scope: Scope) -> None:
+        self._db = db
+        tenant = find(db, scope.tenant)
+        self._tenant = tenant.number if tenant else NO_TENANT
+        self._keys = list(scope.keys)
+        self._own: scores.Own = (self._tenant, tenant.generation if tenant else 0, self._keys)
+        self._seen: Table | None = None
+
+    def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        return self._db.execute(statement, values).fetchall()
+
+    def _table(self) -> Table:
+        if self._seen is None:
+            self._seen = scores.table(self._db, self._own)
+        return self._seen
+
+    def sources(self) -> list[Source]:
+        """Return the visible sources, by root."""
+        found = self._all(
+            "SELECT id, root, description, include, exclude, key, added_at, synced_at FROM source "
+            'WHERE tenant = %s AND key = ANY(%s) ORDER BY root COLLATE "C", id COLLATE "C"',
+            self._tenant,
+            self._keys,
+        )
+        return [Source(i, r, d, tuple(n), tuple(x), k, a, s) for i, r, d, n, x, k, a, s in found]
+
+    def _documents(self, condition: str, *values: Any) -> list[Document]:
+        found = self._all(
+            f"SELECT {rows.DOCUMENT} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
+            "d.source "
+            f"WHERE d.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND {condition}",
+            *self._own,
+            *values,
+        )
+        return sorted((rows.to_document(row) for row in found), key=lambda document: document.path)
+
+    def documents(self, source: str) -> dict[str, Document]:
+        """Return a source's documents by path."""
+        return {document.path: document for document in self._documents("d.source = %s", source)}
+
+    def held(self, sources: Sequence[str]) -> int:
+        """Return how many visible passages these sources' documents hold."""
+        ((found,),) = self._all(
+            f"SELECT count(*) {rows.FROM} WHERE {SCOPE} AND d.source = ANY(%s)", *self._own, list(sources)
+        )
+        return int(found)
+
+    def _records(self, condition: str, *values: Any) -> list[Record]:
+        found = self._all(
+            f"SELECT {rows.RECORD} {rows.FROM} WHERE {SCOPE} AND {condition}", *self._own, *values
+        )
+        return [rows.to_record(row) for row in found]
+
+    def passages(self, source: str, path: str) -> list[Record]:
+        """Return a document's passages in order."""
+        return self._records(
+            'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash', source, path
+        )
+
+    def get(self, ids: Sequence[str]) -> dict[str, Record]:
+        """Return the visible memories of these ids."""
+        numbers = [number for memory in ids if (number := rows.sort_hash(memory)) is not None]
+        found = {record.id: record for record in self._records("m.hash = ANY(%s::bigint[])", numbers)}
+        return {memory: found[memory] for memory in ids if memory in found}
+
+    def complete(self, prefix: str, limit: int = 10) -> list[str]:
+        """Return visible ids that begin with a prefix."""
+        found: list[str] = []
+        for tier, mark in sorted(PREFIX.items(), key=lambda pair: pair[1]):
+            digits = (
+                prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
+            )
+            if digits is None or len(digits) > DIGITS or not set(digits) <= set("0123456789abcdef"):
+                continue
+            ends = (int(digits.ljust(DIGITS, fill), 16) - rows.SIGN for fill in "0f")
+            held = self._all(
+                f"SELECT m.hash FROM memory m WHERE {SCOPE} AND m.tier = %s AND m.hash BETWEEN %s AND %s "
+                "ORDER BY m.hash LIMIT %s",
+                *self._own, tier, *ends, limit - len(found),
+            )  # fmt: skip
+            found += [rows.id_of(tier, number) for (number,) in held]
+        return found
+
+    def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
+        """Return the df of each group."""
+        return [len(held) for held, _ in scores.postings(self._db, self._own, self._table(), groups)]
+
+    def words(self, groups: Sequence[TermGroup], where: Where) -> ArrayScored:
+        """Score by BM25."""
+        seen = self._table()
+        found = scores.postings(self._db, self._own, seen, groups)
+        return by_words(seen, found, scores.passing(self._db, self._own, seen, where))
+
+    def nearest(self, fingerprint: str, query: NDArray[np.float32], where: Where) -> ArrayScored:
+        """Score by cosine with the best window."""
+        known = registered(self._db, self._tenant)
+        if fingerprint not in known:
+            raise NotFoundError(f"No model {fingerprint} is registered in this store.")
+        model = known[fingerprint].model
+        if query.shape != (model.dimensions,):
+            raise ModelMismatchError(
+                f"The query has {query.shape[-1]} dimensions; {model.name} makes {model.dimensions}."
+            )
+        seen = self._table()
+        mask = scores.passing(self._db, self._own, seen, where)
+        return scores.nearest(self._db, self._own, seen, (known[fingerprint].number, model), query, mask)
+
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages of the visible memories."""
+        found = self._all(f"SELECT DISTINCT m.language FROM memory m WHERE {SCOPE}", *self._own)
+        return tuple(sorted(code for (code,) in found))
+
+    def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
+        """Return visible terms spelled like a word."""
+        found = self._all(
+            "SELECT text FROM term WHERE tenant = %s AND text <> %s AND EXISTS (SELECT FROM memory m "
+            f"WHERE {SCOPE} AND m.terms @> ARRAY[term.id])",
+            self._tenant, word, *self._own,
+        )  # fmt: skip
+        return list(nearest(word, (text for (text,) in found), limit))
+
+    def models(self) -> list[ModelState]:
+        """Return the tenant's registered models."""
+        found = [ModelState(one.model, one.state) for one in registered(self._db, self._tenant).values()]
+        return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
+
+    def _waits(self, fingerprint: str) -> tuple[str, int]:
+        """Return the condition of waiting for a model, and the number it asks for."""
+        known = registered(self._db, self._tenant)
+        number = known[fingerprint].number if fingerprint in known else -1
+        return (
+            "NOT EXISTS (SELECT FROM vector v WHERE v.tenant = m.tenant AND v.memory = m.num AND "
+            "v.model = %s)",
+            number,
+        )
+
+    def coverage(self, fingerprint: str) -> Coverage:
+        """Return how many visible memories have a model's vectors, and how many wait."""
+        condition, number = self._waits(fingerprint)
+        ((held, waiting),) = self._all(
+            f"SELECT count(*), count(*) FILTER (WHERE {condition}) FROM memory m WHERE {SCOPE}",
+            number,
+            *self._own,
+        )
+        return Coverage(held - waiting, waiting)
+
+    def waiting(self, fingerprint: str, limit: int) -> list[Waiting]:
+        """Return memories without a model's vectors, in hash order."""
+        condition, number = self._waits(fingerprint)
+        records = self._records(f"{condition} ORDER BY m.hash LIMIT %s", number, limit)
+        return [Waiting(record, self._before(record)) for record in records]
+
+    def _before(self, record: Record) -> str:
+        place = record.place
+        if place is None:
+            return ""
+        found = self._records(
+            "d.source = %s AND d.path = %s AND m.ordinal = %s AND m.heading_path = %s::text[] "
+            'ORDER BY m.tier COLLATE "C", m.hash LIMIT 1',
+            place.source, place.path, place.ordinal - 1, list(record.heading_path),
+        )  # fmt: skip
+        return found[0].content if found else ""
+
+    def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, Codes]:
+        """Return windows of texts that were embedded before."""
+        found = self._all(
+            "SELECT c.hash, c.scales, c.data, m.dimensions FROM cache c JOIN model m ON m.tenant = c.tenant "
+            "AND m.id = c.model WHERE c.tenant = %s AND m.fingerprint = %s AND c.hash = ANY(%s)",
+            self._tenant, fingerprint, list(hashes),
+        )  # fmt: skip
+        return {
+            text: Codes(
+                np.frombuffer(data, np.int8).reshape(len(scales), width), np.array(scales, np.float32)
+            )
+            for text, scales, data, width in found
+        }
+
+    def forgotten(self, hashes: Sequence[str]) -> set[str]:
+        """Return those of these tombstone hashes that were forgotten."""
+        found = self._all(
+            "SELECT hash FROM tombstone WHERE tenant = %s AND hash = ANY(%s)", self._tenant, list(hashes)
+        )
+        return {mark for (mark,) in found}
+
+    def counts(self) -> Counts:
+        """Return what the scope holds."""
+        tiers: dict[str, int] = {}
+        statuses: dict[str, int] = {}
+        found = self._all(
+            f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {SCOPE} GROUP BY m.tier, m.status",
+            *self._own,
+        )
+        for tier, status, count in sorted(found):
+            tiers[tier] = tiers.get(tier, 0) + count
+            statuses[status] = statuses.get(status, 0) + count
+        documents = len(self._documents("true"))
+        return Counts(
+            sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, len(self.sources())
+        )
+
+    def versions(self) -> Versions | None:
+        """Return the versions that made the memories."""
+        found = self._all("SELECT versions FROM tenant WHERE id = %s", self._tenant)
+        return Versions(**json.loads(found[0][0])) if found and found[0][0] else None

@@ -1,0 +1,109 @@
+"""Rows: records as rows of the tables, and back."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from scrubjay.memory.ids import memory_id, parse_id
+from scrubjay.memory.records import Document, Place, Record, Versions, When
+from scrubjay.store.changes import Prepared
+
+SIGN: Final = 1 << 63
+"""Moves an id's number into the range of a bigint without changing its order."""
+LONGEST: Final = 2**32 - 1
+"""Source words that a memory counts at most, as in every store."""
+
+FIELDS: Final = (
+    "tenant, generation, key, hash, tier, status, document, ordinal, char_start, char_end, "
+    "line_start, line_end, "
+    "owner, project, agent, session, role, turn, origin, title, heading_path, content_hash, "
+    "event_start, event_end, event_precision, event_zone, recorded_at, updated_at, last_used, "
+    "valid_from, valid_until, pinned, confidence, strength, tags, content, language, at, length, terms, tfs"
+)
+INSERT: Final = (
+    f"INSERT INTO memory ({FIELDS}) VALUES ({', '.join(['%s'] * (FIELDS.count(',') + 1))}) RETURNING num"
+)
+RECORD: Final = (
+    "m.hash, m.tier, m.content, m.content_hash, m.title, m.key, m.owner, m.recorded_at, m.updated_at, "
+    "m.heading_path, m.tags, m.project, m.agent, m.session, m.role, m.turn, m.origin, m.status, m.pinned, "
+    "m.confidence, m.strength, m.event_start, m.event_end, m.event_precision, m.event_zone, m.valid_from, "
+    "m.valid_until, m.last_used, d.source, d.path, m.ordinal, m.char_start, m.char_end, "
+    "m.line_start, m.line_end"
+)
+FROM: Final = "FROM memory m LEFT JOIN document d ON d.tenant = m.tenant AND d.id = m.document"
+DOCUMENT: Final = (
+    "d.source, d.path, d.content_hash, d.mtime_ns, d.size, d.title, d.cursor, "
+    "d.chunker, d.tokenizer, d.scrubber, d.extractor, d.labeller"
+)
+
+
+def sort_hash(memory: str) -> int | None:
+    """Return an id's number as a bigint that sorts as the id's digits do, None where it is no id."""
+    parsed = parse_id(memory)
+    return None if parsed is None else parsed[1] - SIGN
+
+
+def id_of(tier: str, number: int) -> str:
+    """Return the id of a memory from its tier and the number that its row has."""
+    return memory_id(tier, number + SIGN)
+
+
+def place_values(place: Place | None) -> tuple[int | None, ...]:
+    """Return where a passage stands as the columns from ``ordinal`` to ``line_end``."""
+    if place is None:
+        return (None,) * 5
+    return place.ordinal, place.start, place.end, place.line_start, place.line_end
+
+
+def to_row(memory: Prepared, tenant: int, generation: int, document: int | None) -> tuple[Any, ...]:
+    """Return a memory as the values of `INSERT` up to ``length``."""
+    record, event = memory.record, memory.record.event
+    when = (event.start, event.end, event.precision, event.zone) if event else (None,) * 4
+    return (
+        tenant, generation, record.key, sort_hash(record.id), record.tier, record.status, document,
+        *place_values(record.place), record.owner, record.project, record.agent, record.session, record.role,
+        record.turn, record.origin, record.title, list(record.heading_path), record.content_hash, *when,
+        record.recorded_at, record.updated_at, record.last_used, record.valid_from, record.valid_until,
+        record.pinned, float(record.confidence), float(record.strength), list(record.tags), record.content,
+        memory.language, event.start if event else record.recorded_at, min(memory.terms.length, LONGEST),
+    )  # fmt: skip
+
+
+def to_record(row: tuple[Any, ...]) -> Record:
+    """Return a row of `RECORD` as a record."""
+    event = None if row[21] is None else When(row[21], row[22], row[23], row[24])
+    place = None if row[28] is None else Place(row[28], row[29], *row[30:35])
+    return Record(
+        id=id_of(row[1], row[0]),
+        tier=row[1],
+        content=row[2],
+        content_hash=row[3],
+        title=row[4],
+        key=row[5],
+        owner=row[6],
+        recorded_at=row[7],
+        updated_at=row[8],
+        heading_path=tuple(row[9]),
+        tags=tuple(row[10]),
+        place=place,
+        project=row[11],
+        agent=row[12],
+        session=row[13],
+        role=row[14],
+        turn=row[15],
+        origin=row[16],
+        status=row[17],
+        pinned=row[18],
+        confidence=row[19],
+        strength=row[20],
+        event=event,
+        valid_from=row[25],
+        valid_until=row[26],
+        last_used=row[27],
+    )
+
+
+def to_document(row: tuple[Any, ...]) -> Document:
+    """Return a row of `DOCUMENT` as a document."""
+    source, path, content_hash, mtime_ns, size, title, cursor, *versions = row
+    return Document(source, path, content_hash, mtime_ns, size, title, Versions(*versions), cursor)

@@ -1,0 +1,124 @@
+"""Scores: fetch what a search needs of one scope and score it as every numpy store does."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scrubjay.memory.models import Model
+from scrubjay.memory.records import Where
+from scrubjay.store.paths import path_passes
+from scrubjay.store.postgres.rows import SIGN
+from scrubjay.store.score import products, quantised
+from scrubjay.store.scored import NOTHING, ArrayScored, Found, by_vectors, united
+from scrubjay.store.table import COLUMNS, TIER_CODE, Table
+from scrubjay.text.tokens import TermGroup
+
+if TYPE_CHECKING:
+    from scrubjay.store.postgres.connect import Database
+
+SCOPE = "m.tenant = %s AND m.generation = %s AND m.key = ANY(%s)"
+"""What every statement about memories is bound to: tenant, generation, visibility keys."""
+
+Own = tuple[int, int, list[str]]
+
+
+def table(db: Database, own: Own) -> Table:
+    """Return the visible memories, in the order of their rows."""
+    found = db.execute(
+        f"SELECT m.num, m.hash, m.tier, m.length FROM memory m WHERE {SCOPE} ORDER BY m.num", own
+    )
+    rows = [(number + SIGN, num, 0, length, TIER_CODE[tier], 0, 1, 0) for num, number, tier, length in found]
+    columns = np.array(rows, COLUMNS)
+    lengths = columns["length"].astype(np.float64)
+    length = int(columns["length"].sum(dtype=np.int64))
+    average = length / len(rows) if length else 1.0
+    return Table((), columns, np.ones(len(rows), np.bool_), lengths, len(rows), average, ())
+
+
+def passing(db: Database, own: Own, seen: Table, where: Where) -> NDArray[np.bool_]:
+    """Return a mask over the rows of a table: which of them pass a filter."""
+    conditions = [SCOPE, "m.status = ANY(%s)"]
+    values: list[Any] = [*own, list(where.statuses)]
+    for condition, value, asked in (
+        ("m.tier = ANY(%s)", list(where.tiers), bool(where.tiers)),
+        ("m.tags @> %s::text[]", list(where.tags), bool(where.tags)),
+        ("m.at >= %s", where.since, where.since is not None),
+        ("m.at < %s", where.until, where.until is not None),
+    ):
+        if asked:
+            conditions.append(condition)
+            values.append(value)
+    if where.sources or where.path:
+        conditions.append("m.document = ANY(%s::bigint[])")
+        values.append(_documents(db, own, where))
+    found = db.execute(f"SELECT m.num FROM memory m WHERE {' AND '.join(conditions)}", values).fetchall()
+    return np.isin(seen.columns["num"], np.array([num for (num,) in found], np.int64))
+
+
+def _documents(db: Database, own: Own, where: Where) -> list[int]:
+    found = db.execute(
+        "SELECT id, source, path FROM document WHERE tenant = %s AND generation = %s", own[:2]
+    ).fetchall()
+    return [
+        number
+        for number, source, path in found
+        if (not where.sources or source in where.sources)
+        and (not where.path or path_passes(path, where.path))
+    ]
+
+
+def postings(db: Database, own: Own, seen: Table, groups: Sequence[TermGroup]) -> list[Found]:
+    """Return, a group, the rows that hold any of its forms with the largest of their frequencies."""
+    forms = sorted({form for group in groups for form in group.forms})
+    known = db.execute(
+        "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)", (own[0], forms)
+    ).fetchall()
+    numbers: dict[str, int] = dict(known)
+    wanted = list(numbers.values())
+    found = db.execute(
+        "SELECT t.term, m.num, t.tf FROM memory m CROSS JOIN LATERAL unnest(m.terms, m.tfs) AS t (term, tf) "
+        f"WHERE {SCOPE} AND m.terms && %s::integer[] AND t.term = ANY(%s::integer[]) ORDER BY m.num",
+        (*own, wanted, wanted),
+    ).fetchall()
+    nums: dict[int, list[int]] = defaultdict(list)
+    counts: dict[int, list[int]] = defaultdict(list)
+    for term, num, count in found:
+        nums[term].append(num)
+        counts[term].append(count)
+    held = {
+        term: (np.searchsorted(seen.columns["num"], own_nums), np.array(counts[term], np.float64))
+        for term, own_nums in nums.items()
+    }
+    return [united([held.get(numbers.get(form, -1), NOTHING) for form in group.forms]) for group in groups]
+
+
+def nearest(
+    db: Database,
+    own: Own,
+    seen: Table,
+    model: tuple[int, Model],
+    query: NDArray[np.float32],
+    mask: NDArray[np.bool_],
+) -> ArrayScored:
+    """Score every row that has vectors of a model by its best window."""
+    number, identity = model
+    codes, scale = quantised(query)
+    found = db.execute(
+        "SELECT v.memory, v.scale, v.data FROM vector v JOIN memory m ON m.tenant = v.tenant AND "
+        "m.num = v.memory "
+        f"WHERE v.model = %s AND {SCOPE} ORDER BY v.memory, v.place",
+        (number, *own),
+    ).fetchall()
+    best = np.full(seen.rows, -np.inf, np.float64)
+    if found:
+        rows = np.searchsorted(seen.columns["num"], [row[0] for row in found])
+        scales = np.array([row[1] for row in found], np.float32).astype(np.float64)
+        data = np.frombuffer(b"".join(bytes(row[2]) for row in found), np.int8)
+        amounts = products(data.reshape(len(found), identity.dimensions), codes) * (scales * scale)
+        np.maximum.at(best, rows, amounts)
+    return by_vectors(seen, best, mask)

@@ -1,0 +1,135 @@
+"""The PostgreSQL store: many tenants, many processes, one server."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.errors import StoreError
+from scrubjay.memory.scope import Scope
+from scrubjay.store.changes import Change
+from scrubjay.store.postgres.connect import SCHEMA, answers, connect, shown, spoken, transaction
+from scrubjay.store.postgres.migrations import migrate
+from scrubjay.store.postgres.reader import PostgresReader
+from scrubjay.store.postgres.rebuild import PostgresRebuild
+from scrubjay.store.postgres.tenant import find, obtain
+from scrubjay.store.postgres.writer import Writer
+
+if TYPE_CHECKING:
+    from scrubjay.store.postgres.connect import Database
+
+PATIENCE: Final = 30.0
+"""Seconds a writer waits for another one of its tenant."""
+MOST_IDLE: Final = 8
+"""Connections that are kept open between calls; each is a process of the server's."""
+
+
+class PostgresStore:
+    """Memories in the schema ``scrubjay`` of one database.
+
+    A reader has one repeatable-read transaction; a writer one transaction, alone in its tenant.
+
+    Args:
+        url: ``postgresql://user@host/database``, as libpq reads it.
+        secret: Key of ids and tombstones for a new tenant; random when left out.
+        patience: Seconds a writer waits for its turn.
+
+    Raises:
+        StoreError: The driver is not installed, or the server cannot be reached or used.
+    """
+
+    def __init__(self, url: str, secret: bytes | None = None, *, patience: float = PATIENCE) -> None:
+        self._url = url
+        self._secret = secret
+        self._patience = patience
+        self._idle: list[Database] = []
+        self._lock = threading.Lock()
+        try:
+            with self._connection() as db:
+                migrate(db, url)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def url(self) -> str:
+        """What `open_store` opens it by, but for the password: libpq finds that in its own places."""
+        return shown(self._url)
+
+    @contextmanager
+    def _connection(self) -> Iterator[Database]:
+        """Lend a connection that nobody else uses, and take it back in a clean state."""
+        db = self._borrowed() or connect(self._url)
+        try:
+            with spoken(self._url):
+                yield db
+        finally:
+            with self._lock:
+                kept = not (db.closed or db.broken) and len(self._idle) < MOST_IDLE
+                if kept:
+                    self._idle.append(db)
+            if not kept:
+                db.close()
+
+    def _borrowed(self) -> Database | None:
+        """Return an idle connection that the server still answers on."""
+        while self._idle:
+            with self._lock:
+                db = self._idle.pop() if self._idle else None
+            if db is not None and answers(db):
+                return db
+        return None
+
+    def secret(self, scope: Scope) -> bytes:
+        """Return the tenant's key for ids and tombstones."""
+        with self._connection() as db:
+            found = find(db, scope.tenant)
+        if found is None:
+            self.write(scope, ())
+            return self.secret(scope)
+        return found.secret
+
+    @contextmanager
+    def reader(self, scope: Scope) -> Iterator[PostgresReader]:
+        """Open a consistent view: everything in the block is read from one snapshot."""
+        with self._connection() as db, transaction(db, "ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+            yield PostgresReader(db, scope)
+
+    def write(self, scope: Scope, changes: Sequence[Change], *, durable: bool = False) -> None:
+        """Apply all of these changes, or none."""
+        with self._connection() as db, transaction(db):
+            # Without a wait for the disk a crash of the server may lose the last writes, never half of one.
+            db.execute("SELECT set_config('synchronous_commit', %s, true)", ("on" if durable else "off",))
+            tenant = obtain(db, scope.tenant, self._secret, self._patience)
+            writer = Writer(db, tenant, scope)
+            for change in changes:
+                writer.apply(change)
+
+    @contextmanager
+    def rebuild(self, scope: Scope) -> Iterator[PostgresRebuild]:
+        """Fill the next generation beside the current one, then flip to it. The tenant's writers wait."""
+        with self._connection() as db, transaction(db):
+            rebuild = PostgresRebuild(db, obtain(db, scope.tenant, self._secret, self._patience))
+            yield rebuild
+            rebuild.flip()
+
+    def size(self) -> int:
+        """Return the bytes of all tables and indexes, for all tenants."""
+        with self._connection() as db:
+            row = db.execute(
+                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "
+                "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r'",
+                (SCHEMA,),
+            ).fetchone()
+        if row is None:
+            raise StoreError(f"{self.url} does not tell its size.")
+        return int(row[0])
+
+    def close(self) -> None:
+        """Close every connection that is not in use."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for db in idle:
+            db.close()

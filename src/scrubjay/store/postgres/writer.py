@@ -1,0 +1,297 @@
+"""Writer: what each change does to the tables, inside one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from scrubjay.errors import InputError, NotFoundError
+from scrubjay.memory.ids import parse_id, tombstone_hash
+from scrubjay.memory.records import Document
+from scrubjay.memory.scope import Scope
+from scrubjay.store import changes as c
+from scrubjay.store.postgres import models, rows
+from scrubjay.store.postgres.tenant import Tenant
+from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
+from scrubjay.store.score import MOST_COUNTED
+
+if TYPE_CHECKING:
+    from scrubjay.store.postgres.connect import Database
+
+
+class Writer:
+    """One transaction's work for one tenant; ``scope`` is None for a rebuild, which sees every key."""
+
+    def __init__(self, db: Database, tenant: Tenant, scope: Scope | None) -> None:
+        self._db = db
+        self._tenant = tenant
+        self._scope = scope
+        self._own = (tenant.number, tenant.generation)
+        self._models = models.registered(db, tenant.number)
+
+    def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        return self._db.execute(statement, values).fetchall()
+
+    def apply(self, change: c.Change) -> None:
+        """Do one change."""
+        match change:
+            case c.PutSource() | c.DropSource() | c.PutDocument() | c.DropDocument():
+                self._apply_to_documents(change)
+            case c.PutMemory(memory):
+                self._put([memory], None, None)
+            case c.Forget(ids):
+                self._forget(ids)
+            case c.PutModel() | c.DropModel() | c.PutVectors():
+                self._apply_to_models(change)
+            case c.PutVersions(versions):
+                stamp = (json.dumps(asdict(versions)), self._tenant.number)
+                self._db.execute("UPDATE tenant SET versions = %s WHERE id = %s", stamp)
+
+    def _apply_to_documents(
+        self, change: c.PutSource | c.DropSource | c.PutDocument | c.DropDocument
+    ) -> None:
+        match change:
+            case c.PutSource():
+                self._put_source(change)
+            case c.DropSource(source) if self._sees_source(source):
+                for (path,) in self._all(
+                    "SELECT path FROM document WHERE tenant = %s AND generation = %s AND source = %s",
+                    *self._own,
+                    source,
+                ):
+                    self._drop_document(source, path)
+                self._db.execute(
+                    "DELETE FROM source WHERE tenant = %s AND id = %s", (self._tenant.number, source)
+                )
+            case c.PutDocument():
+                self._put_document(change)
+            case c.DropDocument(source, path) if self._sees_source(source):
+                self._drop_document(source, path)
+
+    def _apply_to_models(self, change: c.PutModel | c.DropModel | c.PutVectors) -> None:
+        tenant = self._tenant.number
+        match change:
+            case c.PutModel(model, state):
+                models.put(self._db, tenant, model, state)
+            case c.DropModel(fingerprint):
+                models.drop(self._db, tenant, fingerprint)
+            case c.PutVectors():
+                self._put_vectors(change)
+        self._models = models.registered(self._db, tenant)
+
+    def _sees(self, key: str) -> bool:
+        return self._scope is None or key in self._scope.keys
+
+    def _source_key(self, source: str) -> str | None:
+        found = self._all("SELECT key FROM source WHERE tenant = %s AND id = %s", self._tenant.number, source)
+        return found[0][0] if found else None
+
+    def _sees_source(self, source: str) -> bool:
+        key = self._source_key(source)
+        return key is not None and self._sees(key)
+
+    def _put_source(self, change: c.PutSource) -> None:
+        s = change.source
+        writable(self._scope, s.key, f"Source {s.root}")
+        if self._source_key(s.id) is not None and not self._sees_source(s.id):
+            raise InputError(f"Source id {s.id!r} belongs to another source already. {UNTOUCHED}")
+        self._db.execute("DELETE FROM source WHERE tenant = %s AND id = %s", (self._tenant.number, s.id))
+        self._db.execute(
+            "INSERT INTO source (tenant, id, root, description, include, exclude, key, added_at, synced_at) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            (
+                self._tenant.number, s.id, s.root, s.description, list(s.include), list(s.exclude), s.key,
+                s.added_at, s.synced_at,
+            ),
+        )  # fmt: skip
+
+    def _document(self, source: str, path: str) -> int | None:
+        found = self._all(
+            "SELECT id FROM document WHERE tenant = %s AND generation = %s AND source = %s AND path = %s",
+            *self._own, source, path,
+        )  # fmt: skip
+        return found[0][0] if found else None
+
+    def _drop_document(self, source: str, path: str) -> None:
+        number = self._document(source, path)
+        if number is not None:
+            self._remove_passages(number)
+            self._db.execute(
+                "DELETE FROM document WHERE tenant = %s AND id = %s", (self._tenant.number, number)
+            )
+
+    def _remove_passages(self, document: int) -> None:
+        self._db.execute(
+            "DELETE FROM memory WHERE tenant = %s AND document = %s", (self._tenant.number, document)
+        )
+
+    def _put_document(self, change: c.PutDocument) -> None:
+        document = change.document
+        if not self._sees_source(document.source):
+            raise NotFoundError(f"No source {document.source} is registered. {UNTOUCHED}")
+        for kept in change.kept:
+            placed(kept.id, kept.place, document)
+        number, replaced = self._row_for(document, change.moved_from)
+        self._remove(self._numbers(change.dropped))
+        if change.fresh or change.kept or change.dropped:
+            self._remove(self._left(number, {kept.id for kept in change.kept}))
+        for kept in change.kept:
+            for num in self._numbers([kept.id]):
+                self._db.execute(
+                    "UPDATE memory SET document = %s, ordinal = %s, char_start = %s, char_end = %s, "
+                    "line_start = %s, "
+                    "line_end = %s WHERE tenant = %s AND num = %s",
+                    (number, *rows.place_values(kept.place), self._tenant.number, num),
+                )
+        if replaced is not None:
+            self._remove_passages(replaced)
+        self._put(change.fresh, number, document)
+
+    def _row_for(self, d: Document, moved_from: str | None) -> tuple[int, int | None]:
+        """Return the row of a document, written now, and that of the one whose path it took over."""
+        number, replaced = self._document(d.source, d.path), None
+        moved = self._document(d.source, moved_from) if moved_from not in (None, d.path) else None
+        if moved is not None:
+            number, replaced = moved, number
+            self._db.execute(
+                "DELETE FROM document WHERE tenant = %s AND id = %s", (self._tenant.number, replaced)
+            )
+        v = d.versions
+        values = (
+            d.source, d.path, d.content_hash, d.mtime_ns, d.size, d.title, d.cursor,
+            v.chunker, v.tokenizer, v.scrubber, v.extractor, v.labeller,
+        )  # fmt: skip
+        names = (
+            "source, path, content_hash, mtime_ns, size, title, cursor, chunker, tokenizer, scrubber, "
+            "extractor, labeller"
+        )
+        marks = ", ".join(["%s"] * len(values))
+        if number is not None:
+            self._db.execute(
+                f"UPDATE document SET ({names}) = ({marks}) WHERE tenant = %s AND id = %s",
+                (*values, self._tenant.number, number),
+            )
+            return number, replaced
+        ((made,),) = self._all(
+            f"INSERT INTO document (tenant, generation, {names}) VALUES (%s, %s, {marks}) RETURNING id",
+            *self._own, *values,
+        )  # fmt: skip
+        return made, None
+
+    def _left(self, document: int, kept: set[str]) -> list[int]:
+        """Return the visible passages of a document that a change of it does not keep."""
+        found = self._all(
+            "SELECT num, tier, hash, key FROM memory WHERE tenant = %s AND document = %s",
+            self._tenant.number,
+            document,
+        )
+        return [
+            num
+            for num, tier, number, key in found
+            if self._sees(key) and rows.id_of(tier, number) not in kept
+        ]
+
+    def _put(self, memories: Sequence[c.Prepared], document: int | None, where: Document | None) -> None:
+        last = {memory.record.id: memory for memory in memories}
+        for memory in memories:
+            writable(self._scope, memory.record.key, f"Memory {memory.record.id}")
+            storable(memory.record)
+            placed(memory.record.id, memory.record.place, where)
+            for fingerprint, codes in memory.vectors.items():
+                fitting(self._model(fingerprint).model, codes, f"Memory {memory.record.id}")
+        holders = self._holders(list(last))
+        for memory_id, (_, key, tier) in holders.items():
+            if not (self._sees(key) and memory_id == rows.id_of(tier, rows.sort_hash(memory_id) or 0)):
+                raise taken(memory_id)
+        self._remove([num for num, _, _ in holders.values()])
+        numbers = self._term_numbers({term for memory in last.values() for term in memory.terms.counts})
+        for memory in last.values():
+            counts = memory.terms.counts
+            terms = [numbers[term] for term in counts]
+            tfs = [min(count, MOST_COUNTED) for count in counts.values()]
+            row = (*rows.to_row(memory, *self._own, document), terms, tfs)
+            ((num,),) = self._all(rows.INSERT, *row)
+            for fingerprint, codes in memory.vectors.items():
+                models.put_vectors(self._db, self._tenant.number, num, self._model(fingerprint).number, codes)
+
+    def _holders(self, ids: Iterable[str]) -> dict[str, tuple[int, str, str]]:
+        """Return, by id, the row, key and tier of the memory that has its number."""
+        numbers = {number: memory for memory in ids if (number := rows.sort_hash(memory)) is not None}
+        found = self._all(
+            "SELECT hash, num, key, tier FROM memory WHERE tenant = %s AND generation = %s AND hash "
+            "= ANY(%s::bigint[])",
+            *self._own, list(numbers),
+        )  # fmt: skip
+        return {numbers[number]: (num, key, tier) for number, num, key, tier in found}
+
+    def _numbers(self, ids: Iterable[str]) -> list[int]:
+        """Return the rows of those of these ids that are there and visible."""
+        return [
+            num
+            for memory, (num, key, tier) in self._holders(ids).items()
+            if self._sees(key) and (parse_id(memory) or ("",))[0] == tier
+        ]
+
+    def _remove(self, nums: Sequence[int]) -> None:
+        if nums:
+            self._db.execute(
+                "DELETE FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[])",
+                (self._tenant.number, list(nums)),
+            )
+
+    def _term_numbers(self, terms: set[str]) -> dict[str, int]:
+        known = dict(
+            self._all(
+                "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)",
+                self._tenant.number,
+                list(terms),
+            )
+        )
+        new = sorted(terms - known.keys())
+        if new:
+            known |= dict(
+                self._all(
+                    "INSERT INTO term (tenant, text) SELECT %s, unnest(%s::text[]) RETURNING text, id",
+                    self._tenant.number, new,
+                )
+            )  # fmt: skip
+        return known
+
+    def _forget(self, ids: Sequence[str]) -> None:
+        tenant = self._tenant.number
+        nums = self._numbers(ids)
+        held = self._all(
+            "SELECT content, terms FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[])", tenant, nums
+        )
+        for content, _ in held:
+            mark = (tenant, tombstone_hash(self._tenant.secret, content))
+            self._db.execute("INSERT INTO tombstone VALUES (%s, %s) ON CONFLICT DO NOTHING", mark)
+        self._remove(nums)
+        self._db.execute("DELETE FROM cache WHERE tenant = %s", (tenant,))
+        terms = sorted({term for _, own in held for term in own})
+        self._db.execute(
+            "DELETE FROM term WHERE tenant = %s AND id = ANY(%s::integer[]) AND NOT EXISTS "
+            "(SELECT FROM memory m WHERE m.tenant = term.tenant AND m.terms @> ARRAY[term.id])",
+            (tenant, terms),
+        )
+
+    def _model(self, fingerprint: str) -> models.Registered:
+        if fingerprint not in self._models:
+            raise NotFoundError(f"No model {fingerprint} is registered in this store. {UNTOUCHED}")
+        return self._models[fingerprint]
+
+    def _put_vectors(self, change: c.PutVectors) -> None:
+        found = self._model(change.fingerprint)
+        for memory, (_, codes) in change.vectors.items():
+            fitting(found.model, codes, f"Memory {memory}")
+        for codes in change.texts.values():
+            fitting(found.model, codes, "A cached text")
+        tenant = self._tenant.number
+        for memory, (content_hash, codes) in change.vectors.items():
+            for num in self._numbers([memory]):
+                if models.waits(self._db, tenant, num, found.number, content_hash):
+                    models.put_vectors(self._db, tenant, num, found.number, codes)
+        if change.texts:
+            models.put_texts(self._db, tenant, found.number, change.texts)
