@@ -1,0 +1,122 @@
+"""Registered sources: nested, single files, patterns, removed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from notes_folder import Notes
+
+from scrubjay import Memory
+from scrubjay.errors import InputError, NotFoundError
+
+
+def test_a_folder_inside_a_registered_one_is_synced_as_part_of_it(memory: Memory, notes: Notes) -> None:
+    notes.write("a/one.md", "# One\n\nheron\n")
+    notes.write("two.md", "# Two\n\nstork\n")
+    memory.sync(notes.root)
+    assert memory.sync(notes.root / "a").added == 0
+    assert len(memory.sources()) == 1
+    assert memory.status().memories == 2
+
+
+def test_a_folder_around_a_registered_one_leaves_it_to_it(memory: Memory, notes: Notes) -> None:
+    inner = notes.write("a/one.md", "# One\n\nheron\n")
+    notes.write("two.md", "# Two\n\nstork\n")
+    memory.sync(notes.root / "a")
+    before = memory.get(path=inner).records[0].id
+    assert memory.sync(notes.root).added == 1
+    assert memory.status().memories == 2
+    assert memory.get(path=inner).records[0].id == before
+    memory.sync()
+    assert len(memory.search("heron", channels=["bm25"]).results) == 1
+
+
+def test_a_single_file_is_a_source_and_its_neighbours_are_not(memory: Memory, notes: Notes) -> None:
+    file = notes.write("weird [name] (1).md", "# One\n\nheron\n")
+    notes.write("two.md", "# Two\n\nstork\n")
+    summary = memory.sync(file)
+    assert (summary.files, summary.passages) == (1, 1)
+    assert [source.root for source in memory.sources()] == [str(file)]
+    assert memory.sync(notes.root).added == 1
+    assert memory.status().memories == 2
+    file.unlink()
+    summary = memory.sync(file)
+    assert summary.removed == 0
+    assert summary.problems
+
+
+def test_a_file_without_a_notes_ending_is_taken_when_it_is_named(memory: Memory, notes: Notes) -> None:
+    file = notes.write("NOTES", "heron\n")
+    assert memory.sync(file).passages == 1
+
+
+def test_what_is_not_there_is_an_error_and_registers_nothing(memory: Memory, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not there"):
+        memory.sync(tmp_path / "missing")
+    assert memory.sources() == []
+
+
+def test_include_and_exclude_are_kept_with_the_source(memory: Memory, notes: Notes) -> None:
+    notes.write("a.rst", "heron\n")
+    notes.write("b.md", "stork\n")
+    notes.write("drafts/c.rst", "crane\n")
+    memory.sync(notes.root, include=["*.rst"], exclude=["drafts/"])
+    assert memory.sync().passages == 1
+    assert memory.search("heron", channels=["bm25"]).results
+    assert memory.search("stork crane", channels=["bm25"]).results == ()
+
+
+def test_ignore_files_are_honoured_and_take_effect_on_what_is_stored(memory: Memory, notes: Notes) -> None:
+    notes.write("keep.md", "heron\n")
+    notes.write("secret.md", "stork\n")
+    memory.sync(notes.root)
+    notes.write(".scrubjayignore", "secret.md\n")
+    memory.sync()
+    assert memory.search("stork", channels=["bm25"]).results == ()
+    assert memory.search("heron", channels=["bm25"]).results
+
+
+def test_a_removed_source_takes_its_memories_along_and_leaves_the_files(memory: Memory, notes: Notes) -> None:
+    file = notes.write("one.md", "# One\n\nheron\n")
+    memory.sync(notes.root)
+    gone = memory.remove_source(str(notes.root))
+    assert gone.passages == 1
+    assert memory.search("heron").results == ()
+    assert memory.sources() == []
+    assert file.exists()
+    with pytest.raises(NotFoundError):
+        memory.remove_source(str(notes.root))
+    assert memory.sync(notes.root).added == 1
+
+
+def test_links_out_of_the_folder_and_loops_are_not_followed(memory: Memory, notes: Notes, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.md"
+    outside.write_text("# Outside\n\nheron\n")
+    notes.write("in.md", "# In\n\nstork\n")
+    (notes.root / "link.md").symlink_to(outside)
+    (notes.root / "loop").symlink_to(notes.root, target_is_directory=True)
+    assert memory.sync(notes.root).passages == 1
+    assert memory.search("heron", channels=["bm25"]).results == ()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_folder_that_cannot_be_listed_keeps_what_was_in_it(memory: Memory, notes: Notes) -> None:
+    notes.write("a/one.md", "# One\n\nheron\n")
+    notes.write("two.md", "# Two\n\nstork\n")
+    memory.sync(notes.root)
+    (notes.root / "a").chmod(0)
+    try:
+        summary = memory.sync()
+        assert summary.removed == 0
+        assert summary.problems
+    finally:
+        (notes.root / "a").chmod(0o700)
+    assert memory.search("heron", channels=["bm25"]).results
+
+
+def test_an_empty_folder_is_a_source_that_fills_later(memory: Memory, notes: Notes) -> None:
+    assert memory.sync(notes.root).passages == 0
+    notes.write("one.md", "# One\n\nheron\n")
+    assert memory.sync().added == 1
