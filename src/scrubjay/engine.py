@@ -12,18 +12,17 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from scrubjay.config import Settings, load
-from scrubjay.memory.new import NewMemory
-from scrubjay.memory.records import Source
 from scrubjay.memory.scope import Scope
 from scrubjay.store.open import open_store
-from scrubjay.wiring.lineup import Lineup, catalog, given
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.freshen import freshen
+from scrubjay.wiring.lineup import Lineup, catalog, given
 
 if TYPE_CHECKING:
-    from scrubjay.memory.answers import (
+    from scrubjay.memory.answers import Answer
+    from scrubjay.memory.new import NewMemory
+    from scrubjay.memory.reports import (
         Added,
-        Answer,
         Embedded,
         Fetched,
         Forgotten,
@@ -113,6 +112,7 @@ class Memory:
             InputError: The path is not there.
             StoreError: The store cannot be written; what was stored stays.
         """
+        from scrubjay.memory.records import Source
         from scrubjay.wiring.syncing import sync
 
         settings = self._desk.settings.sync
@@ -210,7 +210,11 @@ class Memory:
             filters=(tiers, tags, path, sources, since, until, statuses),
             fusion=(fusion or recall.fusion, weights or (recall.weights if fusion is None else None), preset),
             parts=(channels, models, stages),
-            sizes=(limit or recall.limit, recall.candidates, snippet or recall.snippet),
+            sizes=(
+                recall.limit if limit is None else limit,
+                recall.candidates,
+                recall.snippet if snippet is None else snippet,
+            ),
             explain=explain,
         )
         embedders, without = self._desk.lineup.ranking()
@@ -248,7 +252,7 @@ class Memory:
 
         wanted = [ids] if isinstance(ids, str) else list(ids)
         with self._desk.store.reader(self._desk.scope) as reader:
-            return fetch(reader, wanted, path and str(path), lines, Window(neighbours, limit, offset))
+            return fetch(reader, wanted, str(path) if path else None, lines, Window(neighbours, limit, offset))
 
     def add(
         self,
@@ -279,8 +283,10 @@ class Memory:
         Raises:
             InputError: A field has a value it cannot have; nothing was written.
         """
+        from scrubjay.memory.new import NewMemory
+
         new = NewMemory(
-            content, tier, title, tuple(tags) if not isinstance(tags, str) else tags, date, session, role, turn,
+            content, tier, title, tags, date, session, role, turn,
             project, agent, visibility, group, confidence, valid_from, valid_until, origin, pinned,
         )  # fmt: skip
         return self.add_many([new])[0]

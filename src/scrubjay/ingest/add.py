@@ -10,11 +10,11 @@ from scrubjay.errors import InputError
 from scrubjay.ingest.embed import embed
 from scrubjay.ingest.label import prepare
 from scrubjay.ingest.scrub import scrub
-from scrubjay.memory.answers import Added
 from scrubjay.memory.dates import now_micros, when
 from scrubjay.memory.ids import memory_id, memory_key, text_hash
 from scrubjay.memory.new import NewMemory
 from scrubjay.memory.records import Record
+from scrubjay.memory.reports import Added
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import ORIGINS, TIERS
 from scrubjay.store.base import Store

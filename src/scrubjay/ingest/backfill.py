@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.embed import embedded_text, encode
-from scrubjay.memory.answers import Embedded, Progress
 from scrubjay.memory.ids import text_hash
+from scrubjay.memory.reports import Embedded, Progress
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store, Waiting
 from scrubjay.store.changes import Codes, PutVectors

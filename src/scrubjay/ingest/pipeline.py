@@ -17,10 +17,10 @@ from scrubjay.ingest.read import Drafted, draft, read
 from scrubjay.ingest.sources.files import FileState
 from scrubjay.ingest.sources.read import FileText
 from scrubjay.ingest.write import Ready, batches, write
-from scrubjay.memory.answers import Progress, Trouble
 from scrubjay.memory.dates import now_micros, when
 from scrubjay.memory.ids import tombstone_hash
 from scrubjay.memory.records import Document, Source
+from scrubjay.memory.reports import Progress, Trouble
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Store
 from scrubjay.store.changes import DropDocument, PutSource
@@ -72,13 +72,14 @@ def sync(run: Run, registered: Source, source: Source) -> None:
     tally = run.tally
     tally.files += len(found.files)
     tally.problems += [Trouble(str(Path(source.root) / p.path), p.message, p.hint) for p in found.problems]
-    if found.missing or (known and not found.files):
-        state = "is missing" if found.missing else "is suddenly empty"
+    if found.missing:  # the scan's problem says so, and why
+        return
+    if known and not found.files:
         tally.problems.append(
             Trouble(
                 source.root,
-                f"{source.root} {state}; its {len(known)} documents stay as they were.",
-                f"bring it back, or `scrubjay sources remove {source.root}`",
+                f"{source.root} is suddenly empty; its {len(known)} documents stay as they were.",
+                f"bring its files back, or `scrubjay sources remove {source.root}`",
             )
         )
         return
@@ -180,4 +181,5 @@ def _traits(run: Run, source: Source, drafted: Drafted) -> Traits:
         text = facts.date.date().isoformat() if facts.precision == "day" else facts.date
         event = when(text)
     written = drafted.document.mtime_ns // 1000 or now
-    return Traits(key, run.scope.user, facts.tags, event, facts.pinned, min(written, now), now)
+    tags = tuple(sorted({tag.lower() for tag in facts.tags}))
+    return Traits(key, run.scope.user, tags, event, facts.pinned, min(written, now), now)

@@ -15,8 +15,8 @@ from scrubjay.ingest.chunk import ChunkSettings
 from scrubjay.ingest.embed import embed
 from scrubjay.ingest.label import Ids, Traits, label, prepare
 from scrubjay.ingest.read import drafts, versions
-from scrubjay.memory.answers import Progress
 from scrubjay.memory.records import Document
+from scrubjay.memory.reports import Progress
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Rebuild, Store
 from scrubjay.store.changes import Change, Prepared, PutDocument, PutMemory, PutVersions

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from scrubjay.ingest.sources.watch import watch
-from scrubjay.memory.answers import Summary
+from scrubjay.memory.reports import Summary
 
 
 def watching(

@@ -1,4 +1,4 @@
-"""Answers: what the facade gives back, as frozen values that every surface prints alike."""
+"""Answers: what a search gives back, as frozen values that every surface prints alike."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from scrubjay.memory.ranking import Contribution, Factor
-from scrubjay.memory.records import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +42,7 @@ class Result:
         status: ``active``, ``archived`` or ``superseded``.
         tags: Its tags.
         source: Description of its source, or an empty string.
+        origin: Who said it: ``owner``, ``agent``, ``tool``, ``derived`` or ``untrusted``.
         session: Conversation it belongs to, or None.
         role: Who speaks, or None.
         explanation: Present when asked for.
@@ -62,6 +62,7 @@ class Result:
     status: str
     tags: tuple[str, ...]
     source: str
+    origin: str
     session: str | None
     role: str | None
     explanation: Explanation | None = None
@@ -82,170 +83,3 @@ class Answer:
     partial: tuple[str, ...]
     took_ms: float
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """What `get` found.
-
-    Attributes:
-        records: The memories, in the order asked for, neighbours around each in the document's order.
-        paths: Memory id to the absolute path of its file.
-        unknown: Ids and paths that are not there, or not to be seen.
-        next_offset: Where to read on in the characters of the only memory asked for; None at its end.
-    """
-
-    records: tuple[Record, ...]
-    paths: Mapping[str, str]
-    unknown: tuple[str, ...]
-    next_offset: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Added:
-    """What `add` did.
-
-    Attributes:
-        id: The memory.
-        existed: True when the same content in the same scope was there already.
-        scrubbed: Kind of secret to how many were replaced.
-        note: Path and lines of the day's note that it was appended to, or None.
-    """
-
-    id: str
-    existed: bool
-    scrubbed: Mapping[str, int]
-    note: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What `forget` did.
-
-    Attributes:
-        ids: Memories that are gone for good.
-        unknown: Ids that are not there.
-        still: Where the words still stand: ``path:first-last`` of files that scrubjay does not edit.
-    """
-
-    ids: tuple[str, ...]
-    unknown: tuple[str, ...]
-    still: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """Something that one file or folder could not do; the rest went on."""
-
-    path: str
-    message: str
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What one sync did.
-
-    Attributes:
-        files: Files seen.
-        passages: Passages the synced sources hold now.
-        added: Passages that are new.
-        updated: Passages whose text changed.
-        unchanged: Passages that stayed.
-        removed: Passages that are gone.
-        embedded: Passages embedded by the backfilled models in this call.
-        waiting: Passages that still wait for a backfilled model.
-        scrubbed: Kind of secret to how many were replaced.
-        problems: What could not be read.
-        seconds: Wall time.
-    """
-
-    files: int
-    passages: int
-    added: int
-    updated: int
-    unchanged: int
-    removed: int
-    embedded: int
-    waiting: int
-    scrubbed: Mapping[str, int]
-    problems: tuple[Trouble, ...]
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a long call is.
-
-    Attributes:
-        stage: ``scan``, ``write`` or ``embed``.
-        done: Units done (files, or passages when embedding).
-        total: Units in all.
-        seconds: Wall time so far.
-    """
-
-    stage: str
-    done: int
-    total: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """What one backfill did: memories embedded now, still waiting, and its wall time."""
-
-    embedded: int
-    waiting: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class ModelStatus:
-    """A model and how far it reaches.
-
-    Attributes:
-        name: Its name, unique among the registered.
-        provider: Who computes it.
-        fingerprint: What its vectors are stamped with.
-        dimensions: Length of a vector.
-        state: ``active`` or ``adding``.
-        covered: Memories that have its vectors.
-        waiting: Memories that wait for them.
-        problem: Why it cannot be used now, or an empty string.
-    """
-
-    name: str
-    provider: str
-    fingerprint: str
-    dimensions: int
-    state: str
-    covered: int
-    waiting: int
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceStatus:
-    """A source: its id, root, description, documents, passages, last sync (ISO, or None) and whether it is there."""
-
-    id: str
-    root: str
-    description: str
-    documents: int
-    passages: int
-    synced: str | None
-    present: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """Facts about a store for one scope."""
-
-    store: str
-    bytes: int
-    memories: int
-    tiers: Mapping[str, int]
-    statuses: Mapping[str, int]
-    documents: int
-    sources: tuple[SourceStatus, ...]
-    models: tuple[ModelStatus, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,7 +21,7 @@ class NewMemory:
     content: str
     tier: str = "observation"
     title: str = ""
-    tags: tuple[str, ...] = ()
+    tags: Sequence[str] = ()
     date: str | datetime | None = None
     session: str | None = None
     role: str | None = None

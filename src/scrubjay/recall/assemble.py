@@ -61,6 +61,7 @@ def result(
         status=record.status,
         tags=record.tags,
         source=source.description if source is not None else "",
+        origin=record.origin,
         session=record.session,
         role=record.role,
         explanation=explanation,

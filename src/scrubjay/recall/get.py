@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scrubjay.errors import InputError
-from scrubjay.memory.answers import Fetched
 from scrubjay.memory.records import Record, Source
+from scrubjay.memory.reports import Fetched
 from scrubjay.recall.assemble import full_path
 from scrubjay.store.base import Reader
 

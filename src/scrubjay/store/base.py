@@ -23,12 +23,12 @@ from scrubjay.memory.models import Model
 from scrubjay.memory.ranking import Hit
 from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import Change, Codes, Prepared
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from scrubjay.store.changes import Change, Codes, Prepared
     from scrubjay.text.tokens import TermGroup
 
 
@@ -42,9 +42,20 @@ class Scored(Protocol):
             vector for a model.
     """
 
-    mean: float
-    deviation: float
-    covered: int
+    @property
+    def mean(self) -> float:
+        """Mean score over the covered."""
+        ...
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation over the covered."""
+        ...
+
+    @property
+    def covered(self) -> int:
+        """How many memories the channel can score."""
+        ...
 
     def top(self, limit: int) -> list[Hit]:
         """Return the best memories that pass the filter, best first.

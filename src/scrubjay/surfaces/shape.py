@@ -13,8 +13,8 @@ from scrubjay.memory.dates import moment, shown
 if TYPE_CHECKING:
     from scrubjay.errors import ScrubjayError
     from scrubjay.memory.answers import Answer
-    from scrubjay.memory.reports import Fetched
     from scrubjay.memory.records import Record
+    from scrubjay.memory.reports import Fetched
 
 
 def plain(value: Any) -> Any:

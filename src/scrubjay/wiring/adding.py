@@ -9,8 +9,8 @@ from pathlib import Path
 
 from scrubjay.errors import SourceError
 from scrubjay.ingest import add as store_path
-from scrubjay.memory.answers import Added
 from scrubjay.memory.new import NewMemory
+from scrubjay.memory.reports import Added
 from scrubjay.wiring.desk import Desk
 
 TITLE = 60

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scrubjay.memory.answers import SourceStatus, Status
 from scrubjay.memory.dates import moment
 from scrubjay.memory.records import Source
+from scrubjay.memory.reports import SourceStatus, Status
 from scrubjay.memory.sources import location, named
 from scrubjay.store.base import Reader
 from scrubjay.wiring.desk import Desk

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.config import ModelSettings, Settings, api_key
 from scrubjay.errors import InputError, NotFoundError
-from scrubjay.memory.answers import ModelStatus
 from scrubjay.memory.scope import Scope
 from scrubjay.providers.catalog import Catalog
 from scrubjay.store.base import ModelState, Store
-from scrubjay.store.changes import DropModel, PutModel
 
 if TYPE_CHECKING:
+    from scrubjay.memory.reports import ModelStatus
     from scrubjay.providers.embedders.port import Embedder
 
 MINILM: Final = "minilm"
@@ -53,15 +52,16 @@ def _minilm(settings: Settings) -> Embedder:
 
 
 def _extra(settings: Settings, name: str, model: ModelSettings, announce: Callable[[str], None]) -> Embedder:
-    from scrubjay.providers.embedders.open import EmbedderSpec, open_embedder
+    from scrubjay.providers.embedders.open import open_embedder
+    from scrubjay.providers.embedders.spec import EmbedderSpec
 
     return open_embedder(
         EmbedderSpec(
             provider=model.provider,
             name=model.model or name,
-            base_url=model.base_url or None,
+            base_url=model.base_url,
             api_key=api_key(name, model),
-            dimensions=model.dimensions or None,
+            dimensions=model.dimensions,
             cache_dir=settings.cache_dir,
             announce=announce,
             batch=model.batch,
@@ -90,6 +90,8 @@ class Lineup:
         """Return the base model, registered; a new store gets the default models with it."""
         with self._store.reader(self._scope) as reader:
             registered = {state.model.fingerprint for state in reader.models()}
+        from scrubjay.store.changes import PutModel
+
         base = self._catalog.base
         if base.model.fingerprint not in registered:
             puts = [PutModel(base.model)]
@@ -136,6 +138,8 @@ class Lineup:
 
     def status(self) -> list[ModelStatus]:
         """Return every registered model with its reach, the base model first."""
+        from scrubjay.memory.reports import ModelStatus
+
         with self._store.reader(self._scope) as reader:
             reach = [(state, reader.coverage(state.model.fingerprint)) for state in reader.models()]
         base = self._catalog.base.model.fingerprint
@@ -161,6 +165,8 @@ class Lineup:
             NotFoundError: No settings describe it.
             ProviderError: It cannot be opened.
         """
+        from scrubjay.store.changes import PutModel
+
         self.writing()
         model = self._catalog.open(name).model
         known = {status.fingerprint for status in self.status()}
@@ -170,6 +176,8 @@ class Lineup:
 
     def use(self, name: str) -> ModelStatus:
         """Rank with a model beside the base model, and no longer with the others, which keep their vectors."""
+        from scrubjay.store.changes import PutModel
+
         chosen = self._find(name)
         states = [state for state in self._others() if state.model.fingerprint != chosen.fingerprint]
         changes = [PutModel(state.model, "adding") for state in states if state.state == "active"]
@@ -186,6 +194,8 @@ class Lineup:
             NotFoundError: It is not registered.
             InputError: It is the base model.
         """
+        from scrubjay.store.changes import DropModel
+
         chosen = self._find(name)
         if chosen.fingerprint == self._catalog.base.model.fingerprint:
             raise InputError(f"{chosen.name} is the base model; every search needs it. Nothing was dropped.")

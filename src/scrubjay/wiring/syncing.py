@@ -11,8 +11,8 @@ from scrubjay.ingest.chunk import ChunkSettings
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.rebuild import rebuild
 from scrubjay.ingest.register import register
-from scrubjay.memory.answers import Progress, Summary
 from scrubjay.memory.records import Source
+from scrubjay.memory.reports import Progress, Summary
 from scrubjay.memory.sources import apart
 from scrubjay.store.changes import DropSource, PutVersions
 from scrubjay.wiring.desk import Desk

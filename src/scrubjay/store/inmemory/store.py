@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -274,7 +274,7 @@ def _sum(values: Sequence[float]) -> float:
 
 
 def _best_window(query: list[int], scale: float, codes: Codes) -> float:
-    rows = zip(codes.data.tolist(), codes.scales.tolist(), strict=True)
+    rows: Iterable[tuple[list[int], float]] = zip(codes.data.tolist(), codes.scales.tolist(), strict=True)
     return max(sum(a * b for a, b in zip(query, row, strict=True)) * (s * scale) for row, s in rows)
 
 

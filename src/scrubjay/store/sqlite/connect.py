@@ -6,12 +6,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 import apsw
 
 from scrubjay.errors import InputError, StoreBusyError, StoreDamagedError, StoreError
 from scrubjay.store.sqlite.migrations import migrate
+
+if TYPE_CHECKING:
+    from scrubjay.store.sqlite.database import Database
 
 PAGE: Final = 8192
 """Bytes of a page: postings and vectors are blobs, and fewer pages a blob are fewer reads."""
@@ -21,7 +24,7 @@ BUSY_MS: Final = 10_000
 """Milliseconds SQLite waits for a lock held by a process that does not queue (a backup tool, say)."""
 
 
-def connect(path: Path, patience: float = BUSY_MS / 1000) -> apsw.Connection:
+def connect(path: Path, patience: float = BUSY_MS / 1000) -> Database:
     """Open a store's file, made with mode 0600 if it is not there, on the newest schema.
 
     Args:
@@ -37,7 +40,7 @@ def connect(path: Path, patience: float = BUSY_MS / 1000) -> apsw.Connection:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         writable = os.access(path, os.W_OK)
         flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
-        connection = apsw.Connection(str(path), flags=flags)
+        connection = cast("Database", apsw.Connection(str(path), flags=flags))
         connection.set_busy_timeout(round(patience * 1000))
         if path.stat().st_size == 0:
             connection.pragma("page_size", PAGE)
@@ -101,7 +104,7 @@ def reachable(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def immediate(db: apsw.Connection) -> Iterator[None]:
+def immediate(db: Database) -> Iterator[None]:
     """Hold one write transaction: committed at the end of the block, rolled back on any error."""
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -115,6 +118,6 @@ def immediate(db: apsw.Connection) -> Iterator[None]:
         raise
 
 
-def _roll_back(db: apsw.Connection) -> None:
+def _roll_back(db: Database) -> None:
     if db.in_transaction:  # a full disk has rolled it back already
         db.execute("ROLLBACK")

@@ -12,11 +12,12 @@ from scrubjay.store.paths import path_passes
 from scrubjay.store.table import STATUS_CODE, TIER_CODE, Table
 
 if TYPE_CHECKING:
-    import apsw
     from numpy.typing import NDArray
 
+    from scrubjay.store.sqlite.database import Database
 
-def passing(db: apsw.Connection, tenant: int, table: Table, where: Where) -> NDArray[np.bool_]:
+
+def passing(db: Database, tenant: int, table: Table, where: Where) -> NDArray[np.bool_]:
     """Return a mask over the rows. What the columns hold is asked of them, the rest of the tables."""
     columns = table.columns
     mask = table.live & _any(columns["status"], _codes(STATUS_CODE, where.statuses))
@@ -46,7 +47,7 @@ def _any(column: NDArray[np.uint8], codes: Sequence[int]) -> NDArray[np.bool_]:
     return mask
 
 
-def _in_documents(db: apsw.Connection, tenant: int, where: Where) -> NDArray[np.int64]:
+def _in_documents(db: Database, tenant: int, where: Where) -> NDArray[np.int64]:
     found = db.execute("SELECT id, source, path FROM document WHERE tenant = ?", (tenant,)).fetchall()
     nums: list[int] = []
     for document, source, path in found:

@@ -22,7 +22,7 @@ from scrubjay.store.sqlite import pack
 from scrubjay.store.table import COLUMNS, STATUS_CODE, TIER_CODE
 
 if TYPE_CHECKING:
-    import apsw
+    from scrubjay.store.sqlite.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Entry:
 
 
 def put(
-    db: apsw.Connection, tenant: int, key: str, generation: int, entries: Sequence[Entry], terms: dict[str, int]
+    db: Database, tenant: int, key: str, generation: int, entries: Sequence[Entry], terms: dict[str, int]
 ) -> None:
     """Write new segments for memories of one key.
 
@@ -51,7 +51,7 @@ def put(
 
 
 def _put_segment(
-    db: apsw.Connection, owner: tuple[int, str, int], entries: Sequence[Entry], terms: dict[str, int]
+    db: Database, owner: tuple[int, str, int], entries: Sequence[Entry], terms: dict[str, int]
 ) -> None:
     columns = np.zeros(len(entries), COLUMNS)
     slots: dict[int, list[int]] = defaultdict(list)
@@ -84,7 +84,7 @@ def _put_segment(
         put_vectors(db, segment, model_number(db, owner[0], fingerprint), rows)
 
 
-def _column(db: apsw.Connection, entry: Entry) -> tuple[int, ...]:
+def _column(db: Database, entry: Entry) -> tuple[int, ...]:
     record: Record = entry.memory.record
     parsed = parse_id(record.id)
     assert parsed is not None
@@ -94,7 +94,7 @@ def _column(db: apsw.Connection, entry: Entry) -> tuple[int, ...]:
     return (parsed[1], entry.num, at, length, TIER_CODE[record.tier], STATUS_CODE[record.status], 1, language)
 
 
-def language_number(db: apsw.Connection, code: str) -> int:
+def language_number(db: Database, code: str) -> int:
     """Return a language's number, given now to one that is new."""
     row = db.execute("SELECT id FROM language WHERE code = ?", (code,)).fetchone()
     if row is None:
@@ -103,13 +103,13 @@ def language_number(db: apsw.Connection, code: str) -> int:
     return int(row[0])
 
 
-def model_number(db: apsw.Connection, tenant: int, fingerprint: str) -> int:
+def model_number(db: Database, tenant: int, fingerprint: str) -> int:
     """Return a registered model's number."""
     (number,) = db.execute("SELECT id FROM model WHERE tenant = ? AND fingerprint = ?", (tenant, fingerprint)).fetchone()
     return int(number)
 
 
-def put_vectors(db: apsw.Connection, segment: int, model: int, rows: Sequence[tuple[int, Codes]]) -> None:
+def put_vectors(db: Database, segment: int, model: int, rows: Sequence[tuple[int, Codes]]) -> None:
     """Append vectors of memories of one segment, given as (slot, windows)."""
     rows = sorted(rows, key=lambda row: row[0])
     slots = np.concatenate([np.full(len(codes.scales), slot, np.uint16) for slot, codes in rows])
@@ -126,7 +126,7 @@ REWRITE: Final = 64
 memory's hundred posting lists are a hundred small updates, a whole segment about as many as sixty memories."""
 
 
-def take_out(db: apsw.Connection, nums: Sequence[int]) -> list[int]:
+def take_out(db: Database, nums: Sequence[int]) -> list[int]:
     """Remove memories from their segments: columns, postings and vectors, byte by byte.
 
     Returns:
@@ -152,7 +152,7 @@ def take_out(db: apsw.Connection, nums: Sequence[int]) -> list[int]:
     return rewrite
 
 
-def _blank_columns(db: apsw.Connection, segment: int, slots: Sequence[int]) -> int:
+def _blank_columns(db: Database, segment: int, slots: Sequence[int]) -> int:
     (blob,) = db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
     columns = np.frombuffer(blob, COLUMNS).copy()
     columns[list(slots)] = np.zeros(1, COLUMNS)[0]
@@ -164,7 +164,7 @@ def _blank_columns(db: apsw.Connection, segment: int, slots: Sequence[int]) -> i
     return live
 
 
-def _strip_postings(db: apsw.Connection, segment: int, taken: Sequence[tuple[int, list[int]]]) -> None:
+def _strip_postings(db: Database, segment: int, taken: Sequence[tuple[int, list[int]]]) -> None:
     by_term: dict[int, set[int]] = defaultdict(set)
     for slot, terms in taken:
         for term in terms:
@@ -180,7 +180,7 @@ def _strip_postings(db: apsw.Connection, segment: int, taken: Sequence[tuple[int
         db.execute("UPDATE posting SET data = ? WHERE segment = ? AND term = ?", (packed, segment, term))
 
 
-def _blank_vectors(db: apsw.Connection, segment: int, slots: set[int]) -> None:
+def _blank_vectors(db: Database, segment: int, slots: set[int]) -> None:
     """Zero the rows in place: rewriting megabytes to remove one row would be the cost of every edit."""
     gone = np.array(sorted(slots), np.uint16)
     found = db.execute(
@@ -197,7 +197,7 @@ def _blank_vectors(db: apsw.Connection, segment: int, slots: set[int]) -> None:
                 blob.write(bytes(dimensions))
 
 
-def drop_segment(db: apsw.Connection, segment: int) -> None:
+def drop_segment(db: Database, segment: int) -> None:
     """Remove a segment whose memories have all left it, with its postings and vectors."""
     for table, column in (("posting", "segment"), ("vector", "segment"), ("segment", "id")):
         db.execute(f"DELETE FROM {table} WHERE {column} = ?", (segment,))

@@ -9,6 +9,7 @@ both when a process dies, so no lock outlives its owner.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,10 +18,8 @@ from typing import Final
 
 from scrubjay.errors import StoreBusyError, StoreError
 
-try:
+if sys.platform != "win32":
     import fcntl
-except ImportError:  # Windows: SQLite's own lock, unfair but sound
-    fcntl = None  # type: ignore[assignment]
 
 PAUSE: Final = 0.001
 """Seconds between two looks at a lock that is held."""
@@ -35,7 +34,7 @@ def turn(store: Path, patience: float = PATIENCE) -> Iterator[None]:
     Raises:
         StoreBusyError: The turn did not come within ``patience`` seconds.
     """
-    if fcntl is None:
+    if sys.platform == "win32":  # SQLite's own lock, unfair but sound
         yield
         return
     end = time.monotonic() + patience

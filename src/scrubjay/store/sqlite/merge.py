@@ -13,8 +13,9 @@ from scrubjay.store.sqlite import index, pack
 from scrubjay.store.table import COLUMNS
 
 if TYPE_CHECKING:
-    import apsw
     from numpy.typing import NDArray
+
+    from scrubjay.store.sqlite.database import Database
 
 FAN: Final = 8
 """Segments of one size that are merged into the next: each posting is rewritten at most five times on its
@@ -34,7 +35,7 @@ def level(live: int) -> int:
     return size
 
 
-def due(db: apsw.Connection, tenant: int, key: str, generation: int) -> list[int]:
+def due(db: Database, tenant: int, key: str, generation: int) -> list[int]:
     """Return the segments to merge next, or an empty list."""
     rows = db.execute(
         "SELECT id, live, slots FROM segment WHERE tenant = ? AND key = ? AND generation = ? ORDER BY id",
@@ -58,7 +59,7 @@ def due(db: apsw.Connection, tenant: int, key: str, generation: int) -> list[int
     return []
 
 
-def merge(db: apsw.Connection, segments: Sequence[int]) -> int:
+def merge(db: Database, segments: Sequence[int]) -> int:
     """Make one segment of several, in their order, and drop them. Call it inside a transaction.
 
     Returns:
@@ -94,7 +95,7 @@ def merge(db: apsw.Connection, segments: Sequence[int]) -> int:
 
 
 def _postings(
-    db: apsw.Connection, segments: Sequence[int], remap: dict[int, NDArray[np.int32]], fresh: int
+    db: Database, segments: Sequence[int], remap: dict[int, NDArray[np.int32]], fresh: int
 ) -> list[tuple[int, int, bytes]]:
     found: list[tuple[int, int, bytes]] = []
     for segment in sorted(segments):
@@ -121,7 +122,7 @@ def _joined(
             yield fresh, term, bytes(slots + counts)
 
 
-def _merge_vectors(db: apsw.Connection, remap: dict[int, NDArray[np.int32]], fresh: int) -> None:
+def _merge_vectors(db: Database, remap: dict[int, NDArray[np.int32]], fresh: int) -> None:
     models: dict[int, list[pack.Vectors]] = defaultdict(list)
     for segment, places in remap.items():
         found = db.execute(
@@ -138,7 +139,7 @@ def _merge_vectors(db: apsw.Connection, remap: dict[int, NDArray[np.int32]], fre
         write_vectors(db, fresh, model, pack.join(parts))
 
 
-def write_vectors(db: apsw.Connection, segment: int, model: int, vectors: pack.Vectors) -> None:
+def write_vectors(db: Database, segment: int, model: int, vectors: pack.Vectors) -> None:
     """Write rows of vectors as one blob."""
     slots, scales, data = vectors
     if len(slots):
@@ -148,7 +149,7 @@ def write_vectors(db: apsw.Connection, segment: int, model: int, vectors: pack.V
         )
 
 
-def join_vectors(db: apsw.Connection, segment: int, model: int) -> None:
+def join_vectors(db: Database, segment: int, model: int) -> None:
     """Make one blob of the many that a backfill appended to a segment, once they are `FAN` or more."""
     found = db.execute(
         "SELECT v.id, v.rows, v.data, m.dimensions FROM vector v JOIN model m ON m.id = v.model "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import StoreDamagedError, StoreVersionError
 
 if TYPE_CHECKING:
-    import apsw
+    from scrubjay.store.sqlite.database import Database
 
 APPLICATION_ID: Final = 0x534A4159
 """``SJAY``: what tells a scrubjay store from any other SQLite file."""
@@ -90,7 +90,7 @@ CREATE TABLE cache (
 MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = ((1, "first", M001),)
 
 
-def migrate(connection: apsw.Connection, path: str) -> None:
+def migrate(connection: Database, path: str) -> None:
     """Bring a store to the newest schema.
 
     Raises:
@@ -100,7 +100,7 @@ def migrate(connection: apsw.Connection, path: str) -> None:
     connection.execute("BEGIN")  # one snapshot: another process may be making the tables just now
     try:
         found = connection.pragma("application_id")
-        tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         done = connection.pragma("user_version") if tables else 0
     finally:
         connection.execute("COMMIT")
@@ -120,7 +120,7 @@ def migrate(connection: apsw.Connection, path: str) -> None:
             _run(connection, number, name, script)
 
 
-def _run(connection: apsw.Connection, number: int, name: str, script: str) -> None:
+def _run(connection: Database, number: int, name: str, script: str) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have run it between our look and our lock.

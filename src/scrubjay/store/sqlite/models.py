@@ -1,36 +1,22 @@
-"""Models: the registered models, vectors that come later, and the cache of embedded texts."""
+"""Models: registering and dropping models, and storing vectors that come later."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from scrubjay.memory.models import Model
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import CACHE_BYTES, Codes, PutVectors
-from scrubjay.store.sqlite import index, merge, rows
+from scrubjay.store.sqlite import index, merge, registry, rows
 from scrubjay.store.sqlite.tenant import Tenant
 
 if TYPE_CHECKING:
-    import apsw
+    from scrubjay.store.sqlite.database import Database
 
-_SELECT: Final = (
-    "SELECT id, provider, name, revision, dimensions, pooling, window, state FROM model WHERE tenant = ?"
-)
-
-
-def registered(db: apsw.Connection, tenant: int) -> dict[str, tuple[int, Model, str]]:
-    """Return a tenant's registered models: fingerprint to (number, model, state)."""
-    found = {}
-    for number, *identity, state in db.execute(_SELECT, (tenant,)).fetchall():
-        model = Model(*identity)
-        found[model.fingerprint] = (number, model, state)
-    return found
-
-
-def put(db: apsw.Connection, tenant: int, model: Model, state: str) -> None:
+def put(db: Database, tenant: int, model: Model, state: str) -> None:
     """Register a model, with every memory of the tenant waiting for it, or change the state of one."""
-    known = registered(db, tenant)
+    known = registry.registered(db, tenant)
     if model.fingerprint in known:
         db.execute("UPDATE model SET state = ? WHERE id = ?", (state, known[model.fingerprint][0]))
         return
@@ -48,9 +34,9 @@ def put(db: apsw.Connection, tenant: int, model: Model, state: str) -> None:
     )
 
 
-def drop(db: apsw.Connection, tenant: int, fingerprint: str) -> None:
+def drop(db: Database, tenant: int, fingerprint: str) -> None:
     """Remove a tenant's model and its vectors everywhere."""
-    known = registered(db, tenant)
+    known = registry.registered(db, tenant)
     if fingerprint in known:
         number = known[fingerprint][0]
         for table in ("vector", "pending", "cache"):
@@ -59,7 +45,7 @@ def drop(db: apsw.Connection, tenant: int, fingerprint: str) -> None:
         db.execute("UPDATE segment SET version = version + 1 WHERE tenant = ?", (tenant,))
 
 
-def put_vectors(db: apsw.Connection, tenant: Tenant, scope: Scope | None, change: PutVectors) -> None:
+def put_vectors(db: Database, tenant: Tenant, scope: Scope | None, change: PutVectors) -> None:
     """Store late vectors where their memories still wait for them, and cache their texts."""
     number = index.model_number(db, tenant.number, change.fingerprint)
     by_segment: dict[int, list[tuple[int, Codes]]] = defaultdict(list)
@@ -95,7 +81,7 @@ def put_vectors(db: apsw.Connection, tenant: Tenant, scope: Scope | None, change
         _bound_cache(db, tenant.number)
 
 
-def _bound_cache(db: apsw.Connection, tenant: int) -> None:
+def _bound_cache(db: Database, tenant: int) -> None:
     (held,) = db.execute("SELECT total(length(data)) FROM cache WHERE tenant = ?", (tenant,)).fetchone()
     if held > CACHE_BYTES:
         db.execute(
@@ -103,23 +89,3 @@ def _bound_cache(db: apsw.Connection, tenant: int) -> None:
             "(SELECT count(*) / 8 + 1 FROM cache WHERE tenant = ?))",
             (tenant, tenant),
         )
-
-
-def cached(db: apsw.Connection, tenant: int, fingerprint: str, hashes: list[str]) -> dict[str, Codes]:
-    """Return windows of texts that were embedded before."""
-    import numpy as np
-
-    known = registered(db, tenant)
-    if fingerprint not in known:
-        return {}
-    number, model, _ = known[fingerprint]
-    found = {}
-    for text in hashes:
-        row = db.execute(
-            "SELECT rows, data FROM cache WHERE tenant = ? AND model = ? AND hash = ?", (tenant, number, text)
-        ).fetchone()
-        if row is not None:
-            count, blob = row
-            data = np.frombuffer(blob, "i1", count * model.dimensions, count * 4)
-            found[text] = Codes(data.reshape(count, model.dimensions), np.frombuffer(blob, "<f4", count))
-    return found

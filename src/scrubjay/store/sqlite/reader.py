@@ -14,19 +14,20 @@ from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
-from scrubjay.store.changes import Codes
 from scrubjay.store.scored import ArrayScored, Found, by_words
-from scrubjay.store.sqlite import filters, models, rows, terms, vectors, words
+from scrubjay.store.sqlite import filters, registry, rows, terms, vectors, words
 from scrubjay.store.sqlite.nominate import NominatedScored
+from scrubjay.store.sqlite.pack import SIGN
 from scrubjay.store.sqlite.table import Tables
 from scrubjay.store.sqlite.tenant import find
 from scrubjay.store.table import Table
 from scrubjay.text.grams import nearest
 
 if TYPE_CHECKING:
-    import apsw
     from numpy.typing import NDArray
 
+    from scrubjay.store.changes import Codes
+    from scrubjay.store.sqlite.database import Database
     from scrubjay.text.tokens import TermGroup
 
 NO_TENANT = -1
@@ -34,7 +35,7 @@ NO_TENANT = -1
 class SQLiteReader:
     """A view that lasts as long as its transaction."""
 
-    def __init__(self, db: apsw.Connection, scope: Scope, tables: Tables, blocks: vectors.Blocks) -> None:
+    def __init__(self, db: Database, scope: Scope, tables: Tables, blocks: vectors.Blocks) -> None:
         self._db = db
         self._scope = scope
         self._tables = tables
@@ -149,7 +150,7 @@ class SQLiteReader:
             digits = prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
             if digits is None or len(digits) > DIGITS or not set(digits) <= set("0123456789abcdef"):
                 continue
-            ends = (int(digits.ljust(DIGITS, fill), 16) - rows.SIGN for fill in "0f")
+            ends = (int(digits.ljust(DIGITS, fill), 16) - SIGN for fill in "0f")
             held = self._db.execute(
                 f"SELECT hash FROM memory WHERE tenant = ? AND generation = ? AND key IN ({self._marks}) AND tier = ? "
                 "AND hash BETWEEN ? AND ? ORDER BY hash LIMIT ?",
@@ -176,7 +177,7 @@ class SQLiteReader:
 
     def nearest(self, fingerprint: str, query: NDArray[np.float32], where: Where) -> ArrayScored | NominatedScored:
         """Score by cosine with the best window."""
-        known = models.registered(self._db, self._tenant)
+        known = registry.registered(self._db, self._tenant)
         if fingerprint not in known:
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
         number, model, _ = known[fingerprint]
@@ -210,12 +211,12 @@ class SQLiteReader:
 
     def models(self) -> list[ModelState]:
         """Return the registered models."""
-        found = [ModelState(model, state) for _, model, state in models.registered(self._db, self._tenant).values()]
+        found = [ModelState(model, state) for _, model, state in registry.registered(self._db, self._tenant).values()]
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
     def coverage(self, fingerprint: str) -> Coverage:
         """Return how many visible memories have a model's vectors, and how many wait."""
-        known = models.registered(self._db, self._tenant)
+        known = registry.registered(self._db, self._tenant)
         if fingerprint not in known:
             return Coverage(0, self._table().memories)
         (waiting,) = self._db.execute(
@@ -236,12 +237,12 @@ class SQLiteReader:
 
     def waiting(self, fingerprint: str, limit: int) -> list[Waiting]:
         """Return memories without a model's vectors, in hash order."""
-        known = models.registered(self._db, self._tenant)
+        known = registry.registered(self._db, self._tenant)
         if fingerprint in known:
             table = "pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND"
-            order, values = "p.hash, p.num", (known[fingerprint][0],)
+            order, values = "p.hash, p.num", [known[fingerprint][0]]
         else:
-            table, order, values = "memory m WHERE", "m.hash", ()
+            table, order, values = "memory m WHERE", "m.hash", []
         nums = self._db.execute(
             f"SELECT m.num FROM {table} m.tenant = ? AND m.generation = ? AND m.key IN ({self._marks}) "
             f"ORDER BY {order} LIMIT ?",
@@ -260,7 +261,7 @@ class SQLiteReader:
 
     def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, Codes]:
         """Return windows of texts embedded before."""
-        return models.cached(self._db, self._tenant, fingerprint, list(hashes))
+        return registry.cached(self._db, self._tenant, fingerprint, list(hashes))
 
     def forgotten(self, hashes: Sequence[str]) -> set[str]:
         """Return those of these tombstone hashes that were forgotten."""

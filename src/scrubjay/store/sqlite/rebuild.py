@@ -15,7 +15,7 @@ import numpy as np
 from scrubjay.memory.records import Document, Record, Versions
 from scrubjay.store.changes import Change, Codes, Prepared, PutVersions
 from scrubjay.store.scope_check import of_a_generation
-from scrubjay.store.sqlite import models, rows
+from scrubjay.store.sqlite import registry, rows
 from scrubjay.store.sqlite.connect import immediate
 from scrubjay.store.sqlite.tenant import Tenant
 from scrubjay.store.sqlite.terms import Vocabulary
@@ -25,7 +25,7 @@ from scrubjay.store.table import COLUMNS, Part
 from scrubjay.text.tokens import Terms
 
 if TYPE_CHECKING:
-    import apsw
+    from scrubjay.store.sqlite.database import Database
 
 DROPPED_AT_ONCE: Final = 2_000
 """Rows of an old generation removed in one transaction, so that no lock is held for long."""
@@ -34,14 +34,14 @@ DROPPED_AT_ONCE: Final = 2_000
 class SQLiteRebuild:
     """The generation after the one that answers."""
 
-    def __init__(self, db: apsw.Connection, old: Tenant, vocabulary: Vocabulary) -> None:
+    def __init__(self, db: Database, old: Tenant, vocabulary: Vocabulary) -> None:
         self._db = db
         self._old = old
         self._next = replace(old, generation=old.generation + 1)
         self._vocabulary = vocabulary
         self._versions: Versions | None = None
-        self._models = models.registered(db, old.number)
-        self._blocks = Blocks()
+        self._models = registry.registered(db, old.number)
+        self._blocks = Blocks(None)
 
     def documents(self) -> list[Document]:
         """Return the documents of the generation that answers."""
@@ -50,7 +50,10 @@ class SQLiteRebuild:
             "labeller FROM document WHERE tenant = ? AND generation = ? ORDER BY source, path",
             (self._old.number, self._old.generation),
         ).fetchall()
-        return [Document(*row[:6], Versions(*row[7:]), row[6]) for row in found]
+        return [
+            Document(source, path, digest, mtime, size, title, Versions(*versions), cursor)
+            for source, path, digest, mtime, size, title, cursor, *versions in found
+        ]
 
     def passages(self, document: Document) -> list[Prepared]:
         """Return a document's passages as they are stored, in order, with terms left empty."""
@@ -115,7 +118,7 @@ class SQLiteRebuild:
             self._db.execute("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
 
 
-def drop_stale(db: apsw.Connection, tenant: int) -> None:
+def drop_stale(db: Database, tenant: int) -> None:
     """Remove every generation of a tenant but the one that answers, a little at a time."""
     stale = "tenant = ?1 AND generation <> (SELECT generation FROM tenant WHERE id = ?1)"
     left = True

@@ -6,22 +6,22 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
-
-import apsw
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import Change, Forget
 from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, spoken
 from scrubjay.store.sqlite.files import Files
 from scrubjay.store.sqlite.lock import PATIENCE, turn
 from scrubjay.store.sqlite.reader import SQLiteReader
-from scrubjay.store.sqlite.rebuild import SQLiteRebuild, drop_stale
 from scrubjay.store.sqlite.table import Tables
 from scrubjay.store.sqlite.tenant import find, obtain
 from scrubjay.store.sqlite.terms import Vocabulary
 from scrubjay.store.sqlite.vectors import Blocks
-from scrubjay.store.sqlite.writer import Writer
+
+if TYPE_CHECKING:
+    from scrubjay.store.changes import Change
+    from scrubjay.store.sqlite.database import Database
+    from scrubjay.store.sqlite.rebuild import SQLiteRebuild
 
 WIPE_MS: Final = 250
 """Milliseconds that a forget waits for readers to end, so that it can empty the write-ahead log."""
@@ -47,12 +47,13 @@ class SQLiteStore:
         self._secret = secret
         self._patience = patience
         self._busy_ms = min(round(patience * 1000), BUSY_MS)
-        self._writer: apsw.Connection | None = None
+        self._writer: Database | None = None
         self._unwiped = False
         self._local = threading.local()
-        self._open: list[apsw.Connection] = []
+        self._open: list[Database] = []
         self._tables = Tables()
-        self._blocks = Blocks(Files(path.with_name(path.name + "-vectors")))
+        self._files = Files(path.with_name(path.name + "-vectors"))
+        self._blocks = Blocks(self._files)
         self._vocabulary = Vocabulary()
         self._writing = threading.RLock()
         self._db()
@@ -62,19 +63,19 @@ class SQLiteStore:
         """What `open_store` opens it by."""
         return f"sqlite:///{self._path}"
 
-    def _db(self) -> apsw.Connection:
-        db: apsw.Connection | None = getattr(self._local, "db", None)
+    def _db(self) -> Database:
+        db: Database | None = getattr(self._local, "db", None)
         if db is None:
             self._local.db = db = self._connect()
         return db
 
-    def _connect(self) -> apsw.Connection:
+    def _connect(self) -> Database:
         db = connect(self._path, self._busy_ms / 1000)
         self._open.append(db)
         return db
 
     @contextmanager
-    def _turn(self) -> Iterator[apsw.Connection]:
+    def _turn(self) -> Iterator[Database]:
         """Wait for this writer's turn and hold it, with the connection that writes."""
         with spoken(self._path), self._writing, turn(self._path, self._patience):
             if self._writer is None:
@@ -107,6 +108,10 @@ class SQLiteStore:
 
     def write(self, scope: Scope, changes: Sequence[Change], *, durable: bool = False) -> None:
         """Apply all of these changes, or none."""
+        from scrubjay.store.changes import Forget
+        from scrubjay.store.sqlite.rebuild import drop_stale
+        from scrubjay.store.sqlite.writer import Writer
+
         with self._turn() as db:
             db.pragma("synchronous", "FULL" if durable else "NORMAL")
             if any(isinstance(change, Forget) for change in changes):
@@ -124,7 +129,7 @@ class SQLiteStore:
                 self._vocabulary.discard()
                 raise
             if writer.forgot:
-                self._blocks.files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
+                self._files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
             self._unwiped |= writer.forgot
             if self._unwiped:
                 # The log still holds what was forgotten. An open reader keeps it: then the next write tries.
@@ -140,6 +145,8 @@ class SQLiteStore:
         Other writers wait until the block ends; readers do not. Killed midway, the current generation
         still answers, and the next rebuild drops what was left.
         """
+        from scrubjay.store.sqlite.rebuild import SQLiteRebuild, drop_stale
+
         with self._turn() as db:
             with immediate(db):
                 old = obtain(db, scope.tenant, self._secret)

@@ -12,7 +12,7 @@ import numpy as np
 from scrubjay.store.table import COLUMNS, Part, Table
 
 if TYPE_CHECKING:
-    import apsw
+    from scrubjay.store.sqlite.database import Database
 
 MOST_TABLES: Final = 4
 """Tables a process keeps: one for each of the last scopes that read."""
@@ -25,7 +25,7 @@ class Tables:
         self._kept: OrderedDict[tuple[object, ...], Table] = OrderedDict()
         self._lock = threading.Lock()
 
-    def table(self, db: apsw.Connection, tenant: int, generation: int, keys: Sequence[str]) -> Table:
+    def table(self, db: Database, tenant: int, generation: int, keys: Sequence[str]) -> Table:
         """Return the table of these visibility keys, as the open transaction sees it."""
         marks = ",".join("?" * len(keys))
         heads = db.execute(
@@ -47,7 +47,7 @@ class Tables:
         return table
 
 
-def _read(db: apsw.Connection, heads: Sequence[tuple[int, int, int, int, int]]) -> Table:
+def _read(db: Database, heads: Sequence[tuple[int, int, int, int, int]]) -> Table:
     parts = []
     blobs = []
     first = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import apsw
+    from scrubjay.store.sqlite.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,13 @@ class Tenant:
     generation: int
 
 
-def find(db: apsw.Connection, name: str) -> Tenant | None:
+def find(db: Database, name: str) -> Tenant | None:
     """Return a tenant, None before its first write."""
     row = db.execute("SELECT id, secret, generation FROM tenant WHERE name = ?", (name,)).fetchone()
     return None if row is None else Tenant(*row)
 
 
-def obtain(db: apsw.Connection, name: str, secret: bytes | None = None) -> Tenant:
+def obtain(db: Database, name: str, secret: bytes | None = None) -> Tenant:
     """Return a tenant, made now with this or a random secret if it is new. Call it inside a transaction."""
     found = find(db, name)
     if found is None:

@@ -9,7 +9,7 @@ from scrubjay.store.sqlite.pack import unpack_terms
 from scrubjay.text.grams import EDGE, trigrams
 
 if TYPE_CHECKING:
-    import apsw
+    from scrubjay.store.sqlite.database import Database
 
 MOST_REMEMBERED: Final = 400_000
 """Terms whose numbers a process keeps at hand: about 60 MB at the very most."""
@@ -25,7 +25,7 @@ class Vocabulary:
         self._numbers: dict[tuple[int, str], int] = {}
         self._epoch = 0
 
-    def numbers(self, db: apsw.Connection, tenant: int, terms: Iterable[str]) -> dict[str, int]:
+    def numbers(self, db: Database, tenant: int, terms: Iterable[str]) -> dict[str, int]:
         """Return the number of each term, given now to those that are new. Call it inside a transaction."""
         (epoch,) = db.execute("SELECT value FROM counter WHERE name = 'epoch'").fetchone()
         if epoch != self._epoch or len(self._numbers) > MOST_REMEMBERED:
@@ -40,7 +40,7 @@ class Vocabulary:
             found[term] = number
         return found
 
-    def _obtain(self, db: apsw.Connection, tenant: int, term: str) -> int:
+    def _obtain(self, db: Database, tenant: int, term: str) -> int:
         row = db.execute("SELECT id FROM term WHERE tenant = ? AND text = ?", (tenant, term)).fetchone()
         if row is not None:
             return int(row[0])
@@ -53,7 +53,7 @@ class Vocabulary:
         """Forget the numbers: the transaction that gave some of them was rolled back."""
         self._numbers.clear()
 
-    def prune(self, db: apsw.Connection, tenant: int, numbers: Iterable[int]) -> None:
+    def prune(self, db: Database, tenant: int, numbers: Iterable[int]) -> None:
         """Remove those of these terms that no memory holds any more, from the trigrams too."""
         segments = [s for (s,) in db.execute("SELECT id FROM segment WHERE tenant = ?", (tenant,)).fetchall()]
         for number in numbers:
@@ -75,7 +75,7 @@ def padded(term: str) -> str:
     return f"{EDGE}{term}{EDGE}"
 
 
-def sharing_trigrams(db: apsw.Connection, tenant: int, word: str) -> list[str]:
+def sharing_trigrams(db: Database, tenant: int, word: str) -> list[str]:
     """Return the tenant's terms that share a trigram with a word, at most `MOST_SHARING`."""
     grams = sorted(gram for gram in trigrams(word) if "\0" not in gram)  # a query ends at NUL
     if not grams:
@@ -88,7 +88,7 @@ def sharing_trigrams(db: apsw.Connection, tenant: int, word: str) -> list[str]:
     return [text for (text,) in found]
 
 
-def of(db: apsw.Connection, num: int) -> set[int]:
+def of(db: Database, num: int) -> set[int]:
     """Return the numbers of a memory's terms."""
     row = db.execute("SELECT terms FROM slot WHERE num = ?", (num,)).fetchone()
     return set() if row is None else set(unpack_terms(row[0]))

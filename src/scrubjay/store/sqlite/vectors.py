@@ -18,8 +18,9 @@ from scrubjay.store.sqlite.pack import Vectors, unpack_vectors
 from scrubjay.store.table import Part, Table
 
 if TYPE_CHECKING:
-    import apsw
     from numpy.typing import NDArray
+
+    from scrubjay.store.sqlite.database import Database
 
 KEPT_BYTES: Final = 160 * 1024 * 1024
 """Bytes of vectors a process keeps; the rest is read from the file, which the system caches for all."""
@@ -29,16 +30,16 @@ class Blocks:
     """Vector rows of the segments read last, shared by one process's readers.
 
     Args:
-        files: Where the vectors of a large table are mapped from.
+        files: Where the vectors of a large table are mapped from; None scores every table exactly.
     """
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files | None) -> None:
         self.files = files
         self._kept: OrderedDict[tuple[int, int, int], list[Vectors]] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def of(self, db: apsw.Connection, part: Part, model: int, dimensions: int) -> list[Vectors]:
+    def of(self, db: Database, part: Part, model: int, dimensions: int) -> list[Vectors]:
         """Return a segment's vectors of a model."""
         name = (part.segment, part.version, model)
         with self._lock:
@@ -58,7 +59,7 @@ class Blocks:
         return vectors
 
 
-def _read(db: apsw.Connection, segment: int, model: int, dimensions: int) -> list[Vectors]:
+def _read(db: Database, segment: int, model: int, dimensions: int) -> list[Vectors]:
     found = db.execute(
         "SELECT rows, data FROM vector WHERE segment = ? AND model = ? ORDER BY id", (segment, model)
     ).fetchall()
@@ -70,7 +71,7 @@ def _size(vectors: list[Vectors]) -> int:
 
 
 def score(
-    db: apsw.Connection,
+    db: Database,
     table: Table,
     blocks: Blocks,
     model: tuple[int, Model],
@@ -79,7 +80,7 @@ def score(
 ) -> ArrayScored | NominatedScored:
     """Score every row that has vectors of the model; in a large table, the most promising ones."""
     number, identity = model
-    if table.memories >= LARGE:
+    if table.memories >= LARGE and blocks.files is not None:
         spans = [
             Span(part.first, blocks.files.of(
                 (part.segment, part.version, number), identity.dimensions,

@@ -12,15 +12,15 @@ from scrubjay.store.table import Table
 from scrubjay.text.tokens import TermGroup
 
 if TYPE_CHECKING:
-    import apsw
+    from scrubjay.store.sqlite.database import Database
 
 
-def postings(db: apsw.Connection, tenant: int, table: Table, group: TermGroup) -> Found:
+def postings(db: Database, tenant: int, table: Table, group: TermGroup) -> Found:
     """Return the rows that hold any form of a group, ascending, with the largest frequency of its forms."""
     return united([_postings(db, tenant, table, form) for form in group.forms])
 
 
-def _postings(db: apsw.Connection, tenant: int, table: Table, form: str) -> Found:
+def _postings(db: Database, tenant: int, table: Table, form: str) -> Found:
     row = db.execute("SELECT id FROM term WHERE tenant = ? AND text = ?", (tenant, form)).fetchone()
     if row is None:
         return NOTHING
@@ -36,7 +36,7 @@ def _postings(db: apsw.Connection, tenant: int, table: Table, form: str) -> Foun
     return np.concatenate(slots), np.concatenate(counts).astype(np.float64)
 
 
-def holds(db: apsw.Connection, tenant: int, table: Table, term: str) -> bool:
+def holds(db: Database, tenant: int, table: Table, term: str) -> bool:
     """Return whether any visible memory holds a term."""
     row = db.execute("SELECT id FROM term WHERE tenant = ? AND text = ?", (tenant, term)).fetchone()
     return row is not None and any(

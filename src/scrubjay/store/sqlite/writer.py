@@ -15,11 +15,11 @@ from scrubjay.memory.records import Document, Place
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
-from scrubjay.store.sqlite import index, merge, models, rows, terms
+from scrubjay.store.sqlite import index, merge, models, registry, rows, terms
 from scrubjay.store.sqlite.tenant import Tenant
 
 if TYPE_CHECKING:
-    import apsw
+    from scrubjay.store.sqlite.database import Database
 
 LOG_FLOOR = 100_000
 """Entries of the change log that are kept; a reader further behind reloads."""
@@ -28,13 +28,13 @@ LOG_FLOOR = 100_000
 class Writer:
     """One transaction's work. `finish` must be called before the commit."""
 
-    def __init__(self, db: apsw.Connection, tenant: Tenant, scope: Scope | None, vocabulary: terms.Vocabulary) -> None:
+    def __init__(self, db: Database, tenant: Tenant, scope: Scope | None, vocabulary: terms.Vocabulary) -> None:
         self._db = db
         self._tenant = tenant
         self._scope = scope
         self._vocabulary = vocabulary
         self._fresh: dict[int, index.Entry] = {}
-        self._models = models.registered(db, tenant.number)
+        self._models = registry.registered(db, tenant.number)
         self._rewrite: set[int] = set()
         self.forgot = False
 
@@ -59,18 +59,18 @@ class Writer:
             case c.PutModel(model, state):
                 self._flush()
                 models.put(self._db, self._tenant.number, model, state)
-                self._models = models.registered(self._db, self._tenant.number)
+                self._models = registry.registered(self._db, self._tenant.number)
             case c.DropModel(fingerprint):
                 self._flush()
                 models.drop(self._db, self._tenant.number, fingerprint)
-                self._models = models.registered(self._db, self._tenant.number)
+                self._models = registry.registered(self._db, self._tenant.number)
             case c.PutVectors():
                 self._flush()
                 model = self._model(change.fingerprint)
-                for memory, (_, codes) in change.vectors.items():
-                    fitting(model, codes, f"Memory {memory}")
-                for codes in change.texts.values():
-                    fitting(model, codes, "A cached text")
+                for named, (_, codes) in change.vectors.items():
+                    fitting(model, codes, f"Memory {named}")
+                for cached in change.texts.values():
+                    fitting(model, cached, "A cached text")
                 models.put_vectors(self._db, self._tenant, self._scope, change)
 
     def finish(self) -> None:
