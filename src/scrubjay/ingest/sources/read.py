@@ -75,9 +75,7 @@ def read(root: Path, path: str) -> FileText:
         except OSError as error:
             reason = error.strerror or str(error)
             raise SourceError(f"{path} cannot be read: {reason}. Nothing stored was changed.") from error
-        if (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size) and len(
-            data
-        ) == after.st_size:
+        if before.st_mtime_ns == after.st_mtime_ns and before.st_size == after.st_size == len(data):
             digest = hashlib.sha256(data).hexdigest()
             return FileText(_decode(data, path), digest, after.st_mtime_ns, after.st_size)
     message = f"{path} changed during each of {READ_ATTEMPTS} readings; what was stored of it before is kept."
