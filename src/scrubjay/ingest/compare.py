@@ -21,10 +21,10 @@ def compare(source: Source, known: Mapping[str, Document]) -> tuple[Scan, list[F
         if file.path not in known or (known[file.path].mtime_ns, known[file.path].size) != (file.mtime_ns, file.size)
     ]
     present = {file.path for file in found.files}
-    unread = {problem.path for problem in found.problems}
+    unread = {problem.path for problem in found.problems if problem.hides}
     gone = [path for path in known if path not in present and not _within(path, unread)]
     return found, changed, gone
 
 
 def _within(path: str, folders: set[str]) -> bool:
-    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+    return "." in folders or any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)

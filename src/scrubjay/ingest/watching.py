@@ -18,13 +18,12 @@ def watching(
     debounce: float,
     stop: threading.Event,
 ) -> None:
-    """Sync once now, then after every quiet moment that follows a change.
+    """Sync once the watch is armed, then after every quiet moment that follows a change.
 
     Which files changed is not asked of the events: a sync compares all, so a lost event loses nothing.
 
     Raises:
         SourceError: The watch ended although nobody stopped it.
     """
-    report(sync())
     for _ in watch(list(roots), debounce=debounce, stop=stop):
         report(sync())

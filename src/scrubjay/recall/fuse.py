@@ -2,60 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.recall.channels.ranking import Ranking
+from scrubjay.recall.weigh import Weight
 
 RRF_K: Final = 60
 """The usual constant of reciprocal rank fusion (Cormack et al., 2009)."""
+FORETOLD: Final = 0.55
+"""Correlation of the two bundled models' z-scores (.52 to .72 on five sets): what the base model foretells of
+one that has not embedded a memory yet. Without it, waiting memories sink: with half of them waiting, R@5 is
+.708, and .766 without the model at all."""
+
+
+def candidates(rankings: Sequence[Ranking]) -> list[str]:
+    """Return the union of all channels' hits: no channel gates another."""
+    return sorted({hit.id for ranking in rankings for hit in ranking.hits})
 
 
 def fuse(
-    rankings: Sequence[Ranking], fusion: str, weights: Mapping[str, float], extra: Sequence[str] = ()
+    rankings: Sequence[Ranking],
+    ids: Sequence[str],
+    weights: Mapping[str, Weight],
+    turns: Collection[str] = (),
 ) -> list[Candidate]:
-    """Merge the channels' finds into one list.
+    """Add up, for each memory, every channel's weight times z.
 
-    Candidates are the union of all hits: no channel gates another. ``rrf`` gives ``weight / (60 + rank)``
-    for each channel's own hit and reads no score. The others give ``weight * z``, where z is a raw score's
-    distance from the channel's mean over all visible memories in its deviations, for every candidate that
-    the channel can score, its own hit or not.
+    z is a raw score's distance from the channel's mean over all visible memories, in its deviations; every
+    channel scores every memory it can, its own hit or not. Where a backfilled model has not embedded a memory
+    yet, the base model's z stands in, as far as the two agree on the rest.
 
     Args:
         rankings: The channels' answers.
-        fusion: ``auto``, ``rrf`` or ``weighted``.
+        ids: Memories to score.
         weights: Channel to weight.
-        extra: Memories to score beside the hits.
+        turns: Those of the memories that are turns of a conversation.
     """
-    ids = sorted({hit.id for ranking in rankings for hit in ranking.hits} | set(extra))
-    parts: dict[str, list[Contribution]] = {memory: [] for memory in ids}
+    scores = {ranking.channel: ranking.scored.of(ids) for ranking in rankings}
+    base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
+    found = []
+    for place, memory in enumerate(ids):
+        parts = []
+        for ranking in rankings:
+            weight = weights.get(ranking.channel, Weight(0.0, 0.0))
+            amount = weight.turn if memory in turns else weight.passage
+            raw = scores[ranking.channel][place]
+            if raw is not None:
+                parts.append(Contribution(ranking.channel, raw, distance(ranking, raw), amount))
+            elif ranking.kind == "vector" and base is not None:
+                known = scores[base.channel][place]
+                if known is not None:
+                    value = FORETOLD * distance(base, known)
+                    parts.append(Contribution(f"{ranking.channel} (foretold)", known, value, amount))
+        found.append(Candidate(memory, tuple(parts)))
+    return found
+
+
+def distance(ranking: Ranking, raw: float) -> float:
+    """Return a raw score's distance from the channel's mean, in its deviations."""
+    return (raw - ranking.scored.mean) / ranking.scored.deviation if ranking.scored.deviation else 0.0
+
+
+def by_rank(rankings: Sequence[Ranking], weights: Mapping[str, Weight]) -> list[Candidate]:
+    """Merge the channels' ranked lists by weighted reciprocal rank (Cormack et al., 2009).
+
+    A memory earns ``weight / (60 + rank)`` from each channel that found it, rank counting from 1, and nothing
+    from the rest. Raw scores are not read.
+    """
+    parts: dict[str, list[Contribution]] = {memory: [] for memory in candidates(rankings)}
     for ranking in rankings:
-        weight = weights.get(ranking.channel, 0.0)
-        for memory, raw, value in _ranks(ranking) if fusion == "rrf" else _distances(ranking, ids):
+        weight = weights.get(ranking.channel, Weight(0.0, 0.0)).passage
+        for memory, raw, value in _ranks(ranking):
             parts[memory].append(Contribution(ranking.channel, raw, value, weight))
-    return ordered([Candidate(memory, tuple(found)) for memory, found in parts.items()])
+    return [Candidate(memory, tuple(found)) for memory, found in parts.items()]
 
 
-def ordered(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _ranks(ranking: Ranking) -> Iterator[tuple[str, float, float]]:
+    for rank, hit in enumerate(ranking.hits, start=1):
+        yield hit.id, hit.score, 1.0 / (RRF_K + rank)
+
+
+def ordered(found: Sequence[Candidate]) -> list[Candidate]:
     """Return candidates best first, ties to the smaller id."""
-    return [c for _, _, c in sorted(((-c.score, c.id, c) for c in candidates), key=lambda t: t[:2])]
+    return [c for _, _, c in sorted(((-c.score, c.id, c) for c in found), key=lambda t: t[:2])]
 
 
-def shared(rankings: Sequence[Ranking], weights: Mapping[str, float]) -> Mapping[str, float]:
+def shared(rankings: Sequence[Ranking], weights: Mapping[str, float]) -> Mapping[str, Weight]:
     """Return fixed weights by channel: what a kind weighs is split evenly among its channels."""
     kinds = [ranking.kind for ranking in rankings]
-    return {r.channel: weights.get(r.kind, 0.0) / kinds.count(r.kind) for r in rankings}
-
-
-def _ranks(ranking: Ranking) -> list[tuple[str, float, float]]:
-    return [(hit.id, hit.score, 1.0 / (RRF_K + rank)) for rank, hit in enumerate(ranking.hits, start=1)]
-
-
-def _distances(ranking: Ranking, ids: Sequence[str]) -> list[tuple[str, float, float]]:
-    mean, deviation = ranking.scored.mean, ranking.scored.deviation
-    return [
-        (memory, raw, (raw - mean) / deviation if deviation else 0.0)
-        for memory, raw in zip(ids, ranking.scored.of(ids), strict=True)
-        if raw is not None
-    ]
+    amounts = {r.channel: weights.get(r.kind, 0.0) / kinds.count(r.kind) for r in rankings}
+    return {channel: Weight(amount, amount) for channel, amount in amounts.items()}

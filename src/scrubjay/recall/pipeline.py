@@ -19,7 +19,7 @@ from scrubjay.recall.channels.vectors import vectors
 from scrubjay.recall.channels.words import WordsRanking, words
 from scrubjay.recall.diversify import diversify
 from scrubjay.recall.evidence import evidence
-from scrubjay.recall.fuse import fuse, ordered, shared
+from scrubjay.recall.fuse import by_rank, candidates, fuse, ordered, shared
 from scrubjay.recall.neighbours import neighbours
 from scrubjay.recall.plan import Plan, plan
 from scrubjay.recall.request import Request
@@ -83,25 +83,33 @@ def _channels(made: Plan, reader: Reader, embedders: Sequence[Embedder]) -> Hear
 
 def _ranked(made: Plan, heard: Heard, reader: Reader) -> list[Candidate]:
     """Fuse the rankings. Only ``auto`` looks beyond them; the others are what their weights say."""
-    if made.fusion != "auto":
-        return fuse(heard.rankings, made.fusion, shared(heard.rankings, made.weights))
-    weights = weigh(heard.rankings, made.query.text)
-    fused = fuse(heard.rankings, made.fusion, weights)
-    ids = [candidate.id for candidate in fused]
+    rankings = heard.rankings
+    if made.fusion == "rrf":
+        return ordered(by_rank(rankings, shared(rankings, made.weights)))
+    ids = candidates(rankings)
+    if made.fusion == "weighted":
+        return ordered(fuse(rankings, ids, shared(rankings, made.weights)))
     adjacent = reader.adjacent(ids) if "neighbours" in made.stages else {}
-    if adjacent:
-        missing = sorted({near for found in adjacent.values() for near in found} - set(ids))
-        fused = fuse(heard.rankings, made.fusion, weights, missing)
-    heads = reader.heads([candidate.id for candidate in fused])
-    if "evidence" in made.stages and heard.words is not None:
-        counted = heard.words.words
-        known = [idf(counted.memories, frequency) for frequency in counted.frequencies]
-        fused = evidence(fused, heads, made.groups, known)
+    near = {memory for found in adjacent.values() for memory in found}
+    every = sorted({*ids, *near})
+    heads = reader.heads(every)
+    turns = {memory for memory, head in heads.items() if head.turn}
+    fused = fuse(rankings, every, weigh(rankings, made.query.text), turns)
+    if "evidence" in made.stages:
+        fused = evidence(fused, heads, made.groups, _rarity(heard.words))
     if adjacent:
         scores = {candidate.id: candidate.score for candidate in fused}
-        hits = set(ids)
-        fused = neighbours([c for c in fused if c.id in hits], scores, adjacent, heads)
-    return ordered(fused)
+        fused = neighbours(fused, scores, adjacent, heads)
+    hits = set(ids)
+    return ordered([candidate for candidate in fused if candidate.id in hits])
+
+
+def _rarity(by_words: WordsRanking | None) -> list[float]:
+    """Return the idf of each of the query's words."""
+    if by_words is None:
+        return []
+    counted = by_words.words
+    return [idf(counted.memories, frequency) for frequency in counted.frequencies]
 
 
 def _chosen(ranked: list[Candidate], made: Plan, reader: Reader) -> tuple[list[Candidate], dict[str, Record]]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.recall.channels.ranking import Ranking
 
-WORDS: Final = 0.30
+WORDS: Final = 0.3
 """BM25's weight on z-scores. The mean over the dev sets is flat (±.002) from .2 to .35."""
-BASE_ALONE: Final = 0.40
+BASE_ALONE: Final = 0.4
 """The base model's weight while no backfilled model takes part."""
-BASE: Final = 0.25
-"""The base model's weight beside a backfilled one."""
-BACKFILLED: Final = 0.50
-"""The backfilled models' weight together."""
+PASSAGE: Final = (0.2, 0.6)
+"""Weights of the base model and of the backfilled ones for a passage."""
+TURN: Final = (0.4, 0.4)
+"""The same for a turn of a conversation: MiniLM alone prefers the long answer to the short fact."""
 RESPELLED: Final = 0.15
 """Respelled words weigh half of words found as they were asked for."""
 WITNESSES: Final = 3
@@ -24,7 +25,15 @@ LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2"})
 """Models trained on English: their weight is scaled by the share of Latin letters in the query."""
 
 
-def weigh(rankings: Sequence[Ranking], query: str) -> Mapping[str, float]:
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What a channel weighs: for passages, and for turns of a conversation."""
+
+    passage: float
+    turn: float
+
+
+def weigh(rankings: Sequence[Ranking], query: str) -> Mapping[str, Weight]:
     """Return the weight of each channel for one query, by name.
 
     A model weighs what its agreement with the words allows: the mean of its z-scores over BM25's three best
@@ -35,19 +44,25 @@ def weigh(rankings: Sequence[Ranking], query: str) -> Mapping[str, float]:
     """
     words = next((ranking for ranking in rankings if ranking.kind == "bm25"), None)
     models = [ranking for ranking in rankings if ranking.kind == "vector"]
-    weights: dict[str, float] = {}
+    weights: dict[str, Weight] = {}
     for ranking in rankings:
-        if ranking.kind != "vector":
-            weights[ranking.channel] = WORDS if ranking.kind == "bm25" else RESPELLED
-        elif len(models) == 1:
-            weights[ranking.channel] = BASE_ALONE * agreement(ranking, words)
-        elif ranking is models[0]:
-            weights[ranking.channel] = BASE * agreement(ranking, words)
-        else:
-            share = BACKFILLED / (len(models) - 1) * agreement(ranking, words)
-            latin = ranking.channel.partition(":")[2] in LATIN_ONLY
-            weights[ranking.channel] = share * (latin_share(query) if latin else 1.0)
+        passage = turn = WORDS if ranking.kind == "bm25" else RESPELLED
+        if ranking.kind == "vector":
+            passage, turn = _shares(models, ranking)
+            trust = agreement(ranking, words)
+            if ranking.channel.partition(":")[2] in LATIN_ONLY:
+                trust *= latin_share(query)
+            passage, turn = passage * trust, turn * trust
+        weights[ranking.channel] = Weight(passage, turn)
     return weights
+
+
+def _shares(models: Sequence[Ranking], ranking: Ranking) -> tuple[float, float]:
+    if len(models) == 1:
+        return BASE_ALONE, BASE_ALONE
+    if ranking is models[0]:
+        return PASSAGE[0], TURN[0]
+    return PASSAGE[1] / (len(models) - 1), TURN[1] / (len(models) - 1)
 
 
 def agreement(ranking: Ranking, words: Ranking | None) -> float:

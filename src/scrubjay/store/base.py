@@ -137,10 +137,14 @@ class Head:
     Attributes:
         title: Its title.
         words: Its source words, as words are scored.
+        turn: Whether it is a turn of a conversation.
+        role: Who speaks, or None.
     """
 
     title: str
     words: int
+    turn: bool = False
+    role: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +190,7 @@ class Reader(Protocol):
         ...
 
     def heads(self, ids: Sequence[str]) -> dict[str, Head]:
-        """Return title and length of the visible memories of these whole ids."""
+        """Return what ranking asks of the visible memories of these whole ids."""
         ...
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

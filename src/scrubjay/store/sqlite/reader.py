@@ -117,14 +117,14 @@ class SQLiteReader:
         found: dict[str, Head] = {}
         for batch in rows.batches(list(places)):
             held = self._db.execute(
-                f"SELECT tier, hash, title FROM memory WHERE tenant = ? AND generation = ? AND key IN ({self._marks}) "
+                f"SELECT tier, hash, title, turn, role FROM memory WHERE tenant = ? AND generation = ? AND key IN ({self._marks}) "
                 f"AND hash IN ({','.join('?' * len(batch))})",
                 (*self._own, *map(rows.sort_hash, batch)),
             ).fetchall()
-            for tier, number, title in held:
+            for tier, number, title, turn, role in held:
                 memory = rows.from_hash(tier, number)
                 if memory in places:
-                    found[memory] = Head(title, int(table.lengths[places[memory]]))
+                    found[memory] = Head(title, int(table.lengths[places[memory]]), turn is not None, role)
         return found
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
