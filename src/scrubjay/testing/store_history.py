@@ -67,6 +67,7 @@ class History:
 
     def __init__(self, seed: int, tenant: str) -> None:
         self._random = random.Random(seed)
+        self._asking = random.Random(seed)
         self.reference = InMemoryStore(b"history")
         self.users = (
             Scope(tenant, "ann", ("dev",)),
@@ -271,7 +272,14 @@ class History:
         return self._random.choice((PutModel(OTHER), DropModel(OTHER.fingerprint)))
 
     def question(self) -> Question:
-        """Return a random search: words, a vector, a filter, a limit."""
+        """Return a random search: words, a vector, a filter, a limit. Asking does not change the life."""
+        living, self._random = self._random, self._asking
+        try:
+            return self._question()
+        finally:
+            self._random = living
+
+    def _question(self) -> Question:
         chance = self._random
         models = [state.model for state in self._models()]
         model = chance.choice(models) if models else None

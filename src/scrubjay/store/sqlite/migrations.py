@@ -90,8 +90,8 @@ CREATE TABLE cache (
 MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = ((1, "first", M001),)
 
 
-def migrate(connection: Database, path: str) -> None:
-    """Bring a store to the newest schema.
+def recognise(connection: Database, path: str) -> int:
+    """Return the schema of a store, 0 of an empty file, and refuse any other file.
 
     Raises:
         StoreDamagedError: The file is an SQLite database of something else.
@@ -115,6 +115,11 @@ def migrate(connection: Database, path: str) -> None:
             f"{path} has schema {done}; this scrubjay knows {newest}. It was not touched.",
             hint="upgrade scrubjay: `pip install --upgrade scrubjay`",
         )
+    return int(done)
+
+
+def migrate(connection: Database, done: int) -> None:
+    """Bring a store of schema ``done`` to the newest."""
     for number, name, script in MIGRATIONS:
         if number > done:
             _run(connection, number, name, script)

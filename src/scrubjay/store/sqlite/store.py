@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.errors import StoreError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, spoken
 from scrubjay.store.sqlite.files import Files
@@ -57,6 +58,7 @@ class SQLiteStore:
         self._vocabulary = Vocabulary()
         self._writing = threading.RLock()
         self._db()
+        self._file = self._identity()
 
     @property
     def url(self) -> str:
@@ -74,9 +76,26 @@ class SQLiteStore:
         self._open.append(db)
         return db
 
+    def _identity(self) -> tuple[int, int] | None:
+        """Return what tells the file from any other that takes its place, None where there is none."""
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _in_place(self) -> None:
+        """Refuse to go on with a file that no name leads to: what is written there is lost."""
+        if self._identity() != self._file:
+            raise StoreError(
+                f"{self._path} was moved or removed since it was opened. Nothing was written.",
+                hint="run it again: it opens what is there now, or makes it new",
+            )
+
     @contextmanager
     def _turn(self) -> Iterator[Database]:
         """Wait for this writer's turn and hold it, with the connection that writes."""
+        self._in_place()
         with spoken(self._path), self._writing, turn(self._path, self._patience):
             if self._writer is None:
                 self._writer = self._connect()
@@ -95,6 +114,7 @@ class SQLiteStore:
     @contextmanager
     def reader(self, scope: Scope) -> Iterator[SQLiteReader]:
         """Open a consistent view: everything in the block is read from one snapshot."""
+        self._in_place()
         with spoken(self._path):
             db = self._db()
             nested = db.in_transaction

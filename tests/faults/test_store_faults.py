@@ -1,0 +1,331 @@
+"""What the system does to a store's file: each fault is told clearly, and what was stored stays."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import resource
+import shutil
+import sqlite3
+import stat
+import tempfile
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import apsw
+import pytest
+
+from scrubjay.errors import StoreBusyError, StoreDamagedError, StoreError, StoreVersionError
+from scrubjay.memory.scope import Scope
+from scrubjay.store.changes import Forget, PutMemory, PutModel
+from scrubjay.store.sqlite.store import SQLiteStore
+from scrubjay.testing.store_answers import EVERY, Question, everything
+from scrubjay.testing.store_check import disagreements
+from scrubjay.testing.store_samples import SMALL, embedded, group, memory, sample_id, vector, write
+
+ANN = Scope("t", "ann")
+MINE = "user:ann"
+QUESTIONS = [Question((group("jay"),), vector("jay"), SMALL.fingerprint, EVERY, 50)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memories.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SQLiteStore]:
+    """A store of forty memories, whose writers soon give up waiting."""
+    made = SQLiteStore(path, b"secret", patience=0.05)
+    write(made, ANN, PutModel(SMALL))
+    for number in range(4):
+        texts = [f"jay {number} {i}" for i in range(10)]
+        write(
+            made,
+            ANN,
+            *(PutMemory(memory(t, MINE, name=t, vectors={SMALL.fingerprint: embedded(t)})) for t in texts),
+        )
+    yield made
+    made.close()
+
+
+def answers(store: SQLiteStore) -> dict[str, object]:
+    return everything(store, ANN, QUESTIONS, ("jya",))
+
+
+@contextmanager
+def no_file_larger_than(size: int) -> Iterator[None]:
+    """What a full disk does to a file that must grow."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("spare", [0, 3_000, 40_000, 200_000])
+def test_a_full_disk_is_told_and_the_earlier_state_answers(
+    store: SQLiteStore, path: Path, spare: int
+) -> None:
+    before = answers(store)
+    large = [PutMemory(memory(f"jay {i} " + os.urandom(4_000).hex(), MINE)) for i in range(60)]
+    room = max(file.stat().st_size for file in path.parent.iterdir()) + spare
+    with no_file_larger_than(room):
+        with pytest.raises(StoreError, match=r"Nothing of this write was stored|Nothing was written") as told:
+            write(store, ANN, *large)
+        assert type(told.value) is StoreError
+        assert told.value.hint
+        assert answers(store) == before
+    write(store, ANN, large[0])
+    assert disagreements(path) == []
+    with store.reader(ANN) as reader:
+        assert reader.counts().memories == 41
+
+
+def test_a_full_disk_during_a_rebuild_leaves_the_current_generation(store: SQLiteStore, path: Path) -> None:
+    before = answers(store)
+    large = [PutMemory(memory(f"jay {i} " + os.urandom(4_000).hex(), MINE)) for i in range(60)]
+    room = max(file.stat().st_size for file in path.parent.iterdir()) + 40_000
+    with no_file_larger_than(room), pytest.raises(StoreError), store.rebuild(ANN) as rebuild:
+        rebuild.write(large)
+    assert answers(store) == before
+    with store.rebuild(ANN) as rebuild:
+        rebuild.write(large[:5])
+    with store.reader(ANN) as reader:
+        assert reader.counts().memories == 5
+    assert disagreements(path) == []
+
+
+def test_a_store_held_by_another_program_is_busy_and_can_be_read(store: SQLiteStore, path: Path) -> None:
+    before = answers(store)
+    # By the same library: a second one in this process would not see the first one's locks.
+    with closing(apsw.Connection(str(path))) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreBusyError, match=r"locked by another program\. Nothing was written") as told:
+            write(store, ANN, PutMemory(memory("jay new", MINE)))
+        assert told.value.hint
+        with pytest.raises(StoreBusyError), store.rebuild(ANN):
+            pass
+        assert answers(store) == before
+        other.execute("ROLLBACK")
+    write(store, ANN, PutMemory(memory("jay new", MINE)))
+
+
+def test_a_writer_that_takes_its_time_makes_the_next_one_busy(store: SQLiteStore, path: Path) -> None:
+    second = SQLiteStore(path, patience=0.05)
+    with store.rebuild(ANN) as rebuild:
+        with pytest.raises(StoreBusyError, match="Another writer has held"):
+            write(second, ANN, PutMemory(memory("jay new", MINE)))
+        assert answers(second) == answers(store)
+        rebuild.write([PutMemory(memory("jay rebuilt", MINE))])
+    write(second, ANN, PutMemory(memory("jay new", MINE)))
+    with store.reader(ANN) as reader:
+        assert reader.counts().memories == 2
+    second.close()
+
+
+def test_a_folder_in_place_of_the_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot be") as told:
+        SQLiteStore(tmp_path)
+    assert str(tmp_path) in str(told.value)
+    with pytest.raises(StoreError, match="cannot be opened"):
+        SQLiteStore(tmp_path / "file" / "below.db" if (tmp_path / "file").write_text("") == 0 else tmp_path)
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"not a database, but long enough to be one" * 99, b"x", b"SQLite format 3\x00"]
+)
+def test_a_file_that_is_no_store_is_told_and_not_touched(path: Path, garbage: bytes) -> None:
+    path.write_bytes(garbage)
+    with pytest.raises(StoreDamagedError, match=r"is not a store|is damaged") as told:
+        SQLiteStore(path)
+    assert told.value.hint
+    assert path.read_bytes() == garbage
+
+
+def test_another_applications_database_is_told_and_not_touched(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE theirs (x)")
+        other.commit()
+    before = path.read_bytes()
+    with pytest.raises(StoreDamagedError, match="not a scrubjay store"):
+        SQLiteStore(path)
+    assert path.read_bytes() == before
+
+
+def test_a_newer_schema_is_told_and_not_touched(store: SQLiteStore, path: Path) -> None:
+    store.close()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA user_version = 99")
+    before = path.read_bytes()
+    with pytest.raises(StoreVersionError, match="has schema 99") as told:
+        SQLiteStore(path)
+    assert "upgrade" in told.value.hint
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.95])
+def test_a_truncated_file_is_damaged(store: SQLiteStore, path: Path, share: float) -> None:
+    store.close()
+    os.truncate(path, int(path.stat().st_size * share))
+
+    def use() -> None:
+        with closing(SQLiteStore(path)) as opened:
+            answers(opened)
+            write(opened, ANN, Forget(tuple(sample_id(f"jay {n} {i}") for n in range(4) for i in range(10))))
+
+    with pytest.raises(StoreDamagedError, match="is damaged"):
+        use()
+
+
+def test_overwritten_pages_are_damage_or_harmless_but_never_a_crash(store: SQLiteStore, path: Path) -> None:
+    store.close()
+    whole = path.read_bytes()
+    for page in range(1, len(whole) // 8192):
+        spoilt = path.with_name(f"spoilt{page}.db")
+        spoilt.write_bytes(whole[: page * 8192] + os.urandom(8192) + whole[page * 8192 + 8192 :])
+        try:
+            with closing(SQLiteStore(spoilt)) as opened:
+                answers(opened)
+        except StoreError:
+            continue
+        finally:
+            for left in path.parent.glob(f"{spoilt.name}*"):
+                left.unlink()
+
+
+def test_a_store_removed_while_open_takes_no_write_that_would_be_lost(store: SQLiteStore, path: Path) -> None:
+    for file in path.parent.iterdir():
+        file.unlink()
+    with pytest.raises(StoreError, match="was moved or removed") as told:
+        write(store, ANN, PutMemory(memory("jay lost", MINE)))
+    assert told.value.hint
+    with pytest.raises(StoreError, match="was moved or removed"), store.reader(ANN):
+        pass
+    assert not path.exists()
+
+
+def test_a_store_replaced_while_open_is_told(store: SQLiteStore, path: Path, tmp_path: Path) -> None:
+    other = SQLiteStore(tmp_path / "other.db")
+    write(other, ANN, PutMemory(memory("jay other", MINE)))
+    other.close()
+    shutil.move(tmp_path / "other.db", path)
+    with pytest.raises(StoreError, match="was moved or removed"):
+        write(store, ANN, PutMemory(memory("jay lost", MINE)))
+
+
+def test_a_new_store_opened_by_many_at_once_is_made_once(path: Path) -> None:
+    gate = threading.Barrier(8)
+
+    def open_it(number: int) -> None:
+        gate.wait()
+        with closing(SQLiteStore(path)) as opened:
+            write(opened, ANN, PutMemory(memory(f"jay {number}", MINE)))
+
+    with ThreadPoolExecutor(8) as pool:
+        for opening in [pool.submit(open_it, number) for number in range(8)]:
+            opening.result()
+    assert disagreements(path) == []
+    with closing(SQLiteStore(path)) as opened, opened.reader(ANN) as reader:
+        assert reader.counts().memories == 8
+
+
+def test_a_store_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new folder" / "deeper" / "memories.db"
+    with closing(SQLiteStore(path)) as opened:
+        write(opened, ANN, PutMemory(memory("jay", MINE)))
+        for file in path.parent.iterdir():
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_what_was_forgotten_is_in_no_file(store: SQLiteStore, path: Path) -> None:
+    """Neither in a free page, nor in the log, nor in an older copy of the memory."""
+    for text in ("zygomaticus minor", "zygomaticus major", "zygomaticus maximus"):
+        write(store, ANN, PutMemory(memory(text, MINE, name="told", title=text, tags=(text,))))
+    store.close()
+    found = [file.name for file in path.parent.iterdir() if b"zygomat" in file.read_bytes()]
+    assert found == [path.name]
+    again = SQLiteStore(path)
+    write(again, ANN, Forget((sample_id("told"),)))
+    assert [file.name for file in path.parent.iterdir() if b"zygomat" in file.read_bytes()] == []
+    again.close()
+
+
+def test_a_view_that_is_open_only_delays_the_wiping(store: SQLiteStore, path: Path) -> None:
+    write(store, ANN, PutMemory(memory("zygomaticus", MINE, name="told")))
+    with store.reader(ANN) as reader:
+        write(store, ANN, Forget((sample_id("told"),)))
+        assert reader.get([sample_id("told")])
+    write(store, ANN)
+    assert [file.name for file in path.parent.iterdir() if b"zygomat" in file.read_bytes()] == []
+
+
+@contextmanager
+def guest() -> Iterator[Path]:
+    """Enter a new folder as somebody whom modes stop: root is stopped by none, so root becomes nobody."""
+    root = os.geteuid() == 0
+    with tempfile.TemporaryDirectory(prefix="sj-") as folder:
+        path = Path(folder)
+        if root:
+            groups, nobody = os.getgroups(), pwd.getpwnam("nobody")
+            os.chown(path, nobody.pw_uid, nobody.pw_gid)
+            os.setgroups([])
+            os.setresuid(nobody.pw_uid, nobody.pw_uid, 0)
+        try:
+            yield path
+        finally:
+            if root:
+                os.setresuid(0, 0, 0)
+                os.setgroups(groups)
+            path.chmod(0o700)
+
+
+def made_in(folder: Path) -> Path:
+    path = folder / "memories.db"
+    with closing(SQLiteStore(path)) as made:
+        write(made, ANN, PutMemory(memory("jay", MINE)))
+    return path
+
+
+def test_a_read_only_file_is_read_and_refuses_writes() -> None:
+    with guest() as folder:
+        path = made_in(folder)
+        path.chmod(0o444)
+        with closing(SQLiteStore(path)) as opened:
+            with opened.reader(ANN) as reader:
+                assert reader.counts().memories == 1
+            with pytest.raises(StoreError, match=r"is read-only\. Nothing was written") as told:
+                write(opened, ANN, PutMemory(memory("jay new", MINE)))
+            assert "check their owner and mode" in told.value.hint
+        path.chmod(0o600)
+        with closing(SQLiteStore(path)) as opened:
+            write(opened, ANN, PutMemory(memory("jay new", MINE)))
+
+
+def test_a_read_only_folder_refuses_its_store_and_new_ones() -> None:
+    """The log that readers share cannot be made there."""
+    with guest() as folder:
+        path = made_in(folder)
+        folder.chmod(0o555)
+        with pytest.raises(StoreError, match="or its folder is read-only"):
+            SQLiteStore(path)
+        with pytest.raises(StoreError, match="cannot be opened"):
+            SQLiteStore(folder / "new.db")
+        folder.chmod(0o700)
+        with closing(SQLiteStore(path)) as opened:
+            write(opened, ANN, PutMemory(memory("jay new", MINE)))
+
+
+def test_a_file_of_somebody_elses_is_told() -> None:
+    with guest() as folder:
+        path = made_in(folder)
+        path.chmod(0o000)
+        with pytest.raises(StoreError) as told:
+            SQLiteStore(path)
+        assert str(path) in str(told.value)
+        assert told.value.hint
