@@ -68,7 +68,8 @@ class Table:
     memories: int
     average: float
     languages: tuple[int, ...]
-    _order: list[NDArray[np.int64]] = field(default_factory=list)
+    _order: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = field(default_factory=list)
+    _masks: dict[tuple[int, ...], NDArray[np.bool_]] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -83,19 +84,33 @@ class Table:
     def find(self, ids: Sequence[str]) -> list[int | None]:
         """Return the row of each id, None where the table has none."""
         if not self._order:
-            self._order.append(np.argsort(self.columns["key"], kind="stable"))
-        order = self._order[0]
+            held = np.ascontiguousarray(self.columns["key"])
+            by_key = np.argsort(held, kind="stable")
+            self._order.append((by_key, held[by_key]))
+        order, keys = self._order[0]
         wanted = [parse_id(memory) for memory in ids]
         numbers = np.array([pair[1] if pair is not None else 0 for pair in wanted], np.uint64)
-        spots = np.searchsorted(self.columns["key"], numbers, sorter=order).tolist()
+        spots = np.searchsorted(keys, numbers).tolist()
         return [
-            self._row(order, spot, pair) if pair is not None else None
+            self._row((order, keys), spot, pair) if pair is not None else None
             for spot, pair in zip(spots, wanted, strict=True)
         ]
 
-    def _row(self, order: NDArray[np.int64], spot: int, wanted: tuple[str, int]) -> int | None:
+    def of_status(self, codes: tuple[int, ...]) -> NDArray[np.bool_]:
+        """Return which rows are memories of any of these statuses; asked by nearly every search."""
+        if codes not in self._masks:
+            mask = np.zeros(self.rows, np.bool_)
+            for code in codes:
+                mask |= self.columns["status"] == code
+            self._masks[codes] = mask & self.live
+        return self._masks[codes]
+
+    def _row(
+        self, sorted_keys: tuple[NDArray[np.int64], NDArray[np.uint64]], spot: int, wanted: tuple[str, int]
+    ) -> int | None:
         tier, key = wanted
-        while spot < len(order) and int(self.columns["key"][order[spot]]) == key:
+        order, keys = sorted_keys
+        while spot < len(keys) and int(keys[spot]) == key:
             row = int(order[spot])
             if self.live[row] and TIERS[self.columns["tier"][row]] == tier:
                 return row

@@ -31,7 +31,7 @@ class Mapped(NamedTuple):
         slots: Slot of each row, ascending.
         scales: Scale of each row.
         data: int8 rows.
-        bits: Signs of each row, 64 to a number: shape (rows, ceil(dimensions / 64)), uint64.
+        bits: Signs of each row, 64 to a number: shape (ceil(dimensions / 64), rows), uint64.
     """
 
     slots: NDArray[np.uint16]
@@ -41,10 +41,14 @@ class Mapped(NamedTuple):
 
 
 def signs(rows: NDArray[np.int8] | NDArray[np.float32]) -> NDArray[np.uint64]:
-    """Return which numbers of each row are positive, 64 to a word, the rest of the last word zero."""
+    """Return which numbers of each row are positive, 64 to a word, the rest of the last word zero.
+
+    Words come first, rows second: counting goes along the rows of one word after the other.
+    """
     packed = np.packbits(rows > 0, axis=1)
     spare = -packed.shape[1] % 8
-    return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, spare)))).view(np.uint64)
+    words = np.ascontiguousarray(np.pad(packed, ((0, 0), (0, spare)))).view(np.uint64)
+    return np.ascontiguousarray(words.T)
 
 
 class Files:
@@ -114,13 +118,14 @@ def _map(path: Path, dimensions: int) -> Mapped:
     if rows == 0:
         return Mapped(
             np.zeros(0, np.uint16), np.zeros(0, np.float32), np.zeros((0, dimensions), np.int8),
-            np.zeros((0, words), np.uint64),
+            np.zeros((words, 0), np.uint64),
         )  # fmt: skip
-    whole = np.memmap(path, np.uint8, "r")
+    # A plain view of the map: slices of numpy's own memmap class cost microseconds each.
+    whole = np.memmap(path, np.uint8, "r").view(np.ndarray)
     ends = np.cumsum([rows * words * 8, rows * 4, rows * 2, rows * dimensions]).tolist()
     return Mapped(
         slots=whole[ends[1] : ends[2]].view("<u2"),
         scales=whole[ends[0] : ends[1]].view("<f4"),
         data=whole[ends[2] : ends[3]].view(np.int8).reshape(rows, dimensions),
-        bits=whole[: ends[0]].view("<u8").reshape(rows, words),
+        bits=whole[: ends[0]].view("<u8").reshape(words, rows),
     )

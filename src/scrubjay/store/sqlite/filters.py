@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def passing(db: Database, tenant: int, table: Table, where: Where) -> NDArray[np.bool_]:
     """Return a mask over the rows. What the columns hold is asked of them, the rest of the tables."""
     columns = table.columns
-    mask = table.live & _any(columns["status"], _codes(STATUS_CODE, where.statuses))
+    mask = table.of_status(tuple(_codes(STATUS_CODE, where.statuses))).copy()
     if where.tiers:
         mask &= _any(columns["tier"], _codes(TIER_CODE, where.tiers))
     if where.since is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LARGE: Final = 100_000
 """Rows from which on signs nominate; below, every row is scored exactly."""
 NOMINATED: Final = 2_000
-"""Rows that are scored exactly. Recall at 50 against the exact scan: bench/LOG.md."""
+"""Rows, and those equally near, that are scored exactly. Recall at 50 against the exact scan: bench/LOG.md."""
 SAMPLED: Final = 8_192
 """Rows, spread evenly, whose exact scores give mean and deviation."""
 FEW: Final = 0.1
@@ -130,29 +130,31 @@ def nominate(
 def _nearest(
     table: Table, spans: Sequence[Span], codes: NDArray[np.float32], passing: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    wanted = signs(codes[None, :])[0]
+    wanted = signs(codes[None, :])[:, 0]
     far = np.uint16(np.iinfo(np.uint16).max)
     distance = np.full(table.rows, far, np.uint16)
     for span in spans:
         held = span.vectors
-        near = np.bitwise_count(held.bits ^ wanted).sum(axis=1, dtype=np.uint16)
+        near = np.zeros(len(held.slots), np.uint16)
+        for bits, sign in zip(held.bits, wanted, strict=True):
+            near += np.bitwise_count(bits ^ sign)
         rows = held.slots.astype(np.int64) + span.first
         if len(rows) > 1 and (rows[1:] == rows[:-1]).any():
             np.minimum.at(distance, rows, near)
         else:
             distance[rows] = near
     distance[~passing] = far
-    if len(distance) > NOMINATED:
-        chosen = np.argpartition(distance, NOMINATED)[:NOMINATED]
-    else:
-        chosen = np.arange(len(distance))
-    return np.sort(chosen[distance[chosen] != far])
+    counted = np.bincount(np.minimum(distance, len(codes) + 1), minlength=len(codes) + 2)[:-1]
+    last = int(np.searchsorted(np.cumsum(counted), NOMINATED))
+    return np.flatnonzero(distance <= min(last, len(codes)))
 
 
 def _sample(table: Table, asked: Query, covered: int) -> NDArray[np.float64]:
     step = max(covered // SAMPLED, 1)
     found = []
     for span in asked.spans:
-        rows = np.unique(span.vectors.slots[::step].astype(np.int64) + span.first)
-        found.append(asked.exact(rows[table.live[rows]]))
+        held = span.vectors
+        live = table.live[held.slots[::step].astype(np.int64) + span.first]
+        amounts = products(held.data[::step], asked.codes) * held.scales[::step].astype(np.float64)
+        found.append(amounts[live] * asked.scale)
     return np.concatenate(found) if found else np.zeros(0, np.float64)
