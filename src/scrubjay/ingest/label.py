@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from scrubjay.ingest.align import Text, align
+from scrubjay.ingest.noted import noted
 from scrubjay.memory.ids import memory_id, memory_key, text_hash
 from scrubjay.memory.records import Document, Place, Record, When
 from scrubjay.store.changes import Kept, Prepared
@@ -17,8 +17,6 @@ from scrubjay.text.tokens import terms
 LABELLER_VERSION = "1"
 """Stamped on every document; a change of what is indexed beside the text changes it."""
 TIER = "observation"
-MARK = re.compile(r"<!-- scrubjay:([a-z]+_[0-9a-f]{16}) -->")
-"""Stands in a day's note under the heading of an appended addition, and says which memory it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +63,17 @@ class Ids:
     taken: Callable[[str], bool]
     find: Callable[[str], Record | None]
 
-    def noted(self, content: str) -> Record | None:
-        """Return the addition whose mark a passage bears, if it is still there."""
-        mark = MARK.search(content)
-        return self.find(mark.group(1)) if mark is not None else None
+    def addition(self, content: str, owner: str, mine: Set[str]) -> Record | None:
+        """Return the addition whose mark a passage bears, if it is still there and the owner's own.
+
+        One that stands in another document already stays there: a copied note is a copy. ``mine`` are the
+        ids of the passages that this document holds.
+        """
+        memory = noted(content)
+        found = self.find(memory) if memory is not None else None
+        if found is None or found.owner != owner or (found.place is not None and found.id not in mine):
+            return None
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +100,13 @@ def label(
         ids: Where new ids come from.
     """
     texts = [Text(text_hash(draft.content), draft.heading_path, draft.content) for draft in drafts]
-    matches = [
-        (ids.noted(draft.content) or match) for draft, match in zip(drafts, align(old, texts), strict=True)
-    ]
     used = {record.id for record in old}
+    own = _additions(drafts, ids, traits.owner, used)
+    taken = {record.id for record in own.values()}
+    others = [place for place in range(len(drafts)) if place not in own]
+    aligned = align([record for record in old if record.id not in taken], [texts[place] for place in others])
+    matched = {**own, **dict(zip(others, aligned, strict=True))}
+    matches = [matched[place] for place in range(len(drafts))]
     tongue = language("\n".join(draft.content for draft in drafts[:8]))
     fresh, kept = [], []
     for draft, text, match in zip(drafts, texts, matches, strict=True):
@@ -109,9 +117,19 @@ def label(
             kept.append(Kept(memory, draft.place))
         else:
             fresh.append(prepare(record, tongue))
-    matched = {match.id for match in matches if match is not None}
-    dropped = tuple(record.id for record in old if record.id not in matched)
+    present = {match.id for match in matches if match is not None}
+    dropped = tuple(record.id for record in old if record.id not in present)
     return Labelled(document, tuple(fresh), tuple(kept), dropped)
+
+
+def _additions(drafts: Sequence[Draft], ids: Ids, owner: str, mine: Set[str]) -> dict[int, Record]:
+    """Return the additions that passages say they are: each once, the first that bears its mark."""
+    found: dict[str, tuple[int, Record]] = {}
+    for place, draft in enumerate(drafts):
+        record = ids.addition(draft.content, owner, mine)
+        if record is not None:
+            found.setdefault(record.id, (place, record))
+    return dict(found.values())
 
 
 def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Record | None) -> Record:
@@ -121,19 +139,19 @@ def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Recor
     else:
         tier, key, owner = TIER, traits.key, traits.owner
         old = Record(memory, tier, "", digest, draft.title, key, owner, traits.recorded_at, traits.updated_at)
-    noted = MARK.search(draft.content) is not None
+    addition = noted(draft.content) is not None
     return replace(
         old,
         content=draft.content,
         content_hash=digest,
         title=draft.title,
-        key=old.key if noted else traits.key,
+        key=old.key if addition else traits.key,
         updated_at=traits.updated_at,
         heading_path=draft.heading_path,
-        tags=tuple(sorted({*traits.tags, *old.tags})) if noted else traits.tags,
+        tags=tuple(sorted({*traits.tags, *old.tags})) if addition else traits.tags,
         place=draft.place,
-        pinned=traits.pinned or (noted and old.pinned),
-        event=old.event if noted and old.event is not None else traits.event,
+        pinned=traits.pinned or (addition and old.pinned),
+        event=old.event if addition and old.event is not None else traits.event,
     )
 
 

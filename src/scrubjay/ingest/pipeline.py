@@ -13,6 +13,7 @@ from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest.chunk import ChunkSettings
 from scrubjay.ingest.compare import compare
 from scrubjay.ingest.label import Ids, Labelled, Traits, label
+from scrubjay.ingest.noted import noted, said
 from scrubjay.ingest.read import Drafted, draft, read
 from scrubjay.ingest.sources.files import FileState
 from scrubjay.ingest.sources.read import FileText
@@ -35,7 +36,7 @@ is not trusted, and the next sync compares its hash."""
 
 @dataclass(slots=True)
 class Tally:
-    """What a sync has done so far."""
+    """What a sync has done so far; ``placed`` are the noted additions whose section it has found."""
 
     files: int = 0
     added: int = 0
@@ -43,6 +44,7 @@ class Tally:
     unchanged: int = 0
     removed: int = 0
     scrubbed: Counter[str] = field(default_factory=Counter)
+    placed: set[str] = field(default_factory=set)
     problems: list[Trouble] = field(default_factory=list)
 
 
@@ -138,16 +140,20 @@ def _label(run: Run, source: Source, drafted: Drafted, context: tuple[Reader, by
     reader, secret, moved_from, seen_before = context
     document = drafted.document
     old = reader.passages(source.id, moved_from or document.path) if seen_before else []
-    forgotten = reader.forgotten([tombstone_hash(secret, d.content) for d in drafted.drafts])
-    kept = [d for d in drafted.drafts if not forgotten or tombstone_hash(secret, d.content) not in forgotten]
+    added = said([(d.heading_path, d.content) for d in drafted.drafts])
+    texts = [{d.content, text} for d, text in zip(drafted.drafts, added, strict=True)]
+    hashes = [{tombstone_hash(secret, text) for text in pair} for pair in texts]
+    forgotten = reader.forgotten([digest for pair in hashes for digest in pair])
+    kept = [d for d, pair in zip(drafted.drafts, hashes, strict=True) if forgotten.isdisjoint(pair)]
     ids = Ids(
         secret,
         taken=lambda memory: seen_before and bool(reader.get([memory])),
-        find=lambda memory: reader.get([memory]).get(memory),
+        find=lambda memory: reader.get([memory]).get(memory) if memory not in run.tally.placed else None,
     )
     labelled = replace(label(document, kept, _traits(run, source, drafted), old, ids), moved_from=moved_from)
     tally = run.tally
     known = {record.id for record in old}
+    tally.placed.update(memory.record.id for memory in labelled.fresh if noted(memory.record.content))
     tally.added += sum(1 for memory in labelled.fresh if memory.record.id not in known)
     tally.updated += sum(1 for memory in labelled.fresh if memory.record.id in known)
     tally.removed += len(labelled.dropped)

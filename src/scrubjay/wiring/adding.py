@@ -9,7 +9,9 @@ from pathlib import Path
 
 from scrubjay.errors import SourceError
 from scrubjay.ingest import add as store_path
+from scrubjay.ingest.noted import marked
 from scrubjay.memory.new import NewMemory
+from scrubjay.memory.records import Record
 from scrubjay.memory.reports import Added
 from scrubjay.wiring.desk import Desk
 
@@ -26,13 +28,10 @@ def add(desk: Desk, memories: Iterable[NewMemory]) -> list[Added]:
         return added
     with desk.store.reader(desk.scope) as reader:
         records = reader.get([item.id for item in added if not item.existed])
-    return [
-        item if item.existed else replace(item, note=_append(folder, item.id, new.title, records[item.id].content))
-        for item, new in zip(added, wanted, strict=True)
-    ]
+    return [item if item.existed else replace(item, note=_append(folder, records[item.id])) for item in added]
 
 
-def _append(folder: Path, memory: str, title: str, content: str) -> str:
+def _append(folder: Path, record: Record) -> str:
     """Append a memory to today's note, under a heading and the mark that makes the two one memory.
 
     Raises:
@@ -40,11 +39,9 @@ def _append(folder: Path, memory: str, title: str, content: str) -> str:
     """
     now = datetime.now().astimezone()
     file = folder.expanduser() / f"{now:%Y-%m-%d}.md"
-    first = content.strip().splitlines()[0] if content.strip() else ""
-    heading = (title or first.lstrip("#-* "))[:TITLE].strip()
-    # A heading inside the content would end the note's section; a deeper level keeps it within.
-    body = "\n".join("##" + line if line.startswith("#") else line for line in content.rstrip().splitlines())
-    block = f"\n## {now:%H:%M} {heading}\n<!-- scrubjay:{memory} -->\n\n{body}\n"
+    first = record.content.strip().splitlines()[0]
+    heading = " ".join((record.title or first.lstrip("#-* ")).split())[:TITLE].strip()
+    block = f"\n## {now:%H:%M} {heading}\n{marked(record)}\n"
     try:
         folder.expanduser().mkdir(parents=True, exist_ok=True)
         before = file.read_text("utf-8").count("\n") if file.exists() else 0
@@ -52,7 +49,7 @@ def _append(folder: Path, memory: str, title: str, content: str) -> str:
             note.write(block)
     except OSError as error:
         raise SourceError(
-            f"The memory {memory} is stored, but {file} cannot be written: {error.strerror}.",
+            f"The memory {record.id} is stored, but {file} cannot be written: {error.strerror}.",
             hint="correct [notes] dir in the settings, or its rights",
         ) from error
     return f"{file}:{before + 2}-{before + block.count(chr(10))}"
