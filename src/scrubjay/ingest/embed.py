@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.ingest.naming import above
 from scrubjay.memory.records import Record
 from scrubjay.providers.embedders.quantise import quantise
 from scrubjay.store.changes import Codes, Prepared
@@ -26,12 +27,7 @@ def embedded_text(record: Record, before: str = "") -> str:
         record: The memory.
         before: Text of the piece before it, when its section was cut in several.
     """
-    head = record.content[:500]
-    if record.place is None:
-        above = [record.title] if record.title and record.title not in head else []
-    else:
-        above = [name for name in record.heading_path if name not in head]
-    text = " > ".join(above)
+    text = " > ".join(above(record))
     return (text + "\n" if text else "") + tail(before) + record.content
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from scrubjay.ingest.align import Text, align
+from scrubjay.ingest.naming import HEAD, above
 from scrubjay.ingest.noted import noted
 from scrubjay.memory.ids import memory_id, memory_key, text_hash
 from scrubjay.memory.records import Document, Place, Record, When
@@ -171,11 +172,10 @@ def context(record: Record) -> tuple[str, ...]:
 
     The headings above it (or the title it was given), and its file's name.
     """
-    head = record.content[:500]
-    names = [*record.heading_path] if record.place is not None else [record.title]
-    if record.place is not None:
-        names.append(PurePosixPath(record.place.path).stem)
-    return tuple(name for name in dict.fromkeys(names) if name and name not in head)
+    if record.place is None:
+        return above(record)
+    stem = PurePosixPath(record.place.path).stem
+    return (*above(record), stem) if stem not in record.content[:HEAD] else above(record)
 
 
 def _new_id(ids: Ids, document: Document, draft: Draft, used: set[str]) -> str:
