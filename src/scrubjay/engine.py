@@ -205,10 +205,12 @@ class Memory:
         started = time.perf_counter()
         recall = self._desk.settings.recall
         partial = freshen(self._desk)
+        # A preset is fusion and weights at once; what the settings say of either does not join it.
+        usual = ("auto", None) if preset is not None else (recall.fusion, None if fusion else recall.weights)
         wanted = request(
             query,
             filters=(tiers, tags, path, sources, since, until, statuses),
-            fusion=(fusion or recall.fusion, weights or (recall.weights if fusion is None else None), preset),
+            fusion=(fusion or usual[0], weights or usual[1], preset),
             parts=(channels, models, stages),
             sizes=(
                 recall.limit if limit is None else limit,

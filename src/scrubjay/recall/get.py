@@ -39,6 +39,8 @@ def fetch(
         raise InputError(f"{len(ids)} ids were asked for; at most {MOST_IDS} can be had at once.")
     if window.neighbours < 0 or window.limit < 1 or window.offset < 0:
         raise InputError("neighbours and offset must not be negative, and limit must be at least 1.")
+    if lines is not None and not path:
+        raise InputError("Lines are those of a path; a memory is returned whole.", hint="give path with lines")
     if lines is not None and not 1 <= lines[0] <= lines[1]:
         raise InputError(f"Lines {lines[0]}-{lines[1]} are no range: the first line is 1.")
     records, unknown = _by_lines(reader, path, lines) if path else _by_ids(reader, ids, window.neighbours)

@@ -79,6 +79,9 @@ def request(
     _known("Channel", channels or (), CHANNELS)
     _known("Stage", stages or (), STAGES)
     _known("Fusion", (fusion[0],), FUSIONS)
+    for what, given in (("Tag", tags), ("Source", sources), ("Model", models)):
+        if isinstance(given, str):
+            raise InputError(f"{what}s are {given!r}, one text; give a list of them.")
     _within("limit", limit, 1, MOST_RESULTS)
     _within("snippet", snippet, 1, MOST_SNIPPET)
     first, last = when(since), when(until)

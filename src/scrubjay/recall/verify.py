@@ -18,7 +18,11 @@ def verify(candidates: Sequence[Candidate], records: Mapping[str, Record], query
 
 
 def _holds(record: Record, query: Query) -> bool:
-    text = f"{record.title}\n{record.content}"
-    return all(contains_phrase(text, phrase) for phrase in query.phrases) and not any(
-        contains_phrase(text, phrase) for phrase in query.excluded
+    return all(_in(record, phrase) for phrase in query.phrases) and not any(
+        _in(record, phrase) for phrase in query.excluded
     )
+
+
+def _in(record: Record, phrase: str) -> bool:
+    """Tell whether a phrase stands in the title or in the text; it does not run from one into the other."""
+    return contains_phrase(record.content, phrase) or contains_phrase(record.title, phrase)

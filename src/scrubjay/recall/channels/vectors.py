@@ -27,28 +27,39 @@ def vectors(
     Returns:
         The rankings, and what had to be done without.
     """
-    registered = {state.model.fingerprint for state in reader.models() if state.state == "active"}
     rankings: list[Ranking] = []
     partial: list[str] = []
     if not plan.query.text:
         return rankings, ()
-    for place, embedder in enumerate(embedders):
+    registered = {state.model.fingerprint for state in reader.models() if state.state == "active"}
+    for embedder in embedders:
+        covered = rankings[0].scored.covered if rankings else 0
+        name = "A model"
         try:
-            model = embedder.model
-            if model.fingerprint not in registered or (plan.models is not None and model.name not in plan.models):
-                continue
-            covered = rankings[0].scored.covered if rankings else 0
-            least = min(LEAST_COVERED, covered)
-            if place and reader.windows(model.fingerprint) < least:
-                partial.append(f"{model.name} covers fewer than {least} memories so far and was left out.")
-                continue
-            query = embedder.embed([plan.query.text], kind="query")[0][0]
+            name = embedder.model.name
+            if plan.models is None or name in plan.models:
+                found = _ranking(plan, reader, embedder, (registered, min(LEAST_COVERED, covered)))
+                rankings += [found] if isinstance(found, Ranking) else []
+                partial += [f"{name} {found}"] if isinstance(found, str) else []
         except ProviderError as error:
-            partial.append(f"A model could not be used: {error}")
-            continue
-        scored = reader.nearest(model.fingerprint, query, plan.where)
-        if place and scored.covered < least:
-            partial.append(f"{model.name} covers {scored.covered} memories so far and was left out.")
-            continue
-        rankings.append(Ranking(f"vector:{model.name}", "vector", tuple(scored.top(plan.depth)), scored))
+            partial.append(f"{name} could not be used: {error}")
     return rankings, tuple(partial)
+
+
+def _ranking(
+    plan: Plan, reader: Reader, embedder: Embedder, wanted: tuple[set[str], int]
+) -> Ranking | str | None:
+    """Return what one model says, or why it was left out, or None where it has nothing to say."""
+    registered, least = wanted
+    model = embedder.model
+    if model.fingerprint not in registered:
+        return "is not in this store yet: the next sync or addition brings it in." if registered else None
+    if reader.windows(model.fingerprint) < least:
+        return f"covers fewer than {least} memories so far and was left out."
+    query = embedder.embed([plan.query.text], kind="query")[0][0]
+    if not query.any():  # no word that the model knows: everything would be equally near
+        return None
+    scored = reader.nearest(model.fingerprint, query, plan.where)
+    if scored.covered < least:
+        return f"covers {scored.covered} memories so far and was left out."
+    return Ranking(f"vector:{model.name}", "vector", tuple(scored.top(plan.depth)), scored)

@@ -1,0 +1,43 @@
+"""What the tests of the read path share: settings of nobody's machine, and stores of one principal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrubjay import Memory
+from scrubjay.config import Settings, load
+from scrubjay.testing.hash_embedder import HashEmbedder
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path / "none"), "SCRUBJAY_USER": "ann"}
+    return load(environ=environ)
+
+
+@pytest.fixture
+def opened(settings: Settings) -> Iterator[Callable[..., Memory]]:
+    """Open a store, ``memory://`` with one model unless said otherwise; all are closed at the end."""
+    held: list[Memory] = []
+
+    def open_(url: str | Path = "memory://", **changes: Any) -> Memory:
+        changes.setdefault("settings", settings)
+        changes.setdefault("embedders", [HashEmbedder(64)])
+        held.append(Memory.open(url, **changes))
+        return held[-1]
+
+    yield open_
+    for memory in held:
+        memory.close()
+
+
+@pytest.fixture
+def memory(opened: Callable[..., Memory]) -> Memory:
+    return opened()

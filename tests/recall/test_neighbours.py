@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+from recall_values import candidate
+
+from scrubjay.recall.neighbours import SHARE, neighbours
+from scrubjay.store.base import Head
+
+
+def lent(words: int, **scores: float) -> float:
+    """Return what turn ``b`` borrows, standing between ``a`` and ``c``."""
+    found = neighbours([candidate("b", 1.0)], scores, {"b": ("a", "c")}, {"b": Head("", words)})
+    return found[0].score - 1.0
+
+
+def test_a_turn_borrows_from_its_better_neighbour_alone() -> None:
+    assert lent(0, a=0.4, c=2.0) == pytest.approx(SHARE * 2.0)
+
+
+def test_a_turn_of_a_hundred_words_borrows_half_as_much() -> None:
+    assert lent(100, a=2.0, c=0.0) == pytest.approx(SHARE * 2.0 / 2)
+
+
+@pytest.mark.parametrize("scores", [{"a": -1.0, "c": -0.5}, {"a": 0.0}, {}])
+def test_a_neighbour_lends_no_debt(scores: dict[str, float]) -> None:
+    assert lent(0, **scores) == 0.0
+
+
+def test_a_memory_outside_of_conversations_stays_as_it_is() -> None:
+    alone = [candidate("x", 1.0)]
+    assert neighbours(alone, {"x": 1.0, "a": 9.0}, {}, {"x": Head("", 1)}) == alone
+
+
+def test_turns_lend_what_they_had_before_they_borrowed() -> None:
+    turns = [candidate("a", 2.0), candidate("b", 1.0), candidate("c", 0.5)]
+    adjacent = {"a": ("b",), "b": ("a", "c"), "c": ("b",)}
+    heads = {memory: Head("", 0) for memory in adjacent}
+    found = neighbours(turns, {c.id: c.score for c in turns}, adjacent, heads)
+    assert [c.score for c in found] == [2.5, 2.0, 1.0]

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrubjay.recall.query import MOST_CHARACTERS, Query, read_query
+
+
+def test_a_quoted_text_is_searched_for_and_demanded() -> None:
+    query = read_query('deploy "blue bunny" now')
+    assert (query.text, query.phrases, query.excluded) == ("deploy blue bunny now", ("blue bunny",), ())
+
+
+def test_a_word_or_phrase_behind_a_dash_is_excluded_and_not_searched_for() -> None:
+    query = read_query('deploy -staging -"blue bunny" now')
+    assert (query.text, query.phrases, query.excluded) == ("deploy now", (), ("staging", "blue bunny"))
+
+
+@pytest.mark.parametrize("text", ["-5", "-5.25", "-127.0.0.1", "minus -1 of 2", "a-b", "well-known", "--force", "a - b", "-"])
+def test_numbers_hyphens_flags_and_lone_dashes_exclude_nothing(text: str) -> None:
+    assert read_query(text) == Query(text, (), (), cut=False)
+
+
+@pytest.mark.parametrize("text", ['"', '5" pipe', 'the "end', '-"end', '"a" "b', '""', '-""', '" "'])
+def test_an_odd_or_empty_quote_demands_nothing_it_cannot(text: str) -> None:
+    query = read_query(text)
+    assert query.phrases in ((), ("a",))
+    assert query.excluded == ()
+
+
+def test_operators_of_other_engines_are_words() -> None:
+    query = read_query("title:x NEAR(a b) OR (c AND NOT d*) ^ {e} 'f'")
+    assert query == Query("title:x NEAR(a b) OR (c AND NOT d*) ^ {e} 'f'", (), (), cut=False)
+
+
+def test_a_nul_separates_words() -> None:
+    assert read_query("red\x00door\x00").text == "red door"
+
+
+def test_a_long_query_is_read_to_its_limit_and_says_so() -> None:
+    short, long = read_query("a" * MOST_CHARACTERS), read_query("a" * (MOST_CHARACTERS + 1))
+    assert (len(short.text), short.cut) == (MOST_CHARACTERS, False)
+    assert (len(long.text), long.cut) == (MOST_CHARACTERS, True)
+
+
+@settings(max_examples=150)
+@given(st.text(max_size=60))
+def test_any_text_is_a_query_and_what_bears_no_mark_is_kept(text: str) -> None:
+    query = read_query(text)
+    assert all(part.strip() for part in query.phrases + query.excluded)
+    if '"' not in text and "-" not in text:
+        assert query == Query(" ".join(text.replace("\x00", " ").split()), (), (), cut=False)
