@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -46,47 +47,57 @@ def draw(new: NewMemory, scope: Scope, secret: bytes) -> Drawn:
     Raises:
         InputError: A field has a value it cannot have.
     """
-    clean = scrub(_text(new.content, "content"))
-    title = scrub(_text(new.title, "title"))
-    if not clean.text.strip():
+    scrubbed: Counter[str] = Counter()
+
+    def clean(value: object, field: str) -> str:
+        found = scrub(_text(value, field))
+        scrubbed.update(found.counts)
+        return found.text
+
+    content = clean(new.content, "content")
+    if not content.strip():
         raise InputError("The memory is empty. Nothing was written.", hint="give it some text")
-    if len(clean.text) > MOST_CHARACTERS:
+    if len(content) > MOST_CHARACTERS:
         raise InputError(
-            f"The memory has {len(clean.text):,} characters; at most {MOST_CHARACTERS:,} make one. Nothing was written.",
+            f"The memory has {len(content):,} characters; at most {MOST_CHARACTERS:,} make one. "
+            "Nothing was written.",
             hint="save it as a Markdown file and `scrubjay sync` its folder",
         )
     _check(new)
     key = scope.key(new.visibility, new.group)
     event = when(new.date)
     start, end = when(new.valid_from), when(new.valid_until)
-    digest = text_hash(clean.text)
+    session = _name(new.session, "session")
+    digest = text_hash(content)
     at = str(event.start) if event is not None else ""
-    parts = ("add", key, new.tier, new.session or "", "" if new.turn is None else str(new.turn), at, digest)
+    parts = ("add", key, new.tier, session or "", "" if new.turn is None else str(new.turn), at, digest)
     now = now_micros()
     record = Record(
         id=memory_id(new.tier, memory_key(secret, parts)),
         tier=new.tier,
-        content=clean.text,
+        content=content,
         content_hash=digest,
-        title=title.text,
+        title=clean(new.title, "title"),
         key=key,
         owner=scope.user,
         recorded_at=now,
         updated_at=now,
-        tags=tuple(sorted({scrub(_text(tag, "tags")).text.strip().lower() for tag in new.tags} - {""})),
-        project=new.project,
-        agent=new.agent,
-        session=new.session,
-        role=new.role,
-        turn=new.turn,
+        tags=tuple(sorted({clean(tag, "tags").strip().lower() for tag in new.tags} - {""})),
+        project=_name(new.project, "project"),
+        agent=_name(new.agent, "agent"),
+        session=session,
+        role=_name(new.role, "role"),
+        turn=None if new.turn is None else int(new.turn),
         origin=new.origin,
-        pinned=new.pinned,
-        confidence=new.confidence,
+        pinned=bool(new.pinned),
+        confidence=float(new.confidence),
         event=event,
         valid_from=start.start if start else None,
-        valid_until=end.start if end else None,
+        valid_until=end.end if end else None,  # true through the whole of a day that is named
     )
-    return Drawn(record, dict(clean.counts))
+    if start is not None and end is not None and end.end < start.start:
+        raise InputError(f"It would be true from {new.valid_from} to {new.valid_until}. Nothing was written.")
+    return Drawn(record, dict(scrubbed))
 
 
 def _check(new: NewMemory) -> None:
@@ -94,10 +105,25 @@ def _check(new: NewMemory) -> None:
         raise InputError(f"Tier {new.tier!r} is not one of {', '.join(TIERS)}. Nothing was written.")
     if new.origin not in ORIGINS:
         raise InputError(f"Origin {new.origin!r} is not one of {', '.join(ORIGINS)}. Nothing was written.")
-    if not 0.0 <= new.confidence <= 1.0:
-        raise InputError(f"Confidence {new.confidence} is not between 0 and 1. Nothing was written.")
+    if not _number(new.confidence) or not 0.0 <= new.confidence <= 1.0:
+        raise InputError(f"Confidence {new.confidence!r} is not between 0 and 1. Nothing was written.")
+    if new.turn is not None and not (_number(new.turn) and 0 <= new.turn < 2**63 and new.turn % 1 == 0):
+        raise InputError(f"Turn {new.turn!r} is not a whole number from 0. Nothing was written.")
     if isinstance(new.tags, str):
         raise InputError(f"Tags are {new.tags!r}, one text; give a list of them. Nothing was written.")
+    if new.group is not None and new.visibility != "group":
+        raise InputError(
+            f"Group {new.group!r} is named, but visibility is {new.visibility!r}. Nothing was written.",
+            hint="set visibility to group, or leave the group out",
+        )
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _name(value: object, field: str) -> str | None:
+    return None if value is None else _text(value, field)
 
 
 def _text(value: object, field: str) -> str:

@@ -34,8 +34,8 @@ def moment(at: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)
 
 
-def when(value: str | datetime | None) -> When | None:
-    """Return when something happened, from ISO text or a datetime.
+def when(value: str | date | None) -> When | None:
+    """Return when something happened, from ISO text, a date or a datetime.
 
     ``2026``, ``2026-03`` and ``2026-03-01`` mean the whole year, month, day, in local time, since a note's
     date is its writer's day.
@@ -44,21 +44,27 @@ def when(value: str | datetime | None) -> When | None:
     ('day', 'month', 'second')
 
     Raises:
-        InputError: The text is no date.
+        InputError: The value is no date, or none that a calendar has.
     """
     if value is None:
         return None
-    if isinstance(value, datetime):
-        at = micros(value)
-        return When(at, at, "second", str(value.tzinfo) if value.tzinfo else None)
-    text = value.strip()
     try:
-        return _span(text) or when(datetime.fromisoformat(text.replace("Z", "+00:00")))
+        if isinstance(value, datetime):
+            return _point(value)
+        text = value.isoformat() if isinstance(value, date) else str(value).strip()
+        return _span(text) or _point(datetime.fromisoformat(text.replace("Z", "+00:00")))
     except (ValueError, OverflowError) as error:
         raise InputError(f"{value!r} is not a date.", hint="write 2026-03-01 or 2026-03-01T10:00:00Z") from error
 
 
+def _point(value: datetime) -> When:
+    at = micros(value)
+    return When(at, at, "second", str(value.tzinfo) if value.tzinfo else None)
+
+
 def _span(text: str) -> When | None:
+    if len(text) == len("20260301") and text.isdigit():
+        text = f"{text[:4]}-{text[4:6]}-{text[6:]}"
     parts = text.split("-")
     if not all(part.isdigit() for part in parts) or len(parts) > 3 or len(parts[0]) != 4:
         return None
