@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from scrubjay.memory.ranking import Candidate, Contribution
-from scrubjay.recall.channels.ranking import Ranking
-from scrubjay.recall.weigh import Weight
+from scrubjay.recall.channels.ranking import Ranking, Weight
 
 RRF_K: Final = 60
 """The usual constant of reciprocal rank fusion (Cormack et al., 2009)."""

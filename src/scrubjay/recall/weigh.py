@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.recall.channels.ranking import Ranking
+from scrubjay.recall.channels.ranking import Ranking, Weight
 
 WORDS: Final = 0.3
 """BM25's weight on z-scores. The mean over the dev sets is flat (±.002) from .2 to .35."""
@@ -23,14 +22,6 @@ WITNESSES: Final = 3
 """Passages of BM25 that a model is held against; 1 to 10 give the same."""
 LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2"})
 """Models trained on English: their weight is scaled by the share of Latin letters in the query."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """What a channel weighs: for passages, and for turns of a conversation."""
-
-    passage: float
-    turn: float
 
 
 def weigh(rankings: Sequence[Ranking], query: str) -> Mapping[str, Weight]:

@@ -1,4 +1,4 @@
-"""Ranking: what one channel says of every visible memory, and its best hits."""
+"""Ranking: what one channel says of every visible memory, its best hits, and what it weighs."""
 
 from __future__ import annotations
 
@@ -23,3 +23,11 @@ class Ranking:
     kind: str
     hits: tuple[Hit, ...]
     scored: Scored
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What a channel weighs: for passages, and for turns of a conversation."""
+
+    passage: float
+    turn: float
