@@ -60,6 +60,7 @@ check: $(VENV)/.developer
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python scripts/generate_docs.py --check
 	$(BIN)/python scripts/generate_architecture.py --check
+	$(BIN)/python scripts/generate_results.py --check
 
 test: $(VENV)/.developer
 	$(BIN)/python -m pytest -m 'not torture' $(ARGS)
@@ -80,6 +81,7 @@ format: $(VENV)/.developer
 docs: $(VENV)/.developer
 	$(BIN)/python scripts/generate_docs.py
 	$(BIN)/python scripts/generate_architecture.py
+	$(BIN)/python scripts/generate_results.py
 
 clean:
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
