@@ -247,7 +247,10 @@ class Reader(Protocol):
         ...
 
     def windows(self, fingerprint: str) -> int:
-        """Return how many vectors the visible memories have of a model; cheap enough for every search."""
+        """Return how many vectors the visible memories have of a model; cheap enough for every search.
+
+        Vectors of memories that were removed may still count: it is never less than what is covered.
+        """
         ...
 
     def waiting(self, fingerprint: str, limit: int) -> list[Waiting]:

@@ -81,13 +81,17 @@ def held(reader: Reader, ids: Iterable[str], words: Iterable[str]) -> dict[str, 
     """
     sources = reader.sources()
     documents = {source.id: reader.documents(source.id) for source in sources}
+    ids = list(ids)
     models = reader.models()
     counts = reader.counts()
     return {
         "sources": sources,
         "documents": {name: list(found.items()) for name, found in documents.items()},
         "passages": {(s, path): reader.passages(s, path) for s, found in documents.items() for path in found},
-        "records": reader.get(list(ids)),
+        "held": reader.held([source.id for source in sources]),
+        "records": reader.get(ids),
+        "heads": reader.heads(ids),
+        "adjacent": reader.adjacent(ids),
         "ids": reader.complete("", 100_000),
         "similar": {word: reader.similar_terms(word, 5) for word in words},
         "languages": reader.languages(),

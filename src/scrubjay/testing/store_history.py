@@ -149,6 +149,9 @@ class History:
             "recorded_at": chance.randrange(20) * DAY,
             "event": When(at, at + DAY, "day") if chance.random() < 0.3 else None,
             "language": chance.choice(("en", "en", "de", "ja")),
+            "session": chance.choice((None, None, "s-1", "s-2")),
+            "turn": chance.choice((None, *range(12))),
+            "role": chance.choice((None, "user", "assistant")),
             "vectors": self._vectors(text),
         }
 

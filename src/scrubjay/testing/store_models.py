@@ -87,6 +87,18 @@ class ModelsContract:
             assert {hit.id for hit in hits} == {sample_id("m1"), sample_id("m2")}
             assert hits[0].id == sample_id("m1")
 
+    def test_windows_are_counted_without_reading_them(self, store: Store, ann: Scope, bob: Scope) -> None:
+        """Those of the scope, of one model; what was removed may still count."""
+        own = {F: embedded("m", 3), OTHER.fingerprint: embedded("m", 1, 12)}
+        write(store, ann, PutModel(SMALL), PutModel(OTHER))
+        write(store, ann, PutMemory(memory("m", MINE, vectors=own)), PutMemory(memory("n", MINE)))
+        write(store, bob, PutMemory(memory("b", "user:bob", name="b", vectors=own)))
+        with store.reader(ann) as reader:
+            assert (reader.windows(F), reader.windows(OTHER.fingerprint), reader.windows("none")) == (3, 1, 0)
+        write(store, bob, Forget((sample_id("b"),)))
+        with store.reader(bob) as reader:
+            assert reader.windows(F) >= reader.coverage(F).covered
+
     def test_a_waiting_passage_brings_the_text_before_it(self, store: Store, ann: Scope) -> None:
         """Of the same document and section only."""
         write(store, ann, PutModel(SMALL), PutSource(source("notes", MINE)))

@@ -11,7 +11,7 @@ import pytest
 from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.memory.records import Where
 from scrubjay.memory.scope import Scope
-from scrubjay.store.base import Store
+from scrubjay.store.base import Head, Store
 from scrubjay.store.changes import PutMemory, PutModel, PutSource
 from scrubjay.store.score import K1, B
 from scrubjay.testing.store_answers import EVERY
@@ -264,6 +264,39 @@ class ReadingContract:
             assert reader.complete("", 0) == []
             for none in ("OBS_", "obs_zz", every[0] + "0", "%", "obs_%", "x"):
                 assert reader.complete(none) == []
+
+    def test_heads_tell_title_length_and_speaker(self, store: Store, ann: Scope) -> None:
+        """Of the visible ones of these ids."""
+        spoken = memory("a b c", MINE, name="s", title="Talk", session="x", turn=0, role="user")
+        write(store, ann, PutMemory(spoken), PutMemory(memory("d", MINE, name="d", tier="lesson", title="D")))
+        with store.reader(ann) as reader:
+            ids = [sample_id("d", "lesson"), sample_id("s"), sample_id("d"), sample_id("none"), "no id"]
+            assert reader.heads(ids) == {ids[0]: Head("D", 1), ids[1]: Head("Talk", 3, True, "user")}
+            assert reader.heads([]) == {}
+
+    def test_adjacent_turns_are_those_before_and_after(self, store: Store, ann: Scope, bob: Scope) -> None:
+        """Of the same session, visible, in order; several at one turn by id; none for what is no turn."""
+        turns = (("s", 0), ("s", 1), ("s", 2), ("s", 4), ("t", 1), (None, 1), ("s", None))
+        for number, (session, turn) in enumerate(turns):
+            write(store, ann, PutMemory(memory("x", MINE, name=f"n{number}", session=session, turn=turn)))
+        twin = memory("x", MINE, name="twin", tier="crystal", session="s", turn=2)
+        write(store, ann, PutMemory(twin))
+        write(store, bob, PutMemory(memory("x", "user:bob", name="bobs", session="s", turn=3)))
+        ids = [sample_id(f"n{number}") for number in range(len(turns))]
+        with store.reader(ann) as reader:
+            assert reader.adjacent([*ids, "no id", sample_id("bobs"), sample_id("n0", "lesson")]) == {
+                ids[0]: (ids[1],),
+                ids[1]: (ids[0], twin.record.id, ids[2]),
+                ids[2]: (ids[1],),
+            }
+            assert reader.adjacent([]) == {}
+
+    def test_passages_of_sources_are_counted(self, store: Store, ann: Scope) -> None:
+        """All documents of each, unknown sources none."""
+        _fill(store, ann)
+        with store.reader(ann) as reader:
+            held = [reader.held(names) for names in ([], ["notes"], ["notes", "work"], ["none"])]
+        assert held == [0, 1, 2, 0]
 
     def test_mistyped_words_find_visible_terms(self, store: Store, ann: Scope) -> None:
         """Best first, without the word itself, no more than asked for."""

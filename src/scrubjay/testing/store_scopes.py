@@ -102,6 +102,7 @@ class ScopesContract:
             assert reader.get([*ids, sample_id("nobody's")]) == {}
             assert [reader.complete(memory) for memory in ids] == [[]] * len(ids)
             assert (reader.documents("bobs"), reader.passages("bobs", "b.md")) == ({}, [])
+            assert (reader.held(["bobs"]), reader.heads(ids), reader.adjacent(ids)) == (0, {}, {})
             words = reader.words([group("jay")], EVERY)
             assert words.of(ids) == [None] * len(ids)
             assert words.parts(ids) == [(0.0,)] * len(ids)

@@ -14,7 +14,7 @@ from scrubjay.memory.ids import DIGITS
 from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX
-from scrubjay.store.base import Counts, Coverage, ModelState, Waiting
+from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes
 from scrubjay.store.postgres import rows, scores
 from scrubjay.store.postgres.models import registered
@@ -95,9 +95,37 @@ class PostgresReader:
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the visible memories of these ids."""
-        numbers = [number for memory in ids if (number := rows.sort_hash(memory)) is not None]
-        found = {record.id: record for record in self._records("m.hash = ANY(%s::bigint[])", numbers)}
+        found = {r.id: r for r in self._records("m.hash = ANY(%s::bigint[])", rows.hashes(ids))}
         return {memory: found[memory] for memory in ids if memory in found}
+
+    def heads(self, ids: Sequence[str]) -> dict[str, Head]:
+        """Return title, length, turn and role of memories."""
+        found = self._all(
+            f"SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role FROM memory m WHERE {SCOPE} "
+            "AND m.hash = ANY(%s::bigint[])",
+            *self._own, rows.hashes(ids),
+        )  # fmt: skip
+        heads = {
+            rows.id_of(tier, number): Head(title, words, turn is not None, role)
+            for tier, number, title, words, turn, role in found
+        }
+        return {memory: heads[memory] for memory in ids if memory in heads}
+
+    def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the turns just before and after each turn of a session."""
+        found = self._all(
+            "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.tenant = m.tenant "
+            "AND n.generation = m.generation AND n.session = m.session AND n.turn IN (m.turn - 1, "
+            "m.turn + 1) "
+            f"AND n.key = ANY(%s) WHERE {SCOPE} AND m.hash = ANY(%s::bigint[]) "
+            'ORDER BY n.turn, n.tier COLLATE "C", n.hash',
+            self._keys, *self._own, rows.hashes(ids),
+        )  # fmt: skip
+        near: dict[str, tuple[str, ...]] = {}
+        for tier, number, other_tier, other in found:
+            memory = rows.id_of(tier, number)
+            near[memory] = (*near.get(memory, ()), rows.id_of(other_tier, other))
+        return {memory: near[memory] for memory in ids if memory in near}
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""
@@ -179,6 +207,15 @@ class PostgresReader:
             *self._own,
         )
         return Coverage(held - waiting, waiting)
+
+    def windows(self, fingerprint: str) -> int:
+        """Return how many vectors the visible memories have of a model."""
+        ((found,),) = self._all(
+            "SELECT count(*) FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
+            f"JOIN model k ON k.tenant = v.tenant AND k.id = v.model WHERE k.fingerprint = %s AND {SCOPE}",
+            fingerprint, *self._own,
+        )  # fmt: skip
+        return int(found)
 
     def waiting(self, fingerprint: str, limit: int) -> list[Waiting]:
         """Return memories without a model's vectors, in hash order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from scrubjay.memory.ids import memory_id, parse_id
@@ -41,6 +42,11 @@ def sort_hash(memory: str) -> int | None:
     """Return an id's number as a bigint that sorts as the id's digits do, None where it is no id."""
     parsed = parse_id(memory)
     return None if parsed is None else parsed[1] - SIGN
+
+
+def hashes(ids: Iterable[str]) -> list[int]:
+    """Return the numbers of those of these that are ids."""
+    return [number for memory in ids if (number := sort_hash(memory)) is not None]
 
 
 def id_of(tier: str, number: int) -> str:

@@ -130,7 +130,7 @@ class SQLiteReader:
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the turns just before and after each turn of a session."""
         found: dict[str, tuple[str, ...]] = {}
-        for batch in rows.batches(ids):
+        for batch in rows.batches([memory for memory in ids if rows.is_id(memory)]):
             held = self._db.execute(
                 "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.tenant = m.tenant AND "
                 "n.session = m.session AND n.turn IN (m.turn - 1, m.turn + 1) AND n.generation = m.generation "
