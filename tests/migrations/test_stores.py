@@ -1,0 +1,111 @@
+"""Every store that an older scrubjay made opens, answers and takes new memories."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from scrubjay.memory.records import Where
+from scrubjay.memory.scope import Scope
+from scrubjay.store.changes import PutMemory, PutModel, PutSource, PutVersions
+from scrubjay.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
+from scrubjay.store.sqlite.store import SQLiteStore
+from scrubjay.testing.store_answers import EVERY
+from scrubjay.testing.store_check import disagreements
+from scrubjay.testing.store_samples import (
+    SMALL,
+    VERSIONS,
+    embedded,
+    group,
+    memory,
+    put_document,
+    source,
+    vector,
+    write,
+)
+
+ANN = Scope("default", "ann", ("dev",))
+KEPT = Path(__file__).with_name("stores")
+"""Stores named ``schema_<number>.db``, as `make` wrote them when that schema was the newest."""
+
+
+def make(path: Path) -> None:
+    """Write the store whose answers `answers_as_made` knows."""
+    vectors = {SMALL.fingerprint: embedded("jay", 2)}
+    with closing(SQLiteStore(path, b"a key of thirty-two bytes, fixed.")) as store:
+        write(store, ANN, PutModel(SMALL), PutVersions(VERSIONS), PutSource(source("notes", "group:dev")))
+        texts = ["The jay hides acorns in autumn", "and finds them in winter"]
+        write(store, ANN, put_document("notes", "birds/jay.md", texts, "group:dev", vectors=vectors))
+        write(
+            store,
+            ANN,
+            PutMemory(memory("deploys happen on thursday", "user:ann", tier="semantic", tags=("ops",))),
+        )
+
+
+def answers_as_made(path: Path) -> None:
+    """Assert that a store of `make` answers as it did."""
+    with closing(SQLiteStore(path)) as store:
+        assert store.secret(ANN) == b"a key of thirty-two bytes, fixed."
+        with store.reader(ANN) as reader:
+            assert (reader.versions(), [state.model for state in reader.models()]) == (VERSIONS, [SMALL])
+            assert [one.content for one in reader.passages("notes", "birds/jay.md")] == [
+                "The jay hides acorns in autumn",
+                "and finds them in winter",
+            ]
+            found = reader.words([group("jay"), group("thursday")], EVERY)
+            assert [hit.score for hit in found.top(9)] == [1.06823, 0.906649]
+            assert len(reader.words([group("thursday")], Where(tags=("ops",))).top(9)) == 1
+            near = reader.nearest(SMALL.fingerprint, vector("jay"), EVERY)
+            assert [hit.score for hit in near.top(9)] == [1.0, 1.0]
+            assert reader.coverage(SMALL.fingerprint).waiting == 1
+        write(store, ANN, PutMemory(memory("a jay of today", "user:ann")))
+        with store.reader(ANN) as reader:
+            assert reader.frequencies([group("jay")]) == [2]
+    assert disagreements(path) == []
+
+
+def test_a_store_of_the_newest_schema_says_so_and_answers(tmp_path: Path) -> None:
+    path = tmp_path / "memories.db"
+    make(path)
+    with closing(apsw.Connection(str(path))) as db:
+        assert db.pragma("application_id") == APPLICATION_ID
+        assert db.pragma("user_version") == MIGRATIONS[-1][0]
+        assert db.execute("SELECT id, name FROM migration").fetchall() == [
+            (n, name) for n, name, _ in MIGRATIONS
+        ]
+    answers_as_made(path)
+
+
+def test_migrations_are_numbered_from_one_without_a_gap() -> None:
+    assert [number for number, _, _ in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))
+
+
+@pytest.mark.parametrize("kept", sorted(KEPT.glob("schema_*.db")), ids=lambda path: path.stem)
+def test_an_older_store_opens_and_answers(kept: Path, tmp_path: Path) -> None:
+    path = tmp_path / kept.name
+    shutil.copyfile(kept, path)
+    answers_as_made(path)
+
+
+def test_a_migration_that_fails_leaves_the_store_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from scrubjay.errors import StoreError
+    from scrubjay.store.sqlite import migrations
+
+    path = tmp_path / "memories.db"
+    make(path)
+    bad = (MIGRATIONS[-1][0] + 1, "broken", "CREATE TABLE half (x); CREATE TABLE memory (x);")
+    with monkeypatch.context() as patched:
+        patched.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, bad))
+        with pytest.raises(StoreError):
+            SQLiteStore(path)
+    with closing(apsw.Connection(str(path))) as db:
+        assert db.pragma("user_version") == MIGRATIONS[-1][0]
+        assert db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'half'").fetchall() == []
+    answers_as_made(path)
