@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from functools import lru_cache
 
 from scrubjay.memory.tiers import PREFIX
 
@@ -34,6 +35,7 @@ def memory_id(tier: str, key: int) -> str:
     return f"{PREFIX[tier]}{key:0{DIGITS}x}"
 
 
+@lru_cache(maxsize=65_536)
 def parse_id(memory: str) -> tuple[str, int] | None:
     """Return the tier and number of a whole id, or None when it is not one.
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.store.base import Head
-from scrubjay.text.tokens import TermGroup, find, terms
+from scrubjay.text.tokens import TermGroup, emitted
 
 TITLE: Final = 3.0
 """What a title that is the query adds, on z-scores: a heading's words find its file first .97 of the time on two
@@ -60,15 +60,15 @@ def title_match(title: str, wanted: Mapping[str, int], weights: Sequence[float],
     The share of the query's idf that stands in the title, times the share of the title's words that the
     query names: a long title that holds the query, and a short one that the query only mentions, both fall.
     """
-    forms, length = _title(title)
-    if not length or not total or not forms & wanted.keys():
+    words = _title(title)
+    if not words or not total:
         return 0.0
-    named = {wanted[form] for form in forms if form in wanted}
-    spots = {(start, end) for start, end, _ in find(title, wanted)}
-    return math.fsum(weights[place] for place in sorted(named)) / total * min(len(spots) / length, 1.0)
+    named = [{wanted[form] for form in forms if form in wanted} for forms in words]
+    held = set().union(*named)
+    share = sum(1 for groups in named if groups) / len(words)
+    return math.fsum(weights[place] for place in sorted(held)) / total * share
 
 
 @lru_cache(maxsize=8192)
-def _title(title: str) -> tuple[frozenset[str], int]:
-    counted = terms(title)
-    return frozenset(counted.counts), counted.length
+def _title(title: str) -> tuple[frozenset[str], ...]:
+    return tuple(emitted(title))

@@ -113,10 +113,14 @@ def _rarity(by_words: WordsRanking | None) -> list[float]:
 
 
 def _chosen(ranked: list[Candidate], made: Plan, reader: Reader) -> tuple[list[Candidate], dict[str, Record]]:
-    """Read the records of enough candidates that some may fail verification or repeat a text."""
-    checked = bool(made.query.phrases or made.query.excluded)
-    first = len(ranked) if checked else min(len(ranked), made.limit + SPARE)
-    records = reader.get([candidate.id for candidate in ranked[:first]])
-    present = [candidate for candidate in ranked[:first] if candidate.id in records]
-    passed = verify(present, records, made.query)
-    return (diversify(passed, records) if "diversify" in made.stages else passed), records
+    """Read records in the order of their rank until enough are verified and none repeats a text."""
+    chosen: list[Candidate] = []
+    records: dict[str, Record] = {}
+    for first in range(0, len(ranked), made.limit + SPARE):
+        batch = ranked[first : first + made.limit + SPARE]
+        records |= reader.get([candidate.id for candidate in batch])
+        passed = verify([c for c in batch if c.id in records], records, made.query)
+        chosen = diversify(chosen + passed, records) if "diversify" in made.stages else chosen + passed
+        if len(chosen) >= made.limit:
+            break
+    return chosen, records

@@ -194,6 +194,20 @@ def find(text: str, wanted: Collection[str], language: str = "en") -> list[tuple
     return found
 
 
+def emitted(text: str, language: str = "en") -> list[frozenset[str]]:
+    """Return the terms of each source word of a short text, in order: a title, a tag.
+
+    Example:
+        >>> [sorted(forms) for forms in emitted("Running late")]
+        [['run', 'running'], ['late']]
+    """
+    return [
+        frozenset(_emit(gram, piece, language))
+        for match in _pattern(text).finditer(text)
+        for gram, piece, _, _ in _source_words(match.group())
+    ]
+
+
 def _hits(raw: str, wanted: Collection[str], language: str) -> list[tuple[int, int, tuple[str, ...]]]:
     emitted = ((a, b, _emit(gram, piece, language)) for gram, piece, a, b in _source_words(raw))
     kept = ((a, b, tuple(term for term in forms if term in wanted)) for a, b, forms in emitted)
