@@ -61,7 +61,7 @@ class _Server:
             nobody = pwd.getpwnam(self._user)
             os.chown(folder, nobody.pw_uid, nobody.pw_gid)
             if not _reachable(programs):
-                programs = Path(shutil.copytree(programs, folder / "programs"))
+                programs = _copied(programs, folder)
         self._programs = programs / "bin"
 
     def __enter__(self) -> str:
@@ -96,6 +96,14 @@ class _Server:
                 extra_groups=[] if self._user else None,
             )  # fmt: skip
         assert done.returncode == 0, output.read_text()
+
+
+def _copied(programs: Path, folder: Path) -> Path:
+    """Copy the programs with their libraries, which they look for three folders above themselves."""
+    package = programs.parent
+    for part in (f"{package.name}.libs", f"{package.name}/{programs.name}"):
+        shutil.copytree(package.parent / part, folder / part)
+    return folder / package.name / programs.name
 
 
 def _reachable(path: Path) -> bool:
