@@ -18,6 +18,8 @@ from scrubjay.text.tokens import terms
 LABELLER_VERSION = "1"
 """Stamped on every document; a change of what is indexed beside the text changes it."""
 TIER = "observation"
+SAMPLE = 1_500
+"""Characters of a document that tell its language: two paragraphs of function words do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def label(
     aligned = align([record for record in old if record.id not in taken], [texts[place] for place in others])
     matched = {**own, **dict(zip(others, aligned, strict=True))}
     matches = [matched[place] for place in range(len(drafts))]
-    tongue = language("\n".join(draft.content for draft in drafts[:8]))
+    tongue = language("\n".join(draft.content for draft in drafts[:8])[:SAMPLE])
     fresh, kept = [], []
     for draft, text, match in zip(drafts, texts, matches, strict=True):
         memory = match.id if match is not None else _new_id(ids, document, draft, used)
