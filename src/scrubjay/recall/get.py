@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,7 +82,7 @@ def _places(sources: Sequence[Source], path: str) -> list[tuple[Source, str]]:
     """Return where a path may lie: as an absolute one, from here, or relative to a source's root."""
     found = []
     given = Path(path).expanduser()
-    full = given if given.is_absolute() else Path.cwd() / given
+    full = Path(os.path.abspath(given))
     for source in sources:
         root = Path(source.root)
         if full.is_relative_to(root):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, NotFoundError
 from scrubjay.memory.records import Where
 from scrubjay.memory.sources import named
 from scrubjay.recall.query import Query, read_query
@@ -17,6 +17,9 @@ from scrubjay.text.tokens import TermGroup, groups
 
 MOST_GROUPS: Final = 64
 """Query words that are looked up: the rarest. A pasted page says no more with the rest."""
+MOST_UNKNOWN: Final = 16
+"""Query words that nobody holds and that are respelled: each costs a look at the vocabulary, and what has more
+of them is a pasted page, not a slip."""
 MOST_POSTINGS: Final = 400_000
 """Postings read for one query. Below, every word counts; beyond, the commonest are dropped while rarer
 ones remain, since they cost the most and say the least."""
@@ -60,8 +63,8 @@ class Plan:
     notes: tuple[str, ...]
 
 
-LEAST_DEPTH: Final = 100
-"""Hits a channel gives at least: measured, more changes nothing and fewer lose what one channel ranks low."""
+LEAST_DEPTH: Final = 50
+"""Hits a channel gives at least: as good as all of them; 24 cost LoCoMo .02 of R@10 (bench/LOG.md)."""
 VERIFIED_DEPTH: Final = 400
 """Hits a channel gives when phrases or exclusions will throw some away."""
 
@@ -71,10 +74,14 @@ def plan(request: Request, reader: Reader) -> Plan:
 
     Raises:
         InputError: A fusion, preset, channel or weight is unknown or out of range.
+        NotFoundError: A source or a model is not registered.
     """
     fusion, weights = _fusion(request)
+    _registered(request.models or (), reader)
     query = read_query(request.query)
     notes = ["The query was cut: only its beginning was read."] if query.cut else []
+    if not query.text:
+        notes.append("The query names nothing to look for.")
     found = groups(query.text, sorted({*reader.languages(), language(query.text), "en"}))
     kept = found
     if "bm25" in request.channels or "ngram" in request.channels:
@@ -97,6 +104,16 @@ def plan(request: Request, reader: Reader) -> Plan:
         stages=request.stages,
         notes=tuple(notes),
     )
+
+
+def _registered(models: Sequence[str], reader: Reader) -> None:
+    known = [state.model.name for state in reader.models()] if models else []
+    for name in models:
+        if name not in known:
+            raise NotFoundError(
+                f"No model {name} is registered in this store; there are: {', '.join(known) or 'none'}.",
+                hint="`scrubjay models list` shows them",
+            )
 
 
 def _resolved(where: Where, reader: Reader) -> Where:
@@ -130,14 +147,18 @@ WEIGHTED: Final[Mapping[str, float]] = {"bm25": 0.3, "vector": 0.7, "ngram": 0.1
 
 
 def _prune(found: Sequence[TermGroup], reader: Reader) -> tuple[tuple[TermGroup, ...], tuple[TermGroup, ...]]:
+    """Return the words to look up, and the known ones that are left out.
+
+    Words that nobody holds take no place from those that somebody does; a few are kept to be respelled.
+    """
     frequencies = dict(zip(found, reader.frequencies(found), strict=True))
-    rarest = sorted(found, key=lambda group: (frequencies[group], group.word))
-    kept: set[TermGroup] = set()
+    known = [group for group in found if frequencies[group]]
+    kept = set([group for group in found if not frequencies[group]][:MOST_UNKNOWN])
+    looked_up: set[TermGroup] = set()
     read = 0
-    for group in rarest:
+    for group in sorted(known, key=lambda group: (frequencies[group], group.word)):
         read += frequencies[group]
-        held = any(frequencies[other] for other in kept)
-        if len(kept) >= MOST_GROUPS or (read > MOST_POSTINGS and held):
-            continue
-        kept.add(group)
-    return tuple(g for g in found if g in kept), tuple(g for g in found if g not in kept)
+        if len(looked_up) < MOST_GROUPS and (read <= MOST_POSTINGS or not looked_up):
+            looked_up.add(group)
+    kept |= looked_up
+    return tuple(g for g in found if g in kept), tuple(g for g in known if g not in kept)
