@@ -59,8 +59,7 @@ check: $(VENV)/.developer
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python scripts/generate_docs.py --check
-	$(BIN)/python scripts/generate_architecture.py --check
-	$(BIN)/python scripts/generate_results.py --check
+	$(BIN)/python scripts/generate_parts.py --check
 
 test: $(VENV)/.developer
 	$(BIN)/python -m pytest -m 'not torture' $(ARGS)
@@ -80,8 +79,7 @@ format: $(VENV)/.developer
 
 docs: $(VENV)/.developer
 	$(BIN)/python scripts/generate_docs.py
-	$(BIN)/python scripts/generate_architecture.py
-	$(BIN)/python scripts/generate_results.py
+	$(BIN)/python scripts/generate_parts.py
 
 clean:
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build

@@ -1,6 +1,6 @@
 """Sync a folder of Markdown and ask it a question.
 
-    python examples/ask_your_notes.py FOLDER QUESTION
+python examples/ask_your_notes.py FOLDER QUESTION
 """
 
 import sys

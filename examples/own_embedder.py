@@ -17,9 +17,7 @@ from scrubjay.memory.models import Model
 class Letters:
     """Counts letters. Texts are alike when they are written with the same ones; do not use it."""
 
-    model = Model(
-        provider="example", name="letters", revision="1", dimensions=26, pooling="sum", window=0
-    )
+    model = Model(provider="example", name="letters", revision="1", dimensions=26, pooling="sum", window=0)
 
     def embed(self, texts: Sequence[str], *, kind: str = "passage") -> list[NDArray[np.float32]]:
         """Return one row for each text, of length 1."""

@@ -1,6 +1,6 @@
 """Keep the turns of a conversation, and find what was said, by whom and when.
 
-    python examples/remember_a_conversation.py
+python examples/remember_a_conversation.py
 """
 
 import tempfile

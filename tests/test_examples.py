@@ -24,7 +24,12 @@ def run(*arguments: str, home: Path) -> str:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("SCRUBJAY_")}
     environ |= {"XDG_CONFIG_HOME": str(home), "XDG_CACHE_HOME": str(home), "XDG_DATA_HOME": str(home)}
     done = subprocess.run(
-        [sys.executable, "-W", "error", *arguments], env=environ, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-W", "error", *arguments],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -40,15 +45,21 @@ def python_blocks() -> list[tuple[str, str]]:
     return [
         (f"{page.name} {number}", block)
         for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-        for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.S | re.M), 1)
+        for number, block in enumerate(
+            re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.S | re.M), 1
+        )
     ]
 
 
-@pytest.mark.parametrize(("name", "block"), python_blocks(), ids=lambda value: value if len(value) < 40 else "")
+@pytest.mark.parametrize(
+    ("name", "block"), python_blocks(), ids=lambda value: value if len(value) < 40 else ""
+)
 def test_python_in_the_pages_runs(name: str, block: str, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "a.md").write_text("# MongoDB\n\nWe left it for transactions.\n")
     program = tmp_path / "program.py"
-    program.write_text(block.replace("~/notes", str(notes)).replace('"notes.db"', repr(str(tmp_path / "notes.db"))))
+    program.write_text(
+        block.replace("~/notes", str(notes)).replace('"notes.db"', repr(str(tmp_path / "notes.db")))
+    )
     run(str(program), home=tmp_path)

@@ -1,4 +1,4 @@
-"""What a person meets when opening a file: its size, its first line, its names, and links that lead somewhere."""
+"""What a person meets when opening a file: its size, first line and names, and links that lead somewhere."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ LONGER = {
     "config.py": "every setting, its range and its sentence stand once, here",
     "engine.py": "two thirds are the docstrings of the public facade",
     "ingest/extract.py": "one place a document speaks in, after the other; nothing to take apart",
+    "ingest/label.py": "the values that it shares with reading stand beside it",
     "ingest/scrub.py": "the rules of what is replaced where finds overlap belong in one view",
     "store/base.py": "the ports: nearly all of it is the contract in words",
     "store/inmemory/store.py": "the reference is read from top to bottom, beside nothing else",
@@ -45,7 +46,9 @@ def lines(path: str) -> int:
 
 def tracked(*patterns: str) -> list[Path]:
     """Files of the project, by git where it is one, so that what lies about untracked is not judged."""
-    done = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         pytest.skip("not a git checkout")
     return [ROOT / name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
@@ -113,7 +116,10 @@ def test_the_version_stands_in_one_place_only_twice_said() -> None:
 
     import scrubjay
 
-    assert tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"] == scrubjay.__version__
+    assert (
+        tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+        == scrubjay.__version__
+    )
 
 
 def test_every_command_that_is_named_exists() -> None:
@@ -122,7 +128,9 @@ def test_every_command_that_is_named_exists() -> None:
     named = {
         (path.relative_to(ROOT).as_posix(), command)
         for path in [*PACKAGE.rglob("*.py"), *tracked("*.md")]
-        for command in re.findall(r"(?:`|^(?:\$ )?|hint=f?\")scrubjay ([a-z]+)", path.read_text("utf-8"), re.MULTILINE)
+        for command in re.findall(
+            r"(?:`|^\$ |hint=f?\")scrubjay ([a-z]+)", path.read_text("utf-8"), re.MULTILINE
+        )
     }
     assert sorted(pair for pair in named if pair[1] not in COMMANDS) == []
 
@@ -149,7 +157,7 @@ def test_links_in_pages_lead_somewhere() -> None:
     assert dead == []
 
 
-@pytest.mark.parametrize("script", ["generate_architecture.py", "generate_docs.py", "generate_results.py"])
+@pytest.mark.parametrize("script", ["generate_docs.py", "generate_parts.py"])
 def test_generated_pages_are_in_step_with_the_code(script: str) -> None:
     command = [sys.executable, str(ROOT / "scripts" / script), "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)

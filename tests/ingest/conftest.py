@@ -15,7 +15,7 @@ from scrubjay.config import Settings, load
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from notes_folder import Listening, Notes  # noqa: E402
+from notes_folder import Listening, Notes
 
 
 @pytest.fixture
@@ -44,7 +44,9 @@ def opened(settings: Settings, model: Listening) -> Iterator[Callable[..., Memor
 
     def open_(**changes: Any) -> Memory:
         with_changes = changes.pop("settings", settings)
-        held.append(Memory.open(settings=with_changes, embedders=changes.pop("embedders", [model]), **changes))
+        held.append(
+            Memory.open(settings=with_changes, embedders=changes.pop("embedders", [model]), **changes)
+        )
         return held[-1]
 
     yield open_

@@ -12,7 +12,19 @@ from notes_folder import Listening, Notes
 
 from scrubjay import Memory
 
-GARDEN = "# Garden\n\nAll of it.\n\n## Apples\n\nThe apple tree bears red fruit.\n\n## Pears\n\nThe pear tree is old.\n"
+GARDEN = """\
+# Garden
+
+All of it.
+
+## Apples
+
+The apple tree bears red fruit.
+
+## Pears
+
+The pear tree is old.
+"""
 
 
 def ids(memory: Memory, path: Path) -> dict[str, str]:
@@ -51,7 +63,9 @@ def test_an_unchanged_file_is_not_read_again(memory: Memory, notes: Notes) -> No
     assert found(memory, "quince") == ["garden.md"]
 
 
-def test_a_file_written_a_moment_before_it_is_read_is_compared_by_its_hash(memory: Memory, notes: Notes) -> None:
+def test_a_file_written_a_moment_before_it_is_read_is_compared_by_its_hash(
+    memory: Memory, notes: Notes
+) -> None:
     file = notes.write("garden.md", "# Garden\n\nquince\n")
     os.utime(file)
     memory.sync(notes.root)
@@ -210,7 +224,9 @@ def test_a_broken_file_that_is_new_is_named_and_the_others_are_stored(memory: Me
     assert summary.passages == 3
 
 
-def test_two_sections_of_one_title_are_two_memories_that_stay_themselves(memory: Memory, notes: Notes) -> None:
+def test_two_sections_of_one_title_are_two_memories_that_stay_themselves(
+    memory: Memory, notes: Notes
+) -> None:
     twice = "# Log\n\n## Notes\n\nheron seen\n\n## Notes\n\nstork seen\n"
     file = notes.write("log.md", twice)
     memory.sync(notes.root)

@@ -11,7 +11,20 @@ from notes_folder import Listening, Notes
 from scrubjay import Memory
 from scrubjay.config import Settings
 
-GARDEN = "# Garden\n\nAll of it.\n\n## Apples\n\nThe apple tree bears red fruit.\n\n## Pears\n\nThe pear tree is old.\n"
+TIDES = "---\npinned: true\ntags: sea\ndate: 2026-03-01\n---\n# Tides\n\nHigh at noon.\n"
+GARDEN = """\
+# Garden
+
+All of it.
+
+## Apples
+
+The apple tree bears red fruit.
+
+## Pears
+
+The pear tree is old.
+"""
 
 
 def everything(memory: Memory, *paths: Path) -> list[object]:
@@ -51,7 +64,7 @@ def test_a_forgotten_addition_can_be_added_again_on_purpose_or_not_at_all_but_ne
 
 def test_a_rebuild_keeps_ids_additions_pins_and_lines(memory: Memory, notes: Notes) -> None:
     garden = notes.write("garden.md", GARDEN)
-    pinned = notes.write("tides.md", "---\npinned: true\ntags: sea\ndate: 2026-03-01\n---\n# Tides\n\nHigh at noon.\n")
+    pinned = notes.write("tides.md", TIDES)
     memory.sync(notes.root)
     added = memory.add("The heron nests in the willow.", pinned=True, tags=["birds"], date="2026-05-04")
     record = memory.get(added.id).records[0]
@@ -77,20 +90,24 @@ def test_a_rebuild_needs_no_file(memory: Memory, notes: Notes) -> None:
 def test_other_chunk_settings_cut_everything_anew_at_the_next_sync(
     opened: Callable[..., Memory], notes: Notes, settings: Settings
 ) -> None:
-    long = "# Long\n\n" + "\n\n".join(f"Paragraph {n} tells of heron number {n} at some length." for n in range(60)) + "\n"
+    long = "# Long\n\n" + "".join(f"Paragraph {n} tells of heron {n} at some length.\n\n" for n in range(60))
     file = notes.write("long.md", long)
     notes.write("garden.md", GARDEN)
     first = opened()
     before = first.sync(notes.root).passages
     kept = {record.title: record.id for record in first.get(path=notes.root / "garden.md").records}
-    smaller = opened(settings=replace(settings, chunk=replace(settings.chunk, target=60, overlap=10, most=80)))
+    smaller = opened(
+        settings=replace(settings, chunk=replace(settings.chunk, target=60, overlap=10, most=80))
+    )
     after = smaller.sync()
     assert after.passages > before
     assert "".join(r.content for r in smaller.get(path=file, limit=100_000).records) == long
     # What is cut as before keeps its ids.
     assert {r.title: r.id for r in smaller.get(path=notes.root / "garden.md").records} == kept
     # The other process sees the new generation, and does not mix its own cuts in.
-    assert len(first.get(path=file, limit=100_000).records) == len(smaller.get(path=file, limit=100_000).records)
+    assert len(first.get(path=file, limit=100_000).records) == len(
+        smaller.get(path=file, limit=100_000).records
+    )
 
 
 def test_a_rebuild_embeds_with_the_base_model_and_keeps_what_others_made(

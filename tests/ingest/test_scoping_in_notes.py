@@ -1,4 +1,4 @@
-"""What a file says of itself, and what is never stored: tags, date, pin, visibility, secrets, private spans."""
+"""What a file says of itself (tags, date, pin, visibility), and what is never stored."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ def test_a_group_the_writer_is_not_in_is_named_and_the_note_kept_private(
     assert len(ann.search("heron").results) == 1
 
 
-def test_a_note_that_becomes_private_leaves_everybody_else(opened: Callable[..., Memory], notes: Notes) -> None:
+def test_a_note_that_becomes_private_leaves_everybody_else(
+    opened: Callable[..., Memory], notes: Notes
+) -> None:
     notes.write("all.md", "---\nvisibility: public\n---\n# All\n\nheron\n")
     ann, bob = opened(user="ann"), opened(user="bob")
     ann.sync(notes.root)
@@ -77,7 +79,7 @@ def test_secrets_and_private_spans_reach_neither_store_nor_model(
     memory: Memory, notes: Notes, model: Listening, settings: Settings
 ) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
-    notes.write("keys.md", f"# Keys\n\nThe token is {token}.\n\n<private>\nthe safe is behind the mirror\n</private>\n")
+    notes.write("keys.md", f"# Keys\n\nThe token is {token}.\n\n<private>\nbehind the mirror\n</private>\n")
     summary = memory.sync(notes.root)
     assert sum(summary.scrubbed.values()) >= 1
     memory.add(f"Use {token} for the robot. <private>behind the mirror</private>")
@@ -106,7 +108,9 @@ def test_an_addition_and_its_line_in_the_day_note_are_one_memory(
     assert memory.search("heron willow", channels=["bm25"]).results[0].id == added.id
 
 
-def test_two_additions_of_one_day_stay_two(opened: Callable[..., Memory], notes: Notes, settings: Settings) -> None:
+def test_two_additions_of_one_day_stay_two(
+    opened: Callable[..., Memory], notes: Notes, settings: Settings
+) -> None:
     memory = opened(settings=replace(settings, notes=replace(settings.notes, dir=notes.root)))
     one, two = memory.add("The heron nests in the willow."), memory.add("The stork nests on the roof.")
     memory.sync(notes.root)

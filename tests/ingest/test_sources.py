@@ -91,7 +91,9 @@ def test_a_removed_source_takes_its_memories_along_and_leaves_the_files(memory: 
     assert memory.sync(notes.root).added == 1
 
 
-def test_links_out_of_the_folder_and_loops_are_not_followed(memory: Memory, notes: Notes, tmp_path: Path) -> None:
+def test_links_out_of_the_folder_and_loops_are_not_followed(
+    memory: Memory, notes: Notes, tmp_path: Path
+) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text("# Outside\n\nheron\n")
     notes.write("in.md", "# In\n\nstork\n")

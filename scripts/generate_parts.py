@@ -1,0 +1,149 @@
+"""Write the parts of hand-written pages that come from the code or from results, or check them.
+
+    python scripts/generate_parts.py            write
+    python scripts/generate_parts.py --check    exit 1 and name what is out of step
+
+A part stands between `<!-- NAME: make docs -->` and `<!-- end of NAME -->`. Whole pages are written by
+`generate_docs.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "scrubjay"
+RESULTS = ROOT / "bench" / "results"
+COLUMN = 38
+"""Where the sentences of the tree begin: behind the longest name in its place."""
+METRICS = ("recall@5", "recall@10", "hit@5", "ndcg@10")
+RANKING = ("recall", "store/score.py", "text/grams.py")
+"""Where the numbers that decide the order are."""
+
+
+def tree() -> Iterator[str]:
+    """Yield one line for each folder and module: its name, and the first line of its docstring."""
+    yield "```text"
+    yield from _folder(PACKAGE, 0)
+    yield "```"
+
+
+def _folder(folder: Path, depth: int) -> Iterator[str]:
+    yield _named(f"{folder.name}/", folder / "__init__.py", depth)
+    for module in sorted(folder.glob("*.py")):
+        if module.name != "__init__.py":
+            yield _named(module.name, module, depth + 1)
+    for inner in sorted(path.parent for path in folder.glob("*/__init__.py")):
+        yield from _folder(inner, depth + 1)
+
+
+def _named(name: str, module: Path, depth: int) -> str:
+    doc = ast.get_docstring(ast.parse(module.read_text("utf-8"))) or ""
+    return f"{'  ' * depth + name:<{COLUMN}}{doc.splitlines()[0] if doc else ''}".rstrip()
+
+
+def numbers() -> Iterator[str]:
+    """Yield a table of the constants that decide the ranking, with the reason that stands under each."""
+    yield "| where | number | value | why |"
+    yield "| --- | --- | ---: | --- |"
+    for place in RANKING:
+        path = PACKAGE / place
+        for module in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            yield from _constants(module)
+
+
+def _constants(module: Path) -> Iterator[str]:
+    body = ast.parse(module.read_text("utf-8")).body
+    for node, after in itertools.pairwise(body):
+        reason = _text(after)
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None or not reason:
+            continue
+        name = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+        if name.isupper() and _numeric(node.value):
+            where = module.relative_to(PACKAGE)
+            yield f"| `{where}` | `{name}` | {ast.unparse(node.value)} | {reason} |"
+
+
+def _text(node: ast.stmt) -> str:
+    """Return what the string under a constant says, in one line of Markdown."""
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        return ""
+    return " ".join(str(node.value.value).split()).replace("``", "`").replace("|", "/")
+
+
+def _numeric(value: ast.expr) -> bool:
+    values = value.elts if isinstance(value, ast.Tuple) else [value]
+    return all(isinstance(each, ast.Constant) and isinstance(each.value, int | float) for each in values)
+
+
+def results() -> Iterator[str]:
+    """Yield each set's figures after `embed`, of its newest whole run with the product's own settings."""
+    sets: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+    runs = [json.loads(file.read_text("utf-8")) for file in RESULTS.glob("quality-*.json")]
+    for run in sorted(runs, key=lambda run: str(run["date"])):
+        if run["state"] == "embed" and not run["options"] and "--limit-queries" not in run["command"]:
+            sets |= {name: (measured, run) for name, measured in run["sets"].items()}
+    if not sets:
+        return
+    yield f"| set, task | queries | {' | '.join(METRICS)} |"
+    yield f"| --- | ---: | {' | '.join('---:' for _ in METRICS)} |"
+    for name, (measured, _) in sorted(sets.items()):
+        for task, own in measured["tasks"].items():
+            if all(metric in own["metrics"] for metric in METRICS):
+                cells = [f"{own['metrics'][metric]['mean']:.3f}".removeprefix("0") for metric in METRICS]
+                yield f"| {name}, {task} | {own['queries']} | {' | '.join(cells)} |"
+    yield ""
+    yield "After `scrubjay embed`; intervals, states and negative results: [bench/LOG.md](bench/LOG.md)."
+    commands = {f"`{run['command']}` at {run['commit']}, {run['date'][:10]}" for _, run in sets.values()}
+    yield from (f"Command: {command}." for command in sorted(commands))
+
+
+PARTS: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
+    "tree": ("ARCHITECTURE.md", tree),
+    "results": ("README.md", results),
+    "numbers": ("docs/ranking.md", numbers),
+}
+
+
+def renewed(text: str, name: str, lines: Iterator[str]) -> str:
+    """Return a page with one part made anew.
+
+    Raises:
+        SystemExit: The page does not hold both marks.
+    """
+    start, end = f"<!-- {name}: make docs -->\n", f"<!-- end of {name} -->"
+    before, found, rest = text.partition(start)
+    _, closed, after = rest.partition(end)
+    if not (found and closed):
+        raise SystemExit(f"{PARTS[name][0]} does not hold {start.strip()} and {end}.")
+    return before + start + "".join(line + "\n" for line in lines) + end + after
+
+
+def main() -> int:
+    """Write or check every part."""
+    check = "--check" in sys.argv[1:]
+    stale = 0
+    for name, (place, make) in PARTS.items():
+        page = ROOT / place
+        old = page.read_text("utf-8")
+        new = renewed(old, name, make())
+        if new == old:
+            continue
+        stale += 1
+        print(f"{place}: {name} {'is out of step; run: make docs' if check else 'written'}")
+        if check:
+            had, have = set(old.splitlines()), set(new.splitlines())
+            print("\n".join(f"{'+' if line in have else '-'} {line}" for line in sorted(had ^ have)))
+        else:
+            page.write_text(new, "utf-8")
+    return int(check and stale > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
