@@ -200,3 +200,19 @@ def test_a_wrong_field_writes_neither_store_nor_note(noting: Memory, folder: Pat
         noting.add_many([NewMemory("Good."), NewMemory("Bad.", tier="nope")])
     assert not folder.exists()
     assert noting.status().memories == 0
+
+
+def test_a_rebuild_gives_no_passage_what_an_addition_in_its_note_has(noting: Memory, opened, folder: Path) -> None:
+    public = noting.add("The tide turns at six.", visibility="public", tags=["sea"], pinned=True, date="2020")
+    other = noting.add("Bread rises.", tags=["kitchen"])
+    with today(folder).open("a") as note:
+        note.write("\n## By hand\n\nMy private diary.\n")
+    noting.sync(folder)
+    before = {r.id: r for r in noting.get(path=today(folder)).records}
+    noting.rebuild()
+    after = {r.id: r for r in noting.get(path=today(folder)).records}
+    assert {i: (r.key, r.tags, r.pinned, r.event) for i, r in after.items()} == {
+        i: (r.key, r.tags, r.pinned, r.event) for i, r in before.items()
+    }
+    assert after[other.id].tags == ("kitchen",)
+    assert [r.id for r in opened(user="bob").search("tide bread diary").results] == [public.id]

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.chunk import ChunkSettings
 from scrubjay.ingest.embed import embed
-from scrubjay.ingest.label import Ids, Traits, label, prepare
+from scrubjay.ingest.label import Ids, Traits, label
+from scrubjay.ingest.naming import prepare
+from scrubjay.ingest.noted import noted
 from scrubjay.ingest.read import drafts, versions
-from scrubjay.memory.records import Document
+from scrubjay.memory.records import Document, Record
 from scrubjay.memory.reports import Progress
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Rebuild, Store
@@ -69,8 +71,7 @@ def _remade(
         return PutDocument(fresh_document)
     text = "".join(record.content for record in old)
     cut = drafts(document.source, document.path, text, chunks)
-    first = old[0]
-    traits = Traits(first.key, first.owner, first.tags, first.event, first.pinned, first.recorded_at, first.updated_at)
+    traits = _traits(old)
     ids = Ids(secret, taken=lambda memory: False, find={record.id: record for record in old}.get)
     labelled = label(fresh_document, cut, traits, old, ids)
     made = {memory.record.id: memory for memory in labelled.fresh}
@@ -79,6 +80,20 @@ def _remade(
         made[kept.id] = prepare(replace(by_id[kept.id], place=kept.place))
     ordered = sorted(made.values(), key=lambda memory: memory.record.place.ordinal if memory.record.place else 0)
     return PutDocument(fresh_document, tuple(embed(ordered, _befores(ordered), base)))
+
+
+def _traits(old: Sequence[Record]) -> Traits:
+    """Return what the passages of a document share; an addition among them has traits of its own.
+
+    Of a note of additions alone nothing is known but its owner: a new piece stays private to them.
+    """
+    shared = next((record for record in old if noted(record.content) is None), None)
+    if shared is None:
+        first = old[0]
+        shared = replace(first, key=f"user:{first.owner}", tags=(), event=None, pinned=False)
+    return Traits(
+        shared.key, shared.owner, shared.tags, shared.event, shared.pinned, shared.recorded_at, shared.updated_at
+    )
 
 
 def _befores(ordered: Sequence[Prepared]) -> list[str]:
