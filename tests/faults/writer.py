@@ -1,6 +1,6 @@
 """A process that writes to a store until it is told to stop or killed; it tells each step it committed.
 
-Usage: writer.py live PATH SEED STEPS | rebuild PATH | add PATH NAME THREADS COUNT
+Usage: writer.py live PATH SEED STEPS | rebuild PATH | half PATH | add PATH NAME THREADS COUNT
 """
 
 from __future__ import annotations
@@ -48,6 +48,16 @@ def rebuild(path: Path) -> None:
         tell(number)
 
 
+def half(path: Path) -> None:
+    """Rebuild half of what is there, and wait."""
+    store = SQLiteStore(path)
+    with store.rebuild(Scope(TENANT, "ann")) as generation:
+        added = generation.additions()
+        generation.write([PutMemory(one) for one in added[: len(added) // 2]])
+        tell("ready")
+        sys.stdin.read()
+
+
 def add(path: Path, name: str, threads: int, count: int) -> None:
     """Add memories from several threads at once, two in each write."""
     store = SQLiteStore(path)
@@ -75,6 +85,8 @@ if __name__ == "__main__":
             live(Path(path), int(seed), int(steps))
         case ["rebuild", path]:
             rebuild(Path(path))
+        case ["half", path]:
+            half(Path(path))
         case ["add", path, name, threads, count]:
             add(Path(path), name, int(threads), int(count))
         case _:
