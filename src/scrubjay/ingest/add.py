@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.ingest.embed import embed
-from scrubjay.ingest.label import prepare
+from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.scrub import scrub
 from scrubjay.memory.dates import now_micros, when
 from scrubjay.memory.ids import memory_id, memory_key, text_hash

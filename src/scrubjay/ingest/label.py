@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from scrubjay.ingest.align import Text, align
-from scrubjay.ingest.naming import HEAD, above
+from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.noted import noted
 from scrubjay.memory.ids import memory_id, memory_key, text_hash
 from scrubjay.memory.records import Document, Place, Record, When
 from scrubjay.store.changes import Kept, Prepared
 from scrubjay.text.languages import language
-from scrubjay.text.tokens import terms
 
 LABELLER_VERSION = "1"
 """Stamped on every document; a change of what is indexed beside the text changes it."""
@@ -156,28 +155,6 @@ def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Recor
         pinned=traits.pinned or (addition and old.pinned),
         event=old.event if addition and old.event is not None else traits.event,
     )
-
-
-def prepare(record: Record, tongue: str | None = None) -> Prepared:
-    """Return a memory with its terms: those of its text, of what it stands under, and its title's once more.
-
-    A title counted twice lifts known items (a heading's words find its section first .79 to .87 of the
-    time) and lowers no set by more than .005 (bench/LOG.md).
-    """
-    tongue = tongue or language(record.content)
-    named = "\n".join((record.title, *context(record), record.content))
-    return Prepared(record, terms(named, tongue), {}, tongue)
-
-
-def context(record: Record) -> tuple[str, ...]:
-    """Return what names a memory but does not stand in its own text.
-
-    The headings above it (or the title it was given), and its file's name.
-    """
-    if record.place is None:
-        return above(record)
-    stem = PurePosixPath(record.place.path).stem
-    return (*above(record), stem) if stem not in record.content[:HEAD] else above(record)
 
 
 def _new_id(ids: Ids, document: Document, draft: Draft, used: set[str]) -> str:

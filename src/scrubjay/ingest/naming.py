@@ -1,10 +1,14 @@
-"""Naming: what a memory stands under, for the stages that index and embed it."""
+"""Naming: what a memory stands under, for the stages that count its words and embed it."""
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Final
 
 from scrubjay.memory.records import Record
+from scrubjay.store.changes import Prepared
+from scrubjay.text.languages import language
+from scrubjay.text.tokens import terms
 
 HEAD: Final = 500
 """Characters at the beginning of a passage in which its own headings stand."""
@@ -20,3 +24,25 @@ def above(record: Record) -> tuple[str, ...]:
         return tuple(name for name in dict.fromkeys(record.heading_path) if name and name not in head)
     first = record.content.lstrip("#\n ").partition("\n")[0].strip()
     return (record.title,) if record.title and first != record.title else ()
+
+
+def prepare(record: Record, tongue: str | None = None) -> Prepared:
+    """Return a memory with its terms: those of its text, of what it stands under, and its title's once more.
+
+    A title counted twice lifts known items (a heading's words find its section first .79 to .87 of the
+    time) and lowers no set by more than .005 (bench/LOG.md).
+    """
+    tongue = tongue or language(record.content)
+    named = "\n".join((record.title, *context(record), record.content))
+    return Prepared(record, terms(named, tongue), {}, tongue)
+
+
+def context(record: Record) -> tuple[str, ...]:
+    """Return what names a memory but does not stand in its own text.
+
+    The headings above it (or the title it was given), and its file's name.
+    """
+    if record.place is None:
+        return above(record)
+    stem = PurePosixPath(record.place.path).stem
+    return (*above(record), stem) if stem not in record.content[:HEAD] else above(record)
