@@ -36,6 +36,9 @@ def given(embedders: Sequence[Embedder]) -> Catalog:
     if not embedders:
         raise InputError("embedders is empty; the first of them is the base model.")
     others = {embedder.model.name: partial(_itself, embedder) for embedder in embedders[1:]}
+    if len({embedder.model.name for embedder in embedders}) < len(embedders):
+        names = ", ".join(embedder.model.name for embedder in embedders)
+        raise InputError(f"Two embedders have one name ({names}); a store tells its models apart by name.")
     return Catalog(embedders[0], others, tuple(others))
 
 
@@ -207,9 +210,11 @@ class Lineup:
         fingerprint = ""
         if name in self._catalog.names:
             fingerprint = self._catalog.open(name).model.fingerprint
-        for status in held:
-            if name == status.name or status.fingerprint in (name, fingerprint):
-                return status
+        # Two revisions of a model share its name: the one that the settings describe now is meant.
+        for known in ([fingerprint], [name]):
+            for status in held:
+                if status.fingerprint in known or status.name in known:
+                    return status
         names = ", ".join(status.name for status in held) or "none"
         raise NotFoundError(
             f"No model {name} is registered in this store; there are: {names}.", hint=f"`scrubjay models add {name}`"
