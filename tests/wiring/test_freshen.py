@@ -18,7 +18,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import PutVersions
 from scrubjay.store.open import open_store
 from scrubjay.store.sqlite.lock import turn
-from scrubjay.store.sqlite.store import SqliteStore
+from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.hash_embedder import HashEmbedder
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.lineup import Lineup, given
@@ -128,7 +128,7 @@ def writing_elsewhere(store: Path) -> Iterator[None]:
 def test_while_another_writes_the_answer_is_from_before_and_says_so(
     memory: Memory, root: Path, settings: Settings, tmp_path: Path
 ) -> None:
-    store, scope = SqliteStore(tmp_path / "memory.db", patience=0.01), Scope("default", "ann")
+    store, scope = SQLiteStore(tmp_path / "memory.db", patience=0.01), Scope("default", "ann")
     hasty = Memory(Desk(store, scope, Lineup(store, scope, given([HashEmbedder(64)]), cold=False), settings))
     write(root, "a.md", "The kettle is red!!", 1)
     with writing_elsewhere(tmp_path / "memory.db"):
