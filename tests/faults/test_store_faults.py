@@ -21,6 +21,7 @@ import pytest
 from scrubjay.errors import StoreBusyError, StoreDamagedError, StoreError, StoreVersionError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Forget, PutMemory, PutModel
+from scrubjay.store.sqlite import vectors
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_answers import EVERY, Question, everything
 from scrubjay.testing.store_check import disagreements
@@ -216,6 +217,29 @@ def test_a_store_replaced_while_open_is_told(store: SQLiteStore, path: Path, tmp
     shutil.move(tmp_path / "other.db", path)
     with pytest.raises(StoreError, match="was moved or removed"):
         write(store, ANN, PutMemory(memory("jay lost", MINE)))
+
+
+def test_files_of_a_removed_stores_vectors_are_not_the_new_ones(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may outlive the store that they were made from."""
+    monkeypatch.setattr(vectors, "LARGE", 1)
+
+    def nearest(text: str) -> float:
+        with closing(SQLiteStore(path)) as opened:
+            write(opened, ANN, PutModel(SMALL))
+            write(
+                opened,
+                ANN,
+                PutMemory(memory("m", MINE, name="m", vectors={SMALL.fingerprint: embedded(text)})),
+            )
+            with opened.reader(ANN) as reader:
+                (hit,) = reader.nearest(SMALL.fingerprint, vector("one"), EVERY).top(5)
+            return hit.score
+
+    assert nearest("one") > 0.98
+    path.unlink()
+    assert nearest("two") < 0.9
 
 
 def test_a_new_store_opened_by_many_at_once_is_made_once(path: Path) -> None:

@@ -67,7 +67,8 @@ def _put_segment(
             counts[number].append(min(count, MOST_COUNTED))
         own.append((entry.num, slot, pack.pack_terms(numbers)))
     db.execute(
-        "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) VALUES (?,?,?,?,?,?,1,?)",
+        "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) "
+        f"VALUES (?,?,?,?,?,?,{pack.FIRST_VERSION},?)",
         (*owner, len(entries), len(entries), int(columns["length"].sum()), columns.tobytes()),
     )
     segment = db.last_insert_rowid()
@@ -158,7 +159,7 @@ def _blank_columns(db: Database, segment: int, slots: Sequence[int]) -> int:
     columns[list(slots)] = np.zeros(1, COLUMNS)[0]
     live = int(columns["live"].sum())
     db.execute(
-        "UPDATE segment SET columns = ?, live = ?, length = ?, version = version + 1 WHERE id = ?",
+        f"UPDATE segment SET columns = ?, live = ?, length = ?, version = {pack.NEXT_VERSION} WHERE id = ?",
         (columns.tobytes(), live, int(columns["length"].sum()), segment),
     )
     return live

@@ -79,7 +79,8 @@ def merge(db: Database, segments: Sequence[int]) -> int:
         base += int(live.sum())
     columns = np.concatenate(parts)
     db.execute(
-        "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) VALUES (?,?,?,?,?,?,1,?)",
+        "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) "
+        f"VALUES (?,?,?,?,?,?,{pack.FIRST_VERSION},?)",
         (*rows[0][1:4], base, base, int(columns["length"].sum()), columns.tobytes()),
     )
     fresh = db.last_insert_rowid()

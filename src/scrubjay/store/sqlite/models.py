@@ -9,6 +9,7 @@ from scrubjay.memory.models import Model
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import CACHE_BYTES, Codes, PutVectors
 from scrubjay.store.sqlite import index, merge, registry, rows
+from scrubjay.store.sqlite.pack import NEXT_VERSION
 from scrubjay.store.sqlite.tenant import Tenant
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def drop(db: Database, tenant: int, fingerprint: str) -> None:
         for table in ("vector", "pending", "cache"):
             db.execute(f"DELETE FROM {table} WHERE model = ?", (number,))
         db.execute("DELETE FROM model WHERE id = ?", (number,))
-        db.execute("UPDATE segment SET version = version + 1 WHERE tenant = ?", (tenant,))
+        db.execute(f"UPDATE segment SET version = {NEXT_VERSION} WHERE tenant = ?", (tenant,))
 
 
 def put_vectors(db: Database, tenant: Tenant, scope: Scope | None, change: PutVectors) -> None:
@@ -65,7 +66,7 @@ def put_vectors(db: Database, tenant: Tenant, scope: Scope | None, change: PutVe
     for segment, held in by_segment.items():
         index.put_vectors(db, segment, number, held)
         merge.join_vectors(db, segment, number)
-        db.execute("UPDATE segment SET version = version + 1 WHERE id = ?", (segment,))
+        db.execute(f"UPDATE segment SET version = {NEXT_VERSION} WHERE id = ?", (segment,))
     for text, codes in change.texts.items():
         db.execute(
             "INSERT OR REPLACE INTO cache (tenant, model, hash, rows, data) VALUES (?, ?, ?, ?, ?)",
