@@ -18,7 +18,7 @@ from scrubjay.recall.channels.ranking import Ranking
 from scrubjay.recall.channels.vectors import vectors
 from scrubjay.recall.channels.words import WordsRanking, words
 from scrubjay.recall.diversify import diversify
-from scrubjay.recall.evidence import evidence
+from scrubjay.recall.evidence import evidence, wished
 from scrubjay.recall.fuse import by_rank, candidates, fuse, ordered, shared
 from scrubjay.recall.neighbours import neighbours
 from scrubjay.recall.plan import Plan, plan
@@ -97,6 +97,8 @@ def _ranked(made: Plan, heard: Heard, reader: Reader) -> list[Candidate]:
     fused = fuse(rankings, every, weigh(rankings, made.query.text), turns)
     if "evidence" in made.stages:
         fused = evidence(fused, heads, made.groups, _rarity(heard.words))
+        if made.query.wished:
+            fused = wished(fused, reader.get(every), made.query.wished)
     if adjacent:
         scores = {candidate.id: candidate.score for candidate in fused}
         fused = neighbours(fused, scores, adjacent, heads)
