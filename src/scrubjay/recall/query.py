@@ -21,23 +21,23 @@ class Query:
     Attributes:
         text: What is asked, quotes and exclusions taken out of their marks or away.
         phrases: Quoted texts that a result must hold.
-        wished: Quoted texts that a result had better hold: those of a sentence that quotes something.
         excluded: Words and phrases that a result must not hold.
         cut: Whether the query was longer than is read.
+        wished: Quoted texts that a result had better hold: those of a sentence that quotes something.
     """
 
     text: str
     phrases: tuple[str, ...]
-    wished: tuple[str, ...]
     excluded: tuple[str, ...]
     cut: bool
+    wished: tuple[str, ...] = ()
 
 
 def read_query(query: str) -> Query:
     """Take a query apart. An odd quote is a character like any other; nothing here is an error.
 
     >>> read_query('deploy "blue bunny" -staging')
-    Query(text='deploy blue bunny', phrases=('blue bunny',), wished=(), excluded=('staging',), cut=False)
+    Query(text='deploy blue bunny', phrases=('blue bunny',), excluded=('staging',), cut=False, wished=())
     >>> read_query('who directed "Blue Bunny" and when did it open?').wished
     ('Blue Bunny',)
     >>> read_query('what is -5 minus "x').phrases
