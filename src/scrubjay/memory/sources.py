@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from scrubjay.errors import NotFoundError
 from scrubjay.memory.ids import memory_key
 from scrubjay.memory.records import Source
+
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def source_id(secret: bytes, root: str) -> str:
@@ -37,13 +40,15 @@ def named(sources: Sequence[Source], name: str) -> Source:
 def location(source: Source) -> str:
     """Return a source's folder, or its file when it is a single one."""
     if single(source):
-        return os.path.join(source.root, source.include[0][1:].replace("\\", ""))
+        return os.path.join(source.root, _ESCAPED.sub(r"\1", source.include[0][1:]))
     return source.root
 
 
 def single(source: Source) -> bool:
     """Return whether a source is one file."""
-    return len(source.include) == 1 and source.include[0].startswith("/") and "*" not in source.include[0]
+    if len(source.include) != 1 or not source.include[0].startswith("/"):
+        return False
+    return "*" not in _ESCAPED.sub("", source.include[0])
 
 
 def escaped(name: str) -> str:

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from notes_folder import Listening
+
+from scrubjay import Memory
+from scrubjay.errors import InputError
+from scrubjay.ingest.add import draw
+from scrubjay.memory.dates import micros
+from scrubjay.memory.new import NewMemory
+from scrubjay.memory.scope import Scope
+from scrubjay.memory.tiers import PREFIX, TIERS
+
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+SCOPE = Scope("default", "ann", ("dev",))
+
+
+def stored(memory: Memory, *args: Any, **fields: Any) -> Any:
+    (record,) = memory.get(memory.add(*args, **fields).id).records
+    return record
+
+
+def test_a_text_is_added_once_and_found(memory: Memory) -> None:
+    first, second = memory.add("The tide turns at six."), memory.add("The tide turns at six.")
+    assert (first.id, first.existed, second.existed) == (second.id, False, True)
+    assert memory.status().memories == 1
+    assert [r.id for r in memory.search("tide").results] == [first.id]
+
+
+def test_another_scope_tier_session_turn_or_date_makes_another_memory(opened: Callable[..., Memory]) -> None:
+    memory = opened(groups=["dev"])
+    variants: list[dict[str, Any]] = [
+        {}, {"visibility": "public"}, {"visibility": "group", "group": "dev"}, {"tier": "lesson"}, {"session": "a"},
+        {"session": "b"}, {"session": "a", "turn": 1}, {"session": "a", "turn": 2}, {"date": "2026-03-01"},
+    ]  # fmt: skip
+    ids = {memory.add("yes", **variant).id for variant in variants}
+    assert len(ids) == len(variants)
+    assert all(memory.add("yes", **variant).existed for variant in variants)
+
+
+def test_other_words_about_it_do_not_make_another_memory(memory: Memory) -> None:
+    first = memory.add("yes", tags=["a"], title="One")
+    assert memory.add("yes", tags=["b"], title="Two", role="user", project="p", agent="x", confidence=0.5).id == first.id
+
+
+def test_two_users_hold_the_same_text_apart(opened: Callable[..., Memory]) -> None:
+    ann, bob = opened(user="ann"), opened(user="bob")
+    first, second = ann.add("Same."), bob.add("Same.")
+    assert first.id != second.id
+    assert not second.existed
+    assert bob.get(first.id).unknown == (first.id,)
+
+
+def test_the_same_twice_in_one_call_is_one(memory: Memory) -> None:
+    found = memory.add_many([NewMemory("a"), NewMemory("b"), NewMemory("a")])
+    assert [item.existed for item in found] == [False, False, True]
+    assert found[0].id == found[2].id
+    assert memory.status().memories == 2
+
+
+def test_all_are_checked_before_the_first_is_written(memory: Memory, model: Listening) -> None:
+    with pytest.raises(InputError):
+        memory.add_many([NewMemory("good"), NewMemory("bad", tier="none")])
+    assert memory.status().memories == 0
+    assert model.heard == []
+
+
+def test_every_field_is_kept(memory: Memory) -> None:
+    record = stored(
+        memory, "The tide turns.", tier="semantic", title="Tide", tags=["Sea", "sea", " ", "Äpfel"], date="2026-03",
+        session="s", role="user", turn=3, project="p", agent="codex", confidence=0.25, valid_from="2026-01-02",
+        valid_until="2026-02-03", origin="agent", pinned=True,
+    )  # fmt: skip
+    assert record.id.startswith("sem_")
+    assert (record.title, record.tags) == ("Tide", ("sea", "äpfel"))
+    assert (record.session, record.role, record.turn, record.project, record.agent) == ("s", "user", 3, "p", "codex")
+    assert (record.confidence, record.origin, record.pinned, record.owner) == (0.25, "agent", True, "ann")
+    assert (record.event.precision, record.event.start) == ("month", micros(datetime(2026, 3, 1)))
+    assert record.valid_from == micros(datetime(2026, 1, 2))
+    assert record.valid_until == micros(datetime(2026, 2, 4))
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_every_tier_has_its_prefix(memory: Memory, tier: str) -> None:
+    assert memory.add("x", tier=tier).id.startswith(PREFIX[tier])
+
+
+@pytest.mark.parametrize(
+    ("given_date", "start", "end", "precision"),
+    [
+        ("2026-02-28", datetime(2026, 2, 28), datetime(2026, 3, 1), "day"),
+        (date(2026, 2, 28), datetime(2026, 2, 28), datetime(2026, 3, 1), "day"),
+        ("2026-12", datetime(2026, 12, 1), datetime(2027, 1, 1), "month"),
+        ("2026", datetime(2026, 1, 1), datetime(2027, 1, 1), "year"),
+        (datetime(2026, 2, 28, 9), datetime(2026, 2, 28, 9), datetime(2026, 2, 28, 9), "second"),
+    ],
+)
+def test_a_date_spans_what_it_names(
+    memory: Memory, given_date: object, start: datetime, end: datetime, precision: str
+) -> None:
+    event = stored(memory, "x", date=given_date).event
+    assert (event.start, event.end, event.precision) == (micros(start), micros(end), precision)
+
+
+def test_a_zone_is_remembered(memory: Memory) -> None:
+    assert stored(memory, "x", date="2026-03-01T10:00:00+02:00").event.zone == "UTC+02:00"
+    assert stored(memory, "y", date=datetime(2026, 3, 1, tzinfo=timezone.utc)).event.zone == "UTC"  # noqa: UP017
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"content": ""}, "empty"),
+        ({"content": " \n\t"}, "empty"),
+        ({"content": None}, "not a text"),
+        ({"content": b"bytes"}, "not a text"),
+        ({"content": "x" * 10_000_001}, "at most 10,000,000"),
+        ({"tier": "memo"}, "not one of crystal"),
+        ({"origin": "me"}, "not one of owner"),
+        ({"confidence": 1.01}, "between 0 and 1"),
+        ({"confidence": -0.01}, "between 0 and 1"),
+        ({"confidence": float("nan")}, "between 0 and 1"),
+        ({"confidence": "high"}, "between 0 and 1"),
+        ({"confidence": True}, "between 0 and 1"),
+        ({"turn": -1}, "whole number"),
+        ({"turn": 1.5}, "whole number"),
+        ({"turn": "first"}, "whole number"),
+        ({"turn": 2**63}, "whole number"),
+        ({"turn": float("nan")}, "whole number"),
+        ({"tags": "sea"}, "give a list"),
+        ({"tags": [1]}, "not a text"),
+        ({"title": 5}, "not a text"),
+        ({"session": 5}, "not a text"),
+        ({"date": "soon"}, "is not a date"),
+        ({"valid_from": "soon"}, "is not a date"),
+        ({"valid_from": "2026-02-01", "valid_until": "2026-01-01"}, "true from 2026-02-01 to 2026-01-01"),
+        ({"visibility": "everybody"}, "not one of user, group, public"),
+        ({"visibility": "group"}, "not one of ann's groups"),
+        ({"visibility": "group", "group": "ops"}, "not one of ann's groups"),
+        ({"group": "dev"}, "visibility is 'user'"),
+    ],
+)
+def test_a_field_with_an_impossible_value_is_refused_and_nothing_written(
+    opened: Callable[..., Memory], wrong: dict[str, Any], says: str
+) -> None:
+    memory = opened(groups=["dev"])
+    with pytest.raises(InputError, match=says):
+        memory.add(**({"content": "x"} | wrong))
+    assert memory.status().memories == 0
+
+
+def test_a_day_from_and_until_the_same_is_a_day(memory: Memory) -> None:
+    record = stored(memory, "x", valid_from="2026-03-01", valid_until="2026-03-01")
+    assert record.valid_until - record.valid_from == 86_400_000_000
+
+
+def test_halves_of_characters_and_nuls_are_replaced_in_every_field(memory: Memory) -> None:
+    record = stored(
+        memory, "a \ud83d b\x00c", title="t\ud800", tags=["g\udfff"], session="s\ud800", role="r\x00", project="p\ud800",
+        agent="a\ud800",
+    )  # fmt: skip
+    assert (record.content, record.title, record.tags) == ("a ? b\ufffdc", "t?", ("g?",))
+    assert (record.session, record.role, record.project, record.agent) == ("s?", "r\ufffd", "p?", "a?")
+
+
+def test_secrets_are_counted_and_reach_neither_store_nor_model(
+    memory: Memory, model: Listening, tmp_path: Path
+) -> None:
+    added = memory.add(f"Log in with {KEY} today.", title=f"Key {KEY}", tags=["login", KEY])
+    assert sum(added.scrubbed.values()) == 3
+    (record,) = memory.get(added.id).records
+    assert KEY.lower() not in f"{record}".lower()
+    assert not any(KEY in text for text in model.heard)
+    memory.close()
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            held = file.read_bytes().lower()
+            assert KEY.lower().encode() not in held, file
+
+
+def test_the_same_text_with_another_secret_is_the_same_memory(memory: Memory) -> None:
+    assert memory.add(f"Key {KEY}.").id == memory.add(f"Key {KEY[:-4]}zzzz.").id
+
+
+def test_a_forgotten_addition_is_gone_from_answers_and_from_the_file(memory: Memory, tmp_path: Path) -> None:
+    added = memory.add("The zebrafinch sings at dusk.")
+    memory.add("Bread rises.")
+    done = memory.forget([added.id, added.id, "obs_ffffffffffffffff"])
+    assert (done.ids, done.unknown, done.still) == ((added.id,), ("obs_ffffffffffffffff",), ())
+    assert memory.search('"zebrafinch"').results == ()
+    assert memory.get(added.id).unknown == (added.id,)
+    memory.close()
+    assert not any(b"zebrafinch" in file.read_bytes() for file in tmp_path.rglob("memory.db*") if file.is_file())
+
+
+def test_nobody_forgets_what_they_do_not_see(opened: Callable[..., Memory]) -> None:
+    added = opened(user="ann").add("Private.")
+    assert opened(user="bob").forget(added.id).unknown == (added.id,)
+    assert opened(user="ann").get(added.id).records != ()
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(alphabet=st.characters(), min_size=1, max_size=60))
+def test_any_text_with_something_in_it_is_kept_as_it_is_and_found_again(text: str) -> None:
+    drawn = draw(NewMemory(f"x{text}"), SCOPE, b"secret")
+    clean = text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")
+    assert drawn.record.content == f"x{clean}" or drawn.scrubbed
+    assert draw(NewMemory(f"x{text}"), SCOPE, b"secret").record.id == drawn.record.id
+    assert draw(NewMemory(f"x{text}"), SCOPE, b"other").record.id != drawn.record.id

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrubjay.errors import NotFoundError
+from scrubjay.memory.records import Source
+from scrubjay.memory.sources import apart, escaped, location, named, single, source_id
+
+NOTES = Source("src_aaaa000000000001", "/home/ann/notes")
+WORK = Source("src_aabb000000000002", "/home/ann/work")
+DIARY = Source("src_cccc000000000003", "/home/ann/notes", include=("/diary.md",))
+ALL = [NOTES, WORK, DIARY]
+
+
+def test_an_id_belongs_to_a_tenant_and_a_root() -> None:
+    assert source_id(b"k", "/a") == source_id(b"k", "/a")
+    assert len({source_id(b"k", "/a"), source_id(b"k", "/b"), source_id(b"j", "/a")}) == 3
+
+
+def test_a_source_is_named_by_id_by_its_beginning_or_by_path() -> None:
+    assert named(ALL, NOTES.id) is NOTES
+    assert named(ALL, "src_c") is DIARY
+    assert named(ALL, "/home/ann/work/") is WORK
+    assert named(ALL, "/home/ann/../ann/work") is WORK
+    assert named(ALL, "/home/ann/notes/diary.md") is DIARY
+
+
+def test_a_path_may_start_from_here_or_from_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    here = Source("src_1", str(tmp_path / "n"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert named([here], "n") is here
+    assert named([here], "~/n") is here
+
+
+@pytest.mark.parametrize("name", ["src_", "src_aa", "s", "", "/home/ann", "nowhere", "src_aaaa0000000000019"])
+def test_what_names_none_or_several_is_an_error_with_the_way_to_the_list(name: str) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        named(ALL, name)
+    assert "scrubjay sources" in caught.value.hint
+
+
+def test_a_source_that_is_one_file_lies_where_the_file_lies() -> None:
+    assert [single(source) for source in ALL] == [False, False, True]
+    assert [location(source) for source in ALL] == ["/home/ann/notes", "/home/ann/work", "/home/ann/notes/diary.md"]
+
+
+def test_patterns_are_not_files() -> None:
+    for include in ((), ("*.md",), ("/*.md",), ("/a.md", "/b.md"), ("a.md",)):
+        assert not single(Source("src_1", "/r", include=include))
+
+
+NAMES = st.text(st.characters(exclude_characters="/\x00", exclude_categories=["Cs"]), min_size=1, max_size=12)
+
+
+@given(NAMES.filter(lambda name: name not in (".", "..")))
+def test_a_file_of_any_name_is_found_where_it_lies(name: str) -> None:
+    source = Source("src_1", "/r", include=("/" + escaped(name),))
+    assert single(source)
+    assert location(source) == os.path.join("/r", name)
+
+
+def test_a_source_leaves_out_what_others_inside_it_hold() -> None:
+    inner = Source("src_d", "/home/ann/notes/sub dir")
+    beside = Source("src_e", "/home/ann/notes-old")
+    found = apart(NOTES, [*ALL, inner, beside])
+    assert found.exclude == ("/diary.md", "/sub\\ dir")
+    assert apart(inner, [*ALL, inner]) is inner
+    assert apart(DIARY, [*ALL, inner]) is DIARY
