@@ -65,7 +65,7 @@ class Memory:
         embedders: Sequence[Embedder] | None = None,
         cold: bool = False,
         announce: Callable[[str], None] = _silent,
-    ) -> Self:  # noqa: PLR0913
+    ) -> Self:
         """Open a store, made if it is not there.
 
         Args:
@@ -116,7 +116,9 @@ class Memory:
         from scrubjay.wiring.syncing import sync
 
         settings = self._desk.settings.sync
-        wish = Source("", "", description, tuple(include or settings.include), tuple(exclude or settings.exclude))
+        wish = Source(
+            "", "", description, tuple(include or settings.include), tuple(exclude or settings.exclude)
+        )
         summary = sync(self._desk, Path(path) if path is not None else None, wish, progress)
         if embed_seconds > 0:
             done = self.embed(seconds=embed_seconds, progress=progress)
@@ -174,7 +176,7 @@ class Memory:
         stages: Sequence[str] | None = None,
         explain: bool = False,
         snippet: int | None = None,
-    ) -> Answer:  # noqa: PLR0913
+    ) -> Answer:
         """Return the memories that answer a query, best first.
 
         Args:
@@ -254,7 +256,9 @@ class Memory:
 
         wanted = [ids] if isinstance(ids, str) else list(ids)
         with self._desk.store.reader(self._desk.scope) as reader:
-            return fetch(reader, wanted, str(path) if path else None, lines, Window(neighbours, limit, offset))
+            return fetch(
+                reader, wanted, str(path) if path else None, lines, Window(neighbours, limit, offset)
+            )
 
     def add(
         self,
@@ -276,7 +280,7 @@ class Memory:
         valid_until: str | datetime | None = None,
         origin: str = "owner",
         pinned: bool = False,
-    ) -> Added:  # noqa: PLR0913
+    ) -> Added:
         """Add one memory, durably; adding the same content in the same scope again finds the same memory.
 
         Secrets in it are replaced before anything is stored. With a notes folder in the settings it is also

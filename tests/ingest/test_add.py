@@ -47,7 +47,10 @@ def test_another_scope_tier_session_turn_or_date_makes_another_memory(opened: Ca
 
 def test_other_words_about_it_do_not_make_another_memory(memory: Memory) -> None:
     first = memory.add("yes", tags=["a"], title="One")
-    assert memory.add("yes", tags=["b"], title="Two", role="user", project="p", agent="x", confidence=0.5).id == first.id
+    assert (
+        memory.add("yes", tags=["b"], title="Two", role="user", project="p", agent="x", confidence=0.5).id
+        == first.id
+    )
 
 
 def test_two_users_hold_the_same_text_apart(opened: Callable[..., Memory]) -> None:
@@ -80,7 +83,13 @@ def test_every_field_is_kept(memory: Memory) -> None:
     )  # fmt: skip
     assert record.id.startswith("sem_")
     assert (record.title, record.tags) == ("Tide", ("sea", "äpfel"))
-    assert (record.session, record.role, record.turn, record.project, record.agent) == ("s", "user", 3, "p", "codex")
+    assert (record.session, record.role, record.turn, record.project, record.agent) == (
+        "s",
+        "user",
+        3,
+        "p",
+        "codex",
+    )
     assert (record.confidence, record.origin, record.pinned, record.owner) == (0.25, "agent", True, "ann")
     assert (record.event.precision, record.event.start) == ("month", micros(datetime(2026, 3, 1)))
     assert record.valid_from == micros(datetime(2026, 1, 2))
@@ -197,7 +206,9 @@ def test_a_forgotten_addition_is_gone_from_answers_and_from_the_file(memory: Mem
     assert memory.search('"zebrafinch"').results == ()
     assert memory.get(added.id).unknown == (added.id,)
     memory.close()
-    assert not any(b"zebrafinch" in file.read_bytes() for file in tmp_path.rglob("memory.db*") if file.is_file())
+    assert not any(
+        b"zebrafinch" in file.read_bytes() for file in tmp_path.rglob("memory.db*") if file.is_file()
+    )
 
 
 def test_nobody_forgets_what_they_do_not_see(opened: Callable[..., Memory]) -> None:

@@ -23,7 +23,12 @@ def ids(found: list[Record | None]) -> list[str | None]:
 
 def test_equal_texts_are_matched_in_order_wherever_they_stand() -> None:
     before = [old("a", "same", "X"), old("b", "same", "Y"), old("c", "other")]
-    assert ids(align(before, [new("other", "Z"), new("same"), new("same"), new("same")])) == ["c", "a", "b", None]
+    assert ids(align(before, [new("other", "Z"), new("same"), new("same"), new("same")])) == [
+        "c",
+        "a",
+        "b",
+        None,
+    ]
 
 
 def test_an_edited_section_is_known_by_its_heading_though_most_words_changed() -> None:

@@ -97,7 +97,9 @@ def test_equal_texts_are_embedded_once_and_remembered(opened: Callable[..., Memo
     assert second.heard == ["The same words."]
 
 
-def test_a_cached_text_of_one_model_says_nothing_to_another(opened: Callable[..., Memory], second: Second) -> None:
+def test_a_cached_text_of_one_model_says_nothing_to_another(
+    opened: Callable[..., Memory], second: Second
+) -> None:
     memory = opened(embedders=[HashEmbedder(64), HashEmbedder(48, name="first"), second])
     memory.add("The same words.")
     assert memory.embed().embedded == 2
@@ -126,7 +128,9 @@ def test_an_edited_passage_waits_again_and_its_old_vector_is_gone(
     assert "seven" in second.heard[-1]
 
 
-def test_a_sync_without_a_budget_backfills_nothing(opened: Callable[..., Memory], notes, second: Second) -> None:
+def test_a_sync_without_a_budget_backfills_nothing(
+    opened: Callable[..., Memory], notes, second: Second
+) -> None:
     memory = opened(embedders=[HashEmbedder(64), second])
     notes.write("a.md", "# Sea\n\nThe tide turns at six.\n")
     summary = memory.sync(notes.root)

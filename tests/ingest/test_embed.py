@@ -13,7 +13,9 @@ from scrubjay.text.tokens import terms
 
 def record(content: str, title: str = "", *path: str, placed: bool = True) -> Record:
     place = Place("src_1", "a.md", 0, 0, len(content), 1, 1) if placed else None
-    return Record("obs_0", "observation", content, "h", title, "user:ann", "ann", 0, 0, heading_path=path, place=place)
+    return Record(
+        "obs_0", "observation", content, "h", title, "user:ann", "ann", 0, 0, heading_path=path, place=place
+    )
 
 
 def test_a_passage_is_embedded_under_its_headings() -> None:

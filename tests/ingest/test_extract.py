@@ -23,7 +23,7 @@ def test_front_matter_is_read():
     assert extract(text, path="a.md") == Facts(
         title="Store",
         tags=("seeds", "oak", "no"),
-        date=datetime(2026, 3, 1),  # noqa: DTZ001 - a local day
+        date=datetime(2026, 3, 1),
         precision="day",
         pinned=True,
         visibility="public",
@@ -95,7 +95,7 @@ def test_the_title_is_named_or_the_first_heading(text: str, title: str | None):
     assert extract(text, path="a.md").title == title
 
 
-DAY = datetime(2026, 3, 1)  # noqa: DTZ001 - a local day
+DAY = datetime(2026, 3, 1)
 
 
 @pytest.mark.parametrize("written", ["2026-03-01", "'2026-03-01'", "2026/03/01", '"[[2026-03-01]]"'])
@@ -109,7 +109,7 @@ def test_a_date_without_a_clock_is_a_local_day(written: str):
     [
         ("2026-03-01T10:00:00Z", datetime(2026, 3, 1, 10, tzinfo=UTC)),
         ("2026-03-01 10:00:00 +0100", datetime(2026, 3, 1, 10, tzinfo=timezone(timedelta(hours=1)))),
-        ("2026-03-01 10:00", datetime(2026, 3, 1, 10)),  # noqa: DTZ001 - none was written
+        ("2026-03-01 10:00", datetime(2026, 3, 1, 10)),
     ],
 )
 def test_a_date_with_a_clock_is_an_instant(written: str, moment: datetime):

@@ -14,13 +14,19 @@ TRAITS = Traits("user:ann", "ann", ("sea",), None, False, 10, 20)
 
 def drafts(*texts: str, path: str = "notes/sea.md", heading: str = "Sea") -> list[Draft]:
     return [
-        Draft(text, Place("src_1", path, n, 0, len(text), n + 1, n + 1), (heading,) if heading else (), heading)
+        Draft(
+            text, Place("src_1", path, n, 0, len(text), n + 1, n + 1), (heading,) if heading else (), heading
+        )
         for n, text in enumerate(texts)
     ]
 
 
 def labelled(
-    passages: list[Draft], old: list[Record] | None = None, *, elsewhere: dict[str, Record] | None = None, **traits: Any
+    passages: list[Draft],
+    old: list[Record] | None = None,
+    *,
+    elsewhere: dict[str, Record] | None = None,
+    **traits: Any,
 ) -> Labelled:
     others = elsewhere or {}
     known = {record.id: record for record in old or []} | others
@@ -47,7 +53,12 @@ def mark(record: Record) -> str:
 def test_a_new_passage_has_an_id_of_its_place_and_what_the_document_gives_it() -> None:
     (record,) = records(labelled(drafts("The tide turns."), event=when("2026-03-01"), pinned=True))
     assert record.id.startswith("obs_")
-    assert (record.tier, record.key, record.owner, record.tags) == ("observation", "user:ann", "ann", ("sea",))
+    assert (record.tier, record.key, record.owner, record.tags) == (
+        "observation",
+        "user:ann",
+        "ann",
+        ("sea",),
+    )
     assert (record.heading_path, record.title, record.pinned) == (("Sea",), "Sea", True)
     assert (record.recorded_at, record.updated_at) == (10, 20)
     assert record.event == when("2026-03-01")
@@ -55,7 +66,9 @@ def test_a_new_passage_has_an_id_of_its_place_and_what_the_document_gives_it() -
 
 def test_ids_follow_source_path_headings_and_order_not_the_text() -> None:
     def one(passages: list[Draft], **document: Any) -> str:
-        found = label(replace(DOCUMENT, **document), passages, TRAITS, [], Ids(SECRET, lambda _: False, {}.get))
+        found = label(
+            replace(DOCUMENT, **document), passages, TRAITS, [], Ids(SECRET, lambda _: False, {}.get)
+        )
         return records(found)[-1].id
 
     first = one(drafts("a"))
@@ -124,7 +137,13 @@ def test_a_section_that_bears_an_additions_mark_is_that_addition() -> None:
     added = addition()
     found = labelled(drafts(mark(added), "other"), elsewhere={added.id: added})
     first, second = records(found)
-    assert (first.id, first.tier, first.key, first.pinned, first.event) == (added.id, "lesson", "public", True, added.event)
+    assert (first.id, first.tier, first.key, first.pinned, first.event) == (
+        added.id,
+        "lesson",
+        "public",
+        True,
+        added.event,
+    )
     assert (first.tags, second.tags) == (("own", "sea"), ("sea",))
     assert first.place is not None
     assert (second.tier, second.key, second.pinned) == ("observation", "user:ann", False)

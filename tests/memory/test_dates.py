@@ -40,7 +40,9 @@ def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
         ("20260301", "day", datetime(2026, 3, 1), datetime(2026, 3, 2)),
     ],
 )
-def test_a_year_month_or_day_is_the_whole_of_it(text: str, precision: str, first: datetime, after: datetime) -> None:
+def test_a_year_month_or_day_is_the_whole_of_it(
+    text: str, precision: str, first: datetime, after: datetime
+) -> None:
     found = when(text)
     assert found is not None
     assert (found.precision, found.start, found.end) == (precision, micros(first), micros(after))
@@ -81,11 +83,20 @@ def test_a_time_is_a_point_in_its_own_zone_or_the_local_one(zone: Callable[[str]
         ("2026-03-01T10:00:00+05:30", datetime(2026, 3, 1, 4, 30, tzinfo=UTC), "UTC+05:30"),
         ("2026-03-01 10:00", datetime(2026, 3, 1, 9, tzinfo=UTC), None),
         (datetime(2026, 3, 1, 10), datetime(2026, 3, 1, 9, tzinfo=UTC), None),
-        (datetime(2026, 3, 1, 10, tzinfo=timezone(timedelta(hours=-3))), datetime(2026, 3, 1, 13, tzinfo=UTC), "UTC-03:00"),
+        (
+            datetime(2026, 3, 1, 10, tzinfo=timezone(timedelta(hours=-3))),
+            datetime(2026, 3, 1, 13, tzinfo=UTC),
+            "UTC-03:00",
+        ),
     ):
         found = when(value)
         assert found is not None
-        assert (found.start, found.end, found.precision, found.zone) == (micros(at), micros(at), "second", name)
+        assert (found.start, found.end, found.precision, found.zone) == (
+            micros(at),
+            micros(at),
+            "second",
+            name,
+        )
 
 
 def test_a_date_object_is_its_day() -> None:

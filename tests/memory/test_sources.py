@@ -47,7 +47,11 @@ def test_what_names_none_or_several_is_an_error_with_the_way_to_the_list(name: s
 
 def test_a_source_that_is_one_file_lies_where_the_file_lies() -> None:
     assert [single(source) for source in ALL] == [False, False, True]
-    assert [location(source) for source in ALL] == ["/home/ann/notes", "/home/ann/work", "/home/ann/notes/diary.md"]
+    assert [location(source) for source in ALL] == [
+        "/home/ann/notes",
+        "/home/ann/work",
+        "/home/ann/notes/diary.md",
+    ]
 
 
 def test_patterns_are_not_files() -> None:

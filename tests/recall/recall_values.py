@@ -30,7 +30,14 @@ def candidate(memory: str, score: float) -> Candidate:
 
 def record(memory: str, content: str, **fields: Any) -> Record:
     digest = hashlib.sha256(content.encode()).hexdigest()
-    given = {"tier": "observation", "title": "", "key": "user:ann", "owner": "ann", "recorded_at": 0, "updated_at": 0}
+    given = {
+        "tier": "observation",
+        "title": "",
+        "key": "user:ann",
+        "owner": "ann",
+        "recorded_at": 0,
+        "updated_at": 0,
+    }
     return Record(id=memory, content=content, content_hash=digest, **(given | fields))
 
 

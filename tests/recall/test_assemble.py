@@ -34,7 +34,13 @@ def test_the_date_is_the_events_as_precise_as_it_is_known_else_when_it_was_recor
         result(record("obs_1", "t", event=event, recorded_at=at.start), {}, 0.0, "t", None).date
         for event in (when("2025"), when("2025-11"), when("2025-11-03"), when("2025-11-03T08:30:00Z"), None)
     ]
-    assert dates == ["2025", "2025-11", "2025-11-03", "2025-11-03T08:30:00+00:00", "2026-03-01T10:00:00+00:00"]
+    assert dates == [
+        "2025",
+        "2025-11",
+        "2025-11-03",
+        "2025-11-03T08:30:00+00:00",
+        "2026-03-01T10:00:00+00:00",
+    ]
 
 
 def test_relevance_is_not_made_up_from_the_score() -> None:
@@ -46,7 +52,9 @@ def test_a_passage_of_a_source_out_of_sight_has_no_path() -> None:
 
 
 def test_what_a_memory_is_comes_with_it(memory: Memory) -> None:
-    added = memory.add("Tide.", tier="lesson", title="Sea", tags=["b", "a"], session="s1", role="user", turn=1)
+    added = memory.add(
+        "Tide.", tier="lesson", title="Sea", tags=["b", "a"], session="s1", role="user", turn=1
+    )
     found = memory.search("tide").results[0]
     assert (found.id, found.tier, found.title, found.tags) == (added.id, "lesson", "Sea", ("a", "b"))
     assert (found.session, found.role, found.status) == ("s1", "user", "active")

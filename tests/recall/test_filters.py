@@ -48,7 +48,10 @@ def test_tags_are_all_of_and_have_no_case(memory: Memory) -> None:
         ({"until": "2026-03-01"}, {"kettle first", "kettle noon"}),
         ({"since": "2026-03-01", "until": "2026-03-01"}, {"kettle first", "kettle noon"}),
         ({"since": "2026-03", "until": "2026-03"}, {"kettle first", "kettle noon", "kettle second"}),
-        ({"since": "2026", "until": "2026"}, {"kettle first", "kettle noon", "kettle second", "kettle april"}),
+        (
+            {"since": "2026", "until": "2026"},
+            {"kettle first", "kettle noon", "kettle second", "kettle april"},
+        ),
         ({"until": datetime(2026, 3, 1, 12)}, {"kettle first"}),
         ({"since": datetime(2026, 3, 1, 12), "until": "2026-03-01"}, {"kettle noon"}),
         ({"since": "2027"}, set()),
@@ -104,7 +107,16 @@ def test_archived_and_superseded_memories_are_out_unless_asked_for_and_marked(
     for number, status in enumerate(("archived", "superseded")):
         text = f"kettle {status}"
         record = Record(
-            f"obs_{number:016x}", "observation", text, text_hash(text), "", "user:ann", "ann", 0, 0, status=status
+            f"obs_{number:016x}",
+            "observation",
+            text,
+            text_hash(text),
+            "",
+            "user:ann",
+            "ann",
+            0,
+            0,
+            status=status,
         )
         with_store.write(Scope("default", "ann"), [PutMemory(Prepared(record, terms(text), {}))])
     assert said(memory) == {"kettle active"}
@@ -132,7 +144,9 @@ def test_filters_change_no_score(memory: Memory) -> None:
     assert lesson.score == every[lesson.id]
 
 
-def test_others_private_memories_are_neither_found_nor_felt(opened: Callable[..., Memory], tmp_path: Path) -> None:
+def test_others_private_memories_are_neither_found_nor_felt(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
     ann, bob = (opened(tmp_path / "a.db", user=user) for user in ("ann", "bob"))
     ann.add("the blue kettle")
     ann.add("a red pot")
@@ -144,7 +158,9 @@ def test_others_private_memories_are_neither_found_nor_felt(opened: Callable[...
     assert said(ann, "kettel", channels=["ngram"]) == {"the blue kettle"}
 
 
-def test_group_and_public_memories_are_seen_by_whom_they_are_for(opened: Callable[..., Memory], tmp_path: Path) -> None:
+def test_group_and_public_memories_are_seen_by_whom_they_are_for(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
     ann = opened(tmp_path / "a.db", user="ann", groups=["dev"])
     ann.add("kettle for dev", visibility="group", group="dev")
     ann.add("kettle for all", visibility="public")

@@ -105,7 +105,10 @@ def test_the_order_in_which_channels_answer_changes_nothing(given_scores: tuple,
     channels = [ranking(f"vector:{i}", scores, blank=True) for i, scores in enumerate(given_scores)]
     weights = {"vector:0": even(0.7), "vector:1": even(0.2), "vector:2": even(0.1)}
     orders = {
-        tuple((c.id, c.score) for c in ordered(by_rank(p, weights) if by_ranks else fuse(p, list("abcdef"), weights)))
+        tuple(
+            (c.id, c.score)
+            for c in ordered(by_rank(p, weights) if by_ranks else fuse(p, list("abcdef"), weights))
+        )
         for p in map(list, permutations(channels))
     }
     assert len(orders) == 1

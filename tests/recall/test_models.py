@@ -27,7 +27,9 @@ def fill(memory: Memory, count: int) -> None:
         memory.add(f"The blue kettle number {number}.")
 
 
-def test_a_model_that_fails_at_the_question_is_named_and_the_others_answer(opened: Callable[..., Memory]) -> None:
+def test_a_model_that_fails_at_the_question_is_named_and_the_others_answer(
+    opened: Callable[..., Memory],
+) -> None:
     memory = opened(embedders=[BASE, Speechless()])
     fill(memory, 3)
     memory.embed()
@@ -45,7 +47,9 @@ def test_without_its_base_model_a_search_goes_by_words(opened: Callable[..., Mem
     assert "speechless" in found.partial[0]
 
 
-def test_vectors_of_another_length_than_the_models_are_named_not_raised(opened: Callable[..., Memory]) -> None:
+def test_vectors_of_another_length_than_the_models_are_named_not_raised(
+    opened: Callable[..., Memory],
+) -> None:
     class Swollen(HashEmbedder):
         def embed(self, texts: Any, *, kind: Any = "passage") -> Any:
             rows = super().embed(texts, kind=kind)
@@ -79,7 +83,9 @@ def test_a_model_that_cannot_even_be_opened_is_named(opened: Callable[..., Memor
     assert any("second.onnx is not there" in sentence for sentence in found.partial)
 
 
-def test_a_cold_search_ranks_by_the_base_model_and_lists_the_others(opened: Callable[..., Memory], tmp_path) -> None:
+def test_a_cold_search_ranks_by_the_base_model_and_lists_the_others(
+    opened: Callable[..., Memory], tmp_path
+) -> None:
     warm = opened(tmp_path / "a.db", embedders=[BASE, SECOND])
     fill(warm, 3)
     warm.embed()

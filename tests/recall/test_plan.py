@@ -69,7 +69,9 @@ def test_weights_mean_a_weighted_sum_and_what_is_not_named_weighs_nothing(reader
     assert made(reader, weights={"bm25": 2.0}, fusion="rrf").fusion == "rrf"
 
 
-def test_channels_give_more_hits_than_are_wanted_and_more_still_where_some_are_thrown_away(reader: Reader) -> None:
+def test_channels_give_more_hits_than_are_wanted_and_more_still_where_some_are_thrown_away(
+    reader: Reader,
+) -> None:
     assert made(reader, limit=1, multiplier=4).depth == LEAST_DEPTH
     assert made(reader, limit=90, multiplier=4).depth == 360
     assert made(reader, '"a phrase"').depth == made(reader, "a -word").depth == VERIFIED_DEPTH

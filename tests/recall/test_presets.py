@@ -84,7 +84,8 @@ def test_weights_of_ones_own_are_the_same_arithmetic(held: Memory) -> None:
     by_hand = scores(held, weights={"vector": 0.7, "bm25": 0.2, "ngram": 0.1})
     assert by_hand == scores(held, preset="router")
     assert scores(held, weights={"bm25": 2.0}) == pytest.approx(
-        {m: 2 * z for m, z in distances(alone(held, "bm25")[1], list(by_hand)).items() if m in by_hand}, abs=3e-6
+        {m: 2 * z for m, z in distances(alone(held, "bm25")[1], list(by_hand)).items() if m in by_hand},
+        abs=3e-6,
     )
 
 

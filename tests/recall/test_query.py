@@ -17,7 +17,9 @@ def test_a_word_or_phrase_behind_a_dash_is_excluded_and_not_searched_for() -> No
     assert (query.text, query.phrases, query.excluded) == ("deploy now", (), ("staging", "blue bunny"))
 
 
-@pytest.mark.parametrize("text", ["-5", "-5.25", "-127.0.0.1", "minus -1 of 2", "a-b", "well-known", "--force", "a - b", "-"])
+@pytest.mark.parametrize(
+    "text", ["-5", "-5.25", "-127.0.0.1", "minus -1 of 2", "a-b", "well-known", "--force", "a - b", "-"]
+)
 def test_numbers_hyphens_flags_and_lone_dashes_exclude_nothing(text: str) -> None:
     assert read_query(text) == Query(text, (), (), cut=False)
 

@@ -12,7 +12,15 @@ from scrubjay.recall.request import CHANNELS, MOST_RESULTS, MOST_SNIPPET, STAGES
 
 def asked(query: Any = "q", **changes: Any) -> Request:
     names = ("tiers", "tags", "path", "sources", "since", "until", "statuses")
-    filters = {"tiers": (), "tags": (), "path": "", "sources": (), "since": None, "until": None, "statuses": ()}
+    filters = {
+        "tiers": (),
+        "tags": (),
+        "path": "",
+        "sources": (),
+        "since": None,
+        "until": None,
+        "statuses": (),
+    }
     filters |= {name: changes.pop(name) for name in names if name in changes}
     return request(
         query,
@@ -53,7 +61,8 @@ def test_an_unknown_name_is_refused_with_those_there_are(wrong: dict[str, Any], 
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"limit": 0}, {"limit": -1}, {"limit": MOST_RESULTS + 1}, {"snippet": 0}, {"snippet": MOST_SNIPPET + 1}]
+    "wrong",
+    [{"limit": 0}, {"limit": -1}, {"limit": MOST_RESULTS + 1}, {"snippet": 0}, {"snippet": MOST_SNIPPET + 1}],
 )
 def test_a_size_out_of_range_is_refused_with_the_range(wrong: dict[str, int]) -> None:
     with pytest.raises(InputError, match="must lie between 1 and"):

@@ -37,7 +37,9 @@ def snippets(memory: Memory, query: str, **options: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("fusion", ["auto", "rrf", "weighted"])
-@pytest.mark.parametrize(("query", "channel", "blind"), [("kettle", "bm25", ["vector"]), ("ketle", "ngram", ["bm25"])])
+@pytest.mark.parametrize(
+    ("query", "channel", "blind"), [("kettle", "bm25", ["vector"]), ("ketle", "ngram", ["bm25"])]
+)
 def test_what_one_channel_alone_finds_is_found(
     opened: Callable[..., Memory], fusion: str, query: str, channel: str, blind: list[str]
 ) -> None:
@@ -46,8 +48,12 @@ def test_what_one_channel_alone_finds_is_found(
         memory.add(f"filler number {number}")
     wanted = memory.add("The kettle is blue.")
     assert wanted.id in {r.id for r in memory.search(query, fusion=fusion, limit=200).results}
-    assert wanted.id in {r.id for r in memory.search(query, fusion=fusion, limit=200, channels=[channel]).results}
-    assert wanted.id not in {r.id for r in memory.search(query, fusion=fusion, limit=1, channels=blind).results}
+    assert wanted.id in {
+        r.id for r in memory.search(query, fusion=fusion, limit=200, channels=[channel]).results
+    }
+    assert wanted.id not in {
+        r.id for r in memory.search(query, fusion=fusion, limit=1, channels=blind).results
+    }
 
 
 def test_what_the_model_alone_finds_is_found(opened: Callable[..., Memory]) -> None:
@@ -185,10 +191,18 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_an_explanation_holds_the_very_numbers_that_made_the_score(opened: Any, options: dict[str, Any]) -> None:
+def test_an_explanation_holds_the_very_numbers_that_made_the_score(
+    opened: Any, options: dict[str, Any]
+) -> None:
     memory = opened(embedders=[Noise(1), Noise(2)])
     for turn, text in enumerate(TEXTS):
-        memory.add(text, title="Kettle" if turn % 2 else "", session="s", turn=turn, role="user" if turn % 3 else "tool")
+        memory.add(
+            text,
+            title="Kettle" if turn % 2 else "",
+            session="s",
+            turn=turn,
+            role="user" if turn % 3 else "tool",
+        )
     memory.embed()
     memory.add("A kettle that waits for its vectors", session="s", turn=len(TEXTS))
     results = memory.search("blue kettle kitchn redis", limit=50, explain=True, **options).results

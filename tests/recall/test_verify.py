@@ -30,7 +30,9 @@ def passes(query: str, content: str, title: str = "") -> bool:
         ("bunny -blu", "a blue bunny", True),
     ],
 )
-def test_phrases_must_stand_in_a_result_and_exclusions_must_not(query: str, content: str, holds: bool) -> None:
+def test_phrases_must_stand_in_a_result_and_exclusions_must_not(
+    query: str, content: str, holds: bool
+) -> None:
     assert passes(query, content) is holds
 
 

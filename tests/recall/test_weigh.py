@@ -33,7 +33,9 @@ def test_agreement_is_the_mean_distance_of_the_three_best_by_words() -> None:
     deviation = some.scored.deviation
     assert WITNESSES == 3
     assert agreement(some, FOUND) == pytest.approx((0.3 / deviation) / 3)
-    assert weigh([FOUND, some], "q")["vector:some"].passage == pytest.approx(BASE_ALONE * agreement(some, FOUND))
+    assert weigh([FOUND, some], "q")["vector:some"].passage == pytest.approx(
+        BASE_ALONE * agreement(some, FOUND)
+    )
 
 
 def test_agreement_stays_between_none_and_full() -> None:
@@ -66,7 +68,10 @@ def test_beside_a_backfilled_model_passages_and_turns_are_weighed_apart() -> Non
 def test_each_model_is_gated_by_its_own_agreement() -> None:
     second = ranking("vector:second", dict(DIFFERS.scored.scores))
     weights = weigh([FOUND, AGREES, second], "q")
-    assert (weights["vector:agrees"], weights["vector:second"]) == (Weight(PASSAGE[0], TURN[0]), Weight(0.0, 0.0))
+    assert (weights["vector:agrees"], weights["vector:second"]) == (
+        Weight(PASSAGE[0], TURN[0]),
+        Weight(0.0, 0.0),
+    )
 
 
 def test_respelled_words_weigh_half_of_words() -> None:

@@ -31,7 +31,10 @@ def test_an_addition_is_appended_to_the_days_note_and_says_where(noting: Memory,
     first = noting.add("The tide turns at six.\nAnd at noon.")
     second = noting.add("Kettle is blue.", title="Kitchen")
     lines = today(folder).read_text().splitlines()
-    for added, heading, body in ((first, "The tide turns at six.", "And at noon."), (second, "Kitchen", "Kettle is blue.")):
+    for added, heading, body in (
+        (first, "The tide turns at six.", "And at noon."),
+        (second, "Kitchen", "Kettle is blue."),
+    ):
         file, _, span = added.note.rpartition(":")
         start, end = map(int, span.split("-"))
         assert Path(file) == today(folder)
@@ -63,9 +66,16 @@ def test_added_and_synced_it_stays_one_memory_with_all_it_was(noting: Memory, fo
     (record,) = noting.get(added.id).records
     assert noting.status().memories == 1
     assert record.place is not None
-    assert (record.tier, record.tags, record.session, record.role, record.turn) == ("lesson", ("sea",), "s", "user", 4)
+    assert (record.tier, record.tags, record.session, record.role, record.turn) == (
+        "lesson",
+        ("sea",),
+        "s",
+        "user",
+        4,
+    )
     assert (record.pinned, record.confidence, record.origin) == (True, 0.5, "agent")
-    assert record.event is not None and record.event.precision == "day"
+    assert record.event is not None
+    assert record.event.precision == "day"
     result = noting.search("When does the tide turn?").results[0]
     assert (result.id, result.tier, result.date) == (added.id, "lesson", "2026-03-01")
     assert noting.add("The tide turns at six.", tier="lesson", date="2026-03-01", session="s", turn=4).existed
@@ -85,7 +95,9 @@ def test_added_and_synced_it_stays_one_memory_with_all_it_was(noting: Memory, fo
         "one\r\n# two\rthree",
     ],
 )
-def test_any_text_stays_one_section_of_the_note_and_one_memory(noting: Memory, folder: Path, text: str) -> None:
+def test_any_text_stays_one_section_of_the_note_and_one_memory(
+    noting: Memory, folder: Path, text: str
+) -> None:
     added, other = noting.add(text, tier="lesson"), noting.add("The next one.")
     noting.sync(folder)
     assert noting.status().memories == 2
@@ -123,7 +135,9 @@ def test_a_copied_note_is_a_copy_and_takes_nothing_away(noting: Memory, folder: 
     assert len(noting.search('"turns at nine"').results) == 1
 
 
-def test_of_two_files_that_bear_one_mark_and_are_new_together_neither_is_lost(noting: Memory, folder: Path) -> None:
+def test_of_two_files_that_bear_one_mark_and_are_new_together_neither_is_lost(
+    noting: Memory, folder: Path
+) -> None:
     noting.add("The tide turns at six.", tier="lesson")
     (folder / "z-copy.md").write_text(today(folder).read_text().replace("six", "nine"))
     noting.sync(folder)
@@ -135,7 +149,9 @@ def test_of_two_files_that_bear_one_mark_and_are_new_together_neither_is_lost(no
 def test_two_sections_of_one_mark_are_two_memories(noting: Memory, folder: Path) -> None:
     added = noting.add("The tide turns at six.", tier="lesson")
     note = today(folder)
-    note.write_text(note.read_text() + f"\n## Later\n<!-- scrubjay:{added.id} -->\n\nBread rises overnight.\n")
+    note.write_text(
+        note.read_text() + f"\n## Later\n<!-- scrubjay:{added.id} -->\n\nBread rises overnight.\n"
+    )
     noting.sync(folder)
     assert "six" in noting.get(added.id).records[0].content
     assert len(noting.search('"bread rises"').results) == 1
@@ -151,7 +167,9 @@ def test_a_mark_gives_nobody_elses_memory_away(opened, settings, folder: Path) -
     assert bob.status().memories == 2
 
 
-def test_what_was_forgotten_is_named_in_the_note_and_sync_does_not_bring_it_back(noting: Memory, folder: Path) -> None:
+def test_what_was_forgotten_is_named_in_the_note_and_sync_does_not_bring_it_back(
+    noting: Memory, folder: Path
+) -> None:
     added = noting.add("The tide turns at six.")
     noting.sync(folder)
     done = noting.forget(added.id)
@@ -163,7 +181,10 @@ def test_what_was_forgotten_is_named_in_the_note_and_sync_does_not_bring_it_back
     assert noting.search('"tide turns"').results == ()
 
 
-@pytest.mark.parametrize("text", ["The tide turns at six.", "# Tide\n\nTurns at six.", "Tide. " + "six words of a long tale " * 400])
+@pytest.mark.parametrize(
+    "text",
+    ["The tide turns at six.", "# Tide\n\nTurns at six.", "Tide. " + "six words of a long tale " * 400],
+)
 def test_what_was_forgotten_before_its_note_was_read_does_not_come_with_it(
     noting: Memory, folder: Path, text: str
 ) -> None:
@@ -187,10 +208,12 @@ def test_a_title_of_several_lines_is_one_heading(noting: Memory, folder: Path) -
     assert noting.get(added.id).records[0].place is not None
 
 
-def test_a_note_that_cannot_be_written_is_an_error_and_the_memory_is_kept(noting: Memory, folder: Path) -> None:
+def test_a_note_that_cannot_be_written_is_an_error_and_the_memory_is_kept(
+    noting: Memory, folder: Path
+) -> None:
     folder.mkdir()
     (folder / f"{datetime.now().astimezone():%Y-%m-%d}.md").mkdir()
-    with pytest.raises(SourceError, match="is stored, but .* cannot be written"):
+    with pytest.raises(SourceError, match=r"is stored, but .* cannot be written"):
         noting.add("The tide turns at six.")
     assert len(noting.search("tide").results) == 1
 
@@ -202,7 +225,9 @@ def test_a_wrong_field_writes_neither_store_nor_note(noting: Memory, folder: Pat
     assert noting.status().memories == 0
 
 
-def test_a_rebuild_gives_no_passage_what_an_addition_in_its_note_has(noting: Memory, opened, folder: Path) -> None:
+def test_a_rebuild_gives_no_passage_what_an_addition_in_its_note_has(
+    noting: Memory, opened, folder: Path
+) -> None:
     public = noting.add("The tide turns at six.", visibility="public", tags=["sea"], pinned=True, date="2020")
     other = noting.add("Bread rises.", tags=["kitchen"])
     with today(folder).open("a") as note:

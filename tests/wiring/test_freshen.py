@@ -68,7 +68,9 @@ def test_a_missing_folder_is_no_news_and_its_memories_answer(memory: Memory, roo
     assert found(memory) == (["The kettle is blue."], ())
 
 
-def test_as_many_changes_as_a_search_can_take_are_taken_and_more_are_named(memory: Memory, root: Path) -> None:
+def test_as_many_changes_as_a_search_can_take_are_taken_and_more_are_named(
+    memory: Memory, root: Path
+) -> None:
     for number in range(fresh.MOST_CHANGED):
         write(root, f"{number}.md", f"kettle {number}", 1)
     assert found(memory)[1] == ()
@@ -90,7 +92,9 @@ def test_without_time_a_source_is_named_and_not_compared(
     assert sentence.startswith(f"{root} was not compared")
 
 
-def test_a_store_of_another_version_is_left_as_it_is_and_the_way_out_is_named(memory: Memory, root: Path, tmp_path) -> None:
+def test_a_store_of_another_version_is_left_as_it_is_and_the_way_out_is_named(
+    memory: Memory, root: Path, tmp_path
+) -> None:
     store = open_store(str(tmp_path / "memory.db"))
     scope = Scope("default", "ann")
     with store.reader(scope) as reader:

@@ -34,7 +34,9 @@ def ranked_by(memory: Memory) -> set[str]:
     return {part.channel for part in first.explanation.contributions if part.channel.startswith("vector")}
 
 
-def test_a_new_store_gets_the_base_model_first_and_the_others_to_backfill(opened: Callable[..., Memory]) -> None:
+def test_a_new_store_gets_the_base_model_first_and_the_others_to_backfill(
+    opened: Callable[..., Memory],
+) -> None:
     memory = opened(embedders=[BASE, SECOND])
     assert states(memory) == []
     filled(memory)
@@ -48,7 +50,13 @@ def test_a_model_is_added_beside_backfilled_used_and_dropped(opened: Callable[..
     memory = opened(embedders=[BASE, SECOND, THIRD])
 
     added = memory.add_model("third")
-    assert (added.name, added.dimensions, added.state, added.covered, added.waiting) == ("third", 80, "adding", 0, 3)
+    assert (added.name, added.dimensions, added.state, added.covered, added.waiting) == (
+        "third",
+        80,
+        "adding",
+        0,
+        3,
+    )
     memory.embed()
     assert states(memory)[2] == ("third", "adding", 3, 0)
     assert ranked_by(memory) == {"vector:hash", "vector:second"}
@@ -80,7 +88,9 @@ def test_a_model_may_be_added_to_an_empty_store(opened: Callable[..., Memory]) -
     assert memory.add_model("second").state == "adding"
 
 
-def test_what_is_not_described_or_not_registered_is_named_with_what_there_is(opened: Callable[..., Memory]) -> None:
+def test_what_is_not_described_or_not_registered_is_named_with_what_there_is(
+    opened: Callable[..., Memory],
+) -> None:
     memory = filled(opened(embedders=[BASE, SECOND]))
     with pytest.raises(NotFoundError, match=r"No model 'bge' is described; there are: second"):
         memory.add_model("bge")
@@ -104,7 +114,9 @@ def test_a_model_can_be_named_by_its_fingerprint(opened: Callable[..., Memory]) 
     assert memory.drop_model(SECOND.model.fingerprint).name == "second"
 
 
-def test_of_two_revisions_of_one_name_the_one_that_is_described_now_is_meant(opened: Callable[..., Memory]) -> None:
+def test_of_two_revisions_of_one_name_the_one_that_is_described_now_is_meant(
+    opened: Callable[..., Memory],
+) -> None:
     filled(opened(embedders=[BASE, SECOND])).embed()
     wider = HashEmbedder(96, name="second")
     memory = opened(embedders=[BASE, wider])
@@ -128,7 +140,9 @@ def test_a_model_that_is_not_described_any_more_is_shown_with_the_reason_and_can
     assert memory.search("kettle").partial == ()
 
 
-def test_a_base_model_new_to_an_old_store_embeds_all_of_it_before_it_is_used(opened: Callable[..., Memory]) -> None:
+def test_a_base_model_new_to_an_old_store_embeds_all_of_it_before_it_is_used(
+    opened: Callable[..., Memory],
+) -> None:
     filled(opened(embedders=[BASE]), 70)
     memory = opened(embedders=[THIRD])
     memory.add("One more.")
@@ -174,5 +188,8 @@ def test_no_model_is_opened_to_write_to_a_store_that_has_its_models() -> None:
     catalog = Catalog(BASE, {"second": lambda: opened_names.append("second") or SECOND}, ("second",))
     lineup = Lineup(store, SCOPE, catalog, cold=True)
     assert lineup.writing() is BASE
-    assert lineup.ranking() == ([BASE], ("second was not asked: loading it takes longer than a cold search.",))
+    assert lineup.ranking() == (
+        [BASE],
+        ("second was not asked: loading it takes longer than a cold search.",),
+    )
     assert opened_names == []

@@ -60,7 +60,12 @@ def align(old: Sequence[Record], new: Sequence[Text]) -> list[Record | None]:
 
 
 def _pair(
-    found: list[Record | None], left: Sequence[Record], places: Iterable[int], new: Sequence[Text], *, same_headings: bool
+    found: list[Record | None],
+    left: Sequence[Record],
+    places: Iterable[int],
+    new: Sequence[Text],
+    *,
+    same_headings: bool,
 ) -> None:
     floor = SAME_SECTION if same_headings else SAME_TEXT
     words = {record.id: _words(record.content) for record in left}

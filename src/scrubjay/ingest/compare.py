@@ -18,7 +18,8 @@ def compare(source: Source, known: Mapping[str, Document]) -> tuple[Scan, list[F
     changed = [
         file
         for file in found.files
-        if file.path not in known or (known[file.path].mtime_ns, known[file.path].size) != (file.mtime_ns, file.size)
+        if file.path not in known
+        or (known[file.path].mtime_ns, known[file.path].size) != (file.mtime_ns, file.size)
     ]
     present = {file.path for file in found.files}
     unread = {problem.path for problem in found.problems if problem.hides}
@@ -27,4 +28,6 @@ def compare(source: Source, known: Mapping[str, Document]) -> tuple[Scan, list[F
 
 
 def _within(path: str, folders: set[str]) -> bool:
-    return "." in folders or any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+    return "." in folders or any(
+        path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders
+    )

@@ -27,4 +27,6 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Forgotten:
     gone = tuple(memory for memory in dict.fromkeys(ids) if memory in records)
     if gone:
         store.write(scope, [Forget(gone)], durable=True)
-    return Forgotten(gone, tuple(memory for memory in dict.fromkeys(ids) if memory not in records), tuple(still))
+    return Forgotten(
+        gone, tuple(memory for memory in dict.fromkeys(ids) if memory not in records), tuple(still)
+    )

@@ -40,13 +40,17 @@ def fresh(reader: Reader, sources: Sequence[Source]) -> Freshness:
     partial: list[str] = []
     for source in sources:
         if time.monotonic() - started > BUDGET:
-            partial.append(f"{source.root} was not compared with the store: the look takes longer than 20 ms.")
+            partial.append(
+                f"{source.root} was not compared with the store: the look takes longer than 20 ms."
+            )
             continue
         found, stale, gone = compare(source, reader.documents(source.id))
         if found.missing or not (stale or gone):
             continue
         if len(stale) + len(gone) > MOST_CHANGED:
-            partial.append(f"{source.root} has {len(stale) + len(gone)} changed files: `scrubjay sync` takes them in.")
+            partial.append(
+                f"{source.root} has {len(stale) + len(gone)} changed files: `scrubjay sync` takes them in."
+            )
         else:
             changed.append(source.id)
     return Freshness(tuple(changed), tuple(partial))

@@ -172,8 +172,12 @@ def _same(old: Record, new: Record) -> bool:
     assert new.place is not None
     if old.place is None:
         return False
-    return (
-        (old.content_hash, old.title, old.heading_path, old.key, old.tags, old.event, old.pinned)
-        == (new.content_hash, new.title, new.heading_path, new.key, new.tags, new.event, new.pinned)
-        and PurePosixPath(old.place.path).stem == PurePosixPath(new.place.path).stem
-    )
+    return (old.content_hash, old.title, old.heading_path, old.key, old.tags, old.event, old.pinned) == (
+        new.content_hash,
+        new.title,
+        new.heading_path,
+        new.key,
+        new.tags,
+        new.event,
+        new.pinned,
+    ) and PurePosixPath(old.place.path).stem == PurePosixPath(new.place.path).stem

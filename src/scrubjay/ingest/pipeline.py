@@ -136,7 +136,9 @@ def _touched(old: Document, file: FileText) -> Ready:
     return Ready(Labelled(document, (), (), ()), ())
 
 
-def _label(run: Run, source: Source, drafted: Drafted, context: tuple[Reader, bytes, str | None, bool]) -> Ready:
+def _label(
+    run: Run, source: Source, drafted: Drafted, context: tuple[Reader, bytes, str | None, bool]
+) -> Ready:
     reader, secret, moved_from, seen_before = context
     document = drafted.document
     old = reader.passages(source.id, moved_from or document.path) if seen_before else []
@@ -180,7 +182,9 @@ def _traits(run: Run, source: Source, drafted: Drafted) -> Traits:
             # Cautious: what may not be shared as asked stays with its writer.
             key = run.scope.key("user")
             path = str(Path(source.root) / drafted.document.path)
-            run.tally.problems.append(Trouble(path, f"{error} It was kept private.", "correct its front matter"))
+            run.tally.problems.append(
+                Trouble(path, f"{error} It was kept private.", "correct its front matter")
+            )
     now = now_micros()
     event = None
     if facts.date is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.chunk import ChunkSettings
@@ -78,7 +79,9 @@ def _remade(
     by_id = {record.id: record for record in old}
     for kept in labelled.kept:
         made[kept.id] = prepare(replace(by_id[kept.id], place=kept.place))
-    ordered = sorted(made.values(), key=lambda memory: memory.record.place.ordinal if memory.record.place else 0)
+    ordered = sorted(
+        made.values(), key=lambda memory: memory.record.place.ordinal if memory.record.place else 0
+    )
     return PutDocument(fresh_document, tuple(embed(ordered, _befores(ordered), base)))
 
 
@@ -92,13 +95,19 @@ def _traits(old: Sequence[Record]) -> Traits:
         first = old[0]
         shared = replace(first, key=f"user:{first.owner}", tags=(), event=None, pinned=False)
     return Traits(
-        shared.key, shared.owner, shared.tags, shared.event, shared.pinned, shared.recorded_at, shared.updated_at
+        shared.key,
+        shared.owner,
+        shared.tags,
+        shared.event,
+        shared.pinned,
+        shared.recorded_at,
+        shared.updated_at,
     )
 
 
 def _befores(ordered: Sequence[Prepared]) -> list[str]:
     befores = [""] if ordered else []
-    for before, memory in zip(ordered, ordered[1:], strict=False):
+    for before, memory in pairwise(ordered):
         same = before.record.heading_path == memory.record.heading_path
         befores.append(before.record.content if same else "")
     return befores
@@ -107,5 +116,3 @@ def _befores(ordered: Sequence[Prepared]) -> list[str]:
 def _again(memories: Sequence[Prepared], base: Embedder) -> list[Change]:
     fresh = [prepare(memory.record) for memory in memories]
     return [PutMemory(memory) for memory in embed(fresh, [""] * len(fresh), base)]
-
-

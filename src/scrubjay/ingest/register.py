@@ -37,7 +37,9 @@ def register(store: Store, scope: Scope, path: Path, wish: Source) -> Source:
     source = _holding(known, full)
     if source is None:
         if not full.exists():
-            raise InputError(f"{full} is not there. Nothing was synced.", hint="name a folder or file that exists")
+            raise InputError(
+                f"{full} is not there. Nothing was synced.", hint="name a folder or file that exists"
+            )
         single = full.is_file()
         source = Source(
             id=source_id(store.secret(scope), str(full)),

@@ -54,7 +54,9 @@ def when(value: str | date | None) -> When | None:
         text = value.isoformat() if isinstance(value, date) else str(value).strip()
         return _span(text) or _point(datetime.fromisoformat(text.replace("Z", "+00:00")))
     except (ValueError, OverflowError) as error:
-        raise InputError(f"{value!r} is not a date.", hint="write 2026-03-01 or 2026-03-01T10:00:00Z") from error
+        raise InputError(
+            f"{value!r} is not a date.", hint="write 2026-03-01 or 2026-03-01T10:00:00Z"
+        ) from error
 
 
 def _point(value: datetime) -> When:
@@ -80,7 +82,7 @@ def _span(text: str) -> When | None:
 
 
 def _midnight(day: date) -> int:
-    return micros(datetime(day.year, day.month, day.day).astimezone())  # noqa: DTZ001: local midnight is meant
+    return micros(datetime(day.year, day.month, day.day).astimezone())
 
 
 def shown(event: When | None, recorded_at: int) -> str:

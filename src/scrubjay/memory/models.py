@@ -29,5 +29,12 @@ class Model:
     @property
     def fingerprint(self) -> str:
         """Twelve hex digits that differ whenever the vectors would."""
-        parts = (self.provider, self.name, self.revision, str(self.dimensions), self.pooling, str(self.window))
+        parts = (
+            self.provider,
+            self.name,
+            self.revision,
+            str(self.dimensions),
+            self.pooling,
+            str(self.window),
+        )
         return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]

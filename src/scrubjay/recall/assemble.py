@@ -30,7 +30,9 @@ def assemble(
         record = records[candidate.id]
         explanation = None
         if wanted.explain:
-            named = {group.word: round(part, 6) for group, part in zip(plan.groups, parts, strict=False) if part}
+            named = {
+                group.word: round(part, 6) for group, part in zip(plan.groups, parts, strict=False) if part
+            }
             explanation = Explanation(candidate.contributions, candidate.factors, named)
         shown_text = snippet(record.content, plan.groups, wanted.snippet).text
         results.append(result(record, sources, candidate.score, shown_text, explanation))

@@ -41,7 +41,9 @@ def fetch(
     if window.neighbours < 0 or window.limit < 1 or window.offset < 0:
         raise InputError("neighbours and offset must not be negative, and limit must be at least 1.")
     if lines is not None and not path:
-        raise InputError("Lines are those of a path; a memory is returned whole.", hint="give path with lines")
+        raise InputError(
+            "Lines are those of a path; a memory is returned whole.", hint="give path with lines"
+        )
     if lines is not None and not 1 <= lines[0] <= lines[1]:
         raise InputError(f"Lines {lines[0]}-{lines[1]} are no range: the first line is 1.")
     records, unknown = _by_lines(reader, path, lines) if path else _by_ids(reader, ids, window.neighbours)
@@ -104,9 +106,7 @@ def _around(reader: Reader, record: Record, neighbours: int) -> list[Record]:
     ]
 
 
-def _bounded(
-    reader: Reader, records: Sequence[Record], unknown: tuple[str, ...], window: Window
-) -> Fetched:
+def _bounded(reader: Reader, records: Sequence[Record], unknown: tuple[str, ...], window: Window) -> Fetched:
     """Cut the joined text of the records to ``limit`` characters from ``offset``, on whole characters."""
     offset, limit = window.offset, window.limit
     sources = {source.id: source for source in reader.sources()}

@@ -36,7 +36,8 @@ def open_store(url: str, secret: bytes | None = None) -> Store:
 
         return PostgresStore(url, secret)
     raise InputError(
-        f"{url} names no kind of store.", hint="use a path, sqlite:///path, postgresql://host/database or memory://"
+        f"{url} names no kind of store.",
+        hint="use a path, sqlite:///path, postgresql://host/database or memory://",
     )
 
 

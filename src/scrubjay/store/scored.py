@@ -59,9 +59,13 @@ class ArrayScored:
             least = np.partition(micro, len(rows) - limit)[len(rows) - limit]
             chosen = micro >= least
             rows, micro = rows[chosen], micro[chosen]
-        order = np.lexsort((self.table.columns["key"][rows], self.table.columns["tier"][rows], -micro))[:limit]
+        order = np.lexsort((self.table.columns["key"][rows], self.table.columns["tier"][rows], -micro))[
+            :limit
+        ]
         ids = self.table.ids(rows[order])
-        return [Hit(memory, score) for memory, score in zip(ids, (micro[order] / MICRO).tolist(), strict=True)]
+        return [
+            Hit(memory, score) for memory, score in zip(ids, (micro[order] / MICRO).tolist(), strict=True)
+        ]
 
     def of(self, ids: Sequence[str]) -> list[float | None]:
         """Return the scores of memories by id."""

@@ -119,7 +119,9 @@ class Lineup:
             if state.state != "active":
                 continue
             if self._cold:
-                partial.append(f"{state.model.name} was not asked: loading it takes longer than a cold search.")
+                partial.append(
+                    f"{state.model.name} was not asked: loading it takes longer than a cold search."
+                )
                 continue
             embedder, problem = self._catalog.find(state.model)
             if embedder is None:
@@ -217,7 +219,8 @@ class Lineup:
                     return status
         names = ", ".join(status.name for status in held) or "none"
         raise NotFoundError(
-            f"No model {name} is registered in this store; there are: {names}.", hint=f"`scrubjay models add {name}`"
+            f"No model {name} is registered in this store; there are: {names}.",
+            hint=f"`scrubjay models add {name}`",
         )
 
     def _status_of(self, fingerprint: str) -> ModelStatus:

@@ -8,7 +8,9 @@ from scrubjay.store.base import Reader
 from scrubjay.text.tokens import TermGroup
 
 
-def ngrams(plan: Plan, reader: Reader, frequencies: tuple[int, ...]) -> tuple[Ranking | None, tuple[str, ...]]:
+def ngrams(
+    plan: Plan, reader: Reader, frequencies: tuple[int, ...]
+) -> tuple[Ranking | None, tuple[str, ...]]:
     """Rank by respelled words, when the visible memories lack some of the query's.
 
     A word that they hold needs no respelling, so the channel is silent, and free, for most queries.

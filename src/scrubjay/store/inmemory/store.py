@@ -118,7 +118,8 @@ class InMemoryReader:
         """Return title and length of memories."""
         held = {i: self._visible[i] for i in ids if i in self._visible}
         return {
-            i: Head(m.record.title, m.terms.length, m.record.turn is not None, m.record.role) for i, m in held.items()
+            i: Head(m.record.title, m.terms.length, m.record.turn is not None, m.record.role)
+            for i, m in held.items()
         }
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

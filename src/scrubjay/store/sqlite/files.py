@@ -59,7 +59,9 @@ class Files:
         self._open: OrderedDict[str, Mapped] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, name: tuple[int, int, int], dimensions: int, read: Callable[[], Iterable[Vectors]]) -> Mapped:
+    def of(
+        self, name: tuple[int, int, int], dimensions: int, read: Callable[[], Iterable[Vectors]]
+    ) -> Mapped:
         """Return the vectors of (segment, version, model), from a file that is made if it is not there.
 
         Args:

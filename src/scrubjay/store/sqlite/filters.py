@@ -51,6 +51,10 @@ def _in_documents(db: Database, tenant: int, where: Where) -> NDArray[np.int64]:
     found = db.execute("SELECT id, source, path FROM document WHERE tenant = ?", (tenant,)).fetchall()
     nums: list[int] = []
     for document, source, path in found:
-        if (not where.sources or source in where.sources) and (not where.path or path_passes(path, where.path)):
-            nums += [n for (n,) in db.execute("SELECT num FROM memory WHERE document = ?", (document,)).fetchall()]
+        if (not where.sources or source in where.sources) and (
+            not where.path or path_passes(path, where.path)
+        ):
+            nums += [
+                n for (n,) in db.execute("SELECT num FROM memory WHERE document = ?", (document,)).fetchall()
+            ]
     return np.array(nums, np.int64)

@@ -106,7 +106,9 @@ def language_number(db: Database, code: str) -> int:
 
 def model_number(db: Database, tenant: int, fingerprint: str) -> int:
     """Return a registered model's number."""
-    (number,) = db.execute("SELECT id FROM model WHERE tenant = ? AND fingerprint = ?", (tenant, fingerprint)).fetchone()
+    (number,) = db.execute(
+        "SELECT id FROM model WHERE tenant = ? AND fingerprint = ?", (tenant, fingerprint)
+    ).fetchone()
     return int(number)
 
 
@@ -171,7 +173,9 @@ def _strip_postings(db: Database, segment: int, taken: Sequence[tuple[int, list[
         for term in terms:
             by_term[term].add(slot)
     for term, gone in by_term.items():
-        (data,) = db.execute("SELECT data FROM posting WHERE segment = ? AND term = ?", (segment, term)).fetchone()
+        (data,) = db.execute(
+            "SELECT data FROM posting WHERE segment = ? AND term = ?", (segment, term)
+        ).fetchone()
         held, counts = pack.unpack_postings(data)
         if len(held) == len(gone):
             db.execute("DELETE FROM posting WHERE segment = ? AND term = ?", (segment, term))
@@ -185,7 +189,8 @@ def _blank_vectors(db: Database, segment: int, slots: set[int]) -> None:
     """Zero the rows in place: rewriting megabytes to remove one row would be the cost of every edit."""
     gone = np.array(sorted(slots), np.uint16)
     found = db.execute(
-        "SELECT v.id, v.rows, m.dimensions FROM vector v JOIN model m ON m.id = v.model WHERE v.segment = ?", (segment,)
+        "SELECT v.id, v.rows, m.dimensions FROM vector v JOIN model m ON m.id = v.model WHERE v.segment = ?",
+        (segment,),
     ).fetchall()
     for row_id, rows, dimensions in found:
         with db.blob_open("main", "vector", "data", row_id, True) as blob:

@@ -100,7 +100,9 @@ def _postings(
 ) -> list[tuple[int, int, bytes]]:
     found: list[tuple[int, int, bytes]] = []
     for segment in sorted(segments):
-        found += db.execute("SELECT term, segment, data FROM posting WHERE segment = ?", (segment,)).fetchall()
+        found += db.execute(
+            "SELECT term, segment, data FROM posting WHERE segment = ?", (segment,)
+        ).fetchall()
     found.sort(key=lambda row: row[:2])
     return list(_joined(found, remap, fresh))
 

@@ -131,7 +131,9 @@ def _run(connection: Database, number: int, name: str, script: str) -> None:
         # Another process may have run it between our look and our lock.
         if connection.pragma("user_version") < number:
             connection.execute(script)
-            connection.execute("INSERT INTO migration VALUES (?, ?, ?)", (number, name, time.time_ns() // 1000))
+            connection.execute(
+                "INSERT INTO migration VALUES (?, ?, ?)", (number, name, time.time_ns() // 1000)
+            )
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", number)
         connection.execute("COMMIT")

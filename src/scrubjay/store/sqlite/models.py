@@ -15,6 +15,7 @@ from scrubjay.store.sqlite.tenant import Tenant
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
 
+
 def put(db: Database, tenant: int, model: Model, state: str) -> None:
     """Register a model, with every memory of the tenant waiting for it, or change the state of one."""
     known = registry.registered(db, tenant)

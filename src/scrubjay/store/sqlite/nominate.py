@@ -66,9 +66,7 @@ class NominatedScored:
         known = sorted({row for row in rows if row is not None})
         best = self.query.exact(np.array(known, np.int64))
         scores = dict(zip(known, best.tolist(), strict=True))
-        return [
-            rounded(scores[row]) if row is not None and scores[row] > -np.inf else None for row in rows
-        ]
+        return [rounded(scores[row]) if row is not None and scores[row] > -np.inf else None for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

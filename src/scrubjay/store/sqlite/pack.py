@@ -37,7 +37,9 @@ def unpack_postings(data: bytes) -> Postings:
 
 def pack_vectors(slots: NDArray[np.uint16], scales: NDArray[np.float32], data: NDArray[np.int8]) -> bytes:
     """Return rows of vectors as bytes: all slots, all scales, then the rows."""
-    return slots.astype("<u2").tobytes() + scales.astype("<f4").tobytes() + np.ascontiguousarray(data).tobytes()
+    return (
+        slots.astype("<u2").tobytes() + scales.astype("<f4").tobytes() + np.ascontiguousarray(data).tobytes()
+    )
 
 
 def unpack_vectors(blob: bytes, rows: int, dimensions: int) -> Vectors:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 NO_TENANT = -1
 
+
 class SQLiteReader:
     """A view that lasts as long as its transaction."""
 
@@ -60,7 +61,10 @@ class SQLiteReader:
             f"AND key IN ({self._marks}) ORDER BY root, id",
             (self._tenant, *self._scope.keys),
         ).fetchall()
-        return [Source(i, r, d, tuple(json.loads(n)), tuple(json.loads(x)), k, a, s) for i, r, d, n, x, k, a, s in found]
+        return [
+            Source(i, r, d, tuple(json.loads(n)), tuple(json.loads(x)), k, a, s)
+            for i, r, d, n, x, k, a, s in found
+        ]
 
     def documents(self, source: str) -> dict[str, Document]:
         """Return a source's documents by path."""
@@ -77,7 +81,8 @@ class SQLiteReader:
 
     def _records(self, condition: str, values: Sequence[object], tail: str = "") -> list[Record]:
         found = self._db.execute(
-            f"{rows.SELECT} WHERE m.tenant = ? AND m.generation = ? AND m.key IN ({self._marks}) AND {condition} {tail}",
+            f"{rows.SELECT} WHERE m.tenant = ? AND m.generation = ? AND m.key IN ({self._marks}) "
+            f"AND {condition} {tail}",
             (*self._own, *values),
         ).fetchall()
         return [rows.to_record(row) for row in found]
@@ -86,8 +91,8 @@ class SQLiteReader:
         """Return how many visible passages these sources' documents hold."""
         marks = ",".join("?" * len(sources))
         (found,) = self._db.execute(
-            f"SELECT count(*) FROM memory m JOIN document d ON d.id = m.document WHERE m.tenant = ? AND m.generation = ? "
-            f"AND m.key IN ({self._marks}) AND d.source IN ({marks})",
+            "SELECT count(*) FROM memory m JOIN document d ON d.id = m.document WHERE m.tenant = ? "
+            f"AND m.generation = ? AND m.key IN ({self._marks}) AND d.source IN ({marks})",
             (*self._own, *sources),
         ).fetchone()
         return int(found)
@@ -117,8 +122,8 @@ class SQLiteReader:
         found: dict[str, Head] = {}
         for batch in rows.batches(list(places)):
             held = self._db.execute(
-                f"SELECT tier, hash, title, turn, role FROM memory WHERE tenant = ? AND generation = ? AND key IN ({self._marks}) "
-                f"AND hash IN ({','.join('?' * len(batch))})",
+                "SELECT tier, hash, title, turn, role FROM memory WHERE tenant = ? AND generation = ? "
+                f"AND key IN ({self._marks}) AND hash IN ({','.join('?' * len(batch))})",
                 (*self._own, *map(rows.sort_hash, batch)),
             ).fetchall()
             for tier, number, title, turn, role in held:
@@ -147,7 +152,9 @@ class SQLiteReader:
         """Return visible ids that begin with a prefix."""
         found: list[str] = []
         for tier, mark in sorted(PREFIX.items(), key=lambda pair: pair[1]):
-            digits = prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
+            digits = (
+                prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
+            )
             if digits is None or len(digits) > DIGITS or not set(digits) <= set("0123456789abcdef"):
                 continue
             ends = (int(digits.ljust(DIGITS, fill), 16) - SIGN for fill in "0f")
@@ -175,7 +182,9 @@ class SQLiteReader:
             self._found[group] = words.postings(self._db, self._tenant, self._table(), group)
         return self._found[group]
 
-    def nearest(self, fingerprint: str, query: NDArray[np.float32], where: Where) -> ArrayScored | NominatedScored:
+    def nearest(
+        self, fingerprint: str, query: NDArray[np.float32], where: Where
+    ) -> ArrayScored | NominatedScored:
         """Score by cosine with the best window."""
         known = registry.registered(self._db, self._tenant)
         if fingerprint not in known:
@@ -195,7 +204,9 @@ class SQLiteReader:
         if not codes:
             return ()
         marks = ",".join("?" * len(codes))
-        found = self._db.execute(f"SELECT code FROM language WHERE id IN ({marks}) ORDER BY code", codes).fetchall()
+        found = self._db.execute(
+            f"SELECT code FROM language WHERE id IN ({marks}) ORDER BY code", codes
+        ).fetchall()
         return tuple(code for (code,) in found)
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
@@ -211,7 +222,10 @@ class SQLiteReader:
 
     def models(self) -> list[ModelState]:
         """Return the registered models."""
-        found = [ModelState(model, state) for _, model, state in registry.registered(self._db, self._tenant).values()]
+        found = [
+            ModelState(model, state)
+            for _, model, state in registry.registered(self._db, self._tenant).values()
+        ]
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
     def coverage(self, fingerprint: str) -> Coverage:
@@ -248,7 +262,11 @@ class SQLiteReader:
             f"ORDER BY {order} LIMIT ?",
             (*values, *self._own, limit),
         ).fetchall()
-        return [Waiting(record, self._before(num)) for (num,) in nums for record in self._records("m.num = ?", (num,))]
+        return [
+            Waiting(record, self._before(num))
+            for (num,) in nums
+            for record in self._records("m.num = ?", (num,))
+        ]
 
     def _before(self, num: int) -> str:
         row = self._db.execute(
@@ -286,15 +304,15 @@ class SQLiteReader:
             tiers[tier] = tiers.get(tier, 0) + count
             statuses[status] = statuses.get(status, 0) + count
         (documents,) = self._db.execute(
-            "SELECT count(*) FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = d.source WHERE d.tenant = ? "
-            f"AND d.generation = ? AND s.key IN ({self._marks})",
+            "SELECT count(*) FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = d.source "
+            f"WHERE d.tenant = ? AND d.generation = ? AND s.key IN ({self._marks})",
             self._own,
         ).fetchone()
-        return Counts(sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, len(self.sources()))
+        return Counts(
+            sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, len(self.sources())
+        )
 
     def versions(self) -> Versions | None:
         """Return the versions that made the memories."""
         row = self._db.execute("SELECT versions FROM tenant WHERE id = ?", (self._tenant,)).fetchone()
         return Versions(**json.loads(row[0])) if row is not None and row[0] else None
-
-

@@ -46,8 +46,8 @@ class SQLiteRebuild:
     def documents(self) -> list[Document]:
         """Return the documents of the generation that answers."""
         found = self._db.execute(
-            "SELECT source, path, content_hash, mtime_ns, size, title, cursor, chunker, tokenizer, scrubber, extractor, "
-            "labeller FROM document WHERE tenant = ? AND generation = ? ORDER BY source, path",
+            "SELECT source, path, content_hash, mtime_ns, size, title, cursor, chunker, tokenizer, scrubber, "
+            "extractor, labeller FROM document WHERE tenant = ? AND generation = ? ORDER BY source, path",
             (self._old.number, self._old.generation),
         ).fetchall()
         return [

@@ -20,9 +20,9 @@ MARKS: Final = ",".join("?" * (FIELDS.count(",") + 1))
 INSERT: Final = f"INSERT INTO memory ({FIELDS}) VALUES ({MARKS})"
 SELECT: Final = (
     "SELECT m.hash, m.tier, m.content, m.content_hash, m.title, m.key, m.owner, m.recorded_at, m.updated_at, "
-    "m.heading_path, m.tags, m.project, m.agent, m.session, m.role, m.turn, m.origin, m.status, m.pinned, m.confidence, "
-    "m.strength, m.event_start, m.event_end, m.event_precision, m.event_zone, m.valid_from, m.valid_until, m.last_used, "
-    "d.source, d.path, m.ordinal, m.char_start, m.char_end, m.line_start, m.line_end "
+    "m.heading_path, m.tags, m.project, m.agent, m.session, m.role, m.turn, m.origin, m.status, m.pinned, "
+    "m.confidence, m.strength, m.event_start, m.event_end, m.event_precision, m.event_zone, m.valid_from, "
+    "m.valid_until, m.last_used, d.source, d.path, m.ordinal, m.char_start, m.char_end, m.line_start, m.line_end "
     "FROM memory m LEFT JOIN document d ON d.id = m.document "
 )
 

@@ -29,8 +29,8 @@ class Tables:
         """Return the table of these visibility keys, as the open transaction sees it."""
         marks = ",".join("?" * len(keys))
         heads = db.execute(
-            f"SELECT id, version, slots, live, length FROM segment WHERE tenant = ? AND generation = ? AND key IN ({marks})"
-            " ORDER BY id",
+            "SELECT id, version, slots, live, length FROM segment WHERE tenant = ? AND generation = ? "
+            f"AND key IN ({marks}) ORDER BY id",
             (tenant, generation, *keys),
         ).fetchall()
         name = (id(self), tenant, tuple((head[0], head[1]) for head in heads))
@@ -63,4 +63,6 @@ def _read(db: Database, heads: Sequence[tuple[int, int, int, int, int]]) -> Tabl
     average = length / memories if length else 1.0
     # Not np.unique: it imports numpy.ma, a tenth of a cold search.
     languages = tuple(np.flatnonzero(np.bincount(columns["language"][live])).tolist())
-    return Table(tuple(parts), columns, live, columns["length"].astype(np.float64), memories, average, languages)
+    return Table(
+        tuple(parts), columns, live, columns["length"].astype(np.float64), memories, average, languages
+    )

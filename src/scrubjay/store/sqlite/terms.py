@@ -58,7 +58,9 @@ class Vocabulary:
         segments = [s for (s,) in db.execute("SELECT id FROM segment WHERE tenant = ?", (tenant,)).fetchall()]
         for number in numbers:
             held = any(
-                db.execute("SELECT 1 FROM posting WHERE segment = ? AND term = ?", (segment, number)).fetchone()
+                db.execute(
+                    "SELECT 1 FROM posting WHERE segment = ? AND term = ?", (segment, number)
+                ).fetchone()
                 for segment in segments
             )
             if not held:
@@ -82,7 +84,8 @@ def sharing_trigrams(db: Database, tenant: int, word: str) -> list[str]:
         return []
     match = " OR ".join('"' + gram.replace('"', '""') + '"' for gram in grams)
     found = db.execute(
-        "SELECT t.text FROM term_gram JOIN term t ON t.id = term_gram.rowid WHERE term_gram MATCH ? AND t.tenant = ? LIMIT ?",
+        "SELECT t.text FROM term_gram JOIN term t ON t.id = term_gram.rowid "
+        "WHERE term_gram MATCH ? AND t.tenant = ? LIMIT ?",
         (match, tenant, MOST_SHARING),
     ).fetchall()
     return [text for (text,) in found]

@@ -49,7 +49,9 @@ class Blocks:
                 return kept
         vectors = _read(db, part.segment, model, dimensions)
         with self._lock:
-            for stale in [k for k in self._kept if k[0] == part.segment and k[2] == model and k[1] < part.version]:
+            for stale in [
+                k for k in self._kept if k[0] == part.segment and k[2] == model and k[1] < part.version
+            ]:
                 self._bytes -= _size(self._kept.pop(stale))
             if name not in self._kept:
                 self._kept[name] = vectors

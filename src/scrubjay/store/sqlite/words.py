@@ -26,7 +26,9 @@ def _postings(db: Database, tenant: int, table: Table, form: str) -> Found:
         return NOTHING
     slots, counts = [], []
     for part in table.parts:
-        held = db.execute("SELECT data FROM posting WHERE segment = ? AND term = ?", (part.segment, row[0])).fetchone()
+        held = db.execute(
+            "SELECT data FROM posting WHERE segment = ? AND term = ?", (part.segment, row[0])
+        ).fetchone()
         if held is not None:
             places, frequencies = unpack_postings(held[0])
             slots.append(places.astype(np.int64) + part.first)

@@ -28,7 +28,9 @@ LOG_FLOOR = 100_000
 class Writer:
     """One transaction's work. `finish` must be called before the commit."""
 
-    def __init__(self, db: Database, tenant: Tenant, scope: Scope | None, vocabulary: terms.Vocabulary) -> None:
+    def __init__(
+        self, db: Database, tenant: Tenant, scope: Scope | None, vocabulary: terms.Vocabulary
+    ) -> None:
         self._db = db
         self._tenant = tenant
         self._scope = scope
@@ -56,16 +58,19 @@ class Writer:
                 self._put([memory], None, None)
             case c.Forget(ids):
                 self._forget(ids)
-            case c.PutModel(model, state):
+            case c.PutModel() | c.DropModel() | c.PutVectors():
                 self._flush()
+                self._change_models(change)
+
+    def _change_models(self, change: c.Change) -> None:
+        match change:
+            case c.PutModel(model, state):
                 models.put(self._db, self._tenant.number, model, state)
                 self._models = registry.registered(self._db, self._tenant.number)
             case c.DropModel(fingerprint):
-                self._flush()
                 models.drop(self._db, self._tenant.number, fingerprint)
                 self._models = registry.registered(self._db, self._tenant.number)
             case c.PutVectors():
-                self._flush()
                 model = self._model(change.fingerprint)
                 for named, (_, codes) in change.vectors.items():
                     fitting(model, codes, f"Memory {named}")
@@ -172,8 +177,8 @@ class Writer:
         )  # fmt: skip
         if number is None:
             self._db.execute(
-                "INSERT INTO document (path, content_hash, mtime_ns, size, cursor, title, chunker, tokenizer, scrubber, "
-                "extractor, labeller, tenant, source, generation) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                "INSERT INTO document (path, content_hash, mtime_ns, size, cursor, title, chunker, tokenizer, "
+                "scrubber, extractor, labeller, tenant, source, generation) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                 (*values, self._tenant.number, d.source, self._tenant.generation),
             )
             number = self._db.last_insert_rowid()
@@ -195,8 +200,14 @@ class Writer:
 
     def _left(self, document: int, kept: set[str]) -> list[int]:
         """Return the visible passages of a document that a change of it does not keep."""
-        found = self._db.execute("SELECT num, hash, tier, key FROM memory WHERE document = ?", (document,)).fetchall()
-        return [n for n, number, tier, key in found if self._sees(key) and rows.from_hash(tier, number) not in kept]
+        found = self._db.execute(
+            "SELECT num, hash, tier, key FROM memory WHERE document = ?", (document,)
+        ).fetchall()
+        return [
+            n
+            for n, number, tier, key in found
+            if self._sees(key) and rows.from_hash(tier, number) not in kept
+        ]
 
     def _move(self, memory: str, place: Place, document: int) -> None:
         if not (nums := self._numbers([memory])):
@@ -235,7 +246,9 @@ class Writer:
                 self._db.execute("INSERT INTO tag VALUES (?, ?)", (tag, num))
             for fingerprint, (number, _, _) in self._models.items():
                 if fingerprint not in memory.vectors:
-                    self._db.execute("INSERT INTO pending VALUES (?, ?, ?)", (number, rows.sort_hash(record.id), num))
+                    self._db.execute(
+                        "INSERT INTO pending VALUES (?, ?, ?)", (number, rows.sort_hash(record.id), num)
+                    )
             self._log(record.key, record.id, "put")
 
     def _model(self, fingerprint: str) -> Model:
@@ -268,17 +281,22 @@ class Writer:
         ]
 
     def _remove(self, nums: Sequence[int], op: str | None) -> None:
-        self._rewrite |= set(index.take_out(self._db, [num for num in nums if self._fresh.pop(num, None) is None]))
+        self._rewrite |= set(
+            index.take_out(self._db, [num for num in nums if self._fresh.pop(num, None) is None])
+        )
         for num in nums:
             if op is not None:
-                key, tier, number = self._db.execute("SELECT key, tier, hash FROM memory WHERE num = ?", (num,)).fetchone()
+                key, tier, number = self._db.execute(
+                    "SELECT key, tier, hash FROM memory WHERE num = ?", (num,)
+                ).fetchone()
                 self._log(key, rows.from_hash(tier, number), op)
             for table in ("memory", "tag", "pending"):
                 self._db.execute(f"DELETE FROM {table} WHERE num = ?", (num,))
 
     def _log(self, key: str, memory: str, op: str) -> None:
         self._db.execute(
-            "INSERT INTO change (tenant, key, memory, op) VALUES (?, ?, ?, ?)", (self._tenant.number, key, memory, op)
+            "INSERT INTO change (tenant, key, memory, op) VALUES (?, ?, ?, ?)",
+            (self._tenant.number, key, memory, op),
         )
 
     def _forget(self, ids: Sequence[str]) -> None:
