@@ -5,8 +5,10 @@ import pytest
 from scrubjay.config import (
     PROVIDERS,
     RUNTIMES,
+    ModelSettings,
     Settings,
     api_key,
+    auto_keys,
     config_path,
     load,
     names,
@@ -97,7 +99,7 @@ def test_a_mistyped_setting_is_an_error_with_its_line_and_the_nearest_name(file)
         ("[sync]\ninclude = '*.md'\n", "it takes a list", ""),
         ("[sync]\nembed_seconds = nan\n", "it takes a number from 0", ""),
         ("user = '  '\n", "user is '  '", ""),
-        ("[models.x]\nmodel = 'y'\n", "[models.x] names no provider", "one of gemini"),
+        ("[models.x]\nmodel = 'y'\n", "[models.x] names no provider", "one of auto"),
         ("[chunk]\noverlap = 450\n", "overlap < target <= most", ""),
         ("[chunk\n", "is not TOML", ""),
     ],
@@ -175,7 +177,7 @@ def test_a_key_is_read_only_from_the_variable_that_is_named(file) -> None:
 
 
 def test_the_providers_offered_are_services_and_libraries_that_exist() -> None:
-    assert {*PROVIDERS, "static", "minilm"} == set(KNOWN_PROVIDERS)
+    assert {*PROVIDERS, "static", "minilm"} == {*KNOWN_PROVIDERS, "auto"}
     assert RUNTIMES == KNOWN_RUNTIMES
 
 
@@ -192,3 +194,9 @@ def test_colours_are_off_where_the_environment_says_so() -> None:
     assert plain_output({"NO_COLOR": "1"})
     assert plain_output({"TERM": "dumb"})
     assert not plain_output({"TERM": "xterm", "NO_COLOR": ""})
+
+
+def test_keys_in_the_environment_are_read_for_auto_alone() -> None:
+    environ = {"OPENAI_API_KEY": "one", "VOYAGE_API_KEY": "two", "GEMINI_API_KEY": ""}
+    assert auto_keys(ModelSettings(provider="auto"), environ) == {"openai": "one", "voyage": "two"}
+    assert auto_keys(ModelSettings(provider="openai"), environ) == {}

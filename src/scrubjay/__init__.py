@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from scrubjay.aio import AsyncMemory
     from scrubjay.engine import Memory
     from scrubjay.errors import ScrubjayError
     from scrubjay.memory.new import NewMemory
 
-__all__ = ["Memory", "NewMemory", "ScrubjayError", "__version__"]
+__all__ = ["AsyncMemory", "Memory", "NewMemory", "ScrubjayError", "__version__"]
 __version__ = "0.1.0"
 
-_WHERE = {"Memory": "scrubjay.engine", "NewMemory": "scrubjay.memory.new", "ScrubjayError": "scrubjay.errors"}
+_WHERE = {
+    "AsyncMemory": "scrubjay.aio",
+    "Memory": "scrubjay.engine",
+    "NewMemory": "scrubjay.memory.new",
+    "ScrubjayError": "scrubjay.errors",
+}
 
 
 def __getattr__(name: str) -> Any:

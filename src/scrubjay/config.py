@@ -24,7 +24,7 @@ CONFIG_VARIABLE: Final = "SCRUBJAY_CONFIG"
 
 FUSIONS = ("auto", "rrf", "weighted")
 RUNTIMES = ("auto", "onnxruntime", "openvino")
-PROVIDERS = ("gemini", "openai", "openai-compatible", "sentence-transformers", "voyage")
+PROVIDERS = ("auto", "gemini", "openai", "openai-compatible", "sentence-transformers", "voyage")
 
 
 def default_config_path() -> Path:
@@ -260,6 +260,22 @@ def load(
 def config_path(environ: Mapping[str, str] | None = None) -> Path:
     """Return the settings file that ``load`` reads; it need not exist."""
     return _named_file(os.environ if environ is None else environ) or default_config_path()
+
+
+KEY_VARIABLES: Final[Mapping[str, str]] = {
+    "openai": "OPENAI_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+    "voyage": "VOYAGE_API_KEY",
+}
+"""Where the services' own tools keep their keys. Read only for a model whose provider is ``auto``."""
+
+
+def auto_keys(model: ModelSettings, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the services' keys for ``provider = "auto"``; none for any other: a key alone is no configuration."""
+    if model.provider != "auto":
+        return {}
+    found = os.environ if environ is None else environ
+    return {provider: found[name] for provider, name in KEY_VARIABLES.items() if found.get(name)}
 
 
 def api_key(name: str, model: ModelSettings, environ: Mapping[str, str] | None = None) -> str:

@@ -107,7 +107,7 @@ def test_no_file_names_a_place_of_one_machine() -> None:
 def test_the_public_names_are_these() -> None:
     import scrubjay
 
-    assert scrubjay.__all__ == ["Memory", "NewMemory", "ScrubjayError", "__version__"]
+    assert scrubjay.__all__ == ["AsyncMemory", "Memory", "NewMemory", "ScrubjayError", "__version__"]
     assert all(getattr(scrubjay, name) is not None for name in scrubjay.__all__)
     assert not hasattr(scrubjay, "no_such_name")
 

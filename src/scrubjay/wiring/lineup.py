@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.config import ModelSettings, Settings, api_key
+from scrubjay.config import ModelSettings, Settings, api_key, auto_keys
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.memory.scope import Scope
 from scrubjay.providers.catalog import Catalog
@@ -61,11 +61,13 @@ def _extra(settings: Settings, name: str, model: ModelSettings, announce: Callab
     return open_embedder(
         EmbedderSpec(
             provider=model.provider,
-            name=model.model or name,
+            name=model.model or ("" if model.provider == "auto" else name),
             base_url=model.base_url,
             api_key=api_key(name, model),
+            keys=auto_keys(model),
             dimensions=model.dimensions,
             cache_dir=settings.cache_dir,
+            runtime=settings.models.runtime,
             announce=announce,
             batch=model.batch,
             concurrency=model.concurrency,
