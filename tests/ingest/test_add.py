@@ -172,8 +172,8 @@ def test_a_day_from_and_until_the_same_is_a_day(memory: Memory) -> None:
 
 def test_halves_of_characters_and_nuls_are_replaced_in_every_field(memory: Memory) -> None:
     record = stored(
-        memory, "a \ud83d b\x00c", title="t\ud800", tags=["g\udfff"], session="s\ud800", role="r\x00", project="p\ud800",
-        agent="a\ud800",
+        memory, "a \ud83d b\x00c", title="t\ud800", tags=["g\udfff"], session="s\ud800", role="r\x00",
+        project="p\ud800", agent="a\ud800",
     )  # fmt: skip
     assert (record.content, record.title, record.tags) == ("a ? b\ufffdc", "t?", ("g?",))
     assert (record.session, record.role, record.project, record.agent) == ("s?", "r\ufffd", "p?", "a?")
