@@ -5,6 +5,7 @@ Its own module, for a search asks it before it answers and must not load the who
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,9 +13,14 @@ from scrubjay.ingest.sources.files import DEFAULT_INCLUDE, FileState, Scan, scan
 from scrubjay.memory.records import Document, Source
 
 
-def compare(source: Source, known: Mapping[str, Document]) -> tuple[Scan, list[FileState], list[str]]:
-    """Return the scan of a source, the files whose time or size changed, and the paths that are gone."""
-    found = scan(Path(source.root), include=source.include or DEFAULT_INCLUDE, exclude=source.exclude)
+def look(source: Source, until: float = math.inf) -> Scan:
+    """Return the files of a source; until the clock (``time.monotonic``) says stop."""
+    include = source.include or DEFAULT_INCLUDE
+    return scan(Path(source.root), include=include, exclude=source.exclude, until=until)
+
+
+def compare(found: Scan, known: Mapping[str, Document]) -> tuple[list[FileState], list[str]]:
+    """Return the files whose time or size is not what is stored, and the paths that are gone."""
     changed = [
         file
         for file in found.files
@@ -24,7 +30,7 @@ def compare(source: Source, known: Mapping[str, Document]) -> tuple[Scan, list[F
     present = {file.path for file in found.files}
     unread = {problem.path for problem in found.problems if problem.hides}
     gone = [path for path in known if path not in present and not _within(path, unread)]
-    return found, changed, gone
+    return changed, gone
 
 
 def _within(path: str, folders: set[str]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.ingest.compare import compare
+from scrubjay.ingest.compare import compare, look
 from scrubjay.memory.records import Source
 from scrubjay.store.base import Reader
 
@@ -39,13 +39,14 @@ def fresh(reader: Reader, sources: Sequence[Source]) -> Freshness:
     changed: list[str] = []
     partial: list[str] = []
     for source in sources:
-        if time.monotonic() - started > BUDGET:
+        found = look(source, started + BUDGET)
+        if not found.complete:
             partial.append(
                 f"{source.root} was not compared with the store: the look takes longer than 20 ms."
             )
             continue
-        found, stale, gone = compare(source, reader.documents(source.id))
-        if found.missing or not (stale or gone):
+        stale, gone = ([], []) if found.missing else compare(found, reader.documents(source.id))
+        if not (stale or gone):
             continue
         if len(stale) + len(gone) > MOST_CHANGED:
             partial.append(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest.chunk import ChunkSettings
-from scrubjay.ingest.compare import compare
+from scrubjay.ingest.compare import compare, look
 from scrubjay.ingest.label import Ids, Labelled, Traits, label
 from scrubjay.ingest.noted import noted, said
 from scrubjay.ingest.read import Drafted, draft, read
@@ -70,7 +70,8 @@ def sync(run: Run, registered: Source, source: Source) -> None:
     """
     with run.store.reader(run.scope) as reader:
         known = reader.documents(source.id)
-    found, changed, gone = compare(source, known)
+    found = look(source)
+    changed, gone = compare(found, known)
     tally = run.tally
     tally.files += len(found.files)
     tally.problems += [Trouble(str(Path(source.root) / p.path), p.message, p.hint) for p in found.problems]

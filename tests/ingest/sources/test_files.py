@@ -202,3 +202,10 @@ def test_an_ignore_file_that_is_no_text_is_a_problem_and_the_folder_is_listed(tm
     found = scan(tmp_path)
     assert paths(found) == ["a.md"]
     assert found.problems[0].path == ".gitignore"
+
+
+def test_a_scan_whose_time_is_up_says_so_and_names_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("x")
+    given_up = scan(tmp_path, until=0.0)
+    assert (given_up.complete, given_up.files, given_up.missing) == (False, (), False)
+    assert scan(tmp_path).complete

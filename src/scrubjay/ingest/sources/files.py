@@ -19,8 +19,10 @@ A root that is a file
     Lists that file alone, whatever its name; its ``path`` is its name.
 """
 
+import math
 import os
 import stat
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +33,7 @@ from scrubjay.ingest.sources.read import MOST_BYTES, FileText, read, within
 
 __all__ = ["DEFAULT_INCLUDE", "MOST_BYTES", "FileState", "FileText", "Problem", "Scan", "read", "scan"]
 
+LOOKS = 64  # entries between two looks at the clock: about half a millisecond
 # What the Markdown chunker reads as it is meant. reStructuredText and Org have other headings, so their
 # sections would come out untitled: they are taken when `include` asks for them.
 DEFAULT_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
@@ -76,20 +79,29 @@ class Scan:
         files: The listed files, by path.
         problems: What could not be listed, by path.
         missing: The root is not there or cannot be read. Nothing may be judged as removed.
+        complete: False where the time was up before everything was seen; then nothing else here counts.
     """
 
     files: tuple[FileState, ...]
     problems: tuple[Problem, ...]
     missing: bool
+    complete: bool = True
 
 
-def scan(root: Path, *, include: Sequence[str] = DEFAULT_INCLUDE, exclude: Sequence[str] = ()) -> Scan:
+def scan(
+    root: Path,
+    *,
+    include: Sequence[str] = DEFAULT_INCLUDE,
+    exclude: Sequence[str] = (),
+    until: float = math.inf,
+) -> Scan:
     """List the files of a source without opening any of them (but its ignore files).
 
     Args:
         root: A folder, or one file.
         include: gitignore patterns of what to list.
         exclude: gitignore patterns of what to leave out; they overrule every ignore file.
+        until: When to give up, as ``time.monotonic`` counts.
 
     Raises:
         InputError: ``include`` or ``exclude`` holds what is no pattern.
@@ -111,7 +123,7 @@ def scan(root: Path, *, include: Sequence[str] = DEFAULT_INCLUDE, exclude: Seque
         reason = error.strerror or str(error)
         hint = "check the path, or whether its disk is mounted"
         return Scan((), (Problem(".", f"{root} cannot be read: {reason}. Nothing was removed.", hint),), True)
-    return _Walk(top, taking, leaving).run()
+    return _Walk(top, taking, leaving, until).run()
 
 
 def _single(root: Path, info: os.stat_result) -> Scan:
@@ -139,8 +151,8 @@ class _Folder:
 class _Walk:
     """One walk over a root: an explicit stack, so depth is bounded by the disk alone."""
 
-    def __init__(self, top: str, include: Include, exclude: Ignore) -> None:
-        self.top, self.include, self.exclude = top, include, exclude
+    def __init__(self, top: str, include: Include, exclude: Ignore, until: float) -> None:
+        self.top, self.include, self.exclude, self.until = top, include, exclude, until
         self.files: list[FileState] = []
         self.problems: list[Problem] = []
         self.links: list[tuple[str, str, Rules]] = []
@@ -151,7 +163,8 @@ class _Walk:
         stack = [_Folder(self.top, "", ())]
         while True:
             while stack:
-                self._folder(stack.pop(), stack)
+                if not self._folder(stack.pop(), stack):
+                    return Scan((), (), False, complete=False)
             if not self.links:
                 break
             # Links come after everything that is there under its own name, in the order of their paths, so
@@ -164,25 +177,28 @@ class _Walk:
         self.problems.sort(key=lambda problem: problem.path)
         return Scan(tuple(self.files), tuple(self.problems), False)
 
-    def _folder(self, folder: _Folder, stack: list[_Folder]) -> None:
+    def _folder(self, folder: _Folder, stack: list[_Folder]) -> bool:
         try:
             info = os.stat(folder.path)
             if (info.st_dev, info.st_ino) in self.seen:
-                return
+                return True
             self.seen.add((info.st_dev, info.st_ino))
             with os.scandir(folder.path) as entries:
                 found = list(entries)
         except OSError as error:
             self._unreadable(folder.relative, error)
-            return
+            return True
         if folder.relative and any(entry.name == "pyvenv.cfg" for entry in found):
-            return
+            return True
         rules = self._rules(folder, found)
-        for entry in found:
+        for place, entry in enumerate(found):
+            if place % LOOKS == 0 and time.monotonic() > self.until:
+                return False
             try:
                 self._entry(entry, folder.relative, rules, stack)
             except OSError as error:
                 self._unreadable(folder.relative + entry.name, error)
+        return True
 
     def _rules(self, folder: _Folder, found: Iterable[os.DirEntry[str]]) -> Rules:
         """The rules above, with those of this folder's own ignore files in front."""
