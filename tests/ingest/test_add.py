@@ -61,6 +61,10 @@ def test_two_users_hold_the_same_text_apart(opened: Callable[..., Memory]) -> No
     assert bob.get(first.id).unknown == (first.id,)
 
 
+def test_an_id_tells_one_tenant_nothing_of_anothers_texts(opened: Callable[..., Memory]) -> None:
+    assert opened(tenant="one").add("Same.").id != opened(tenant="two").add("Same.").id
+
+
 def test_the_same_twice_in_one_call_is_one(memory: Memory) -> None:
     found = memory.add_many([NewMemory("a"), NewMemory("b"), NewMemory("a")])
     assert [item.existed for item in found] == [False, False, True]

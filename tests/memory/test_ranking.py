@@ -22,6 +22,11 @@ def test_a_score_is_the_sum_of_the_parts_times_the_factors_to_a_millionth() -> N
     assert Candidate("a", ()).score == 0.0
 
 
+def test_small_parts_are_not_lost_beside_large_ones() -> None:
+    parts = tuple(Contribution("x", value, value, 1.0) for value in (1e16, 1.0, -1e16))
+    assert Candidate("a", parts).score == 1.0
+
+
 RECIPROCALS = st.lists(st.integers(1, 60).map(lambda rank: 1 / (60 + rank)), min_size=3, max_size=4)
 
 

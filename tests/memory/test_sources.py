@@ -45,6 +45,12 @@ def test_what_names_none_or_several_is_an_error_with_the_way_to_the_list(name: s
     assert "scrubjay sources" in caught.value.hint
 
 
+def test_what_every_id_begins_with_names_no_source_though_there_is_only_one() -> None:
+    for name in ("src_", "src", ""):
+        with pytest.raises(NotFoundError):
+            named([NOTES], name)
+
+
 def test_a_source_that_is_one_file_lies_where_the_file_lies() -> None:
     assert [single(source) for source in ALL] == [False, False, True]
     assert [location(source) for source in ALL] == [

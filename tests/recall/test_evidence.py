@@ -3,9 +3,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from recall_values import candidate
+from recall_values import candidate, record
 
-from scrubjay.recall.evidence import LENGTH, PERSON, TITLE, evidence, title_match
+from scrubjay.recall.evidence import LENGTH, PERSON, PHRASE, TITLE, evidence, title_match, wished
 from scrubjay.store.base import Head
 from scrubjay.text.tokens import groups
 
@@ -57,3 +57,11 @@ def test_what_a_person_said_counts_a_little_more(role: str | None, adds: float) 
     head = Head("", 0, turn=True, role=role)
     found = evidence([candidate("a", 1.0)], {"a": head}, ASKED, WEIGHTS)
     assert found[0].score == pytest.approx(1.0 + adds)
+
+
+def test_what_a_question_quotes_adds_by_how_much_of_it_a_memory_holds() -> None:
+    records = {"a": record("a", "Blue Bunny opened late"), "b": record("b", "the bunny is blue")}
+    ranked = [candidate(memory, 1.0) for memory in ("a", "b", "gone")]
+    scores = [c.score for c in wished(ranked, records, ("blue bunny", "red fox"))]
+    assert scores == [1.0 + PHRASE / 2, 1.0, 1.0]
+    assert wished(ranked, records, ("blue bunny",))[0].score == 1.0 + PHRASE

@@ -45,9 +45,10 @@ def test_what_several_begin_with_and_what_nobody_has_are_listed_and_the_others_s
     assert found.unknown == ("obs_", "obs_ffffffffffffffff", "", "%", "obs*", "o_s")
 
 
-def test_a_whole_id_is_itself_though_another_begins_with_it(memory: Memory) -> None:
+def test_what_is_asked_for_twice_is_served_or_listed_once(memory: Memory) -> None:
     added = memory.add("One.")
-    assert memory.get([added.id, added.id, added.id[:-1]]).records == memory.get(added.id).records
+    found = memory.get([added.id, "none", added.id, added.id[:-1], "none"])
+    assert ([record.id for record in found.records], found.unknown) == ([added.id], ("none",))
 
 
 def test_memories_come_in_the_order_they_were_asked_for(memory: Memory) -> None:

@@ -4,12 +4,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.recall.query import MOST_CHARACTERS, Query, read_query
+from scrubjay.recall.query import MOST_CHARACTERS, SENTENCE, Query, read_query
 
 
 def test_a_quoted_text_is_searched_for_and_demanded() -> None:
     query = read_query('deploy "blue bunny" now')
     assert (query.text, query.phrases, query.excluded) == ("deploy blue bunny now", ("blue bunny",), ())
+
+
+def test_a_sentence_that_quotes_something_had_better_find_it_and_a_search_for_a_quote_must() -> None:
+    few = " ".join(["word"] * (SENTENCE - 1))
+    search, sentence = read_query(f'{few} "blue bunny"'), read_query(f'{few} word "blue bunny"')
+    assert (search.phrases, search.wished) == (("blue bunny",), ())
+    assert (sentence.phrases, sentence.wished) == ((), ("blue bunny",))
+    assert sentence.text.endswith("word blue bunny")
+    long_quote = read_query('"' + "word " * SENTENCE + 'to the letter"')
+    assert len(long_quote.phrases) == 1
+
+
+def test_what_a_sentence_excludes_stays_excluded() -> None:
+    assert read_query('who was it that directed "Blue Bunny" and when -staging').excluded == ("staging",)
 
 
 def test_a_word_or_phrase_behind_a_dash_is_excluded_and_not_searched_for() -> None:

@@ -134,6 +134,15 @@ def test_a_quoted_phrase_must_stand_in_every_result(held: Memory) -> None:
     assert snippets(held, '"kettle" "redis"') == []
 
 
+def test_a_question_that_quotes_prefers_what_holds_the_quote_and_does_not_demand_it(memory: Memory) -> None:
+    memory.add("Bunny blue was directed by Ann in those years.")
+    memory.add("Blue bunny was directed by Bob in those years.")
+    question = 'who was it that directed "blue bunny" in those years'
+    found = memory.search(question, explain=True).results
+    assert ["Bob" in r.snippet for r in found] == [True, False]
+    assert "phrase" in {part.channel for part in found[0].explanation.contributions}
+
+
 def test_an_excluded_word_stands_in_no_result(held: Memory) -> None:
     assert TEXTS[5] in snippets(held, "kettle kitchen redis", limit=20)
     found = snippets(held, "kettle kitchen redis -blue", limit=20)
@@ -176,7 +185,6 @@ def test_a_query_of_nothing_that_can_be_looked_for_has_an_empty_answer(held: Mem
     found = held.search(query)
     assert found.results == ()
     assert found.partial == ()
-    assert query.strip("\x00 ") == query.strip("?->😀\x00 ") or found.notes == () or found.notes
 
 
 def test_an_empty_store_answers_nothing(memory: Memory) -> None:

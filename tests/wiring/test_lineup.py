@@ -114,17 +114,17 @@ def test_a_model_can_be_named_by_its_fingerprint(opened: Callable[..., Memory]) 
     assert memory.drop_model(SECOND.model.fingerprint).name == "second"
 
 
+@pytest.mark.parametrize(("former", "described"), [(48, 96), (96, 48)])
 def test_of_two_revisions_of_one_name_the_one_that_is_described_now_is_meant(
-    opened: Callable[..., Memory],
+    opened: Callable[..., Memory], former: int, described: int
 ) -> None:
-    filled(opened(embedders=[BASE, SECOND])).embed()
-    wider = HashEmbedder(96, name="second")
-    memory = opened(embedders=[BASE, wider])
+    filled(opened(embedders=[BASE, HashEmbedder(former, name="second")])).embed()
+    memory = opened(embedders=[BASE, HashEmbedder(described, name="second")])
     memory.add_model("second")
     memory.embed()
-    assert memory.use_model("second").dimensions == 96
-    assert memory.drop_model("second").dimensions == 96
-    assert [m.dimensions for m in memory.models()] == [64, 48]
+    assert memory.use_model("second").dimensions == described
+    assert memory.drop_model("second").dimensions == described
+    assert [m.dimensions for m in memory.models()] == [64, former]
 
 
 def test_a_model_that_is_not_described_any_more_is_shown_with_the_reason_and_can_be_dropped(

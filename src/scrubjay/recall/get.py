@@ -55,9 +55,8 @@ def _by_ids(reader: Reader, ids: Sequence[str], neighbours: int) -> tuple[list[R
     unknown: list[str] = []
     for wanted in dict.fromkeys(ids):
         matches = reader.complete(wanted, 2) if wanted else []
-        exact = [wanted] if wanted in matches else matches
-        if len(exact) == 1:
-            whole.append(exact[0])
+        if len(matches) == 1:
+            whole.append(matches[0])
         else:
             unknown.append(wanted)
     found = reader.get(whole)
