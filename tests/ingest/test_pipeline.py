@@ -101,6 +101,21 @@ def test_an_edit_of_one_section_embeds_one_section_and_keeps_every_id(
     assert text(memory, file) == file.read_text()
 
 
+def test_a_section_that_is_mostly_rewritten_under_its_heading_stays_one_memory(
+    memory: Memory, notes: Notes
+) -> None:
+    file = notes.write("garden.md", GARDEN)
+    memory.sync(notes.root)
+    before = ids(memory, file)
+    notes.write(
+        "garden.md",
+        GARDEN.replace("The apple tree bears red fruit.", "Felled in the storm, the apple is gone."),
+    )
+    summary = memory.sync()
+    assert (summary.added, summary.updated, summary.removed) == (0, 1, 0)
+    assert ids(memory, file) == before
+
+
 def test_a_section_put_in_front_moves_the_others_without_embedding_them(
     memory: Memory, notes: Notes, model: Listening
 ) -> None:
