@@ -6,6 +6,7 @@ BIN    := $(VENV)/bin
 UV     := $(shell command -v uv 2>/dev/null)
 DATA   ?=
 ARGS   ?=
+ROUNDS ?= 200
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check test bench torture format docs clean
@@ -14,7 +15,7 @@ help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
 	@echo 'make check    format, lint, types, layers, generated pages'
 	@echo 'make test     all tests (ARGS=... goes to pytest)'
-	@echo 'make torture  the long fault runs'
+	@echo 'make torture  the fault tests, ROUNDS=200 of each'
 	@echo 'make bench    quality on DATA=FOLDER, and speed; figures, not a test'
 	@echo 'make format   put the code into its one format'
 	@echo 'make docs     write the generated pages anew'
@@ -62,10 +63,10 @@ check: $(VENV)/.developer
 	$(BIN)/python scripts/generate_parts.py --check
 
 test: $(VENV)/.developer
-	$(BIN)/python -m pytest -m 'not torture' $(ARGS)
+	$(BIN)/python -m pytest $(ARGS)
 
 torture: $(VENV)/.developer
-	$(BIN)/python -m pytest -m torture $(ARGS)
+	$(BIN)/python -m pytest tests/faults --rounds $(ROUNDS) $(ARGS)
 
 bench: $(VENV)/.developer
 ifneq ($(DATA),)
