@@ -22,6 +22,7 @@ from scrubjay.errors import StoreBusyError, StoreDamagedError, StoreError, Store
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Forget, PutMemory, PutModel
 from scrubjay.store.sqlite import vectors
+from scrubjay.store.sqlite.lock import turn
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_answers import EVERY, Question, everything
 from scrubjay.testing.store_check import disagreements
@@ -353,3 +354,10 @@ def test_a_file_of_somebody_elses_is_told() -> None:
             SQLiteStore(path)
         assert str(path) in str(told.value)
         assert told.value.hint
+
+
+def test_a_store_whose_turn_another_holds_is_busy_and_free_again_after(path: Path) -> None:
+    with closing(SQLiteStore(path)) as store:
+        with turn(path):
+            assert store.busy(ANN, patience=0.01)
+        assert not store.busy(ANN)

@@ -307,6 +307,13 @@ class Store(Protocol):
         """
         ...
 
+    def busy(self, scope: Scope, patience: float = 0.1) -> bool:
+        """Return whether a writer's turn would not come within ``patience`` seconds.
+
+        A reader who would like to write something on the side asks this first, and need not wait.
+        """
+        ...
+
     def rebuild(self, scope: Scope) -> AbstractContextManager[Rebuild]:
         """Fill the next generation beside the current one; a normal end of the block flips to it."""
         ...

@@ -248,6 +248,11 @@ class ChangesContract:
             with store.reader(who) as reader:
                 assert reader.versions() == VERSIONS
 
+    def test_a_store_that_nobody_writes_is_not_busy(self, store: Store, ann: Scope) -> None:
+        """A reader who would write on the side may."""
+        store.write(ann, [])
+        assert not store.busy(ann)
+
     def test_an_empty_write_and_a_durable_one_succeed(self, store: Store, ann: Scope) -> None:
         """Durable asks for more than the same result, never for another one."""
         store.write(ann, ())

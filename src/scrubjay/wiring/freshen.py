@@ -9,6 +9,8 @@ from scrubjay.ingest.fresh import fresh
 from scrubjay.memory.sources import apart
 from scrubjay.wiring.desk import Desk
 
+WRITING = "Files changed, but another process is writing: the answer is from before."
+
 
 def freshen(desk: Desk) -> tuple[str, ...]:
     """Take in the few files that changed since the last sync, before an answer; say what was not looked at."""
@@ -20,6 +22,8 @@ def freshen(desk: Desk) -> tuple[str, ...]:
         stamped = reader.versions()
     if not look.changed:
         return look.partial
+    if desk.store.busy(desk.scope):
+        return (*look.partial, WRITING)
     from scrubjay.ingest.read import versions
     from scrubjay.wiring.syncing import chunks, run
 
@@ -28,5 +32,5 @@ def freshen(desk: Desk) -> tuple[str, ...]:
     try:
         run(desk, [source for source in sources if source.id in look.changed], time.monotonic(), None)
     except StoreBusyError:
-        return (*look.partial, "Files changed, but another process is writing: the answer is from before.")
+        return (*look.partial, WRITING)
     return look.partial

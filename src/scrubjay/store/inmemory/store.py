@@ -316,6 +316,13 @@ class InMemoryStore:
                 state.apply(scope, change)
             self._tenants[scope.tenant] = state
 
+    def busy(self, scope: Scope, patience: float = 0.1) -> bool:
+        """Return whether another thread writes."""
+        free = self._lock.acquire(timeout=patience)
+        if free:
+            self._lock.release()
+        return not free
+
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[InMemoryRebuild]:
         """Fill the next generation, then flip to it. Other writers wait."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import StoreError
+from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Change
 from scrubjay.store.postgres.connect import SCHEMA, answers, connect, shown, spoken, transaction
@@ -106,6 +106,15 @@ class PostgresStore:
             writer = Writer(db, tenant, scope)
             for change in changes:
                 writer.apply(change)
+
+    def busy(self, scope: Scope, patience: float = 0.1) -> bool:
+        """Return whether another writer of the tenant is at work."""
+        try:
+            with self._connection() as db, transaction(db):
+                obtain(db, scope.tenant, self._secret, patience)
+        except StoreBusyError:
+            return True
+        return False
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[PostgresRebuild]:

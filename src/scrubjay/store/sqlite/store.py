@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import StoreError
+from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, spoken
 from scrubjay.store.sqlite.files import Files
@@ -157,6 +157,14 @@ class SQLiteStore:
                 (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 db.set_busy_timeout(self._busy_ms)
                 self._unwiped = bool(busy)
+
+    def busy(self, scope: Scope, patience: float = 0.1) -> bool:
+        """Return whether another process or thread writes."""
+        try:
+            with turn(self._path, patience):
+                return False
+        except StoreBusyError:
+            return True
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[SQLiteRebuild]:
