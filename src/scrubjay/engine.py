@@ -86,7 +86,9 @@ class Memory:
         store = open_store(str(url) if url is not None else found.store)
         scope = Scope(tenant or found.tenant, user or found.user, tuple(groups))
         models = catalog(found, announce) if embedders is None else given(embedders)
-        return cls(Desk(store, scope, Lineup(store, scope, models, cold=cold), found))
+        return cls(
+            Desk(store, scope, Lineup(store, scope, models, cold=cold, overlap=found.chunk.overlap), found)
+        )
 
     def sync(
         self,
@@ -323,7 +325,14 @@ class Memory:
         from scrubjay.ingest.backfill import backfill
 
         desk = self._desk
-        return backfill(desk.store, desk.scope, desk.lineup.backfilled(), seconds=seconds, progress=progress)
+        return backfill(
+            desk.store,
+            desk.scope,
+            desk.lineup.backfilled(),
+            overlap=desk.settings.chunk.overlap,
+            seconds=seconds,
+            progress=progress,
+        )
 
     def rebuild(self, *, progress: Callable[[Progress], None] | None = None) -> Summary:
         """Make every memory anew from what is stored, beside the old ones, and switch at once."""

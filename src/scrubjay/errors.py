@@ -8,7 +8,7 @@ ScrubjayError            anything scrubjay raises on purpose
 ├─ SourceError           a file or folder cannot be read: fix it, sync again (exit 3)
 ├─ StoreError            the store cannot do it now                          (exit 4)
 │  ├─ StoreBusyError     another process holds the write lock: try again
-│  ├─ StoreDamagedError  the file is not a sound store: `scrubjay rebuild`
+│  ├─ StoreDamagedError  the file is not a sound store: move it away, sync again
 │  └─ StoreVersionError  the store was made by a newer scrubjay: upgrade
 └─ ProviderError         a model or a remote service failed: see the hint    (exit 5)
    └─ ModelMismatchError a vector does not fit the model it claims to be of

@@ -38,12 +38,14 @@ def test_a_piece_of_a_section_borrows_the_end_of_the_piece_before_it_from_a_word
     text = embedded_text(record("rest", "Tide", "Tide"), before)
     assert text.startswith("Tide\nword word")
     assert text.endswith("word rest")
-    assert OVERLAP - 6 <= len(tail(before)) <= OVERLAP
+    assert OVERLAP * 4 - 6 <= len(tail(before)) <= OVERLAP * 4
 
 
 def test_a_text_without_a_blank_is_borrowed_to_the_character() -> None:
-    assert tail("x" * 1_000) == "x" * OVERLAP
-    assert tail("x" * OVERLAP) == "x" * OVERLAP
+    assert tail("x" * 1_000) == "x" * OVERLAP * 4
+    assert tail("x" * OVERLAP * 4) == "x" * OVERLAP * 4
+    assert tail("x" * 1_000, 5) == "x" * 20
+    assert tail("some words", 0) == ""
     assert tail("") == ""
 
 

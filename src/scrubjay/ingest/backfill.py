@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.ingest.embed import embedded_text, encode
+from scrubjay.ingest.embed import OVERLAP, embedded_text, encode
 from scrubjay.memory.ids import text_hash
 from scrubjay.memory.reports import Embedded, Progress
 from scrubjay.memory.scope import Scope
@@ -25,6 +25,7 @@ def backfill(
     scope: Scope,
     embedders: Sequence[Embedder],
     *,
+    overlap: int = OVERLAP,
     seconds: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Embedded:
@@ -34,6 +35,7 @@ def backfill(
         store: Where.
         scope: Whose memories.
         embedders: Models to bring up to date, in this order.
+        overlap: Tokens of the piece before that are embedded with a piece of a cut section.
         seconds: Stop after this long, between two batches; None goes on to the end.
         progress: Told after each batch.
     """
@@ -46,7 +48,8 @@ def backfill(
                 batch = reader.waiting(embedder.model.fingerprint, AT_ONCE)
             if not batch:
                 break
-            _embed(store, scope, embedder, batch)
+            texts = [embedded_text(item.record, item.before, overlap) for item in batch]
+            _embed(store, scope, embedder, batch, texts)
             done += len(batch)
             if progress is not None:
                 progress(Progress("embed", done, max(total, done), time.monotonic() - started))
@@ -58,9 +61,10 @@ def _waiting(store: Store, scope: Scope, embedders: Sequence[Embedder]) -> int:
         return sum(reader.coverage(embedder.model.fingerprint).waiting for embedder in embedders)
 
 
-def _embed(store: Store, scope: Scope, embedder: Embedder, batch: Sequence[Waiting]) -> None:
+def _embed(
+    store: Store, scope: Scope, embedder: Embedder, batch: Sequence[Waiting], texts: Sequence[str]
+) -> None:
     fingerprint = embedder.model.fingerprint
-    texts = [embedded_text(item.record, item.before) for item in batch]
     hashes = [text_hash(text) for text in texts]
     with store.reader(scope) as reader:
         known = dict(reader.cached(fingerprint, hashes))

@@ -15,38 +15,45 @@ from scrubjay.store.changes import Codes, Prepared
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.port import Embedder
 
-OVERLAP: Final = 320
-"""Characters of the piece before that are embedded with a piece of a section that was cut: about 80 tokens."""
+OVERLAP: Final = 80
+"""Tokens of the piece before that are embedded with a piece of a section that was cut."""
+CHARACTERS: Final = 4
+"""Characters of a token, about."""
 _WORD: Final = re.compile(r"\s")
 
 
-def embedded_text(record: Record, before: str = "") -> str:
+def embedded_text(record: Record, before: str = "", overlap: int = OVERLAP) -> str:
     """Return what is embedded for a memory: the headings above it or its title, then its text.
 
     Args:
         record: The memory.
         before: Text of the piece before it, when its section was cut in several.
+        overlap: Tokens to borrow of it.
     """
     text = " > ".join(above(record))
-    return (text + "\n" if text else "") + tail(before) + record.content
+    return (text + "\n" if text else "") + tail(before, overlap) + record.content
 
 
-def tail(before: str) -> str:
-    """Return the end of a text, from a word's beginning.
+def tail(before: str, overlap: int = OVERLAP) -> str:
+    """Return the end of a text, about so many tokens of it, from a word's beginning.
 
     >>> tail("short")
     'short'
     """
-    if len(before) <= OVERLAP:
+    room = overlap * CHARACTERS
+    if len(before) <= room:
         return before
-    end = before[-OVERLAP:]
+    end = before[len(before) - room :]
     space = _WORD.search(end)
     return end[space.end() :] if space else end
 
 
-def embed(memories: Sequence[Prepared], befores: Sequence[str], embedder: Embedder) -> list[Prepared]:
+def embed(
+    memories: Sequence[Prepared], befores: Sequence[str], embedder: Embedder, overlap: int = OVERLAP
+) -> list[Prepared]:
     """Return the memories with the vectors of one more model."""
-    texts = [embedded_text(memory.record, before) for memory, before in zip(memories, befores, strict=True)]
+    pairs = zip(memories, befores, strict=True)
+    texts = [embedded_text(memory.record, before, overlap) for memory, before in pairs]
     fingerprint = embedder.model.fingerprint
     return [
         replace(memory, vectors={**memory.vectors, fingerprint: codes})

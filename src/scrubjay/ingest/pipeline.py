@@ -99,7 +99,7 @@ def _write_changes(
     started = time.monotonic()
     done = 0
     for batch in batches(_ready(run, source, known, changed, left)):
-        write(run.store, run.scope, batch, run.base)
+        write(run.store, run.scope, batch, run.base, run.chunks.overlap)
         done += len(batch)
         if run.progress is not None:
             run.progress(Progress("write", done, len(changed), time.monotonic() - started))

@@ -82,7 +82,7 @@ def _remade(
     ordered = sorted(
         made.values(), key=lambda memory: memory.record.place.ordinal if memory.record.place else 0
     )
-    return PutDocument(fresh_document, tuple(embed(ordered, _befores(ordered), base)))
+    return PutDocument(fresh_document, tuple(embed(ordered, _befores(ordered), base, chunks.overlap)))
 
 
 def _traits(old: Sequence[Record]) -> Traits:

@@ -44,11 +44,11 @@ def batches(ready: Iterable[Ready]) -> Iterable[list[Ready]]:
         yield batch
 
 
-def write(store: Store, scope: Scope, batch: Sequence[Ready], base: Embedder) -> None:
+def write(store: Store, scope: Scope, batch: Sequence[Ready], base: Embedder, overlap: int) -> None:
     """Embed the fresh passages with the base model, then store the batch in one transaction."""
     fresh = [memory for document in batch for memory in document.labelled.fresh]
     befores = [before for document in batch for before in document.befores]
-    embedded = iter(embed(fresh, befores, base))
+    embedded = iter(embed(fresh, befores, base, overlap))
     store.write(scope, [_put(document.labelled, embedded) for document in batch])
 
 

@@ -83,13 +83,17 @@ class Lineup:
         scope: Whose memories they reach.
         catalog: What this process can open.
         cold: Rank with the base model alone.
+        overlap: Tokens of the piece before that are embedded with a piece of a cut section.
     """
 
-    def __init__(self, store: Store, scope: Scope, catalog: Catalog, *, cold: bool) -> None:
+    def __init__(
+        self, store: Store, scope: Scope, catalog: Catalog, *, cold: bool, overlap: int = 80
+    ) -> None:
         self._store = store
         self._scope = scope
         self._catalog = catalog
         self._cold = cold
+        self._overlap = overlap
 
     def writing(self) -> Embedder:
         """Return the base model, registered; a new store gets the default models with it."""
@@ -111,7 +115,7 @@ class Lineup:
         if had_models:
             from scrubjay.ingest.backfill import backfill
 
-            backfill(self._store, self._scope, [self._catalog.base])
+            backfill(self._store, self._scope, [self._catalog.base], overlap=self._overlap)
 
     def ranking(self) -> tuple[list[Embedder], tuple[str, ...]]:
         """Return the embedders a search ranks with, base first, and what it has to do without."""

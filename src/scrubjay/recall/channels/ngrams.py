@@ -7,6 +7,10 @@ from scrubjay.recall.plan import Plan
 from scrubjay.store.base import Reader
 from scrubjay.text.tokens import TermGroup
 
+SHORTEST = 5
+"""Letters of a word that may be respelled: a shorter one is mostly a function word that the notes happen to lack,
+and has too many neighbours (when: then, hen)."""
+
 
 def ngrams(
     plan: Plan, reader: Reader, frequencies: tuple[int, ...]
@@ -21,7 +25,7 @@ def ngrams(
     respelled: list[TermGroup] = []
     notes: list[str] = []
     for group, frequency in zip(plan.groups, frequencies, strict=True):
-        if frequency:
+        if frequency or len(group.word) < SHORTEST:
             continue
         near = reader.similar_terms(group.word)
         if near:

@@ -119,7 +119,7 @@ def block(number: int, result: Result, query: str, *, on: bool) -> str:
 def explained(why: Explanation, score: float) -> list[str]:
     """Return the parts of a score, one a line: what was added, what it was multiplied by."""
     lines = [
-        f"+ {part.amount:.6f}  {line(part.channel)}: value {part.value:.6f} x weight {part.weight:.6f}"
+        f"{'-' if part.amount < 0 else '+'} {abs(part.amount):.6f}  {line(part.channel)}: value {part.value:.6f} x weight {part.weight:.6f}"
         f" (raw {part.raw:.6f})"
         for part in why.contributions
     ]
