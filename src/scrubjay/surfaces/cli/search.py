@@ -118,11 +118,11 @@ def block(number: int, result: Result, query: str, *, on: bool) -> str:
 
 def explained(why: Explanation, score: float) -> list[str]:
     """Return the parts of a score, one a line: what was added, what it was multiplied by."""
-    lines = [
-        f"{'-' if part.amount < 0 else '+'} {abs(part.amount):.6f}  {line(part.channel)}: value {part.value:.6f} x weight {part.weight:.6f}"
-        f" (raw {part.raw:.6f})"
-        for part in why.contributions
-    ]
+    lines = []
+    for part in why.contributions:
+        sign = "-" if part.amount < 0 else "+"
+        made = f"value {part.value:.6f} x weight {part.weight:.6f} (raw {part.raw:.6f})"
+        lines.append(f"{sign} {abs(part.amount):.6f}  {line(part.channel)}: {made}")
     for factor in why.factors:
         reason = f" ({line(factor.reason)})" if factor.reason else ""
         lines.append(f"x {factor.value:.6f}  {line(factor.name)}{reason}")
