@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tree import imported, imported_at_load, modules
 
-HEAVY = ("onnxruntime", "openvino", "tokenizers", "mcp", "mcp_types", "httpx", "watchfiles", "rich",
+HEAVY = ("onnxruntime", "openvino", "tokenizers", "mcp", "mcp_types", "httpx", "watchfiles", "tqdm",
          "sentence_transformers", "Stemmer", "yaml", "platformdirs", "anyio")  # fmt: skip
 """Each costs 5 to 500 ms to import, and most commands need none of them."""
 FENCED = {
@@ -19,7 +19,7 @@ FENCED = {
     "psycopg": ("store/postgres/",),
     "mcp": ("surfaces/mcp/",),
     "click": ("surfaces/cli/",),
-    "rich": ("surfaces/cli/",),
+    "tqdm": ("surfaces/cli/",),
     "httpx": ("providers/embedders/",),
     "onnxruntime": ("providers/embedders/",),
     "openvino": ("providers/embedders/",),

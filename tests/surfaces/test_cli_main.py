@@ -171,7 +171,7 @@ def test_a_search_loads_nothing_of_other_commands_and_no_heavy_library(cli) -> N
         "mcp",
         "httpx",
         "watchfiles",
-        "rich",
+        "tqdm",
         "pydantic",
         "anyio",
     }

@@ -5,12 +5,13 @@ It also keeps the pace of embedding, from which the time still needed is told.
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from scrubjay.surfaces.cli.output import counted, duration, tell
 
@@ -101,30 +102,35 @@ def shown(*, quiet: bool = False) -> Iterator[tuple[Callable[[Progress], None], 
 
 @contextmanager
 def _bar() -> Iterator[Callable[[Progress], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
+    from tqdm import tqdm
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, tuple[TaskID, float]] = {}
+    bars: dict[str, tqdm[NoReturn]] = {}
 
-        def show(report: Progress) -> None:
-            doing, noun = _stage(report.stage)
-            if report.stage not in tasks:
-                task = bars.add_task(doing, total=report.total, rate="")
-                tasks[report.stage] = (task, time.monotonic() - 1e-6)
-            task, start = tasks[report.stage]
-            rate = f"{report.done / (time.monotonic() - start):,.0f} {noun}s/s"
-            bars.update(task, completed=report.done, total=report.total, rate=rate)
+    def show(report: Progress) -> None:
+        doing, noun = _stage(report.stage)
+        if report.stage not in bars:
+            size = shutil.get_terminal_size()  # tqdm takes a terminal that does not tell its size for none
+            layout = "{desc} {bar} {n_fmt}/{total_fmt} {rate_fmt} {remaining}"
+            bars[report.stage] = tqdm(
+                total=report.total,
+                desc=doing,
+                unit=f" {noun}s",
+                leave=False,
+                bar_format=layout,
+                file=sys.stderr,
+                ncols=size.columns,
+                nrows=size.lines,
+            )
+        bar = bars[report.stage]
+        bar.total = report.total
+        bar.update(report.done - bar.n)
+        bar.refresh()
 
+    try:
         yield show
+    finally:
+        for bar in bars.values():
+            bar.close()
 
 
 def _stage(name: str) -> tuple[str, str]:
