@@ -64,7 +64,7 @@ def _put_segment(
             number = terms[term]
             numbers.append(number)
             slots[number].append(slot)
-            counts[number].append(min(count, MOST_COUNTED))
+            counts[number].append(count if count < MOST_COUNTED else MOST_COUNTED)
         own.append((entry.num, slot, pack.pack_terms(numbers)))
     db.execute(
         "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) "
