@@ -184,10 +184,11 @@ def find(text: str, wanted: Collection[str], language: str = "en") -> list[tuple
         raw = match.group()
         hits = known.get(raw)
         if hits is None:
-            emitted, _ = learnt.get(raw) or _learn(raw, language, learnt)
-            hits = known[raw] = (
-                _hits(raw, wanted, language) if any(term in wanted for term in emitted) else []
-            )
+            emitted, source_words = learnt.get(raw) or _learn(raw, language, learnt)
+            forms = tuple(term for term in emitted if term in wanted)
+            whole = source_words == 1 and raw.isascii() and raw.isalnum()  # nothing to trim or to tell apart
+            hits = [] if not forms else [(0, len(raw), forms)] if whole else _hits(raw, wanted, language)
+            known[raw] = hits
         start = match.start()
         for first, last, forms in hits:
             found.append((start + first, start + last, forms))
