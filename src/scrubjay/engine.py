@@ -155,8 +155,9 @@ class Memory:
         """
         from scrubjay.ingest.watching import watching
 
-        roots = [Path(source.root) for source in self.sources()]
-        watching(roots, self.sync, report, debounce=self._desk.settings.sync.debounce, stop=stop)
+        with self._desk.store.reader(self._desk.scope) as reader:
+            sources = reader.sources()
+        watching(sources, self.sync, report, debounce=self._desk.settings.sync.debounce, stop=stop)
 
     def search(
         self,
