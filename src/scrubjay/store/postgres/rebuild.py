@@ -10,9 +10,9 @@ import numpy as np
 
 from scrubjay.memory.records import Document
 from scrubjay.store.changes import Change, Codes, Prepared
+from scrubjay.store.kept import Tenant
 from scrubjay.store.postgres import rows
 from scrubjay.store.postgres.models import registered
-from scrubjay.store.postgres.tenant import Tenant
 from scrubjay.store.postgres.writer import Writer
 from scrubjay.store.scope_check import of_a_generation
 from scrubjay.text.tokens import Terms

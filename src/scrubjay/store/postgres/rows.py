@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from scrubjay.memory.ids import memory_id, parse_id
-from scrubjay.memory.records import Document, Place, Record, Versions, When
+from scrubjay.memory.records import Document, Place, Record, Versions
 from scrubjay.store.changes import Prepared
+from scrubjay.store.kept import record_of
 
 SIGN: Final = 1 << 63
 """Moves an id's number into the range of a bigint without changing its order."""
@@ -77,36 +78,7 @@ def to_row(memory: Prepared, tenant: int, generation: int, document: int | None)
 
 def to_record(row: tuple[Any, ...]) -> Record:
     """Return a row of `RECORD` as a record."""
-    event = None if row[21] is None else When(row[21], row[22], row[23], row[24])
-    place = None if row[28] is None else Place(row[28], row[29], *row[30:35])
-    return Record(
-        id=id_of(row[1], row[0]),
-        tier=row[1],
-        content=row[2],
-        content_hash=row[3],
-        title=row[4],
-        key=row[5],
-        owner=row[6],
-        recorded_at=row[7],
-        updated_at=row[8],
-        heading_path=tuple(row[9]),
-        tags=tuple(row[10]),
-        place=place,
-        project=row[11],
-        agent=row[12],
-        session=row[13],
-        role=row[14],
-        turn=row[15],
-        origin=row[16],
-        status=row[17],
-        pinned=row[18],
-        confidence=row[19],
-        strength=row[20],
-        event=event,
-        valid_from=row[25],
-        valid_until=row[26],
-        last_used=row[27],
-    )
+    return record_of(row, id_of(row[1], row[0]), row[9], row[10])
 
 
 def to_document(row: tuple[Any, ...]) -> Document:

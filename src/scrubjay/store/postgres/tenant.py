@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from scrubjay.store.kept import Tenant
 
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
-
-
-@dataclass(frozen=True, slots=True)
-class Tenant:
-    """One tenant as its row says at the start of a transaction.
-
-    Attributes:
-        number: Its key in every table.
-        secret: What ids and tombstones are hashed with.
-        generation: Which memories answer now.
-    """
-
-    number: int
-    secret: bytes
-    generation: int
 
 
 def find(db: Database, name: str) -> Tenant | None:

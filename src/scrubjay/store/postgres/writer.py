@@ -12,8 +12,8 @@ from scrubjay.memory.ids import parse_id, tombstone_hash
 from scrubjay.memory.records import Document
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
+from scrubjay.store.kept import Tenant
 from scrubjay.store.postgres import models, rows
-from scrubjay.store.postgres.tenant import Tenant
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
 from scrubjay.store.score import MOST_COUNTED
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from scrubjay.memory.models import Model
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import CACHE_BYTES, Codes, PutVectors
+from scrubjay.store.kept import Tenant
 from scrubjay.store.sqlite import index, merge, registry, rows
 from scrubjay.store.sqlite.pack import NEXT_VERSION
-from scrubjay.store.sqlite.tenant import Tenant
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database

@@ -14,10 +14,10 @@ import numpy as np
 
 from scrubjay.memory.records import Document, Record, Versions
 from scrubjay.store.changes import Change, Codes, Prepared, PutVersions
+from scrubjay.store.kept import Tenant
 from scrubjay.store.scope_check import of_a_generation
 from scrubjay.store.sqlite import registry, rows
 from scrubjay.store.sqlite.connect import immediate
-from scrubjay.store.sqlite.tenant import Tenant
 from scrubjay.store.sqlite.terms import Vocabulary
 from scrubjay.store.sqlite.vectors import Blocks
 from scrubjay.store.sqlite.writer import Writer

@@ -14,9 +14,9 @@ from scrubjay.memory.models import Model
 from scrubjay.memory.records import Document, Place
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
+from scrubjay.store.kept import Tenant
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
 from scrubjay.store.sqlite import index, merge, models, registry, rows, terms
-from scrubjay.store.sqlite.tenant import Tenant
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database

@@ -1,0 +1,65 @@
+"""Kept: what the stores with tables read from their rows alike: a tenant, a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from scrubjay.memory.records import Place, Record, When
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """One tenant as its row says at the start of a transaction.
+
+    Attributes:
+        number: Its key in every table.
+        secret: What ids and tombstones are hashed with.
+        generation: Which memories answer now.
+    """
+
+    number: int
+    secret: bytes
+    generation: int
+
+
+def record_of(row: tuple[Any, ...], memory: str, headings: Iterable[str], tags: Iterable[str]) -> Record:
+    """Return a record from a row, in the order of columns that both stores select.
+
+    Args:
+        row: The columns; those of the id, the headings and the tags are passed over.
+        memory: Its id, as the store keeps it.
+        headings: Headings above it, as the store keeps them.
+        tags: Its tags, likewise.
+    """
+    event = None if row[21] is None else When(row[21], row[22], row[23], row[24])
+    place = None if row[28] is None else Place(row[28], row[29], *row[30:35])
+    return Record(
+        id=memory,
+        tier=row[1],
+        content=row[2],
+        content_hash=row[3],
+        title=row[4],
+        key=row[5],
+        owner=row[6],
+        recorded_at=row[7],
+        updated_at=row[8],
+        heading_path=tuple(headings),
+        tags=tuple(tags),
+        place=place,
+        project=row[11],
+        agent=row[12],
+        session=row[13],
+        role=row[14],
+        turn=row[15],
+        origin=row[16],
+        status=row[17],
+        pinned=bool(row[18]),
+        confidence=row[19],
+        strength=row[20],
+        event=event,
+        valid_from=row[25],
+        valid_until=row[26],
+        last_used=row[27],
+    )
