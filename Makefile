@@ -63,10 +63,14 @@ check: $(VENV)/.developer
 	$(BIN)/python scripts/generate_parts.py --check
 
 test: $(VENV)/.developer
-	$(BIN)/python -m pytest $(ARGS)
+	@# A folder of its own: pytest would otherwise sweep what other runs left in the shared one, and a file it
+	@# may not remove there ends the whole run, because warnings are errors.
+	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
+	$(BIN)/python -m pytest --basetemp "$$base/run" $(ARGS)
 
 torture: $(VENV)/.developer
-	$(BIN)/python -m pytest tests/faults --rounds $(ROUNDS) $(ARGS)
+	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
+	$(BIN)/python -m pytest tests/faults --rounds $(ROUNDS) --basetemp "$$base/run" $(ARGS)
 
 bench: $(VENV)/.developer
 ifneq ($(DATA),)
