@@ -6,7 +6,7 @@ import hashlib
 import hmac
 from functools import lru_cache
 
-from scrubjay.memory.tiers import PREFIX
+from scrubjay.memory.tiers import CATEGORY_PREFIX, CONCEPT_PREFIX, PREFIX
 
 DIGITS = 16
 """Hex digits of an id: 64 bits, so a million memories collide with a chance of 3e-8; the writer checks."""
@@ -51,6 +51,30 @@ def parse_id(memory: str) -> tuple[str, int] | None:
         if known == prefix + "_":
             return tier, int(digits, 16)
     return None
+
+
+def concept_id(secret: bytes, normal: str) -> str:
+    """Return the id of a concept first known by a name, given in its normal form."""
+    return f"{CONCEPT_PREFIX}{memory_key(secret, ('concept', normal)):0{DIGITS}x}"
+
+
+def category_id(secret: bytes, parts: tuple[str, ...]) -> str:
+    """Return the id of a category from its key, kind, parent and the name it is born with."""
+    return f"{CATEGORY_PREFIX}{memory_key(secret, ('category', *parts)):0{DIGITS}x}"
+
+
+def parse_node(node: str) -> tuple[str, int] | None:
+    """Return the tier (or ``concept``, ``category``) and number of a whole id, None when it is not one.
+
+    >>> parse_node("con_00000000000000ff")
+    ('concept', 255)
+    """
+    prefix, digits = node[: len(CONCEPT_PREFIX)], node[len(CONCEPT_PREFIX) :]
+    if prefix not in (CONCEPT_PREFIX, CATEGORY_PREFIX):
+        return parse_id(node)
+    if len(digits) != DIGITS or not set(digits) <= set("0123456789abcdef"):
+        return None
+    return ("concept" if prefix == CONCEPT_PREFIX else "category"), int(digits, 16)
 
 
 def text_hash(text: str) -> str:

@@ -91,8 +91,8 @@ class Place:
         source: Id of the source.
         path: POSIX path relative to the source's root.
         ordinal: Place among the document's passages, from 0.
-        start: First character (code point) in the document.
-        end: First character after it.
+        start: First character (code point) in the document; of a transcript, first byte of the turn's record.
+        end: First character (or byte) after it.
         line_start: First line, from 1.
         line_end: Last line, inclusive.
     """
@@ -137,6 +137,8 @@ class Record:
         recorded_at: UTC microseconds when it was first written.
         updated_at: UTC microseconds when it was last written.
         last_used: UTC microseconds when it was last used, or None.
+        abstract: L0: a phrase of at most 30 tokens, or None where ``content`` is no longer than that.
+        overview: L1: at most 120 tokens, or None where ``content`` is no longer than that.
     """
 
     id: str
@@ -165,6 +167,8 @@ class Record:
     valid_from: int | None = None
     valid_until: int | None = None
     last_used: int | None = None
+    abstract: str | None = None
+    overview: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +183,10 @@ class Where:
         since: Event (else recorded) at or after, UTC microseconds.
         until: Event (else recorded) before, UTC microseconds.
         statuses: Any of these statuses.
+        projects: Any of these projects.
+        agents: Any of these agents.
+        sessions: Any of these sessions.
+        categories: Ids of categories; a memory that belongs to any of them. Those below one are not implied.
     """
 
     tiers: tuple[str, ...] = ()
@@ -188,3 +196,7 @@ class Where:
     since: int | None = None
     until: int | None = None
     statuses: tuple[str, ...] = ("active",)
+    projects: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()

@@ -31,3 +31,9 @@ STATUSES: Final[tuple[str, ...]] = ("active", "archived", "superseded")
 
 ORIGINS: Final[tuple[str, ...]] = ("owner", "agent", "tool", "derived", "untrusted")
 """Who said it."""
+
+CONCEPT_PREFIX: Final = "con_"
+"""What an id of a concept begins with."""
+
+CATEGORY_PREFIX: Final = "cat_"
+"""What an id of a category begins with."""

@@ -23,6 +23,7 @@ from scrubjay.memory.models import Model
 from scrubjay.memory.ranking import Hit
 from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
+from scrubjay.store.graph import GraphReader
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,7 +167,7 @@ class Counts:
     sources: int
 
 
-class Reader(Protocol):
+class Reader(GraphReader, Protocol):
     """One consistent view of a store for one scope. It ends with its ``with`` block."""
 
     def sources(self) -> list[Source]:

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.memory.categories import Category
+from scrubjay.memory.concepts import Concept
+from scrubjay.memory.edges import Edge
 from scrubjay.memory.models import Model
 from scrubjay.memory.records import Document, Place, Record, Source, Versions
 
@@ -88,6 +91,7 @@ class PutDocument:
         kept: Passages that stay as they are, with their place now; one that is gone is passed over.
         dropped: Ids of passages that are no more; one that is gone is passed over.
         moved_from: Path under which the source held this document until now, when it was renamed.
+        grows: The fresh passages join those that it holds, which stay: an append-only document was read on.
     """
 
     document: Document
@@ -95,6 +99,7 @@ class PutDocument:
     kept: tuple[Kept, ...] = ()
     dropped: tuple[str, ...] = ()
     moved_from: str | None = None
+    grows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +170,79 @@ class PutVersions:
     versions: Versions
 
 
+@dataclass(frozen=True, slots=True)
+class PutConcept:
+    """Make what one visibility key knows of a concept be this row."""
+
+    concept: Concept
+
+
+@dataclass(frozen=True, slots=True)
+class DropConcept:
+    """Remove what one visibility key knows of a concept, with the edges of that key that lead to it."""
+
+    id: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutCategory:
+    """Make a category be this; two writers that put the same one leave one."""
+
+    category: Category
+
+
+@dataclass(frozen=True, slots=True)
+class DropCategory:
+    """Remove a category with the edges that lead to it; a foreign or unknown one is passed over."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutEdges:
+    """Put edges, after taking away what was found before.
+
+    An edge is passed over when its source is not a visible memory, or its end is not a visible memory, concept
+    or category: it may have been forgotten meanwhile. A found edge never replaces a given one; a given one
+    replaces any. Edges of memories that are removed for good go with them, on both sides; those of a memory
+    that is replaced under its id stay.
+
+    Attributes:
+        edges: Edges to put; one with the same source, kind and end is replaced.
+        of: Memories whose visible found edges of ``kinds`` are taken away first.
+        kinds: Kinds that are taken away.
+        inward: Take away those that lead to ``of`` as well.
+    """
+
+    edges: tuple[Edge, ...] = ()
+    of: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    inward: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropEdges:
+    """Remove visible edges by (source, kind, end), whoever made them; unknown ones are passed over."""
+
+    edges: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PutProject:
+    """Remember, for one visibility key, what a place's project is called; a place has one name.
+
+    Attributes:
+        place: Keyed hash of what tells the place (a path, a folder's identity), never the path itself.
+        name: The project's name.
+        key: Visibility key: who knows it.
+    """
+
+    place: str
+    name: str
+    key: str
+
+
 Change = (
     PutVersions
     | PutSource
@@ -176,4 +254,11 @@ Change = (
     | PutModel
     | DropModel
     | PutVectors
+    | PutConcept
+    | DropConcept
+    | PutCategory
+    | DropCategory
+    | PutEdges
+    | DropEdges
+    | PutProject
 )
