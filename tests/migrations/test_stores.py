@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
+import gzip
 from contextlib import closing
 from pathlib import Path
 
 import apsw
 import pytest
 
+from scrubjay.memory.ids import tombstone_hash
 from scrubjay.memory.records import Where
 from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import PutMemory, PutModel, PutSource, PutVersions
+from scrubjay.store.changes import Forget, PutMemory, PutModel, PutSource, PutVersions
 from scrubjay.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_answers import EVERY
@@ -23,34 +24,41 @@ from scrubjay.testing.store_samples import (
     group,
     memory,
     put_document,
+    sample_id,
     source,
     vector,
     write,
 )
 
 ANN = Scope("default", "ann", ("dev",))
+SECRET = b"a key of thirty-two bytes, fixed."
 KEPT = Path(__file__).with_name("stores")
-"""Stores named ``schema_<number>.db``, as `make` wrote them when that schema was the newest."""
+"""Stores named ``schema_<number>.db.gz``, as `make` wrote them when that schema was the newest."""
 
 
 def make(path: Path) -> None:
     """Write the store whose answers `answers_as_made` knows."""
     vectors = {SMALL.fingerprint: embedded("jay", 2)}
-    with closing(SQLiteStore(path, b"a key of thirty-two bytes, fixed.")) as store:
+    with closing(SQLiteStore(path, SECRET)) as store:
         write(store, ANN, PutModel(SMALL), PutVersions(VERSIONS), PutSource(source("notes", "group:dev")))
         texts = ["The jay hides acorns in autumn", "and finds them in winter"]
         write(store, ANN, put_document("notes", "birds/jay.md", texts, "group:dev", vectors=vectors))
+        write(store, ANN, put_document("notes", "oak.md", ["An oak bears acorns"], "group:dev"))
         write(
             store,
             ANN,
             PutMemory(memory("deploys happen on thursday", "user:ann", tier="semantic", tags=("ops",))),
+            PutMemory(memory("where are the acorns", "user:ann", session="s", turn=0, project="woods")),
+            PutMemory(memory("under the oak", "user:ann", session="s", turn=1, role="assistant")),
+            PutMemory(memory("the lost acorn", "user:ann")),
         )
+        write(store, ANN, Forget((sample_id("the lost acorn user:ann"),)))
 
 
 def answers_as_made(path: Path) -> None:
     """Assert that a store of `make` answers as it did."""
     with closing(SQLiteStore(path)) as store:
-        assert store.secret(ANN) == b"a key of thirty-two bytes, fixed."
+        assert store.secret(ANN) == SECRET
         with store.reader(ANN) as reader:
             assert (reader.versions(), [state.model for state in reader.models()]) == (VERSIONS, [SMALL])
             assert [one.content for one in reader.passages("notes", "birds/jay.md")] == [
@@ -58,11 +66,24 @@ def answers_as_made(path: Path) -> None:
                 "and finds them in winter",
             ]
             found = reader.words([group("jay"), group("thursday")], EVERY)
-            assert [hit.score for hit in found.top(9)] == [1.06823, 0.906649]
+            assert [hit.score for hit in found.top(9)] == [1.590496, 1.331019]
+            acorns = reader.words([group("acorns")], EVERY)
+            assert [hit.score for hit in acorns.top(9)] == [0.715668, 0.715668, 0.598913]
             assert len(reader.words([group("thursday")], Where(tags=("ops",))).top(9)) == 1
             near = reader.nearest(SMALL.fingerprint, vector("jay"), EVERY)
             assert [hit.score for hit in near.top(9)] == [0.998265, 0.998265]
-            assert reader.coverage(SMALL.fingerprint).waiting == 1
+            assert reader.coverage(SMALL.fingerprint).waiting == 4
+            counts = reader.counts()
+            assert (counts.documents, counts.tiers) == (2, {"observation": 5, "semantic": 1})
+            asked, answered = (
+                sample_id(f"{text} user:ann") for text in ("where are the acorns", "under the oak")
+            )
+            assert reader.adjacent([asked]) == {asked: (answered,)}
+            assert (
+                reader.get([asked])[asked]
+                == memory("where are the acorns", "user:ann", session="s", turn=0, project="woods").record
+            )
+            assert reader.forgotten([mark := tombstone_hash(SECRET, "the lost acorn")]) == {mark}
         write(store, ANN, PutMemory(memory("a jay of today", "user:ann")))
         with store.reader(ANN) as reader:
             assert reader.frequencies([group("jay")]) == [2]
@@ -85,10 +106,10 @@ def test_migrations_are_numbered_from_one_without_a_gap() -> None:
     assert [number for number, _, _ in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))
 
 
-@pytest.mark.parametrize("kept", sorted(KEPT.glob("schema_*.db")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("kept", sorted(KEPT.glob("schema_*.db.gz")), ids=lambda path: path.stem)
 def test_an_older_store_opens_and_answers(kept: Path, tmp_path: Path) -> None:
-    path = tmp_path / kept.name
-    shutil.copyfile(kept, path)
+    path = tmp_path / "memories.db"
+    path.write_bytes(gzip.decompress(kept.read_bytes()))
     answers_as_made(path)
 
 
