@@ -24,6 +24,7 @@ class Category:
         model: Fingerprint of the model of ``centroid``, empty without one.
         centroid: Direction of its members' mean vector as int8 codes, one byte a dimension; empty for paths.
         at: UTC microseconds when it was last written.
+        built: Memories that its key held when its hierarchy was last built in full; 0 for paths.
     """
 
     id: str
@@ -36,3 +37,4 @@ class Category:
     model: str = ""
     centroid: bytes = b""
     at: int = 0
+    built: int = 0

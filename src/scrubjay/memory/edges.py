@@ -30,7 +30,10 @@ found before; what was given stays until it is taken away."""
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One typed, weighted connection.
+    """One typed, weighted connection, told by its source, kind, end and key.
+
+    The key is part of its name: what a person adds for themselves between two shared memories neither
+    replaces nor hides what another added, or what the shared text itself says.
 
     Attributes:
         src: Id of a memory (of a concept for ``related_to``).

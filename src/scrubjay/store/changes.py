@@ -209,7 +209,7 @@ class PutEdges:
     that is replaced under its id stay.
 
     Attributes:
-        edges: Edges to put; one with the same source, kind and end is replaced.
+        edges: Edges to put; one with the same source, kind, end and key is replaced.
         of: Memories whose visible found edges of ``kinds`` are taken away first.
         kinds: Kinds that are taken away.
         inward: Take away those that lead to ``of`` as well.

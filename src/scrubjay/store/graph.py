@@ -54,7 +54,9 @@ class GraphReader(Protocol):
             limit: Most edges of each id and kind, the heaviest first, then the smaller other end.
 
         Returns:
-            By the id asked for (in the order given), kind, falling weight, other end.
+            By the id asked for (in the order given), kind, falling weight, other end. Of several visible edges
+            with one source, kind and end (of several keys) the given one, else the heaviest, else that of the
+            smaller key, stands for all; `degrees` and `meetings` count them once.
         """
         ...
 
