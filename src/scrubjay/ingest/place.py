@@ -16,8 +16,10 @@ CHILDREN: Final = 8
 MOST_CONFIG: Final = 1_000_000
 """Bytes of a git configuration that are read; real ones have a few hundred."""
 
-_URL = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)(?:[^@/]*@)?(?P<host>\[[^\]]*\]|[^/:]+)(?::\d+)?/(?P<path>.+)$", re.I)
-_SCP = re.compile(r"^(?:[^@/:]+@)?(?P<host>[^/:\\]{2,}):(?P<path>[^\\]+)$")
+_URL = re.compile(
+    r"^(?:[a-z][a-z0-9+.-]*://)(?:[^@/]*@)?(?P<host>\[[^\]]*\]|[^/:]+)(?::\d+)?/(?P<path>.+)$", re.I
+)
+_SCP = re.compile(r"^(?:[^@/:]+@)?(?P<host>[^/:\\]{2,}):(?!//)(?P<path>[^\\]+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,11 @@ def _remote(common: str) -> str | None:
         parser.read_string("\n".join(lines))
     except (OSError, configparser.Error):
         return None
-    remotes = {name: parser.get(name, "url", fallback=None) for name in parser.sections() if name.startswith("remote ")}
+    remotes = {
+        name: parser.get(name, "url", fallback=None)
+        for name in parser.sections()
+        if name.startswith("remote ")
+    }
     named = {name: url.strip('"') for name, url in remotes.items() if url}
     return named.get('remote "origin"') or next(iter(named.values()), None)
 
