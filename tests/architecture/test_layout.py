@@ -30,7 +30,6 @@ LONGER = {
     "store/sqlite/reader.py": "one read transaction; each question to it a method",
     "store/sqlite/writer.py": "one write transaction; each change a method",
     "store/base.py": "the ports: nearly all of it is the contract in words",
-    "store/inmemory/store.py": "the reference is read from top to bottom, beside nothing else",
     "testing/store_history.py": "one random life of a store, each kind of change a method",
     "testing/store_reading.py": "one suite: what words, vectors and filters must answer",
     "text/markdown.py": "one scan over lines; its steps share the place they have come to",

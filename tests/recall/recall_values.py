@@ -14,7 +14,7 @@ from scrubjay.memory.models import Model
 from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.memory.records import Record
 from scrubjay.recall.channels.ranking import Ranking
-from scrubjay.store.inmemory.store import ListScored
+from scrubjay.store.inmemory.scored import ListScored
 
 
 def ranking(channel: str, scores: Mapping[str, float], *, depth: int = 100, blank: bool = False) -> Ranking:

@@ -92,6 +92,7 @@ class PutDocument:
         dropped: Ids of passages that are no more; one that is gone is passed over.
         moved_from: Path under which the source held this document until now, when it was renamed.
         grows: The fresh passages join those that it holds, which stay: an append-only document was read on.
+            Kept and dropped ones are treated as ever.
     """
 
     document: Document
@@ -172,14 +173,22 @@ class PutVersions:
 
 @dataclass(frozen=True, slots=True)
 class PutConcept:
-    """Make what one visibility key knows of a concept be this row."""
+    """Make what one visibility key knows of a concept be this row.
+
+    Raises at the write (`scope_check.nameable`): an id that is no concept's, an unknown kind, a key that is not
+    the writer's.
+    """
 
     concept: Concept
 
 
 @dataclass(frozen=True, slots=True)
 class DropConcept:
-    """Remove what one visibility key knows of a concept, with the edges of that key that lead to it."""
+    """Remove what one visibility key knows of a concept, with the edges of that key that lead to it.
+
+    Edges of other keys stay, and are seen again by who knows the concept. What is out of the writer's sight or
+    unknown is passed over.
+    """
 
     id: str
     key: str
@@ -187,7 +196,10 @@ class DropConcept:
 
 @dataclass(frozen=True, slots=True)
 class PutCategory:
-    """Make a category be this; two writers that put the same one leave one."""
+    """Make a category be this; two writers that put the same one leave one.
+
+    An id that a category of another key has is refused. Its parent may be one that is not there.
+    """
 
     category: Category
 
@@ -203,10 +215,14 @@ class DropCategory:
 class PutEdges:
     """Put edges, after taking away what was found before.
 
-    An edge is passed over when its source is not a visible memory, or its end is not a visible memory, concept
-    or category: it may have been forgotten meanwhile. A found edge never replaces a given one; a given one
-    replaces any. Edges of memories that are removed for good go with them, on both sides; those of a memory
-    that is replaced under its id stay.
+    An edge is told by its source, kind, end and key, so that what one key knows neither replaces nor hinders
+    what another does. It is passed over when its source is not a visible memory, or its end is not a visible
+    memory, concept or category: it may have been forgotten meanwhile. A found edge never replaces a given one;
+    a given one replaces any. One that cannot be (`scope_check.connectable`) is refused with the whole write.
+
+    Edges of memories that are removed for good go with them, on both sides and whatever their key; those of a
+    memory that is renamed, moved or replaced under its id within one change stay. Edges belong to no
+    generation: those of memories that a rebuild leaves out go when it ends well.
 
     Attributes:
         edges: Edges to put; one with the same source, kind, end and key is replaced.
@@ -223,7 +239,10 @@ class PutEdges:
 
 @dataclass(frozen=True, slots=True)
 class DropEdges:
-    """Remove visible edges by (source, kind, end), whoever made them; unknown ones are passed over."""
+    """Remove visible edges by (source, kind, end), of every key the writer sees, found or given.
+
+    Those that are unknown or out of sight are passed over.
+    """
 
     edges: tuple[tuple[str, str, str], ...]
 

@@ -2,7 +2,8 @@
 
 The same rules hold as for memories (`scrubjay.store.base`): a reader sees what its scope's keys see and
 nothing else is returned, counted or felt. An edge is seen by who sees its own key and both of its ends, of
-whatever status the memories are. Numbers count what the reader sees.
+whatever status the memories are; of a concept, any row of it. What several visible keys say of one source,
+kind and end is one edge: the heaviest, then that of the smaller key. Numbers count what the reader sees.
 """
 
 from __future__ import annotations
@@ -69,8 +70,8 @@ class GraphReader(Protocol):
 
         Args:
             concept: Its id.
-            limit: Most memories looked at: those with the greatest id numbers' hashes, so that the choice does
-                not depend on when they came.
+            limit: Most memories looked at: those whose id's digits are greatest, so that the choice does not
+                depend on when they came.
 
         Returns:
             Other concept to number of memories, and how many memories were looked at. Visible edges only.
@@ -89,13 +90,19 @@ class GraphReader(Protocol):
           that is turn 0 of a session, or without session and turn stands first (ordinal 0) in its document,
           or stands in none.
 
+        Pieces of one turn share it: each follows every piece of the turn before. Edges are ``found``, and of
+        memories of whatever status.
+
         Returns:
             Each edge once, by rule, source, end.
         """
         ...
 
     def turns(self, session: str, first: int, last: int) -> list[Record]:
-        """Return a session's visible turns from ``first`` to ``last`` (inclusive), by turn, ordinal, id."""
+        """Return a session's visible turns from ``first`` to ``last`` (inclusive), by turn, ordinal, id.
+
+        What stands in no document comes before the pieces of the same turn that do.
+        """
         ...
 
     def last_turn(self, session: str) -> int | None:
@@ -106,6 +113,9 @@ class GraphReader(Protocol):
         """Return visible memories whose id's digits come after those of ``after`` (all when empty), in that order.
 
         The order is that of the hash alone, whatever the tier; ``after`` may be an id that is gone.
+
+        Raises:
+            InputError: ``after`` is neither empty nor an id of a memory.
         """
         ...
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scrubjay.errors import InputError, ModelMismatchError
-from scrubjay.memory.ids import parse_id
+from scrubjay.memory import categories, concepts, edges
+from scrubjay.memory.ids import parse_id, parse_node
 from scrubjay.memory.models import Model
 from scrubjay.memory.records import Document, Place, Record
 from scrubjay.memory.scope import Scope
@@ -99,8 +100,88 @@ def fitting(model: Model, codes: Codes, what: str) -> None:
         )
 
 
+def encodable(*texts: str | None) -> None:
+    """Refuse half a character: what has no UTF-8 can be written to no file.
+
+    Raises:
+        InputError: One of the texts holds a lone surrogate.
+    """
+    for text in texts:
+        try:
+            (text or "").encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"A text holds half a character ({error}). {UNTOUCHED}") from error
+
+
+def nameable(concept: concepts.Concept) -> None:
+    """Refuse a concept that no store could give back as it is.
+
+    Raises:
+        InputError: Its id is no concept's, its kind is unknown, or a name holds half a character.
+    """
+    _of("concept", concept.id)
+    _one_of(concepts.KINDS, concept.kind, f"Concept {concept.id} has kind")
+    encodable(concept.key, concept.name, *concept.aliases)
+
+
+def fileable(category: categories.Category) -> None:
+    """Refuse a category that no store could give back as it is. Its parent may be one that is not there.
+
+    Raises:
+        InputError: Its or its parent's id is no category's, its kind is unknown, or a text holds half a
+            character.
+    """
+    _of("category", category.id)
+    if category.parent is not None:
+        _of("category", category.parent)
+    _one_of(categories.KINDS, category.kind, f"Category {category.id} has kind")
+    encodable(category.key, category.name, category.abstract, category.overview, category.model)
+
+
+def connectable(edge: edges.Edge) -> None:
+    """Refuse an edge that no store keeps.
+
+    Raises:
+        InputError: Its kind is not stored, an end is not of what the kind connects, its weight is not within
+            0..1, its origin is unknown, or a text holds half a character.
+    """
+    _one_of(edges.STORED, edge.kind, f"The edge from {edge.src!r} has kind")
+    _of("memory", edge.src)
+    _of({"references": "concept", "belongs": "category"}.get(edge.kind, "memory"), edge.dst)
+    if not 0 <= edge.weight <= 1:  # neither is NaN
+        raise InputError(
+            f"The edge from {edge.src} to {edge.dst} has weight {edge.weight}; wanted is 0..1. {UNTOUCHED}"
+        )
+    _one_of(edges.ORIGINS, edge.origin, f"The edge from {edge.src} to {edge.dst} has origin")
+    encodable(edge.key, edge.rule, edge.run)
+
+
+def _of(wanted: str, node: str) -> None:
+    parsed = parse_node(node)
+    found = None if parsed is None else parsed[0] if parsed[0] in ("concept", "category") else "memory"
+    if found != wanted:
+        raise InputError(f"{node!r} is no id of a {wanted}. {UNTOUCHED}")
+
+
+def _one_of(known: tuple[str, ...], found: str, what: str) -> None:
+    if found not in known:
+        raise InputError(f"{what} {found!r}; known are {', '.join(known)}. {UNTOUCHED}")
+
+
+def after(memory: str) -> int:
+    """Return the number of the id that a page begins after, -1 for an empty one: all come after it.
+
+    Raises:
+        InputError: It is no id of a memory.
+    """
+    parsed = parse_id(memory)
+    if parsed is None and memory:
+        raise InputError(f"A page begins after an id; {memory!r} is none.")
+    return -1 if parsed is None else parsed[1]
+
+
 def of_a_generation(changes: Sequence[Change]) -> None:
-    """Refuse what a rebuild cannot write: sources, models and tombstones belong to no generation.
+    """Refuse what a rebuild cannot write: sources, models, tombstones and the graph belong to no generation.
 
     Raises:
         InputError: One of the changes is of another kind.

@@ -28,6 +28,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 from scrubjay.testing.store_changes import ChangesContract
 from scrubjay.testing.store_documents import DocumentsContract
+from scrubjay.testing.store_graph import GraphContract
 from scrubjay.testing.store_hostile import HostileContract
 from scrubjay.testing.store_models import ModelsContract
 from scrubjay.testing.store_reading import ReadingContract
@@ -44,6 +45,7 @@ class StoreContract(
     DocumentsContract,
     ModelsContract,
     RebuildsContract,
+    GraphContract,
     HostileContract,
     ABC,
 ):

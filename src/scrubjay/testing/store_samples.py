@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.memory.ids import memory_id, memory_key, text_hash
+from scrubjay.memory.categories import Category
+from scrubjay.memory.concepts import Concept
+from scrubjay.memory.ids import category_id, concept_id, memory_id, memory_key, text_hash
 from scrubjay.memory.models import Model
 from scrubjay.memory.records import Document, Place, Record, Source, Versions
 from scrubjay.memory.scope import Scope
@@ -94,6 +96,26 @@ def put_document(source_id: str, path: str, contents: Sequence[str], key: str, *
         for ordinal, text in enumerate(contents)
     )
     return PutDocument(document(source_id, path, "".join(contents)), fresh)
+
+
+def con(name: str) -> str:
+    """Return the id that `concept` gives to a name, whatever its key."""
+    return concept_id(b"samples", name)
+
+
+def concept(name: str, key: str, **fields: Any) -> Concept:
+    """Return what a key knows of a concept first known by this name."""
+    return Concept(**({"id": con(name), "key": key, "name": name} | fields))
+
+
+def cat(name: str, key: str) -> str:
+    """Return the id that `category` gives to a name and key."""
+    return category_id(b"samples", (key, name))
+
+
+def category(name: str, key: str, **fields: Any) -> Category:
+    """Return a topic of this name."""
+    return Category(**({"id": cat(name, key), "key": key, "kind": "topic", "name": name} | fields))
 
 
 def vector(text: str, dimensions: int = SMALL.dimensions) -> NDArray[np.float32]:

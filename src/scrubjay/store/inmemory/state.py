@@ -13,7 +13,8 @@ from scrubjay.memory.records import Document, Record, Source, Versions
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX, TIERS
 from scrubjay.store import changes as c
-from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
+from scrubjay.store.inmemory.graph_state import GraphChange, GraphState
+from scrubjay.store.scope_check import UNTOUCHED, encodable, fitting, placed, storable, taken, writable
 
 
 @dataclass(slots=True)
@@ -28,6 +29,7 @@ class State:
     cache: dict[tuple[str, str], c.Codes] = field(default_factory=dict)
     tombstones: set[str] = field(default_factory=set)
     versions: Versions | None = None
+    graph: GraphState = field(default_factory=GraphState)
 
     def copy(self) -> State:
         """Return a state that can be changed without this one changing."""
@@ -40,10 +42,21 @@ class State:
             dict(self.cache),
             set(self.tombstones),
             self.versions,
+            self.graph.copy(),
         )
 
     def apply(self, scope: Scope | None, change: c.Change) -> None:
         """Do one change, for one scope, or for the whole tenant when a rebuild asks."""
+        if isinstance(change, GraphChange):
+            if scope is not None:  # a rebuild asks for none (`of_a_generation`)
+                self.graph.apply(scope, change, {i for i in self.memories if self._sees_memory(scope, i)})
+            return
+        before = set(self.memories)
+        self._apply_to_memories(scope, change)
+        if scope is not None:  # a rebuild's edges are sorted out at its end
+            self.graph.lose(before - set(self.memories))
+
+    def _apply_to_memories(self, scope: Scope | None, change: c.Change) -> None:
         match change:
             case c.PutVersions(versions):
                 self.versions = versions
@@ -70,8 +83,7 @@ class State:
                     raise InputError(
                         f"Source id {source.id!r} belongs to another source already. {UNTOUCHED}"
                     )
-                for text in (source.id, source.root, source.description, *source.include, *source.exclude):
-                    _encodable(text)
+                encodable(source.id, source.root, source.description, *source.include, *source.exclude)
                 self.sources[source.id] = source
             case c.DropSource(source_id) if self._sees_source(scope, source_id):
                 for _, path in [where for where in self.documents if where[0] == source_id]:
@@ -93,8 +105,8 @@ class State:
         writable(scope, record.key, f"Memory {record.id}")
         storable(record)
         placed(record.id, record.place, document)
-        for text in (record.content, record.title, *record.heading_path, *record.tags, *memory.terms.counts):
-            _encodable(text)
+        encodable(record.content, record.title, record.abstract, record.overview)
+        encodable(*record.heading_path, *record.tags, *memory.terms.counts)
         for fingerprint, codes in memory.vectors.items():
             fitting(self._model(fingerprint), codes, f"Memory {record.id}")
         for tier in TIERS:  # an id's number names one memory, whatever its tier
@@ -120,7 +132,7 @@ class State:
             self._drop_document(document.source, document.path, spare=held)
             self._rename(document.source, old_path, document.path)
         self.documents[document.source, document.path] = document
-        changed = bool(change.fresh or change.kept or change.dropped)
+        changed = not change.grows and bool(change.fresh or change.kept or change.dropped)
         for memory, old in list(self.memories.items()):
             left = changed and _stands_in(old.record, document) and memory not in held
             if (left or memory in change.dropped) and _sees(scope, old.record.key):
@@ -183,11 +195,3 @@ def _sees(scope: Scope | None, key: str) -> bool:
 def _stands_in(record: Record, document: Document) -> bool:
     place = record.place
     return place is not None and (place.source, place.path) == (document.source, document.path)
-
-
-def _encodable(text: str) -> None:
-    """Refuse half a character, as every store that writes UTF-8 must."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(f"A text holds half a character ({error}). {UNTOUCHED}") from error

@@ -1,0 +1,255 @@
+"""Reader: what the reference store answers one scope."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import ModelMismatchError, NotFoundError
+from scrubjay.memory.models import Model
+from scrubjay.memory.ranking import Hit
+from scrubjay.memory.records import Document, Record, Source, Versions, Where
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
+from scrubjay.store.changes import Codes, Prepared
+from scrubjay.store.inmemory.graph import InMemoryGraph
+from scrubjay.store.inmemory.scored import ListScored
+from scrubjay.store.inmemory.state import State
+from scrubjay.store.paths import path_passes
+from scrubjay.store.score import MOST_COUNTED, idf, quantised, saturation
+from scrubjay.text.grams import nearest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scrubjay.text.tokens import TermGroup
+
+
+class InMemoryReader(InMemoryGraph):
+    """A view of one state for one scope."""
+
+    def __init__(self, state: State, scope: Scope) -> None:
+        super().__init__(state, scope)
+        self._sources = {i: s for i, s in state.sources.items() if s.key in scope.keys}
+
+    def sources(self) -> list[Source]:
+        """Return the visible sources, by root."""
+        return sorted(self._sources.values(), key=lambda source: (source.root, source.id))
+
+    def documents(self, source: str) -> dict[str, Document]:
+        """Return a source's documents by path."""
+        if source not in self._sources:
+            return {}
+        return {path: d for (owner, path), d in sorted(self._state.documents.items()) if owner == source}
+
+    def held(self, sources: Sequence[str]) -> int:
+        """Return how many visible passages these sources' documents hold."""
+        places = [m.record.place for m in self._visible.values()]
+        return sum(1 for place in places if place is not None and place.source in sources)
+
+    def passages(self, source: str, path: str) -> list[Record]:
+        """Return a document's passages in order."""
+        found = [
+            (m.record.place.ordinal, m.record)
+            for m in self._visible.values()
+            if m.record.place is not None and (m.record.place.source, m.record.place.path) == (source, path)
+        ]
+        return [record for _, record in sorted(found, key=lambda pair: (pair[0], pair[1].id))]
+
+    def get(self, ids: Sequence[str]) -> dict[str, Record]:
+        """Return the visible memories of these ids."""
+        return {i: self._visible[i].record for i in ids if i in self._visible}
+
+    def heads(self, ids: Sequence[str]) -> dict[str, Head]:
+        """Return title and length of memories."""
+        held = {i: self._visible[i] for i in ids if i in self._visible}
+        return {
+            i: Head(m.record.title, m.terms.length, m.record.turn is not None, m.record.role)
+            for i, m in held.items()
+        }
+
+    def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the turns just before and after each turn of a session."""
+        turns: dict[tuple[str, int], list[str]] = {}
+        for i, m in sorted(self._visible.items()):
+            if m.record.session is not None and m.record.turn is not None:
+                turns.setdefault((m.record.session, m.record.turn), []).append(i)
+        found = {}
+        for i in ids:
+            record = self._visible[i].record if i in self._visible else None
+            if record is None or record.session is None or record.turn is None:
+                continue
+            before, after = ((record.session, record.turn + step) for step in (-1, 1))
+            near = (*turns.get(before, ()), *turns.get(after, ()))
+            if near:
+                found[i] = near
+        return found
+
+    def complete(self, prefix: str, limit: int = 10) -> list[str]:
+        """Return visible ids that begin with a prefix."""
+        return sorted(i for i in self._visible if i.startswith(prefix))[:limit]
+
+    def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
+        """Return the df of each group."""
+        return [sum(1 for m in self._visible.values() if _tf(m, group)) for group in groups]
+
+    def words(self, groups: Sequence[TermGroup], where: Where) -> ListScored:
+        """Score by BM25."""
+        total = len(self._visible)
+        length = sum(m.terms.length for m in self._visible.values())
+        average = length / total if length else 1.0
+        df = self.frequencies(groups)
+        parts: dict[str, tuple[float, ...]] = {}
+        for i, memory in self._visible.items():
+            parts[i] = tuple(
+                idf(total, n) * saturation(float(_tf(memory, group)), float(memory.terms.length), average)
+                for group, n in zip(groups, df, strict=True)
+            )
+        scores = {i: _sum(values) for i, values in parts.items()}
+        found = frozenset(i for i, score in scores.items() if score > 0 and self._passes(i, where))
+        return ListScored(scores, found, 0.0, frozenset(self._visible), parts, tuple(df))
+
+    def nearest(self, fingerprint: str, query: NDArray[np.float32], where: Where) -> ListScored:
+        """Score by cosine with the best window."""
+        model = self._model(fingerprint)
+        if query.shape != (model.dimensions,):
+            raise ModelMismatchError(
+                f"The query has {query.shape[-1]} dimensions; {model.name} makes {model.dimensions}."
+            )
+        codes, scale = quantised(query)
+        whole = [int(x) for x in codes]
+        scores = {
+            i: _best_window(whole, scale, m.vectors[fingerprint])
+            for i, m in self._visible.items()
+            if fingerprint in m.vectors
+        }
+        found = frozenset(i for i in scores if self._passes(i, where))
+        return ListScored(scores, found, None, frozenset(self._visible), {})
+
+    def _model(self, fingerprint: str) -> Model:
+        if fingerprint not in self._state.models:
+            raise NotFoundError(f"No model {fingerprint} is registered in this store.")
+        return self._state.models[fingerprint][0]
+
+    def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, Codes]:
+        """Return the windows that visible memories have of a model."""
+        self._model(fingerprint)
+        held = {i: self._visible[i].vectors for i in ids if i in self._visible}
+        return {i: vectors[fingerprint] for i, vectors in held.items() if fingerprint in vectors}
+
+    def alike(
+        self, fingerprint: str, queries: NDArray[np.float32], limit: int, floor: float
+    ) -> list[list[Hit]]:
+        """Return the active memories nearest to each query."""
+        model = self._model(fingerprint)
+        if queries.ndim != 2 or queries.shape[1] != model.dimensions:
+            raise ModelMismatchError(
+                f"The queries have shape {queries.shape}; {model.name} makes {model.dimensions} dimensions."
+            )
+        found = [self.nearest(fingerprint, query, Where()).top(limit) for query in queries]
+        return [[hit for hit in hits if hit.score >= floor] for hits in found]
+
+    def _passes(self, memory: str, where: Where) -> bool:
+        belongs = {e.dst for e in self.edges([memory], ["belongs"])} if where.categories else set()
+        filed = not where.categories or not belongs.isdisjoint(where.categories)
+        return filed and passes(self._visible[memory].record, where)
+
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages of the visible memories."""
+        return tuple(sorted({m.language for m in self._visible.values()}))
+
+    def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
+        """Return visible terms spelled like a word."""
+        vocabulary = {term for m in self._visible.values() for term in m.terms.counts if term != word}
+        return list(nearest(word, vocabulary, limit))
+
+    def models(self) -> list[ModelState]:
+        """Return the registered models."""
+        found = [ModelState(model, state) for model, state in self._state.models.values()]
+        return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
+
+    def coverage(self, fingerprint: str) -> Coverage:
+        """Return how many visible memories have a model's vectors, and how many wait."""
+        covered = sum(1 for m in self._visible.values() if fingerprint in m.vectors)
+        return Coverage(covered, len(self._visible) - covered)
+
+    def windows(self, fingerprint: str) -> int:
+        """Return how many vectors the visible memories have of a model."""
+        held = [m.vectors[fingerprint] for m in self._visible.values() if fingerprint in m.vectors]
+        return sum(len(codes.scales) for codes in held)
+
+    def waiting(self, fingerprint: str, limit: int) -> list[Waiting]:
+        """Return memories without a model's vectors, in hash order."""
+        missing = [m.record for m in self._visible.values() if fingerprint not in m.vectors]
+        missing.sort(key=lambda record: (record.id.partition("_")[2], record.id))
+        return [Waiting(record, self._before(record)) for record in missing[:limit]]
+
+    def _before(self, record: Record) -> str:
+        if record.place is None:
+            return ""
+        for other in self.passages(record.place.source, record.place.path):
+            near = other.place is not None and other.place.ordinal == record.place.ordinal - 1
+            if near and other.heading_path == record.heading_path:
+                return other.content
+        return ""
+
+    def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, Codes]:
+        """Return windows of texts embedded before."""
+        cache = self._state.cache
+        return {text: cache[fingerprint, text] for text in hashes if (fingerprint, text) in cache}
+
+    def forgotten(self, hashes: Sequence[str]) -> set[str]:
+        """Return those of these tombstone hashes that were forgotten."""
+        return self._state.tombstones & set(hashes)
+
+    def counts(self) -> Counts:
+        """Return what the scope holds."""
+        records = [m.record for m in self._visible.values()]
+        documents = sum(1 for source, _ in self._state.documents if source in self._sources)
+        return Counts(
+            len(records),
+            dict(sorted(Counter(r.tier for r in records).items())),
+            dict(sorted(Counter(r.status for r in records).items())),
+            documents,
+            len(self._sources),
+        )
+
+    def versions(self) -> Versions | None:
+        """Return the versions that made the memories."""
+        return self._state.versions
+
+
+def passes(record: Record, where: Where) -> bool:
+    """Return whether a memory passes a filter, whatever its categories."""
+    at = record.event.start if record.event is not None else record.recorded_at
+    place = record.place
+    return (
+        record.status in where.statuses
+        and (not where.tiers or record.tier in where.tiers)
+        and set(where.tags) <= set(record.tags)
+        and (where.since is None or at >= where.since)
+        and (where.until is None or at < where.until)
+        and (not where.sources or (place is not None and place.source in where.sources))
+        and (not where.projects or record.project in where.projects)
+        and (not where.agents or record.agent in where.agents)
+        and (not where.sessions or record.session in where.sessions)
+        and (not where.path or (place is not None and path_passes(place.path, where.path)))
+    )
+
+
+def _tf(memory: Prepared, group: TermGroup) -> int:
+    return min(max((memory.terms.counts.get(form, 0) for form in group.forms), default=0), MOST_COUNTED)
+
+
+def _sum(values: Sequence[float]) -> float:
+    total = 0.0
+    for value in values:  # in the groups' order, as every store adds them
+        total += value
+    return total
+
+
+def _best_window(query: list[int], scale: float, codes: Codes) -> float:
+    rows: Iterable[tuple[list[int], float]] = zip(codes.data.tolist(), codes.scales.tolist(), strict=True)
+    return max(sum(a * b for a, b in zip(query, row, strict=True)) * (s * scale) for row, s in rows)
