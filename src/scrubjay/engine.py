@@ -171,6 +171,10 @@ class Memory:
         since: str | datetime | None = None,
         until: str | datetime | None = None,
         statuses: Sequence[str] = ("active",),
+        projects: Sequence[str] = (),
+        agents: Sequence[str] = (),
+        sessions: Sequence[str] = (),
+        categories: Sequence[str] = (),
         fusion: str | None = None,
         weights: Mapping[str, float] | None = None,
         preset: str | None = None,
@@ -192,6 +196,10 @@ class Memory:
             since: What happened at or after: ISO text (``2026``, ``2026-03``, ``2026-03-01``, with time) or datetime.
             until: What happened before the end of this day, month, year, or before this time.
             statuses: Any of these statuses.
+            projects: Any of these projects, by name, by the end of a name, or by a path (``.`` is the one here).
+            agents: What any of these agents wrote or recorded.
+            sessions: Any of these conversations.
+            categories: What belongs to any of these categories or to one below, by id or name.
             fusion: ``auto`` (weights follow the query), ``rrf`` or ``weighted``.
             weights: Channel (``bm25``, ``vector``, ``ngram``) to weight.
             preset: Another system's fusion: ``kit``, ``openclaw`` or ``router``.
@@ -205,16 +213,21 @@ class Memory:
             InputError: An option has a value it cannot have.
         """
         from scrubjay.recall.pipeline import search
-        from scrubjay.recall.request import request
+        from scrubjay.recall.request import Filters, request
+        from scrubjay.wiring.places import resolved
 
         started = time.perf_counter()
         recall = self._desk.settings.recall
         partial = freshen(self._desk)
         # A preset is fusion and weights at once; what the settings say of either does not join it.
         usual = ("auto", None) if preset is not None else (recall.fusion, None if fusion else recall.weights)
+        filters = Filters(
+            tiers, tags, path, sources, since, until, statuses,
+            resolved(self._desk, projects), agents, sessions, categories,
+        )  # fmt: skip
         wanted = request(
             query,
-            filters=(tiers, tags, path, sources, since, until, statuses),
+            filters=filters,
             fusion=(fusion or usual[0], weights or usual[1], preset),
             parts=(channels, models, stages),
             sizes=(
@@ -248,7 +261,7 @@ class Memory:
             ids: Up to 20 ids.
             path: A synced file: absolute, from here, or relative to its source.
             lines: First and last line, inclusive; None takes the whole file.
-            neighbours: Passages to return on either side of each.
+            neighbours: Passages to return on either side of each; of a conversation, turns.
             limit: Most characters to return.
             offset: Characters to pass over first, as ``next_offset`` says.
 

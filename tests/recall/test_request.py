@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import fields
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -7,24 +8,16 @@ import pytest
 
 from scrubjay.errors import InputError
 from scrubjay.memory.dates import micros
-from scrubjay.recall.request import CHANNELS, MOST_RESULTS, MOST_SNIPPET, STAGES, Request, request
+from scrubjay.recall.request import CHANNELS, MOST_RESULTS, MOST_SNIPPET, STAGES, Filters, Request, request
+
+FILTERS = ("tiers", "tags", "sources", "projects", "agents", "sessions", "categories")
 
 
 def asked(query: Any = "q", **changes: Any) -> Request:
-    names = ("tiers", "tags", "path", "sources", "since", "until", "statuses")
-    filters = {
-        "tiers": (),
-        "tags": (),
-        "path": "",
-        "sources": (),
-        "since": None,
-        "until": None,
-        "statuses": (),
-    }
-    filters |= {name: changes.pop(name) for name in names if name in changes}
+    filters = {field.name: changes.pop(field.name) for field in fields(Filters) if field.name in changes}
     return request(
         query,
-        filters=tuple(filters[name] for name in names),
+        filters=Filters(**filters),
         fusion=(changes.get("fusion", "auto"), changes.get("weights"), changes.get("preset")),
         parts=(changes.get("channels"), changes.get("models"), changes.get("stages")),
         sizes=(changes.get("limit", 6), 4, changes.get("snippet", 700)),
@@ -39,9 +32,9 @@ def test_what_is_not_asked_is_everything_that_is_active() -> None:
     assert (found.where.since, found.where.until) == (None, None)
 
 
-@pytest.mark.parametrize("name", ["tiers", "tags", "sources", "statuses", "channels", "models", "stages"])
+@pytest.mark.parametrize("name", [*FILTERS, "statuses", "channels", "models", "stages"])
 def test_one_text_where_a_list_belongs_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match=f"(?i){name[:-2]}.*one text; give a list"):
+    with pytest.raises(InputError, match=f"(?i){name[:5]}.*one text; give a list"):
         asked(**{name: "active"})
 
 

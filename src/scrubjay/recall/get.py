@@ -19,7 +19,7 @@ MOST_IDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How much to return: passages on either side, characters, and characters to pass over first."""
+    """How much to return: passages or turns on either side, characters, and characters to pass over first."""
 
     neighbours: int = 0
     limit: int = 20_000
@@ -94,8 +94,13 @@ def _places(sources: Sequence[Source], path: str) -> list[tuple[Source, str]]:
 
 
 def _around(reader: Reader, record: Record, neighbours: int) -> list[Record]:
+    """Return a memory among its neighbours: the turns of its conversation, else the passages of its document."""
     place = record.place
-    if not neighbours or place is None:
+    if not neighbours:
+        return [record]
+    if record.session is not None and record.turn is not None:
+        return reader.turns(record.session, record.turn - neighbours, record.turn + neighbours)
+    if place is None:
         return [record]
     near = range(place.ordinal - neighbours, place.ordinal + neighbours + 1)
     return [

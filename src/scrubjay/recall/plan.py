@@ -9,6 +9,7 @@ from typing import Final
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.memory.records import Where
 from scrubjay.memory.sources import named
+from scrubjay.memory.tree import below
 from scrubjay.recall.query import Query, read_query
 from scrubjay.recall.request import CHANNELS, Request
 from scrubjay.store.base import Reader
@@ -117,11 +118,13 @@ def _registered(models: Sequence[str], reader: Reader) -> None:
 
 
 def _resolved(where: Where, reader: Reader) -> Where:
-    """Return filters with sources by id."""
-    if not where.sources:
-        return where
-    known = reader.sources()
-    return replace(where, sources=tuple(named(known, name).id for name in where.sources))
+    """Return filters with sources and categories by id."""
+    if where.sources:
+        known = reader.sources()
+        where = replace(where, sources=tuple(named(known, name).id for name in where.sources))
+    if where.categories:
+        where = replace(where, categories=below(reader.categories(), where.categories))
+    return where
 
 
 def _fusion(request: Request) -> tuple[str, Mapping[str, float]]:

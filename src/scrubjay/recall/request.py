@@ -23,12 +23,30 @@ Moment = str | datetime | None
 
 
 @dataclass(frozen=True, slots=True)
+class Filters:
+    """What a caller narrows a search to, as it was given; the fields are those of `Memory.search`."""
+
+    tiers: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    path: str = ""
+    sources: Sequence[str] = ()
+    since: Moment = None
+    until: Moment = None
+    statuses: Sequence[str] = ("active",)
+    projects: Sequence[str] = ()
+    agents: Sequence[str] = ()
+    sessions: Sequence[str] = ()
+    categories: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """A search, checked.
 
     Attributes:
         query: The query as it was typed.
-        where: Filters; ``where.sources`` holds ids or paths as they were given.
+        where: Filters; ``where.sources`` holds ids or paths and ``where.categories`` ids or names as they were
+            given.
         fusion: ``auto``, ``rrf`` or ``weighted``.
         weights: Channel to weight, None for the fusion's own.
         preset: Another system's fusion, or None.
@@ -58,7 +76,7 @@ class Request:
 def request(
     query: str,
     *,
-    filters: tuple[Sequence[str], Sequence[str], str, Sequence[str], Moment, Moment, Sequence[str]],
+    filters: Filters,
     fusion: tuple[str, Mapping[str, float] | None, str | None],
     parts: tuple[Sequence[str] | None, Sequence[str] | None, Sequence[str] | None],
     sizes: tuple[int, int, int],
@@ -71,28 +89,32 @@ def request(
     """
     if not isinstance(query, str):
         raise InputError(f"The query is a {type(query).__name__}, not a text.")
-    tiers, tags, path, sources, since, until, statuses = filters
     channels, models, stages = parts
     limit, multiplier, snippet = sizes
-    _known("Tier", tiers, TIERS)
-    _known("Status", statuses, STATUSES)
+    _known("Tier", filters.tiers, TIERS)
+    _known("Status", filters.statuses, STATUSES)
     _known("Channel", channels or (), CHANNELS)
     _known("Stage", stages or (), STAGES)
     _known("Fusion", (fusion[0],), FUSIONS)
-    for what, given in (("Tag", tags), ("Source", sources), ("Model", models)):
+    named = ("tags", "sources", "projects", "agents", "sessions", "categories")
+    for what, given in (("models", models), *((name, getattr(filters, name)) for name in named)):
         if isinstance(given, str):
-            raise InputError(f"{what}s are {given!r}, one text; give a list of them.")
+            raise InputError(f"{what} is {given!r}, one text; give a list of them.")
     _within("limit", limit, 1, MOST_RESULTS)
     _within("snippet", snippet, 1, MOST_SNIPPET)
-    first, last = when(since), when(until)
+    first, last = when(filters.since), when(filters.until)
     where = Where(
-        tiers=tuple(tiers),
-        tags=tuple(tag.lower() for tag in tags),
-        path=path,
-        sources=tuple(sources),
+        tiers=tuple(filters.tiers),
+        tags=tuple(tag.lower() for tag in filters.tags),
+        path=filters.path,
+        sources=tuple(filters.sources),
         since=first.start if first else None,
         until=(last.end if last.precision != "second" else last.start) if last else None,
-        statuses=tuple(statuses) or ("active",),
+        statuses=tuple(filters.statuses) or ("active",),
+        projects=tuple(filters.projects),
+        agents=tuple(filters.agents),
+        sessions=tuple(filters.sessions),
+        categories=tuple(filters.categories),
     )
     return Request(
         query=query,
