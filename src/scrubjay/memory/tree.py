@@ -38,13 +38,13 @@ def below(categories: Sequence[Category], names: Sequence[str]) -> tuple[str, ..
     for category in categories:
         if category.parent is not None:
             children.setdefault(category.parent, []).append(category.id)
-    open_ids = [category.id for name in names for category in chosen(categories, name)]
+    waiting = [category.id for name in names for category in chosen(categories, name)]
     seen: set[str] = set()
-    while open_ids:
-        category = open_ids.pop()
-        if category not in seen:
-            seen.add(category)
-            open_ids += children.get(category, ())
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            waiting += children.get(one, ())
     return tuple(sorted(seen))
 
 
