@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from hashlib import blake2s
 from typing import Any
 
 from scrubjay.memory.dates import SECOND, micros
@@ -49,6 +50,15 @@ def said(parts: Iterable[str]) -> str:
     'one\n\n    two'
     """
     return "\n\n".join(part.strip("\r\n").rstrip() for part in parts if part and not part.isspace())
+
+
+def digest(*texts: str) -> str:
+    """Return 16 hexadecimal characters that stand for the texts, to make the key of a turn without an id.
+
+    >>> digest("user", "yes") == digest("user", "yes") != digest("use", "ryes")
+    True
+    """
+    return blake2s("\0".join(texts).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def storable(text: str) -> str:
