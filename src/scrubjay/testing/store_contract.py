@@ -26,14 +26,18 @@ import pytest
 
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
+from scrubjay.testing.store_categories import CategoriesContract
 from scrubjay.testing.store_changes import ChangesContract
+from scrubjay.testing.store_concepts import ConceptsContract
 from scrubjay.testing.store_documents import DocumentsContract
+from scrubjay.testing.store_edges import EdgesContract
 from scrubjay.testing.store_graph import GraphContract
 from scrubjay.testing.store_hostile import HostileContract
 from scrubjay.testing.store_models import ModelsContract
 from scrubjay.testing.store_reading import ReadingContract
 from scrubjay.testing.store_rebuilds import RebuildsContract
 from scrubjay.testing.store_scopes import ScopesContract
+from scrubjay.testing.store_sessions import SessionsContract
 
 SECRET = b"the contract's key of 32 bytes.."
 
@@ -46,6 +50,10 @@ class StoreContract(
     ModelsContract,
     RebuildsContract,
     GraphContract,
+    EdgesContract,
+    ConceptsContract,
+    CategoriesContract,
+    SessionsContract,
     HostileContract,
     ABC,
 ):

@@ -105,7 +105,7 @@ def con(name: str) -> str:
 
 def concept(name: str, key: str, **fields: Any) -> Concept:
     """Return what a key knows of a concept first known by this name."""
-    return Concept(**({"id": con(name), "key": key, "name": name} | fields))
+    return Concept(con(name), key, name, **fields)
 
 
 def cat(name: str, key: str) -> str:
@@ -115,7 +115,7 @@ def cat(name: str, key: str) -> str:
 
 def category(name: str, key: str, **fields: Any) -> Category:
     """Return a topic of this name."""
-    return Category(**({"id": cat(name, key), "key": key, "kind": "topic", "name": name} | fields))
+    return Category(cat(name, key), key, fields.pop("kind", "topic"), name, **fields)
 
 
 def vector(text: str, dimensions: int = SMALL.dimensions) -> NDArray[np.float32]:
