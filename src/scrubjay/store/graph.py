@@ -3,7 +3,7 @@
 The same rules hold as for memories (`scrubjay.store.base`): a reader sees what its scope's keys see and
 nothing else is returned, counted or felt. An edge is seen by who sees its own key and both of its ends, of
 whatever status the memories are; of a concept, any row of it. What several visible keys say of one source,
-kind and end is one edge: the heaviest, then that of the smaller key. Numbers count what the reader sees.
+kind and end is one edge (`GraphReader.edges`). Numbers count what the reader sees.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class GraphReader(Protocol):
 
         Returns:
             By the id asked for (in the order given), kind, falling weight, other end. Of several visible edges
-            with one source, kind and end (of several keys) the given one, else the heaviest, else that of the
-            smaller key, stands for all; `degrees` and `meetings` count them once.
+            with one source, kind and end (of several keys) a given one before a found one, then the heaviest,
+            then that of the smaller key, stands for all; `degrees` and `meetings` count them once.
         """
         ...
 

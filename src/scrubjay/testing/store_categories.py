@@ -33,7 +33,7 @@ HALF = "half \ud83d"
 GOOD = category("birds", MINE)
 FULL = Category(
     cat("jays", MINE), MINE, "topic", "Jays", GOOD.id, "Blue, loud.", "They hide nuts.\n\n", SMALL.fingerprint,
-    bytes(range(256)), -(2**62),
+    bytes(range(256)), -(2**62), 1_000_000,
 )  # fmt: skip
 WRONG: tuple[Category, ...] = (
     *(replace(GOOD, id=i) for i in ("", "cat_", "cat_12", GOOD.id.upper(), con("x"), sample_id("m"))),

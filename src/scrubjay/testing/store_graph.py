@@ -174,29 +174,53 @@ class GraphContract:
             assert reader.edges([A], STORED, limit=1) == [mine]
             assert reader.edges([D], STORED, inward=True, limit=1) == [mine]
 
-    def test_what_two_keys_say_of_the_same_ends_is_one_edge(
+    def test_what_several_keys_say_of_the_same_ends_is_one_edge(
         self, store: Store, ann: Scope, bob: Scope
     ) -> None:
-        """The heavier, then that of the smaller key; neither replaces the other, nor is it counted twice."""
+        """A given one before a found one, the heavier, that of the smaller key; none replaces another."""
         _memories(store, ann, "public")
-        write(store, ann, PutConcept(concept("x", "public")), PutConcept(concept("y", "public")))
         first = Edge(A, "links", B, "public", 0.5)
-        write(store, ann, PutEdges((first, Edge(A, "references", con("x"), "public"))))
-        write(store, ann, PutEdges((Edge(A, "references", con("x"), MINE, 0.5),)))
-        write(store, ann, PutEdges((Edge(A, "references", con("y"), "public"),)))
-        for weight, seen in ((0.25, 0.5), (0.75, 0.75), (0.5, 0.5)):
-            own = replace(first, key=MINE, weight=weight)
+        write(store, ann, PutEdges((first,)))
+        for weight, origin, shown in (
+            (0.25, "found", False), (0.75, "found", True), (0.5, "found", False), (0.25, "given", True),
+        ):  # fmt: skip
+            own = replace(first, key=MINE, weight=weight, origin=origin)
             write(store, ann, PutEdges((own,)))
+            seen = own if shown else first
             with store.reader(ann) as reader:
-                assert reader.edges([A], ["links"]) == [own if seen > first.weight else first]
-                assert reader.edges([B], ["links"], inward=True, limit=9)[0].weight == seen
-                assert (reader.degrees("links"), reader.degrees("references", [con("x")])) == (
-                    {B: 1}, {con("x"): 1},
-                )  # fmt: skip
-                assert reader.meetings(con("x"), 9) == ({con("y"): 1}, 1)
-                assert reader.meetings(con("y"), 9) == ({con("x"): 1}, 1)
+                assert reader.edges([A], ["links"], limit=1) == [seen]
+                assert reader.edges([B], ["links"], inward=True) == [seen]
             with store.reader(bob) as reader:
                 assert reader.edges([A], ["links"]) == [first]
+        team = replace(first, key="group:dev", weight=0.1, origin="given")
+        heavier = Edge(A, "links", C, MINE, 0.15)
+        write(store, ann, PutEdges((team, heavier)))
+        with store.reader(ann) as reader:
+            assert reader.edges([A], ["links"]) == [own, heavier]
+        write(store, ann, PutEdges((replace(team, weight=0.25),)))
+        with store.reader(ann) as reader:
+            assert reader.edges([A], ["links"]) == [replace(team, weight=0.25), heavier]
+        write(store, ann, PutEdges((replace(own, weight=0.1), replace(team, weight=0.1))))
+        with store.reader(ann) as reader:
+            assert reader.edges([A], ["links"], limit=1) == [
+                heavier
+            ]  # though the found public one is heavier
+
+    def test_what_several_keys_say_is_counted_once(self, store: Store, ann: Scope, bob: Scope) -> None:
+        """In degrees, in meetings, and in how many memories were looked at."""
+        _memories(store, ann, "public")
+        write(store, ann, PutConcept(concept("x", "public")), PutConcept(concept("y", "public")))
+        keys = ("public", "group:dev", MINE)
+        write(store, ann, PutEdges(tuple(Edge(A, "references", con("x"), key) for key in keys)))
+        write(store, ann, PutEdges(tuple(Edge(A, "references", con("y"), key) for key in keys[1:])))
+        write(store, ann, PutEdges((Edge(B, "references", con("x"), MINE),)))
+        with store.reader(ann) as reader:
+            assert reader.degrees("references") == {con("x"): 2, con("y"): 1}
+            assert reader.meetings(con("x"), 9) == ({con("y"): 1}, 2)
+            assert reader.meetings(con("y"), 9) == ({con("x"): 1}, 1)
+        with store.reader(bob) as reader:
+            assert reader.degrees("references") == {con("x"): 1}
+            assert reader.meetings(con("x"), 9) == ({}, 1)
 
     def test_a_strangers_edges_are_not_replaced_hindered_or_dropped(
         self, store: Store, ann: Scope, bob: Scope

@@ -107,9 +107,9 @@ class InMemoryGraph:
 
 
 def _united(rows: Sequence[Edge]) -> list[Edge]:
-    """Return one edge for what several keys say: the heaviest, then that of the smaller key."""
+    """Return one edge for what several keys say: a given before a found one, the heaviest, the smaller key."""
     best: dict[tuple[str, str, str], Edge] = {}
-    for edge in sorted(rows, key=lambda e: (-e.weight, e.key)):
+    for edge in sorted(rows, key=lambda e: (e.origin == "found", -e.weight, e.key)):
         best.setdefault((edge.src, edge.kind, edge.dst), edge)
     return list(best.values())
 
