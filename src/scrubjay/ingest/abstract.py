@@ -1,42 +1,178 @@
 """Abstract: (title, content, heading_path) -> (L0, L1): a phrase and a paragraph taken from a memory itself.
 
-Extractive: what is chosen are sentences, list items, a fence's first line, a table's header, in their order
-and in the writer's words. A unit is worth the terms it brings that no chosen one has brought, each by how
-often the passage uses it; the first units, the ones that share words with the headings, and text before code
-come first. Nothing is generated, so nothing can be wrong that the memory does not say.
+Extractive: what is taken are sentences, list items, headings, a table's header, a fence's first line, in
+their order and in the writer's words, without Markdown's marks. Nothing is generated, so nothing can be said
+that the memory does not say. They are taken from the top, for there writers say what it is about; what brings
+few words that were not said yet is passed over, and more code, more rows and exclamations come in only when
+room is left. (Choosing the densest sentences instead found fewer memories by their L0; bench/LOG.md.)
 
 Lengths count source words as ``tokens.terms`` does: a run of n characters of an unspaced script is n - 1.
-Cuts fall between words, never inside a grapheme; a word longer than the room is left out, not cut.
+A unit that is longer than all the room is cut between two words, never inside a grapheme; a word that is
+itself too long is left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cache
+from itertools import islice
 from typing import Final, NamedTuple
+from unicodedata import category
 
+from scrubjay.ingest.sentences import sentences
+from scrubjay.text.folding import word_marks
 from scrubjay.text.markdown import even
+from scrubjay.text.scripts import holds_run, pieces
 from scrubjay.text.tokens import terms, words
 
 L0_TOKENS: Final = 30
 L1_TOKENS: Final = 120
 CHARACTERS: Final = 12
-"""Most characters a token of the limit: English has six with the space, a long URL or a blob has no place."""
-READ: Final = 6_000
-"""Characters read of one memory; passages have 1,250 on average, a pasted log may have a million."""
+"""Most characters a token of room: English has six, with the space; a blob or a data URL finds no place."""
+READ: Final = 8_000
+"""Characters read: a passage has 1,250 on average, but an addition may be a pasted log of megabytes."""
+NEW: Final = 0.34
+"""Share of its words that a unit must bring which none before it brought."""
+EMPTY: Final = 0.3
+"""Share of the room that is not left empty: a sentence is cut rather."""
+SHORT: Final = 3
+"""A sentence of fewer tokens ("Certainly!") comes in only when room is left."""
+HELD: Final = frozenset(("more code", "row"))
+"""Kinds that come in only when room is left: lines of code after the first, rows after a table's header."""
 CUT_MARK: Final = "…"
 
-_WORD = re.compile(r"_*[^\W_]\w*(?:[.'\-]\w+)*(?:\+\+\d+)?", re.ASCII)
-"""Counts as ``tokens`` does in ASCII text, in a tenth of the time; a test holds the two together."""
-_SENTENCE = re.compile(
-    r"(?<![ (][A-Za-z]\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bDr\.)(?<!\bMr\.)(?<!Mrs\.)(?<!\bvs\.)(?<!\bcf\.)"
-    r"(?<=[.!?])[\"'”’)\]]*\s+(?![a-z])|(?<=[。！？।؟۔｡])[”’」』）\"]*\s*"
-)
-_ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
-_RULED = re.compile(r"[\s|:=*_+\-]+")
-_IMAGE = re.compile(r"!\[([^\[\]]{0,200})\]\([^()\n]{0,1000}\)")
-_LINK = re.compile(r"\[([^\[\]]{1,200})\](?:\([^()\n]{0,1000}\)|\[[^\[\]\n]{0,100}\])")
-_WIKI = re.compile(r"\[\[(?:[^\[\]|\n]{1,200}\|)?([^\[\]|\n]{1,200})\]\]")
-_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|<!--.{0,500}?-->")
-_EMPHASIS = re.compile(r"(\*\*\*|\*\*|\*|~~|==|(?<![^\W_])__?(?=[^\W_]))(?=\S)([^*~=\n]{1,400}?)(?<=\S)\1(?![^\W_])")
+_ASCII = re.compile(r"_*[^\W_]\w*(?:[.'\-]\w+)*(?:\+\+\d+)?", re.ASCII)
+"""Counts as ``tokens`` does, in a fourth of the time; a test holds the two together."""
+_PAUSE = re.compile(r"[,;:.!?)](?=\s)|[，、；：。！？」』）؛،।]")
+_ENDS = frozenset(".!?:;…。！？।؟۔｡：；")
+
+
+class _Unit(NamedTuple):
+    place: int
+    kind: str
+    text: str
+    size: int
+
+
+def abstract(title: str, content: str, heading_path: Sequence[str] = ()) -> tuple[str | None, str | None]:
+    """Return L0, of at most 30 tokens, and L1, of at most 120; None where the content is no longer.
+
+    Args:
+        title: Its title; a heading in the content that says the same is passed over.
+        content: The full text; marks of taken-out secrets stay as they are.
+        heading_path: Headings above it, passed over like the title.
+
+    >>> abstract("", "user: yes")
+    (None, None)
+    """
+    units, size = _read(content, {name.casefold() for name in (title, *heading_path)})
+    if size <= L1_TOKENS:  # all was read; what was passed over counts too
+        size = len(_ASCII.findall(content)) if content.isascii() else terms(content).length
+    return (
+        _chosen(units, L0_TOKENS) if size > L0_TOKENS else None,
+        _chosen(units, L1_TOKENS) if size > L1_TOKENS else None,
+    )
+
+
+def _read(content: str, known: set[str]) -> tuple[list[_Unit], int]:
+    """Return the first units that say something new, enough for L1, else also the ones held back."""
+    read = even(content[:READ])
+    word, runs = _word(read), holds_run(read)
+    units: list[_Unit] = []
+    held: list[_Unit] = []
+    said: set[str] = set()
+    total = 0
+    for place, (kind, text) in enumerate(sentences(read)):
+        if kind in HELD:
+            held.append(_Unit(place, kind, text, 0))
+            continue
+        found = word.findall(text)
+        bag = set(found)
+        if not bag or (kind != "heading" and len(bag - said) < NEW * len(bag)) or text.casefold() in known:
+            continue
+        size = _count(text) if runs else len(found)
+        if kind == "text" and size < SHORT:
+            held.append(_Unit(place, kind, text, size))
+            continue
+        units.append(_Unit(place, kind, text, size))
+        said |= bag
+        total += size
+        if total > L1_TOKENS:
+            return units, total
+    sized = (unit._replace(size=_count(unit.text)) for unit in held[:L1_TOKENS])
+    return [*units, *(unit for unit in sized if unit.size)], total
+
+
+def _word(text: str) -> re.Pattern[str]:
+    return _ASCII if text.isascii() else _unicode()
+
+
+@cache
+def _unicode() -> re.Pattern[str]:
+    word = rf"\w[\w{word_marks()}]*"
+    return re.compile(rf"{word}(?:[.'\u2019\u2010\u2011\-]{word})*(?:\+\+\d+)?")
+
+
+def _count(text: str) -> int:
+    """Return the number of source words, or a few more: decomposed characters are counted one by one."""
+    word = _word(text)
+    if word is _ASCII or not holds_run(text):
+        return len(word.findall(text))
+    return sum(
+        max(1, end - start - 1) if run else len(word.findall(text, start, end))
+        for run, start, end in pieces(text)
+    )
+
+
+def _chosen(units: Sequence[_Unit], tokens: int) -> str | None:
+    """Take units as long as there is room; the first that does not fit is cut where much room is left."""
+    room, letters = tokens, tokens * CHARACTERS
+    taken: list[_Unit] = []
+    for unit in units:
+        if unit.size > room or len(unit.text) > letters:
+            cut = _cut(unit.text[:letters], room) if room > tokens * EMPTY else ""
+            if cut:
+                taken.append(unit._replace(text=cut))
+                break
+            if taken and unit.size > room:
+                break
+            continue
+        taken.append(unit)
+        room -= unit.size
+        letters -= len(unit.text)
+    return _joined(sorted(taken)) or None
+
+
+def _joined(units: Sequence[_Unit]) -> str:
+    """Write units one after another; what has no mark at its end gets one."""
+    text = ""
+    for unit in units:
+        if text:
+            text += "" if text[-1] in "。！？" else " " if text[-1] in _ENDS else "; "
+        text += f"{unit.text}:" if unit.kind == "heading" and unit is not units[-1] else unit.text
+    return text
+
+
+def _cut(text: str, tokens: int) -> str:
+    """Return the beginning of a text up to a pause in the second half of the room, else a word.
+
+    Where no spaces show the words, a pause in the last two thirds will do.
+    """
+    runs = holds_run(text)
+    if runs:
+        ends = [word.end for word in islice(words(text), tokens + 1)]
+    else:
+        ends = [found.end() for found in islice(_word(text).finditer(text), tokens + 1)]
+    if len(ends) < 2:
+        return ""
+    last = ends[-2]  # whether the last one found goes on behind the room is not known
+    pauses = [pause.end() for pause in _PAUSE.finditer(text, ends[len(ends) // (3 if runs else 2)], last + 1)]
+    return text[: pauses[-1] if pauses else _whole(text, last)].rstrip(" ,;:，、；：،") + CUT_MARK
+
+
+def _whole(text: str, end: int) -> int:
+    """Move a cut back to the edge of what is drawn as one character."""
+    while end > 0 and (category(text[end])[0] == "M" or "\u200d" in text[end - 1 : end + 1]):
+        end -= 1
+    return end
