@@ -11,9 +11,9 @@
     texts and of objects with a ``text``; objects of a ``type`` other than text are left out.
 The rest may be missing
     ``session``: text or number; else the file's path without its ending. ``id``: of the message in its
-    session, text or number; else its line. ``time``, ``timestamp`` or ``ts``: ISO 8601 or seconds or milliseconds since 1970.
-    ``cwd`` or ``project``: the directory, or the URL of the repository. ``agent``: the program; else
-    ``generic``. ``title``: of the conversation. Other fields are not read.
+    session, text or number; else its line. ``time``, ``timestamp`` or ``ts``: ISO 8601, or seconds or
+    milliseconds since 1970. ``cwd`` or ``project``: the directory, or the URL of the repository. ``agent``:
+    the program; else ``generic``. ``title``: of the conversation. Other fields are not read.
 When it is recognised
     If the first 64 KB hold only lines with ``role`` and ``content``, so that no other data are taken for a
     talk.

@@ -1,0 +1,42 @@
+import json
+
+from scrubjay.ingest.sources.transcripts.generic import FORMAT
+
+
+def test_the_documented_fields_are_read_and_the_rest_is_not(read, fixtures) -> None:
+    found = read(FORMAT, fixtures / "generic" / "talk.jsonl")
+    assert found.brief() == [
+        ("2026-03-01", "user", "Where is the key?"),
+        ("2026-03-01", "assistant", "On the hook.\n\nBy the door."),
+        ("7", "Mara", "I have it."),
+        ("generic/talk", "user", "Then nothing is lost."),
+    ]
+    first, second, third, last = found.turns
+    assert (first.at, first.cwd, first.agent, first.title) == (
+        1772359200_000_000,
+        "/home/ana/flat",
+        "butler",
+        "Keys",
+    )
+    assert (second.at, second.cwd, second.remote) == (
+        1772359260_000_000,
+        None,
+        "https://example.org/ana/flat.git",
+    )
+    assert [turn.origin for turn in found.turns] == ["owner", "agent", "untrusted", "owner"]
+    assert (third.at, last.agent, last.line) == (None, "generic", 8)
+    assert found.left == {"system message": 1, "tool message": 1, "image_url": 1, "blank": 1}
+    assert found.unknown == {"line without role and content": 1}
+
+
+def test_a_message_is_named_by_session_id_and_words_so_that_only_a_copy_has_its_key(read, tmp_path) -> None:
+    def keys(name: str, *lines: dict[str, object]) -> list[str]:
+        file = tmp_path / name
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return [turn.key for turn in read(FORMAT, file, tmp_path).turns]
+
+    said = {"role": "user", "content": "yes", "session": "s", "id": "1"}
+    assert keys("a.jsonl", said) == keys("b.jsonl", {"role": "system", "content": "x"}, said)
+    assert keys("a.jsonl", said) != keys("a.jsonl", {**said, "content": "no"})
+    unnamed = {"role": "user", "content": "yes"}
+    assert len(set(keys("c.jsonl", unnamed, unnamed) + keys("d.jsonl", unnamed))) == 3
