@@ -4,7 +4,7 @@ Extractive: what is taken are sentences, list items, headings, a table's header,
 their order and in the writer's words, without Markdown's marks. Nothing is generated, so nothing can be said
 that the memory does not say. They are taken from the top, for there writers say what it is about; what brings
 few words that were not said yet is passed over, and more code, more rows and exclamations come in only when
-room is left. (Choosing the densest sentences instead found fewer memories by their L0; bench/LOG.md.)
+room is left.
 
 Lengths count source words as ``tokens.terms`` does: a run of n characters of an unspaced script is n - 1.
 A unit that is longer than all the room is cut between two words, never inside a grapheme; a word that is
@@ -34,7 +34,7 @@ READ: Final = 8_000
 """Characters read: a passage has 1,250 on average, but an addition may be a pasted log of megabytes."""
 NEW: Final = 0.34
 """Share of its words that a unit must bring which none before it brought."""
-EMPTY: Final = 0.3
+EMPTY: Final = 0.4
 """Share of the room that is not left empty: a sentence is cut rather."""
 SHORT: Final = 3
 """A sentence of fewer tokens ("Certainly!") comes in only when room is left."""
@@ -78,7 +78,7 @@ def abstract(title: str, content: str, heading_path: Sequence[str] = ()) -> tupl
 def _read(content: str, known: set[str]) -> tuple[list[_Unit], int]:
     """Return the first units that say something new, enough for L1, else also the ones held back."""
     read = even(content[:READ])
-    word, runs = _word(read), holds_run(read)
+    word, runs = _word(read), not read.isascii() and holds_run(read)
     units: list[_Unit] = []
     held: list[_Unit] = []
     said: set[str] = set()
@@ -89,7 +89,11 @@ def _read(content: str, known: set[str]) -> tuple[list[_Unit], int]:
             continue
         found = word.findall(text)
         bag = set(found)
-        if not bag or (kind != "heading" and len(bag - said) < NEW * len(bag)) or text.casefold() in known:
+        if kind == "heading":
+            passed = text.casefold() in known
+        else:
+            passed = len(bag - said) < NEW * len(bag)
+        if passed or not bag:
             continue
         size = _count(text) if runs else len(found)
         if kind == "text" and size < SHORT:
@@ -159,7 +163,7 @@ def _cut(text: str, tokens: int) -> str:
 
     Where no spaces show the words, a pause in the last two thirds will do.
     """
-    runs = holds_run(text)
+    runs = not text.isascii() and holds_run(text)
     if runs:
         ends = [word.end for word in islice(words(text), tokens + 1)]
     else:
