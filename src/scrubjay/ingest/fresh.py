@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from scrubjay.ingest.compare import compare, look
-from scrubjay.memory.records import Source
+from scrubjay.memory.records import Document, Source
 from scrubjay.store.base import Reader
 
 BUDGET: Final = 0.020
@@ -30,6 +31,19 @@ class Freshness:
     partial: tuple[str, ...]
 
 
+def _due(source: Source, document: Document | None) -> bool:
+    """Return whether a changed file is worth reading now: a talk that goes on is, once it has grown enough."""
+    if document is None or not document.cursor:
+        return True
+    from scrubjay.ingest.sources.transcripts.due import due
+
+    try:
+        with (Path(source.root) / document.path).open("rb") as file:
+            return due(file, document.cursor)
+    except OSError:
+        return True  # the sync says why it cannot be read
+
+
 def fresh(reader: Reader, sources: Sequence[Source]) -> Freshness:
     """Compare each source's files with the store until the budget is spent.
 
@@ -45,7 +59,10 @@ def fresh(reader: Reader, sources: Sequence[Source]) -> Freshness:
                 f"{source.root} was not compared with the store: the look takes longer than 20 ms."
             )
             continue
-        stale, gone = ([], []) if found.missing else compare(found, reader.documents(source.id))
+        known = reader.documents(source.id)
+        stale, gone = ([], []) if found.missing else compare(found, known)
+        gone = [path for path in gone if not known[path].cursor]  # what was said stays when its log is gone
+        stale = [file for file in stale if _due(source, known.get(file.path))]
         if not (stale or gone):
             continue
         if len(stale) + len(gone) > MOST_CHANGED:

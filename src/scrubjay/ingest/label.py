@@ -49,6 +49,7 @@ class Traits:
     pinned: bool
     recorded_at: int
     updated_at: int
+    project: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class Labelled:
     kept: tuple[Kept, ...]
     dropped: tuple[str, ...]
     moved_from: str | None = None
+    grows: bool = False
 
 
 def label(
@@ -154,6 +156,7 @@ def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Recor
         place=draft.place,
         pinned=traits.pinned or (addition and old.pinned),
         event=old.event if addition and old.event is not None else traits.event,
+        project=old.project if addition and old.project is not None else traits.project,
     )
 
 
@@ -172,12 +175,6 @@ def _same(old: Record, new: Record) -> bool:
     assert new.place is not None
     if old.place is None:
         return False
-    return (old.content_hash, old.title, old.heading_path, old.key, old.tags, old.event, old.pinned) == (
-        new.content_hash,
-        new.title,
-        new.heading_path,
-        new.key,
-        new.tags,
-        new.event,
-        new.pinned,
-    ) and PurePosixPath(old.place.path).stem == PurePosixPath(new.place.path).stem
+    names = ("content_hash", "title", "heading_path", "key", "tags", "event", "pinned", "project")
+    same = all(getattr(old, name) == getattr(new, name) for name in names)
+    return same and PurePosixPath(old.place.path).stem == PurePosixPath(new.place.path).stem

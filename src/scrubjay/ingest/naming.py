@@ -42,7 +42,7 @@ def context(record: Record) -> tuple[str, ...]:
 
     The headings above it (or the title it was given), and its file's name.
     """
-    if record.place is None:
+    if record.place is None or record.turn is not None:  # the file of a conversation is named by its tool
         return above(record)
     stem = PurePosixPath(record.place.path).stem
     return (*above(record), stem) if stem not in record.content[:HEAD] else above(record)

@@ -58,15 +58,28 @@ def place(directory: str, *, home: str | None = None) -> Place:
     """
     real = os.path.realpath(os.path.expanduser(directory))
     own = os.path.realpath(home if home is not None else os.path.expanduser("~"))
-    for above in (real, *map(str, Path(real).parents)):
-        if above in (own, os.path.dirname(above)):
-            break
-        common = _common(above)
-        if common is not None:
-            return _repository(above, common)
+    found = _nearest(real, own)
+    if found is not None:
+        return _repository(*found)
     if real in (own, os.path.dirname(real)):
         return NOWHERE
     return Place(os.path.basename(real), real, None, tuple(_children(real)))
+
+
+def in_repository(directory: str) -> bool:
+    """Return whether a directory lies in a repository that is a project; cheaper than `place`."""
+    return _nearest(os.path.realpath(directory), os.path.realpath(os.path.expanduser("~"))) is not None
+
+
+def _nearest(real: str, home: str) -> tuple[str, str] | None:
+    """Return the nearest folder above that is a repository's, and the directory its worktrees share."""
+    for above in (real, *map(str, Path(real).parents)):
+        if above in (home, os.path.dirname(above)):
+            break
+        common = _common(above)
+        if common is not None:
+            return above, common
+    return None
 
 
 def remote_name(url: str) -> str | None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from scrubjay.ingest.place import Place, place, remote_name
+from scrubjay.ingest.place import Place, in_repository, place, remote_name
 from scrubjay.memory.ids import memory_key
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
@@ -34,6 +34,7 @@ class Projects:
         with store.reader(scope) as reader:
             self._known = reader.projects()
         self._names: dict[tuple[str, str | None], str | None] = {}
+        self._within: dict[tuple[str, str], str | None] = {}
 
     def of(self, directory: str, remote: str | None = None) -> str | None:
         """Return the project of a directory, None where there is none (the home directory, the disk's root).
@@ -46,6 +47,13 @@ class Projects:
         if asked not in self._names:
             self._names[asked] = self._find(directory, remote)
         return self._names[asked]
+
+    def within(self, root: str, directory: str) -> str | None:
+        """Return the project of a directory of a source: its own repository's, else the source's."""
+        asked = (directory, root)
+        if asked not in self._within:
+            self._within[asked] = self.of(directory if in_repository(directory) else root)
+        return self._within[asked]
 
     def names(self) -> list[str]:
         """Return the names of the projects that were seen, sorted."""

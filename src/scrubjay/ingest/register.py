@@ -6,14 +6,20 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from scrubjay.errors import InputError
+from scrubjay.ingest.sources.files import TRANSCRIPT_INCLUDE, scan
+from scrubjay.ingest.talks import AUTOMATIC, ENDINGS, form_of
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.records import Source
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.sources import escaped, location, single, source_id
 from scrubjay.store.base import Store
 from scrubjay.store.changes import PutSource
+
+MOST_LOOKED_INTO: Final = 100
+"""JSON files whose beginning is read to see whether a folder holds transcripts: a tenth of a second."""
 
 
 def register(store: Store, scope: Scope, path: Path, wish: Source) -> Source:
@@ -28,8 +34,12 @@ def register(store: Store, scope: Scope, path: Path, wish: Source) -> Source:
         path: The folder or file.
         wish: Description and patterns to set; empty ones leave what is there.
 
+    Returns:
+        The source. A folder in which a transcript lies takes in its JSON files besides its notes.
+
     Raises:
-        InputError: Nothing is there, and no source of that root is registered.
+        InputError: Nothing is there, and no source of that root is registered; or it is a single JSON file
+            that no known tool wrote.
     """
     full = Path(os.path.abspath(path.expanduser()))
     with store.reader(scope) as reader:
@@ -41,6 +51,11 @@ def register(store: Store, scope: Scope, path: Path, wish: Source) -> Source:
                 f"{full} is not there. Nothing was synced.", hint="name a folder or file that exists"
             )
         single = full.is_file()
+        if single and full.name.lower().endswith(ENDINGS) and form_of(str(full.parent), full.name) is None:
+            raise InputError(
+                f"{full} is no transcript that is known. Nothing was synced.",
+                hint="docs/transcripts.md describes the formats, with one for your own tools",
+            )
         source = Source(
             id=source_id(store.secret(scope), str(full)),
             root=str(full.parent if single else full),
@@ -48,15 +63,24 @@ def register(store: Store, scope: Scope, path: Path, wish: Source) -> Source:
             key=scope.key("user"),
             added_at=now_micros(),
         )
+    include = wish.include or source.include
+    if not include and holds_talks(source):
+        include = AUTOMATIC
     changed = replace(
         source,
         description=wish.description or source.description,
-        include=wish.include or source.include,
+        include=include,
         exclude=wish.exclude or source.exclude,
     )
     if changed not in known:
         store.write(scope, [PutSource(changed)])
     return changed
+
+
+def holds_talks(source: Source) -> bool:
+    """Return whether a transcript lies in a folder; of many files only the first are looked into."""
+    found = scan(Path(source.root), include=TRANSCRIPT_INCLUDE, exclude=source.exclude)
+    return any(form_of(source.root, state.path) is not None for state in found.files[:MOST_LOOKED_INTO])
 
 
 def _holding(known: Sequence[Source], full: Path) -> Source | None:

@@ -37,7 +37,8 @@ def batches(ready: Iterable[Ready]) -> Iterable[list[Ready]]:
     for document in ready:
         batch.append(document)
         passages += len(document.labelled.fresh)
-        if len(batch) >= DOCUMENTS_AT_ONCE or passages >= PASSAGES_AT_ONCE:
+        # What a transcript says next is judged by what is stored of it, so a part of one ends its batch.
+        if len(batch) >= DOCUMENTS_AT_ONCE or passages >= PASSAGES_AT_ONCE or document.labelled.grows:
             yield batch
             batch, passages = [], 0
     if batch:
@@ -54,4 +55,6 @@ def write(store: Store, scope: Scope, batch: Sequence[Ready], base: Embedder, ov
 
 def _put(labelled: Labelled, embedded: Iterable[Prepared]) -> Change:
     fresh = tuple(islice(embedded, len(labelled.fresh)))
-    return PutDocument(labelled.document, fresh, labelled.kept, labelled.dropped, labelled.moved_from)
+    return PutDocument(
+        labelled.document, fresh, labelled.kept, labelled.dropped, labelled.moved_from, labelled.grows
+    )

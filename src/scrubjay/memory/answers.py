@@ -45,6 +45,8 @@ class Result:
         origin: Who said it: ``owner``, ``agent``, ``tool``, ``derived`` or ``untrusted``.
         session: Conversation it belongs to, or None.
         role: Who speaks, or None.
+        project: Project it belongs to, or None.
+        agent: Agent that said or recorded it, or None.
         explanation: Present when asked for.
     """
 
@@ -65,6 +67,8 @@ class Result:
     origin: str
     session: str | None
     role: str | None
+    project: str | None
+    agent: str | None
     explanation: Explanation | None = None
 
 

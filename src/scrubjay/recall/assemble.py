@@ -66,6 +66,8 @@ def result(
         origin=record.origin,
         session=record.session,
         role=record.role,
+        project=record.project,
+        agent=record.agent,
         explanation=explanation,
     )
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunk import ChunkSettings
+from scrubjay.ingest.projects import Projects
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.rebuild import rebuild
 from scrubjay.ingest.register import register
+from scrubjay.ingest.run import Run, Tally
 from scrubjay.memory.records import Source
 from scrubjay.memory.reports import Progress, Summary
 from scrubjay.memory.sources import apart
@@ -44,8 +46,9 @@ def _sources(desk: Desk) -> list[Source]:
 
 def run(desk: Desk, chosen: Sequence[Source], started: float, progress: Report | None) -> Summary:
     """Sync these sources, one after the other."""
-    tally = pipeline.Tally()
-    job = pipeline.Run(desk.store, desk.scope, desk.lineup.writing(), chunks(desk), tally, progress)
+    tally = Tally()
+    projects = Projects(desk.store, desk.scope)
+    job = Run(desk.store, desk.scope, desk.lineup.writing(), chunks(desk), tally, projects, progress)
     known = _sources(desk)
     for source in chosen:
         pipeline.sync(job, source, apart(source, known))

@@ -31,12 +31,16 @@ from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest.sources.ignore import IGNORE_FILES, Ignore, Include, skipped
 from scrubjay.ingest.sources.read import MOST_BYTES, FileText, read, within
 
-__all__ = ["DEFAULT_INCLUDE", "MOST_BYTES", "FileState", "FileText", "Problem", "Scan", "read", "scan"]
+__all__ = [
+    "DEFAULT_INCLUDE", "MOST_BYTES", "TRANSCRIPT_INCLUDE", "FileState", "FileText", "Problem", "Scan", "read", "scan",
+]  # fmt: skip
 
 LOOKS = 64  # entries between two looks at the clock: about half a millisecond
 # What the Markdown chunker reads as it is meant. reStructuredText and Org have other headings, so their
 # sections would come out untitled: they are taken when `include` asks for them.
 DEFAULT_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
+# What a folder with transcripts in it holds besides; which of these files are some is told by their content.
+TRANSCRIPT_INCLUDE = ("*.jsonl", "*.json")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,217 @@
+"""Converse: a transcript and its cursor -> Ready documents, a few hundred turns at a time.
+
+A turn's id is made of what its tool calls it for ever, so a copy of it in another file (a session that was
+resumed) is the same memory, kept where it was first seen. What was said stays remembered when the tool throws
+its log away; `forget` and `sources remove` take it out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from scrubjay.ingest.chunk import ChunkSettings, chunk
+from scrubjay.ingest.label import Labelled
+from scrubjay.ingest.naming import prepare
+from scrubjay.ingest.read import versions
+from scrubjay.ingest.scrub import scrub
+from scrubjay.ingest.sources.files import FileState
+from scrubjay.ingest.sources.transcripts.due import continues
+from scrubjay.ingest.sources.transcripts.follow import follow
+from scrubjay.ingest.sources.transcripts.format import Broken, Format, Left
+from scrubjay.ingest.write import Ready
+from scrubjay.memory.dates import now_micros
+from scrubjay.memory.ids import memory_id, memory_key, text_hash, tombstone_hash
+from scrubjay.memory.records import Document, Place, Record, Source, When
+from scrubjay.memory.reports import Trouble
+from scrubjay.memory.scope import Scope
+from scrubjay.memory.turns import Turn
+from scrubjay.store.base import Reader, Store
+from scrubjay.store.changes import Prepared
+
+AT_ONCE: Final = 500
+"""Memories of one step: what is lost of the work when the process is killed, and what is held in memory."""
+EDGE: Final = 4_096
+"""Bytes at the beginning of a log and before its cursor by which it is known again."""
+PIECES: Final = 1_000
+"""Ordinals of one line of a transcript: more pieces than that of one turn share the last."""
+TIER: Final = "observation"
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What turns of one source share.
+
+    Attributes:
+        source: The source.
+        store: Where they go. What was yielded must be written before more is asked for.
+        scope: Who remembers.
+        secret: The tenant's key of ids.
+        chunks: How a long turn is cut.
+        project: Returns the project of a turn's directory and remote.
+    """
+
+    source: Source
+    store: Store
+    scope: Scope
+    secret: bytes
+    chunks: ChunkSettings
+    project: Callable[[str, str | None], str | None]
+
+
+@dataclass(slots=True)
+class Heard:
+    """What reading a transcript came to, for the tally."""
+
+    scrubbed: Counter[str]
+    left: Counter[Left]
+    problems: list[Trouble]
+    added: int = 0
+    copies: int = 0
+
+
+def mark(file: BinaryIO, cursor: int) -> str:
+    """Return what a log is known by again: a hash of its first bytes and of those before the cursor."""
+    file.seek(0)
+    head = file.read(min(EDGE, cursor))
+    file.seek(max(0, cursor - EDGE))
+    return hashlib.sha256(head + b"\x00" + file.read(min(EDGE, cursor))).hexdigest()
+
+
+def resumed(file: BinaryIO, form: Format, old: Document | None) -> int:
+    """Return where to read on: the cursor of what was stored, or 0 for a file that is new or another by now."""
+    if old is None or not form.lines or old.versions.extractor != form.version:
+        return 0
+    return old.cursor if continues(file, old.cursor) and mark(file, old.cursor) == old.content_hash else 0
+
+
+def converse(
+    talk: Talk, state: FileState, form: Format, old: tuple[Document | None, str | None], heard: Heard
+) -> Iterator[Ready]:
+    """Read what a transcript says beyond what is stored.
+
+    Args:
+        talk: What the turns share.
+        state: The file.
+        form: Which tool wrote it.
+        old: Its document as it is stored, and the path under which it stood if it was moved.
+        heard: Is told what was left out and what could not be read.
+
+    Raises:
+        SourceError: The file as a whole cannot be read.
+    """
+    known, moved_from = old
+    path = Path(talk.source.root) / state.path
+    stamp = replace(versions(talk.chunks), extractor=form.version)
+    with path.open("rb") as file, path.open("rb") as again:
+        cursor = resumed(file, form, known)
+        title = known.title if known is not None and cursor else path.name
+        numbers: dict[str, int] = {}
+        turns: list[Turn] = []
+        end = cursor
+        first = True
+
+        def ready() -> Ready:
+            document = Document(
+                talk.source.id, state.path, mark(again, end), state.mtime_ns, state.size, title, stamp, end
+            )
+            with talk.store.reader(talk.scope) as reader:
+                with_ids = _fresh(reader, talk, state, turns, numbers, heard)
+            labelled = Labelled(document, tuple(with_ids), (), (), moved_from if first else None, grows=True)
+            return Ready(labelled, [""] * len(with_ids))
+
+        for step in follow(file, form, Path(talk.source.root), state.path, cursor):
+            for found in step.found:
+                if isinstance(found, Turn):
+                    turns.append(found)
+                    title = (found.title if form.lines else "") or title
+                elif isinstance(found, Left):
+                    heard.left[found] += 1
+                else:
+                    heard.problems.append(_broken(path, found))
+            end = step.end
+            if len(turns) >= AT_ONCE:
+                yield ready()
+                turns, first = [], False
+        yield ready()
+
+
+def _broken(path: Path, found: Broken) -> Trouble:
+    return Trouble(str(path), f"Line {found.line} {found.message}; it was left out.", "the rest was taken")
+
+
+def _fresh(
+    reader: Reader, talk: Talk, state: FileState, turns: list[Turn], numbers: dict[str, int], heard: Heard
+) -> list[Prepared]:
+    """Return the turns that are not stored yet, as memories."""
+    drawn = [(turn.session, *_pieces(talk, state, turn, heard)) for turn in turns]
+    present = reader.get([record.id for _, _, pieces in drawn for record in pieces])
+    marks = [tombstone_hash(talk.secret, whole) for _, whole, _ in drawn]
+    forgotten = reader.forgotten(marks)
+    fresh: dict[str, Prepared] = {}
+    for (session, _, pieces), whole in zip(drawn, marks, strict=True):
+        new = [record for record in pieces if record.id not in present and record.id not in fresh]
+        heard.copies += len(pieces) - len(new)
+        if not new or whole in forgotten:
+            continue
+        if session not in numbers:
+            last = reader.last_turn(session)
+            numbers[session] = -1 if last is None else last
+        numbers[session] += 1
+        fresh |= {record.id: prepare(replace(record, turn=numbers[session])) for record in new}
+    heard.added += len(fresh)
+    return list(fresh.values())
+
+
+def _pieces(talk: Talk, state: FileState, turn: Turn, heard: Heard) -> tuple[str, list[Record]]:
+    """Return a turn's scrubbed text and the memories it makes, without a number yet."""
+    clean = scrub(turn.text)
+    records = []
+    heard.scrubbed.update(clean.counts)
+    now = now_micros()
+    said_at = turn.at
+    written = said_at if said_at is not None else state.mtime_ns // 1000 or now
+    event = When(said_at, said_at, "second", "UTC") if said_at is not None else None
+    project = talk.project(turn.cwd or "", turn.remote) if turn.cwd or turn.remote else None
+    for piece, passage in enumerate(chunk(clean.text, name="", settings=talk.chunks)):
+        content = clean.text[passage.start : passage.end]
+        parts = ("turn", talk.source.key, turn.agent, turn.session, turn.key, str(piece))
+        place = Place(
+            talk.source.id, state.path, turn.line * PIECES + min(piece, PIECES - 1),
+            turn.start, turn.end, turn.line, turn.line,
+        )  # fmt: skip
+        record = Record(
+            id=memory_id(TIER, memory_key(talk.secret, parts)),
+            tier=TIER,
+            content=content,
+            content_hash=text_hash(content),
+            title="",
+            key=talk.source.key,
+            owner=talk.scope.user,
+            recorded_at=min(written, now),
+            updated_at=now,
+            place=place,
+            project=project,
+            agent=turn.agent or None,
+            session=turn.session,
+            role=turn.role,
+            origin=turn.origin,
+            event=event,
+        )
+        records.append(record)
+    return clean.text, records
+
+
+def unknown(path: str, form: Format, left: Mapping[Left, int]) -> list[Trouble]:
+    """Return what a person should know: kinds of records that the reader has never heard of."""
+    named = [f"{kind.kind} ({count})" for kind, count in sorted(left.items(), key=str) if kind.unknown]
+    if not named:
+        return []
+    message = (
+        f"The reader of {form.version} does not know these records and left them out: {', '.join(named)}."
+    )
+    return [Trouble(path, message, "a newer scrubjay may know them")]

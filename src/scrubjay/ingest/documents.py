@@ -1,0 +1,125 @@
+"""Documents: a changed file -> a Ready document: read, scrubbed, cut and labelled."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from scrubjay.errors import InputError, SourceError
+from scrubjay.ingest.label import Ids, Labelled, Traits, label
+from scrubjay.ingest.noted import noted, said
+from scrubjay.ingest.read import Drafted, draft, read
+from scrubjay.ingest.run import Run
+from scrubjay.ingest.sources.files import FileState
+from scrubjay.ingest.sources.read import FileText
+from scrubjay.ingest.write import Ready
+from scrubjay.memory.dates import now_micros, when
+from scrubjay.memory.ids import tombstone_hash
+from scrubjay.memory.records import Document, Source
+from scrubjay.memory.reports import Trouble
+from scrubjay.store.base import Reader
+
+RACY_NS: Final = 2_000_000_000
+"""A file changed this shortly before it was read may change again within one tick of its clock: its time
+is not trusted, and the next sync compares its hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What is stored of a source.
+
+    Attributes:
+        known: Whether it was synced before.
+        document: The document under this path, if there is one.
+        left: Content hash to path of the documents whose file is gone: a new file of that hash is one of them.
+    """
+
+    known: bool
+    document: Document | None
+    left: dict[str, str]
+
+
+def ready(run: Run, source: Source, state: FileState, before: Before) -> Ready | None:
+    """Make one file ready to be written; None for one that cannot be read, which the tally tells."""
+    full = Path(source.root) / state.path
+    try:
+        file = read(Path(source.root), state.path)
+    except SourceError as error:
+        run.tally.problems.append(Trouble(str(full), str(error), error.hint))
+        return None
+    trusted = file if time.time_ns() - file.mtime_ns > RACY_NS else replace(file, mtime_ns=0)
+    old = before.document
+    moved_from = before.left.pop(file.content_hash, None) if old is None else None
+    if old is not None and old.content_hash == file.content_hash:
+        return _touched(old, trusted)
+    drafted = draft(source.id, state.path, trusted, run.chunks)
+    with run.store.reader(run.scope) as reader:
+        return _label(run, source, drafted, (reader, run.store.secret(run.scope), moved_from, before.known))
+
+
+def _touched(old: Document, file: FileText) -> Ready:
+    document = replace(old, mtime_ns=file.mtime_ns, size=file.size)
+    return Ready(Labelled(document, (), (), ()), ())
+
+
+def _label(
+    run: Run, source: Source, drafted: Drafted, context: tuple[Reader, bytes, str | None, bool]
+) -> Ready:
+    reader, secret, moved_from, seen_before = context
+    document = drafted.document
+    old = reader.passages(source.id, moved_from or document.path) if seen_before else []
+    added = said([(d.heading_path, d.content) for d in drafted.drafts])
+    texts = [{d.content, text} for d, text in zip(drafted.drafts, added, strict=True)]
+    hashes = [{tombstone_hash(secret, text) for text in pair} for pair in texts]
+    forgotten = reader.forgotten([digest for pair in hashes for digest in pair])
+    kept = [d for d, pair in zip(drafted.drafts, hashes, strict=True) if forgotten.isdisjoint(pair)]
+    ids = Ids(
+        secret,
+        taken=lambda memory: seen_before and bool(reader.get([memory])),
+        find=lambda memory: reader.get([memory]).get(memory) if memory not in run.tally.placed else None,
+    )
+    labelled = replace(label(document, kept, _traits(run, source, drafted), old, ids), moved_from=moved_from)
+    tally = run.tally
+    known = {record.id for record in old}
+    tally.placed.update(memory.record.id for memory in labelled.fresh if noted(memory.record.content))
+    tally.added += sum(1 for memory in labelled.fresh if memory.record.id not in known)
+    tally.updated += sum(1 for memory in labelled.fresh if memory.record.id in known)
+    tally.removed += len(labelled.dropped)
+    tally.scrubbed.update(drafted.scrubbed)
+    full = str(Path(source.root) / document.path)
+    tally.problems += [Trouble(full, problem) for problem in drafted.facts.problems]
+    pieces = {d.place.ordinal: d for d in drafted.drafts}
+    befores = []
+    for memory in labelled.fresh:
+        assert memory.record.place is not None
+        before = pieces.get(memory.record.place.ordinal - 1)
+        near = before is not None and before.heading_path == memory.record.heading_path
+        befores.append(before.content if near and before is not None else "")
+    return Ready(labelled, befores)
+
+
+def _traits(run: Run, source: Source, drafted: Drafted) -> Traits:
+    facts = drafted.facts
+    key = source.key
+    if facts.visibility is not None:
+        try:
+            key = run.scope.key(facts.visibility, facts.group)
+        except InputError as error:
+            # Cautious: what may not be shared as asked stays with its writer.
+            key = run.scope.key("user")
+            path = str(Path(source.root) / drafted.document.path)
+            run.tally.problems.append(
+                Trouble(path, f"{error} It was kept private.", "correct its front matter")
+            )
+    now = now_micros()
+    event = None
+    if facts.date is not None:
+        text = facts.date.date().isoformat() if facts.precision == "day" else facts.date
+        event = when(text)
+    written = drafted.document.mtime_ns // 1000 or now
+    tags = tuple(sorted({tag.lower() for tag in facts.tags}))
+    place = Path(source.root) / drafted.document.path
+    project = run.projects.within(source.root, str(place.parent))
+    return Traits(key, run.scope.user, tags, event, facts.pinned, min(written, now), now, project)

@@ -1,0 +1,62 @@
+"""Run: one sync, what it writes with and what it has done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from scrubjay.ingest.chunk import ChunkSettings
+from scrubjay.ingest.projects import Projects
+from scrubjay.memory.reports import Progress, Trouble
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Store
+
+if TYPE_CHECKING:
+    from scrubjay.providers.embedders.port import Embedder
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a sync has done so far.
+
+    Attributes:
+        placed: The noted additions whose section it has found.
+        linked: Concepts that memories were found to refer to, counted once a memory.
+
+    The other fields are those of `Summary`.
+    """
+
+    files: int = 0
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    linked: int = 0
+    scrubbed: Counter[str] = field(default_factory=Counter)
+    placed: set[str] = field(default_factory=set)
+    problems: list[Trouble] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One sync: where to, with what, and who watches.
+
+    Attributes:
+        store: Where to.
+        scope: Who syncs.
+        base: The base model.
+        chunks: How documents are cut.
+        tally: What it has done so far.
+        projects: Which project a directory belongs to.
+        progress: Told how far it is.
+    """
+
+    store: Store
+    scope: Scope
+    base: Embedder
+    chunks: ChunkSettings
+    tally: Tally
+    projects: Projects
+    progress: Callable[[Progress], None] | None = None

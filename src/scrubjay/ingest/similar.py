@@ -1,0 +1,88 @@
+"""Similar: memories with vectors -> the edges to those that tell of the same.
+
+Each memory is joined with the ten nearest that were there before it. A link is stored once, from the later
+one, and read from both ends, so what others write never uses up anybody's room. Whoever sees a memory must
+see what it is joined with: a shared memory is joined with shared ones, a private one with any that its owner
+sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.memory.edges import Edge
+from scrubjay.memory.ranking import rounded
+from scrubjay.memory.records import Record
+from scrubjay.store.changes import Prepared
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scrubjay.store.base import Reader
+
+LINKS: Final = 10
+"""Most links that a memory makes."""
+FLOOR: Final = 0.8
+"""Least cosine. With the static model, of pairs from two documents of the Rust book .75 still tells of one
+thing ("Sharing Data", "Reference Cycles"); of a handbook's tables it joins any two tables (bench/LOG.md)."""
+LEAST_WORDS: Final = 12
+"""Words below which a memory is joined with none: "yes, thanks" is like every other thanks."""
+
+
+def similar(reader: Reader, fingerprint: str, fresh: Sequence[Prepared], at: int) -> list[Edge]:
+    """Return the edges from memories that are about to be written to those nearest to them.
+
+    Args:
+        reader: What whoever sees the memories sees: they share one visibility key.
+        fingerprint: The base model, of which each has vectors.
+        fresh: The memories, none of them stored as they are now.
+        at: UTC microseconds of the edges.
+    """
+    import numpy as np
+
+    wordy = [m for m in fresh if m.terms.length >= LEAST_WORDS and fingerprint in m.vectors]
+    if not wordy:
+        return []
+    queries = np.stack([_direction(memory, fingerprint) for memory in wordy])
+    own = {memory.record.id for memory in fresh}
+    stored = reader.alike(fingerprint, queries, LINKS * 2, FLOOR) if reader.windows(fingerprint) else []
+    near = reader.get(list({hit.id for hits in stored for hit in hits} - own))
+    products = queries @ queries.T
+    edges = []
+    for place, memory in enumerate(wordy):
+        found = {hit.id: hit.score for hit in (stored[place] if stored else ()) if hit.id in near}
+        found = {other: score for other, score in found.items() if _apart(memory.record, near[other])}
+        # Of the same batch only the earlier ones: the later one of two makes their link.
+        for before in np.flatnonzero(products[place, :place] >= FLOOR).tolist():
+            if _apart(memory.record, wordy[before].record):
+                found[wordy[before].record.id] = rounded(float(products[place, before]))
+        edges += _best(memory.record, found, at)
+    return edges
+
+
+def _best(record: Record, found: Mapping[str, float], at: int) -> list[Edge]:
+    ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:LINKS]
+    return [
+        Edge(record.id, "similar", other, record.key, min(score, 1.0), at, rule="cosine")
+        for other, score in ranked
+    ]
+
+
+def _apart(one: Record, other: Record) -> bool:
+    """Tell whether two memories stand in different documents; those of one document are joined by it."""
+    if one.place is None or other.place is None:
+        return one.id != other.id
+    return (one.place.source, one.place.path) != (other.place.source, other.place.path)
+
+
+def _direction(memory: Prepared, fingerprint: str) -> NDArray[np.float32]:
+    """Return the direction of a memory's windows together, as a unit row."""
+    import numpy as np
+
+    codes = memory.vectors[fingerprint]
+    total = (codes.data.astype(np.float32) * codes.scales[:, None]).sum(0)
+    length = float(np.linalg.norm(total))
+    found: NDArray[np.float32] = total / np.float32(length or 1.0)
+    return found

@@ -1,0 +1,95 @@
+"""Talks: a changed file that may be a transcript -> Ready documents, or None when it is something else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from scrubjay.errors import SourceError
+from scrubjay.ingest.converse import Heard, Talk, converse, mark, unknown
+from scrubjay.ingest.label import Labelled
+from scrubjay.ingest.read import versions
+from scrubjay.ingest.run import Run
+from scrubjay.ingest.sources.files import DEFAULT_INCLUDE, TRANSCRIPT_INCLUDE, FileState
+from scrubjay.ingest.sources.transcripts.format import HEAD_BYTES, Format
+from scrubjay.ingest.sources.transcripts.recognise import recognise
+from scrubjay.ingest.write import Ready
+from scrubjay.memory.records import Document, Source
+from scrubjay.memory.reports import Trouble
+
+ENDINGS: Final = (".jsonl", ".json")
+AUTOMATIC: Final = (*DEFAULT_INCLUDE, *TRANSCRIPT_INCLUDE)
+"""Patterns of a source in which transcripts were found when it was registered (`register`)."""
+NONE: Final = "no transcript"
+"""Stamped as the extractor of a file that ends like a transcript and is none, so that it is read once."""
+
+
+def form_of(root: str, path: str) -> Format | None:
+    """Return which tool wrote a file, None for a file that is no transcript or cannot be read."""
+    full = Path(root) / path
+    try:
+        with full.open("rb") as file:
+            return recognise(full.as_posix(), file.read(HEAD_BYTES))
+    except OSError:
+        return None  # whoever reads it whole says why it cannot be read
+
+
+def talks(
+    run: Run, source: Source, state: FileState, known: Mapping[str, Document], gone: list[str]
+) -> Iterator[Ready] | None:
+    """Return the turns of a transcript as documents to be written one after the other; None for another file.
+
+    Args:
+        run: The sync.
+        source: Where the file lies.
+        state: The file.
+        known: The source's documents.
+        gone: Paths of documents whose file is gone; that of a transcript which is this one is taken out.
+    """
+    if not state.path.lower().endswith(ENDINGS):
+        return None
+    form = form_of(source.root, state.path)
+    if form is None:
+        return iter(_passed_over(run, source, state)) if source.include == AUTOMATIC else None
+    return _turns(run, source, state, form, _stored(source, state, known, gone))
+
+
+def _turns(
+    run: Run, source: Source, state: FileState, form: Format, old: tuple[Document | None, str | None]
+) -> Iterator[Ready]:
+    full = str(Path(source.root) / state.path)
+    heard = Heard(run.tally.scrubbed, Counter(), [])
+    secret = run.store.secret(run.scope)
+    talk = Talk(source, run.store, run.scope, secret, run.chunks, run.projects.of)
+    try:
+        yield from converse(talk, state, form, old, heard)
+    except SourceError as error:
+        run.tally.problems.append(Trouble(full, str(error), error.hint))
+    except OSError as error:
+        run.tally.problems.append(Trouble(full, f"It cannot be read: {error.strerror}.", "check its rights"))
+    run.tally.added += heard.added
+    run.tally.problems += [*heard.problems, *unknown(full, form, heard.left)]
+
+
+def _stored(
+    source: Source, state: FileState, known: Mapping[str, Document], gone: list[str]
+) -> tuple[Document | None, str | None]:
+    """Return a transcript's document as it is stored, and where it stood if it was moved."""
+    if state.path in known:
+        return known[state.path], None
+    with (Path(source.root) / state.path).open("rb") as file:
+        for path in gone:
+            old = known[path]
+            if 0 < old.cursor <= state.size and mark(file, old.cursor) == old.content_hash:
+                gone.remove(path)
+                return old, path
+    return None, None
+
+
+def _passed_over(run: Run, source: Source, state: FileState) -> list[Ready]:
+    stamp = replace(versions(run.chunks), extractor=NONE)
+    document = Document(source.id, state.path, NONE, state.mtime_ns, state.size, state.path, stamp)
+    return [Ready(Labelled(document, (), (), ()), ())]
