@@ -9,13 +9,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from scrubjay.memory.edges import STORED
 from scrubjay.memory.records import Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Scored, Store, WordsScored
 from scrubjay.store.changes import Codes
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from scrubjay.text.tokens import TermGroup
@@ -24,6 +26,10 @@ EVERY = Where(statuses=("active", "archived", "superseded"))
 """A filter that every memory passes."""
 FIGURES = 9
 """Decimals of means and deviations that must agree; sums may be added in another order."""
+
+
+FLOOR = 0.1
+"""Least cosine of what is alike: about half of random vectors stay below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,9 @@ def searched(reader: Reader, question: Question, ids: Sequence[str]) -> dict[str
     if question.vector is not None:
         near = reader.nearest(question.fingerprint, question.vector, question.where)
         answer["nearest"] = scored(near, ids, question.limit)
+        queries = np.stack([question.vector, -question.vector])
+        alike = reader.alike(question.fingerprint, queries, question.limit, FLOOR)
+        answer["alike"] = {"hits": [[(hit.id, hit.score) for hit in hits] for hits in alike]}
     return answer
 
 
@@ -106,6 +115,39 @@ def held(reader: Reader, ids: Iterable[str], words: Iterable[str]) -> dict[str, 
             counts.sources,
         ),
         "versions": reader.versions(),
+    } | connected(reader, ids)
+
+
+def connected(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
+    """Return what a scope can see of what connects these memories."""
+    concepts, categories = reader.concepts(), reader.categories()
+    nodes = [*ids, *dict.fromkeys(one.id for one in concepts), *(one.id for one in categories)]
+    sessions = sorted({r.session for r in reader.get(ids).values() if r.session is not None})
+    return {
+        "concepts": concepts,
+        "some concepts": reader.concepts(nodes[::-3]),
+        "categories": categories,
+        "projects": reader.projects(),
+        "edges": {
+            (inward, limit): reader.edges(nodes, STORED, inward=inward, limit=limit)
+            for inward in (False, True)
+            for limit in (None, 2)
+        },
+        "degrees": {kind: reader.degrees(kind) for kind in STORED},
+        "some degrees": {kind: reader.degrees(kind, nodes[::3]) for kind in ("links", "references")},
+        "meetings": {one.id: [reader.meetings(one.id, limit) for limit in (2, 1_000)] for one in concepts},
+        "follows": reader.follows(ids),
+        "some follows": reader.follows(ids[::5]),
+        "turns": {name: reader.turns(name, -1, 1_000) for name in sessions},
+        "some turns": {name: reader.turns(name, 3, 5) for name in sessions},
+        "last turns": {name: reader.last_turn(name) for name in (*sessions, "none")},
+        "pages": [[record.id for record in reader.page(after, 7)] for after in ("", *ids[::5])],
+        "vectors": {
+            state.model.name: {
+                i: plain(codes) for i, codes in reader.vectors(state.model.fingerprint, ids).items()
+            }
+            for state in reader.models()
+        },
     }
 
 

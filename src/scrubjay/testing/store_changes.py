@@ -68,6 +68,8 @@ FULL = Record(
     valid_from=-1,
     valid_until=4_102_444_800_000_000,
     last_used=1_700_000_000_000_003,
+    abstract="Deploys on Thursday …",
+    overview="",
 )
 
 

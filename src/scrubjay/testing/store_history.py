@@ -1,4 +1,4 @@
-"""History: a random but repeatable life of a store: puts, edits, renames, drops, forgets, late vectors.
+"""History: a random but repeatable life of a store: puts, edits, renames, drops, forgets, links, late vectors.
 
 What comes next depends on what is there, so the history carries the reference store along. Several users
 write to a tenant, each to what is theirs, their groups' or public. Texts and vectors are few, so that
@@ -23,7 +23,9 @@ from scrubjay.store.changes import (
     DropSource,
     Forget,
     Kept,
+    PutConcept,
     PutDocument,
+    PutEdges,
     PutMemory,
     PutModel,
     PutSource,
@@ -36,6 +38,7 @@ from scrubjay.testing.store_samples import (
     OTHER,
     SMALL,
     VERSIONS,
+    cat,
     document,
     embedded,
     group,
@@ -44,6 +47,7 @@ from scrubjay.testing.store_samples import (
     source,
     vector,
 )
+from scrubjay.testing.store_weaving import NAMES, Weaver
 from scrubjay.text.tokens import TermGroup
 
 _TEXT: Final = """
@@ -74,6 +78,7 @@ class History:
             Scope(tenant, "bob", ("dev", "ops")),
             Scope(tenant, "cleo"),
         )
+        self._weaver = Weaver(self._random, self.reference, self.users)
         self._number = 0
         self._first = True
 
@@ -92,6 +97,7 @@ class History:
             PutVersions(VERSIONS),
             PutSource(source("shared", "public")),
             self._add(scope),
+            *self._weaver.begin(scope),
         ]
 
     def _changes(self, scope: Scope) -> list[Change]:
@@ -99,6 +105,8 @@ class History:
             (30, self._add),
             (12, self._new_document),
             (12, self._edit),
+            (6, self._grow),
+            (32, self._weaver.weave),
             (4, self._rename),
             (5, self._replace),
             (6, self._forget),
@@ -116,7 +124,7 @@ class History:
             change = maker(scope)
             if change is not None:
                 made.append(change)
-            if not isinstance(change, PutMemory):
+            if not isinstance(change, PutMemory | PutConcept | PutEdges):
                 break
         return made
 
@@ -143,15 +151,20 @@ class History:
     def _fields(self, text: str) -> dict[str, Any]:
         chance = self._random
         at = chance.randrange(20) * DAY
+        spoken = chance.random() < 0.6
         return {
             "status": chance.choice((*STATUSES, "active", "active", "active")),
             "tags": tuple(tag for tag in TAGS if chance.random() < 0.3),
             "recorded_at": chance.randrange(20) * DAY,
             "event": When(at, at + DAY, "day") if chance.random() < 0.3 else None,
             "language": chance.choice(("en", "en", "de", "ja")),
-            "session": chance.choice((None, None, "s-1", "s-2")),
-            "turn": chance.choice((None, *range(12))),
+            "session": chance.choice((None, "s-1", "s-2")) if spoken else None,
+            "turn": chance.choice((None, 0, *range(12))) if spoken else None,
             "role": chance.choice((None, "user", "assistant")),
+            "project": chance.choice((None, None, "jay", "nut")),
+            "agent": chance.choice((None, "codex", "claude-code")),
+            "abstract": chance.choice((None, text[:9])),
+            "overview": chance.choice((None, text[:20])),
             "vectors": self._vectors(text),
         }
 
@@ -210,6 +223,17 @@ class History:
         return PutDocument(
             document(*found, str(self._number)), tuple(put.memory for put in fresh), kept, dropped
         )
+
+    def _grow(self, scope: Scope) -> Change | None:
+        found = self._some_document(scope)
+        if found is None:
+            return None
+        with self.reference.reader(scope) as reader:
+            passages = reader.passages(*found)
+        fresh = self._passages(scope, found, self._random.randrange(4))
+        dropped = tuple(one.id for one in passages if self._random.random() < 0.1)
+        read_on = replace(document(*found, str(self._number)), cursor=self._number)
+        return PutDocument(read_on, tuple(put.memory for put in fresh), (), dropped, None, True)
 
     def _rename(self, scope: Scope) -> Change | None:
         found = self._some_document(scope)
@@ -303,6 +327,9 @@ class History:
         def some(*values: Any) -> Any:
             return chance.choice((values[0], *values))
 
+        def rarely(*values: Any) -> Any:
+            return chance.choice(values) if chance.random() < 0.15 else ()
+
         return Where(
             tiers=some((), (chance.choice(TIERS),), tuple(chance.sample(TIERS, 4))),
             tags=some((), ("a",), ("a", "b"), ("none",)),
@@ -311,4 +338,8 @@ class History:
             since=some(None, chance.randrange(20) * DAY),
             until=some(None, chance.randrange(20) * DAY),
             statuses=chance.choice((("active",), STATUSES, ("archived", "superseded"), ())),
+            projects=rarely(("jay",), ("jay", "none")),
+            agents=rarely(("codex",), ("none",)),
+            sessions=rarely(("s-1",), ("s-1", "s-2")),
+            categories=rarely(tuple(cat(name, key) for name in NAMES for key in ("public", "user:ann"))),
         )

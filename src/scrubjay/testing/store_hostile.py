@@ -68,7 +68,8 @@ class HostileContract:
         """And is found by it as a tag and as a term."""
         written = memory(
             text, "user:ann", name="m", title=text, heading_path=(text, "h"), tags=(text,), project=text,
-            agent=text, session=text, role=text, owner=text, event=When(1, 2, "day", text), language=text[:9],
+            agent=text, session=text, role=text, owner=text, abstract=text, overview=text, turn=0,
+            event=When(1, 2, "day", text), language=text[:9],
             counted=Terms({text: 2, "jay": 1}, 3),
         )  # fmt: skip
         write(store, ann, PutMemory(written), PutMemory(memory("other", "user:ann")))
@@ -82,6 +83,9 @@ class HostileContract:
             assert (text, 1.0) not in reader.similar_terms(text)
             reader.similar_terms(f"{text[:20]}z{text[20:]}")
             assert reader.words([group("jay")], Where(path=text, sources=(text,))).top(5) == []
+            own = Where(projects=(text,), agents=(text,), sessions=(text,))
+            assert [h.id for h in reader.words([group("jay")], own).top(5)] == [written.record.id]
+            assert reader.turns(text, 0, 0) == [written.record]
 
     def test_a_document_takes_any_text_anywhere(self, store: Store, ann: Scope, text: str) -> None:
         """Source, path, title, hash and versions."""
@@ -138,6 +142,8 @@ class HostileContract:
             assert reader.words([group("jay")], Where(tags=(text,))).top(5) == []
             assert reader.words([group("jay")], Where(tiers=(text,))).top(5) == []
             assert reader.words([group("jay")], Where(statuses=(text,))).top(5) == []
+            for where in (Where(projects=(text,)), Where(agents=(text,)), Where(sessions=(text,))):
+                assert reader.words([group("jay")], where).top(5) == []
             assert reader.words([group(text)], Where()).top(5) == []
             assert reader.words([group("jay")], Where()).of([text]) == [None]
 
@@ -157,6 +163,8 @@ class HostileContract:
         for bad in (
             PutMemory(memory(half, "user:ann", counted=Terms({"half": 1}, 1))),
             PutMemory(memory("x", "user:ann", tags=(half,))),
+            PutMemory(memory("x", "user:ann", abstract=half)),
+            PutMemory(memory("x", "user:ann", overview=half)),
             PutMemory(memory("x", "user:ann", heading_path=(half,))),
             PutMemory(memory("x", "user:ann", counted=Terms({half: 1}, 1))),
             PutSource(source(half, "user:ann")),

@@ -202,3 +202,49 @@ class ModelsContract:
             }
             assert reader.cached(OTHER.fingerprint, ["one"]) == {}
             assert reader.cached("no such model", ["one"]) == {}
+
+    def test_windows_of_memories_are_read_back(self, store: Store, ann: Scope, bob: Scope) -> None:
+        """As they were written, of one model, of what is seen; those without are left out."""
+        write(store, ann, PutModel(SMALL), PutModel(OTHER), PutMemory(memory("n", MINE, name="n")))
+        both = {F: embedded("m", 3), OTHER.fingerprint: embedded("m", 1, 12)}
+        write(store, ann, PutMemory(memory("m", MINE, name="m", status="archived", vectors=both)))
+        write(store, ann, _late("n", "n", 2))
+        write(store, bob, PutMemory(memory("b", "user:bob", name="b", vectors={F: embedded("b")})))
+        ids = [sample_id(name) for name in ("m", "n", "b", "none")]
+        with store.reader(ann) as reader:
+            found = reader.vectors(F, [*ids, "no id", sample_id("m", "lesson")])
+            wanted = {ids[0]: plain(embedded("m", 3)), ids[1]: plain(embedded("n", 2))}
+            assert {one: plain(kept) for one, kept in found.items()} == wanted
+            assert list(reader.vectors(OTHER.fingerprint, ids)) == ids[:1]
+            assert reader.vectors(F, []) == {}
+            with pytest.raises(NotFoundError):
+                reader.vectors("no such model", ids)
+
+    def test_what_is_alike_is_what_is_nearest(self, store: Store, ann: Scope, bob: Scope) -> None:
+        """For each query its own answer: active memories above the floor, ties by id, no stranger's."""
+        write(store, ann, PutModel(SMALL), PutMemory(memory("waits", MINE)))
+        for i in range(30):
+            vectors, status = {F: embedded(f"v{i % 5}", 1 + i % 2)}, "archived" if i % 7 == 0 else "active"
+            write(store, ann, PutMemory(memory(f"m{i}", MINE, name=f"m{i}", vectors=vectors, status=status)))
+        write(store, bob, PutMemory(memory("b", "user:bob", name="b", vectors={F: embedded("v1")})))
+        rows = [vector(f"v{i}") for i in range(6)]
+        queries = np.stack([*rows, rows[0], rows[0] * 0])
+        with store.reader(ann) as reader:
+            for limit, floor in ((99, -1.0), (99, 0.3), (4, 0.3), (1, 0.0), (0, 0.0), (9, 0.98), (9, 1.1)):
+                found = reader.alike(F, queries, limit, floor)
+                tops = [reader.nearest(F, query, Where()).top(limit) for query in queries]
+                assert found == [[hit for hit in hits if hit.score >= floor] for hits in tops]
+            assert len(found) == len(queries)
+            edge = reader.nearest(F, rows[1], Where()).top(1)[0]
+            assert reader.alike(F, queries[1:2], 1, edge.score) == [[edge]]
+            assert reader.alike(F, queries[:0], 9, 0.0) == []
+
+    def test_queries_that_do_not_fit_their_model_are_refused(self, store: Store, ann: Scope) -> None:
+        """Also where there are none of them, or one without its row."""
+        write(store, ann, PutModel(SMALL))
+        with store.reader(ann) as reader:
+            for wrong in (np.zeros((2, 9), np.float32), np.zeros((0, 7), np.float32), vector("x")):
+                with pytest.raises(ModelMismatchError):
+                    reader.alike(F, wrong, 9, 0.0)
+            with pytest.raises(NotFoundError):
+                reader.alike("no such model", np.zeros((1, 8), np.float32), 9, 0.0)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
+from scrubjay.memory.edges import STORED
 from scrubjay.memory.records import Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Head, Store
@@ -18,6 +20,7 @@ from scrubjay.testing.store_answers import EVERY
 from scrubjay.testing.store_samples import (
     SMALL,
     codes,
+    con,
     embedded,
     group,
     memory,
@@ -33,20 +36,27 @@ MINE = "user:ann"
 F = SMALL.fingerprint
 
 
+LESSON: dict[str, Any] = {"project": "p", "agent": "claude-code", "session": "s", "turn": 3}
+
+
 def _fill(store: Store, ann: Scope) -> None:
     """Write five memories and a document that every filter tells apart."""
-    lesson = memory("jay lesson", MINE, name="lesson", tier="lesson", tags=("a", "b"), recorded_at=2_000)
+    lesson = memory(
+        "jay lesson", MINE, name="lesson", tier="lesson", tags=("a", "b"), recorded_at=2_000, **LESSON
+    )
     old = memory("jay old", MINE, name="old", status="archived", tags=("a",), recorded_at=3_000)
     gone = memory("jay gone", MINE, name="gone", status="superseded", recorded_at=4_000)
-    plain = memory("jay plain", "group:dev", name="plain", recorded_at=5_000)
+    plain = memory("jay plain", "group:dev", name="plain", recorded_at=5_000, agent="codex", session="s")
     write(store, ann, PutSource(source("notes", MINE)), PutSource(source("work", MINE)))
     write(store, ann, *(PutMemory(m) for m in (lesson, old, gone, plain)))
     write(
         store,
         ann,
-        put_document("notes", "deep/jay.md", ["jay passage"], MINE, tags=("a",), recorded_at=6_000),
+        put_document(
+            "notes", "deep/jay.md", ["jay passage"], MINE, tags=("a",), project="p", recorded_at=6_000
+        ),
     )
-    write(store, ann, put_document("work", "deep.md", ["jay work"], MINE, recorded_at=7_000))
+    write(store, ann, put_document("work", "deep.md", ["jay work"], MINE, project="p x", recorded_at=7_000))
 
 
 def _put_counted(store: Store, ann: Scope, counted: Sequence[Terms]) -> None:
@@ -76,6 +86,15 @@ FILTERS: tuple[tuple[Where, set[str]], ...] = (
     (Where(since=5_000), {"plain", "deep/jay.md:jay passage", "deep.md:jay work"}),
     (Where(until=5_000), {"lesson"}),
     (Where(since=5_000, until=5_001), {"plain"}),
+    (Where(projects=("p",)), {"lesson", "deep/jay.md:jay passage"}),
+    (Where(projects=("p x", "none")), {"deep.md:jay work"}),
+    (Where(projects=("", "P", "p%", "None")), set()),
+    (Where(agents=("codex",)), {"plain"}),
+    (Where(agents=("codex", "claude-code")), {"plain", "lesson"}),
+    (Where(sessions=("s",)), {"plain", "lesson"}),
+    (Where(sessions=("t", "S")), set()),
+    (Where(sessions=("s",), projects=("p",), agents=("claude-code",)), {"lesson"}),
+    (Where(sessions=("s",), projects=("p x",)), set()),
     (Where(tags=("a",), path="deep", tiers=("observation",)), {"deep/jay.md:jay passage"}),
     (Where(statuses=("no such status",)), set()),
 )
@@ -197,7 +216,14 @@ class ReadingContract:
         vectors = {F: embedded("v")}
         tags = ("a", "b")
         again = memory(
-            "jay lesson", MINE, name="lesson", tier="lesson", tags=tags, recorded_at=2_000, vectors=vectors
+            "jay lesson",
+            MINE,
+            name="lesson",
+            tier="lesson",
+            tags=tags,
+            recorded_at=2_000,
+            vectors=vectors,
+            **LESSON,
         )
         write(store, ann, PutMemory(again))
         tiers = {"lesson": "lesson"}
@@ -244,6 +270,10 @@ class ReadingContract:
             assert (reader.get([sample_id("x")]), reader.complete(""), reader.languages()) == ({}, [], ())
             assert (reader.similar_terms("jay"), reader.models(), reader.versions()) == ([], [], None)
             assert (reader.counts().memories, reader.counts().documents, reader.counts().sources) == (0, 0, 0)
+            assert (reader.concepts(), reader.categories(), reader.projects()) == ([], [], {})
+            assert (reader.page("", 9), reader.turns("s", 0, 9), reader.last_turn("s")) == ([], [], None)
+            assert (reader.edges([sample_id("x")], STORED), reader.follows([sample_id("x")])) == ([], [])
+            assert (reader.degrees("links"), reader.meetings(con("x"), 9)) == ({}, ({}, 0))
             assert (reader.forgotten(["x"]), reader.waiting("f", 5), reader.cached("f", ["x"])) == (
                 set(),
                 [],

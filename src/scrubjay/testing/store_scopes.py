@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scrubjay.errors import InputError, NotFoundError
+from scrubjay.memory.edges import STORED, Edge
 from scrubjay.memory.ids import text_hash, tombstone_hash
 from scrubjay.memory.records import Where
 from scrubjay.memory.scope import Scope
@@ -18,9 +19,13 @@ from scrubjay.store.changes import (
     DropSource,
     Forget,
     Kept,
+    PutCategory,
+    PutConcept,
     PutDocument,
+    PutEdges,
     PutMemory,
     PutModel,
+    PutProject,
     PutSource,
     PutVectors,
     PutVersions,
@@ -29,6 +34,10 @@ from scrubjay.testing.store_answers import EVERY, Question, everything
 from scrubjay.testing.store_samples import (
     SMALL,
     VERSIONS,
+    cat,
+    category,
+    con,
+    concept,
     document,
     embedded,
     group,
@@ -61,7 +70,18 @@ def _mine(store: Store, ann: Scope) -> None:
         put_document("notes", "a.md", ["jay deployment nuts", "a jay"], "user:ann", **_vectors("a")),
     )
     write(store, ann, PutMemory(memory("nut", "user:ann", name="waits")))
-    write(store, ann, PutMemory(memory("jay of the team", "group:dev", vectors={F: embedded("t")})))
+    write(
+        store, ann, PutMemory(memory("jay of the team", "group:dev", name="team", vectors={F: embedded("t")}))
+    )
+    write(store, ann, PutMemory(memory("jay of all", "public", name="all", session="s", turn=4, project="p")))
+    write(store, ann, PutConcept(concept("jay", "public")), PutCategory(category("birds", "user:ann")))
+    first, shared, team = sample_id("a.md:a jay"), sample_id("all"), sample_id("team")
+    edges = [Edge(one, "references", con("jay"), "public") for one in (first, shared)]
+    edges += [
+        Edge(shared, "links", team, "user:ann", 0.5),
+        Edge(first, "belongs", cat("birds", "user:ann"), "user:ann"),
+    ]
+    write(store, ann, PutEdges(tuple(edges)), PutProject("place", "p", "user:ann"))
 
 
 def _theirs(store: Store, bob: Scope) -> list[str]:
@@ -74,9 +94,21 @@ def _theirs(store: Store, bob: Scope) -> list[str]:
         bob,
         *(PutMemory(memory(f"jay {i}", "user:bob", name=f"bob {i}", tier="crystal")) for i in range(5)),
     )
-    return [sample_id(f"b.md:{text}") for text in texts] + [
-        sample_id(f"bob {i}", "crystal") for i in range(5)
+    turns = [
+        memory(f"jay {i}", "user:bob", name=f"turn {i}", session="s", turn=i, project="p") for i in range(6)
     ]
+    write(store, bob, *(PutMemory(one) for one in turns))
+    ids = [one.record.id for one in turns] + [sample_id(f"b.md:{text}") for text in texts]
+    write(store, bob, PutConcept(concept("jay", "user:bob")), PutConcept(concept("secret", "user:bob")))
+    write(store, bob, PutCategory(category("birds", "user:bob")), PutProject("place", "secret", "user:bob"))
+    mixed = [(one, sample_id("all")) for one in ids] + [(sample_id("all"), one) for one in ids]
+    edges = [Edge(src, "links", dst, key) for src, dst in mixed for key in ("public", "user:bob")]
+    edges += [Edge(one, "references", con(name), "public") for one in ids for name in ("jay", "secret")]
+    edges += [Edge(sample_id("all"), "references", con("secret"), "public")]
+    edges += [Edge(sample_id("all"), "references", con("jay"), "user:bob", 0.1)]
+    edges += [Edge(sample_id("all"), "belongs", cat("birds", "user:bob"), "public")]
+    write(store, bob, PutEdges(tuple(edges)))
+    return ids + [sample_id(f"bob {i}", "crystal") for i in range(5)]
 
 
 class ScopesContract:
@@ -107,6 +139,9 @@ class ScopesContract:
             assert words.of(ids) == [None] * len(ids)
             assert words.parts(ids) == [(0.0,)] * len(ids)
             assert reader.nearest(F, vector("jay"), EVERY).of(ids) == [None] * len(ids)
+            assert (reader.vectors(F, ids), reader.follows(ids), reader.edges(ids, STORED)) == ({}, [], [])
+            assert reader.edges([con("secret"), *ids], STORED, inward=True) == []
+            assert (reader.degrees("links", ids), reader.meetings(con("secret"), 9)) == ({}, ({}, 0))
             assert reader.words([group("secret")], EVERY).frequencies == (0,)
             assert "secret" not in [term for term, _ in reader.similar_terms("secrett")]
             assert reader.languages() == ("en",)
