@@ -14,6 +14,12 @@ from scrubjay.ingest.sources.transcripts.fields import storable
 from scrubjay.ingest.sources.transcripts.format import Broken, Format, Found, Left
 from scrubjay.memory.turns import Turn
 
+MOST_KIND = 60
+"""Of the name of what was left out: it is shown, and a log may call a record anything."""
+
+MOST_TITLE = 200
+"""As long as a first line that somebody reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -51,15 +57,32 @@ def follow(file: BinaryIO, form: Format, root: Path, path: str, cursor: int = 0)
 
 
 def _stored(found: Iterable[Found]) -> Iterator[Found]:
-    """What a store takes: no blank turn, no character that it cannot write."""
+    """What a store takes: no blank turn, no character that it cannot write, no endless title."""
     for one in found:
         if isinstance(one, Left):
-            yield one
+            yield replace(one, kind=storable(one.kind[:MOST_KIND])) if len(one.kind) > MOST_KIND else one
         elif not one.text or one.text.isspace():
             yield Left("blank")
         else:
-            text, key, session = storable(one.text), storable(one.key), storable(one.session)
-            cwd, title = one.cwd and storable(one.cwd), storable(one.title)
-            if (text, key, session, cwd, title) != (one.text, one.key, one.session, one.cwd, one.title):
-                one = replace(one, text=text, key=key, session=session, cwd=cwd, title=title)
-            yield one
+            yield _storable(one)
+
+
+def _storable(turn: Turn) -> Turn:
+    text, key, session = storable(turn.text), storable(turn.key), storable(turn.session)
+    cwd, remote = turn.cwd and storable(turn.cwd), turn.remote and storable(turn.remote)
+    agent, title = storable(turn.agent), storable(turn.title[:MOST_TITLE])
+    role = storable(turn.role)
+    new = (text, key, session, cwd, remote, agent, title, role)
+    if new == (turn.text, turn.key, turn.session, turn.cwd, turn.remote, turn.agent, turn.title, turn.role):
+        return turn
+    return replace(
+        turn,
+        text=text,
+        key=key,
+        session=session,
+        cwd=cwd,
+        remote=remote,
+        agent=agent,
+        title=title,
+        role=role,
+    )

@@ -35,6 +35,7 @@ _SPEAKERS = {
     **dict.fromkeys(("assistant", "ai", "model", "bot"), ("assistant", "agent")),
 }
 _LEFT = frozenset({"system", "developer", "tool", "function"})
+_MOST_ROLE = 64  # a word or a name; a text is another kind of data
 _TEXT = frozenset({"text", "input_text", "output_text"})
 
 
@@ -45,7 +46,7 @@ def _recognise(path: str, head: bytes) -> bool:
 
 def _is_message(record: dict[str, Any]) -> bool:
     content = record.get("content")
-    if not string(record.get("role")) or "content" not in record:
+    if not 0 < len(string(record.get("role"))) <= _MOST_ROLE or "content" not in record:
         return False
     if isinstance(content, list):
         return all(isinstance(part, str | dict) for part in content)

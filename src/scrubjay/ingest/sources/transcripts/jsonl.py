@@ -7,8 +7,9 @@ Line ends
     ``\n``; a ``\r`` before it, a byte order mark at the start of the file, and NUL bytes around a line (what a
     crash leaves on some file systems) belong to no line. Empty lines are none.
 The last line
-    Without its line end it is read only if it is a whole object, for a closed object can grow no more. Anything
-    else is being written: it is neither read nor told, and the cursor stands before it until it is whole.
+    Without its line end it is read only if it is a whole object, for a closed object can grow no more; its
+    ``end`` is then the end of the file. Anything else is being written: it is neither read nor told, and the
+    cursor stands before it until it is whole.
 Again from the cursor
     Rows before the cursor are given too, so that a reader learns what it must know (`format`): all of them up
     to a cursor of 33 MB, of a larger file those of the first 1 MB and of the last 32 MB before the cursor. The
