@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Final
 
-KINDS: Final = ("given", "code", "heading", "name", "page", "tag")
+KINDS: Final = ("given", "code", "heading", "name", "page", "refused", "tag")
 """How a concept became known: by a person's word, or found as a code name, a heading, a repeated capitalised
-name, a linked page, a tag."""
+name, a linked page, a tag. A refused one was taken out by a person and is not found again."""
+
+_NEAREST: Final = {"user": 0, "group": 1, "public": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,37 @@ class Concept:
     aliases: tuple[str, ...] = ()
     kind: str = "given"
     at: int = 0
+
+
+def united(rows: Iterable[Concept]) -> list[Concept]:
+    """Return each concept once, as the reader of these rows knows it, by id.
+
+    What a person said goes before what was found, and what is one's own before what is shared; the names of
+    the other rows are aliases. A concept that its nearest row refuses is left out.
+
+    >>> rows = [Concept("con_1", "public", "Go", ("golang",), "name"), Concept("con_1", "user:a", "Go language")]
+    >>> [(c.name, c.aliases, c.kind) for c in united(rows)]
+    [('Go language', ('Go', 'golang'), 'given')]
+    """
+    by_id: dict[str, list[Concept]] = {}
+    for row in rows:
+        by_id.setdefault(row.id, []).append(row)
+    return [one for _, same in sorted(by_id.items()) if (one := _one(same)) is not None]
+
+
+def _one(rows: list[Concept]) -> Concept | None:
+    first, *others = sorted(
+        rows,
+        key=lambda row: (
+            row.kind not in ("given", "refused"),
+            _NEAREST.get(row.key.partition(":")[0], 3),
+            row.key,
+        ),
+    )
+    if first.kind == "refused":
+        return None
+    names = {name for row in (first, *others) if row.kind != "refused" for name in (row.name, *row.aliases)}
+    return replace(first, aliases=tuple(sorted(names - {first.name})))
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,20 @@ class Scope:
         """
         return tuple(sorted({f"user:{self.user}", "public", *(f"group:{name}" for name in self.groups)}))
 
+    def seen_with(self, key: str) -> Scope:
+        """Return the narrowest principal that sees a key: itself for its own, a member of the group, anybody.
+
+        What is decided for a shared memory is decided with this one's eyes, so that nothing private of the
+        writer's moves what others see.
+
+        >>> Scope("t", "ann", ("dev", "ops")).seen_with("group:dev").keys
+        ('group:dev', 'public', 'user:')
+        """
+        kind, _, name = key.partition(":")
+        if kind == "user":
+            return self
+        return Scope(self.tenant, "", (name,) if kind == "group" else ())
+
     def key(self, visibility: str = "user", group: str | None = None) -> str:
         """Return the one key under which this principal writes a memory.
 

@@ -45,6 +45,14 @@ WEIGHTS = keys_of(Recall)["weights"]
 @click.option("--tag", "tags", multiple=True, help="Only what has this tag; repeated: all of them.")
 @click.option("--path", default="", help="Only at or below this path within its source, or a glob.")
 @click.option("--source", "sources", multiple=True, help="Only from this source, by id or path.")
+@click.option(
+    "--project", "projects", multiple=True, help="Only from this project: a name, the end of one, a path."
+)
+@click.option("--agent", "agents", multiple=True, help="Only what this agent said or recorded.")
+@click.option("--session", "sessions", multiple=True, help="Only from this conversation.")
+@click.option(
+    "--category", "categories", multiple=True, help="Only from this category and below, by id or name."
+)
 @click.option("--since", metavar="DATE", help="Only from this date on, such as 2026-03-01 or 2026-03.")
 @click.option("--until", metavar="DATE", help="Only before the end of this date.")
 @click.option(

@@ -65,17 +65,16 @@ class Tool:
 
 def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
     query = arguments.pop("query")
-    renamed = {
-        "tags": "tags",
+    single = {
         "tier": "tiers",
-        "limit": "limit",
-        "path": "path",
-        "since": "since",
-        "until": "until",
+        "project": "projects",
+        "agent": "agents",
+        "session": "sessions",
+        "category": "categories",
     }
-    options = {renamed[name]: value for name, value in arguments.items()}
-    if "tiers" in options:
-        options["tiers"] = (options["tiers"],)
+    options = {
+        single.get(name, name): (value,) if name in single else value for name, value in arguments.items()
+    }
     return shape.answer(memory.search(query, **options))
 
 
@@ -105,6 +104,10 @@ TOOLS: Final = (
             "tier": WORD,
             "tags": WORDS,
             "path": {"type": "string", "description": "folder or glob"},
+            "project": {"type": "string", "description": "name or path; all by default"},
+            "agent": WORD,
+            "session": WORD,
+            "category": WORD,
             "since": {"type": "string", "description": "ISO date"},
             "until": WORD,
         },
@@ -119,7 +122,7 @@ TOOLS: Final = (
             "ids": WORDS,
             "path": WORD,
             "lines": {"type": "array", "items": COUNT, "description": "[first, last]"},
-            "neighbours": {**COUNT, "description": "passages around each"},
+            "neighbours": {**COUNT, "description": "passages or turns around each"},
             "offset": COUNT,
         },
         (),
