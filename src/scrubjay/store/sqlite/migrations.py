@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import StoreDamagedError, StoreVersionError
+from scrubjay.store.sqlite.m002 import M002
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -87,7 +88,7 @@ CREATE TABLE cache (
 ) STRICT;
 """
 
-MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = ((1, "first", M001),)
+MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = ((1, "first", M001), (2, "connected", M002))
 
 
 def recognise(connection: Database, path: str) -> int:

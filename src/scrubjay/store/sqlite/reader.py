@@ -9,17 +9,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
+from scrubjay.memory.edges import Edge
 from scrubjay.memory.ids import DIGITS
+from scrubjay.memory.models import Model
+from scrubjay.memory.ranking import Hit
 from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
+from scrubjay.store.scope_check import after as number_after
 from scrubjay.store.scored import ArrayScored, Found, by_words
-from scrubjay.store.sqlite import filters, registry, rows, terms, vectors, words
+from scrubjay.store.sqlite import chains, filters, registry, rows, terms, vectors, words
+from scrubjay.store.sqlite.graph import Graph
 from scrubjay.store.sqlite.nominate import NominatedScored
 from scrubjay.store.sqlite.pack import SIGN
+from scrubjay.store.sqlite.seen import Seen
 from scrubjay.store.sqlite.table import Tables
 from scrubjay.store.sqlite.tenant import find
+from scrubjay.store.sqlite.vectors import Blocks
 from scrubjay.store.table import Table
 from scrubjay.text.grams import nearest
 
@@ -33,25 +40,22 @@ if TYPE_CHECKING:
 NO_TENANT = -1
 
 
-class SQLiteReader:
+class SQLiteReader(Graph):
     """A view that lasts as long as its transaction."""
 
-    def __init__(self, db: Database, scope: Scope, tables: Tables, blocks: vectors.Blocks) -> None:
-        self._db = db
-        self._scope = scope
+    def __init__(self, db: Database, scope: Scope, tables: Tables, blocks: Blocks) -> None:
+        tenant = find(db, scope.tenant)
+        number, self._generation = (tenant.number, tenant.generation) if tenant else (NO_TENANT, 0)
+        super().__init__(Seen(db, number, self._generation, scope.keys))
+        self._own = self.seen.own
         self._tables = tables
         self._blocks = blocks
-        tenant = find(db, scope.tenant)
-        self._tenant = tenant.number if tenant else NO_TENANT
-        self._generation = tenant.generation if tenant else 0
-        self._marks = ",".join("?" * len(scope.keys))
-        self._own = (self._tenant, self._generation, *scope.keys)
         self._seen: Table | None = None
         self._found: dict[TermGroup, Found] = {}
 
     def _table(self) -> Table:
         if self._seen is None:
-            self._seen = self._tables.table(self._db, self._tenant, self._generation, self._scope.keys)
+            self._seen = self._tables.table(self._db, self._tenant, self._generation, self._keys)
         return self._seen
 
     def sources(self) -> list[Source]:
@@ -59,7 +63,7 @@ class SQLiteReader:
         found = self._db.execute(
             f"SELECT id, root, description, include, exclude, key, added_at, synced_at FROM source WHERE tenant = ? "
             f"AND key IN ({self._marks}) ORDER BY root, id",
-            (self._tenant, *self._scope.keys),
+            (self._tenant, *self._keys),
         ).fetchall()
         return [
             Source(i, r, d, tuple(json.loads(n)), tuple(json.loads(x)), k, a, s)
@@ -79,14 +83,6 @@ class SQLiteReader:
             for path, digest, mtime, size, title, cursor, *versions in found
         }
 
-    def _records(self, condition: str, values: Sequence[object], tail: str = "") -> list[Record]:
-        found = self._db.execute(
-            f"{rows.SELECT} WHERE m.tenant = ? AND m.generation = ? AND m.key IN ({self._marks}) "
-            f"AND {condition} {tail}",
-            (*self._own, *values),
-        ).fetchall()
-        return [rows.to_record(row) for row in found]
-
     def held(self, sources: Sequence[str]) -> int:
         """Return how many visible passages these sources' documents hold."""
         marks = ",".join("?" * len(sources))
@@ -99,7 +95,7 @@ class SQLiteReader:
 
     def passages(self, source: str, path: str) -> list[Record]:
         """Return a document's passages in order."""
-        return self._records(
+        return self.seen.records(
             "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?)",
             (self._tenant, source, self._generation, path),
             "ORDER BY m.ordinal, m.tier, m.hash",
@@ -112,7 +108,7 @@ class SQLiteReader:
         for batch in rows.batches(wanted):
             hashes = [rows.sort_hash(memory) for memory in batch]
             marks = ",".join("?" * len(hashes))
-            held |= {record.id: record for record in self._records(f"m.hash IN ({marks})", hashes)}
+            held |= {record.id: record for record in self.seen.records(f"m.hash IN ({marks})", hashes)}
         return {memory: held[memory] for memory in wanted if memory in held}
 
     def heads(self, ids: Sequence[str]) -> dict[str, Head]:
@@ -134,19 +130,32 @@ class SQLiteReader:
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the turns just before and after each turn of a session."""
-        found: dict[str, tuple[str, ...]] = {}
-        for batch in rows.batches([memory for memory in ids if rows.is_id(memory)]):
-            held = self._db.execute(
-                "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.tenant = m.tenant AND "
-                "n.session = m.session AND n.turn IN (m.turn - 1, m.turn + 1) AND n.generation = m.generation "
-                f"WHERE m.tenant = ? AND m.generation = ? AND m.key IN ({self._marks}) AND n.key IN ({self._marks}) "
-                f"AND m.hash IN ({','.join('?' * len(batch))}) ORDER BY m.hash, n.turn, n.tier, n.hash",
-                (*self._own, *self._scope.keys, *map(rows.sort_hash, batch)),
-            ).fetchall()
-            for tier, number, other_tier, other in held:
-                memory = rows.from_hash(tier, number)
-                found[memory] = (*found.get(memory, ()), rows.from_hash(other_tier, other))
-        return {memory: found[memory] for memory in ids if memory in found}
+        return chains.adjacent(self.seen, ids)
+
+    def follows(self, ids: Sequence[str]) -> list[Edge]:
+        """Return the edges from later to earlier memories that begin or end in these."""
+        return chains.follows(self.seen, ids)
+
+    def turns(self, session: str, first: int, last: int) -> list[Record]:
+        """Return a session's turns, by turn, ordinal, id."""
+        return self.seen.records(
+            "m.session = ? AND m.turn BETWEEN ? AND ?",
+            (session, first, last),
+            "ORDER BY m.turn, coalesce(m.ordinal, -1), m.tier, m.hash",
+        )
+
+    def last_turn(self, session: str) -> int | None:
+        """Return the greatest turn of a session."""
+        return chains.last_turn(self.seen, session)
+
+    def page(self, after: str, limit: int) -> list[Record]:
+        """Return memories in the order of their ids' digits."""
+        first = number_after(after) + 1 - SIGN
+        return (
+            self.seen.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
+            if first < SIGN
+            else []
+        )
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""
@@ -173,7 +182,7 @@ class SQLiteReader:
     def words(self, groups: Sequence[TermGroup], where: Where) -> ArrayScored:
         """Score by BM25."""
         table = self._table()
-        passing = filters.passing(self._db, self._tenant, table, where)
+        passing = filters.passing(self, table, where)
         return by_words(table, [self._postings(group) for group in groups], passing)
 
     def _postings(self, group: TermGroup) -> Found:
@@ -186,17 +195,38 @@ class SQLiteReader:
         self, fingerprint: str, query: NDArray[np.float32], where: Where
     ) -> ArrayScored | NominatedScored:
         """Score by cosine with the best window."""
+        model = self._model(fingerprint, query.shape, 1)
+        table = self._table()
+        passing = filters.passing(self, table, where)
+        return vectors.score(self._db, table, self._blocks, model, query, passing)
+
+    def _model(
+        self, fingerprint: str, shape: tuple[int, ...] | None = None, axes: int = 1
+    ) -> tuple[int, Model]:
+        """Return a model's number and itself; queries of this shape must have so many axes and fit it."""
         known = registry.registered(self._db, self._tenant)
         if fingerprint not in known:
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
         number, model, _ = known[fingerprint]
-        if query.shape != (model.dimensions,):
+        if shape is not None and (len(shape) != axes or shape[-1] != model.dimensions):
             raise ModelMismatchError(
-                f"The query has {query.shape[-1]} dimensions; {model.name} makes {model.dimensions}."
+                f"The query has {shape[-1]} dimensions; {model.name} makes {model.dimensions}."
             )
+        return number, model
+
+    def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, Codes]:
+        """Return the windows that memories have of a model."""
+        model = self._model(fingerprint)
+        return vectors.windows(self._db, self._table(), self._blocks, model, ids)
+
+    def alike(
+        self, fingerprint: str, queries: NDArray[np.float32], limit: int, floor: float
+    ) -> list[list[Hit]]:
+        """Return the active memories nearest to each query."""
+        model = self._model(fingerprint, queries.shape, 2)
         table = self._table()
-        passing = filters.passing(self._db, self._tenant, table, where)
-        return vectors.score(self._db, table, self._blocks, (number, model), query, passing)
+        passing = filters.passing(self, table, Where())
+        return vectors.alike(self._db, table, self._blocks, model, queries, passing, (limit, floor))
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages of the visible memories."""
@@ -230,15 +260,7 @@ class SQLiteReader:
 
     def coverage(self, fingerprint: str) -> Coverage:
         """Return how many visible memories have a model's vectors, and how many wait."""
-        known = registry.registered(self._db, self._tenant)
-        if fingerprint not in known:
-            return Coverage(0, self._table().memories)
-        (waiting,) = self._db.execute(
-            f"SELECT count(*) FROM pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND m.tenant = ? "
-            f"AND m.generation = ? AND m.key IN ({self._marks})",
-            (known[fingerprint][0], *self._own),
-        ).fetchone()
-        return Coverage(self._table().memories - waiting, waiting)
+        return registry.coverage(self.seen, fingerprint, self._table().memories)
 
     def windows(self, fingerprint: str) -> int:
         """Return how many vectors the visible memories have of a model."""
@@ -251,31 +273,7 @@ class SQLiteReader:
 
     def waiting(self, fingerprint: str, limit: int) -> list[Waiting]:
         """Return memories without a model's vectors, in hash order."""
-        known = registry.registered(self._db, self._tenant)
-        if fingerprint in known:
-            table = "pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND"
-            order, values = "p.hash, p.num", [known[fingerprint][0]]
-        else:
-            table, order, values = "memory m WHERE", "m.hash", []
-        nums = self._db.execute(
-            f"SELECT m.num FROM {table} m.tenant = ? AND m.generation = ? AND m.key IN ({self._marks}) "
-            f"ORDER BY {order} LIMIT ?",
-            (*values, *self._own, limit),
-        ).fetchall()
-        return [
-            Waiting(record, self._before(num))
-            for (num,) in nums
-            for record in self._records("m.num = ?", (num,))
-        ]
-
-    def _before(self, num: int) -> str:
-        row = self._db.execute(
-            "SELECT b.content FROM memory m JOIN memory b ON b.document = m.document AND b.ordinal = m.ordinal - 1 "
-            "AND b.heading_path = m.heading_path "
-            f"WHERE m.num = ? AND b.key IN ({self._marks}) ORDER BY b.tier, b.hash LIMIT 1",
-            (num, *self._scope.keys),
-        ).fetchone()
-        return "" if row is None else str(row[0])
+        return registry.waiting(self.seen, fingerprint, limit)
 
     def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, Codes]:
         """Return windows of texts embedded before."""

@@ -1,10 +1,12 @@
-"""Registry: the registered models and the cache of embedded texts, as a reader sees them."""
+"""Registry: the registered models, what waits for them, and the cache of embedded texts, as a reader sees them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.memory.models import Model
+from scrubjay.store.base import Coverage, Waiting
+from scrubjay.store.sqlite.seen import Seen
 
 if TYPE_CHECKING:
     from scrubjay.store.changes import Codes
@@ -44,3 +46,42 @@ def cached(db: Database, tenant: int, fingerprint: str, hashes: list[str]) -> di
             data = np.frombuffer(blob, "i1", count * model.dimensions, count * 4)
             found[text] = Codes(data.reshape(count, model.dimensions), np.frombuffer(blob, "<f4", count))
     return found
+
+
+def coverage(seen: Seen, fingerprint: str, memories: int) -> Coverage:
+    """Return how many of so many memories have a model's vectors, and how many wait."""
+    known = registered(seen.db, seen.tenant)
+    if fingerprint not in known:
+        return Coverage(0, memories)
+    (waits,) = seen.db.execute(
+        "SELECT count(*) FROM pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? "
+        f"AND {seen.among()}",
+        (known[fingerprint][0], *seen.own),
+    ).fetchone()
+    return Coverage(memories - waits, waits)
+
+
+def waiting(seen: Seen, fingerprint: str, limit: int) -> list[Waiting]:
+    """Return memories without a model's vectors, in hash order."""
+    known = registered(seen.db, seen.tenant)
+    if fingerprint in known:
+        table = "pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND"
+        order, values = "p.hash, p.num", [known[fingerprint][0]]
+    else:
+        table, order, values = "memory m WHERE", "m.hash", []
+    nums = seen.db.execute(
+        f"SELECT m.num FROM {table} {seen.among()} ORDER BY {order} LIMIT ?", (*values, *seen.own, limit)
+    ).fetchall()
+    return [
+        Waiting(record, _before(seen, num)) for (num,) in nums for record in seen.records("m.num = ?", (num,))
+    ]
+
+
+def _before(seen: Seen, num: int) -> str:
+    row = seen.db.execute(
+        "SELECT b.content FROM memory m JOIN memory b ON b.document = m.document AND b.ordinal = m.ordinal - 1 "
+        "AND b.heading_path = m.heading_path "
+        f"WHERE m.num = ? AND b.key IN ({seen.marks}) ORDER BY b.tier, b.hash LIMIT 1",
+        (num, *seen.keys),
+    ).fetchone()
+    return "" if row is None else str(row[0])

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from scrubjay.memory.ids import memory_id, parse_id
 from scrubjay.memory.records import Record
 from scrubjay.store.kept import record_of
 from scrubjay.store.sqlite.pack import SIGN
 
+T = TypeVar("T", str, int)
+
 FIELDS: Final = (
     "tenant, key, generation, hash, tier, status, document, ordinal, char_start, char_end, line_start, line_end, "
     "owner, project, agent, session, role, turn, origin, title, heading_path, content_hash, "
     "event_start, event_end, event_precision, event_zone, recorded_at, updated_at, last_used, valid_from, valid_until, "
-    "pinned, confidence, strength, tags, content"
+    "pinned, confidence, strength, tags, content, abstract, overview"
 )
 MARKS: Final = ",".join("?" * (FIELDS.count(",") + 1))
 INSERT: Final = f"INSERT INTO memory ({FIELDS}) VALUES ({MARKS})"
@@ -23,8 +25,8 @@ SELECT: Final = (
     "SELECT m.hash, m.tier, m.content, m.content_hash, m.title, m.key, m.owner, m.recorded_at, m.updated_at, "
     "m.heading_path, m.tags, m.project, m.agent, m.session, m.role, m.turn, m.origin, m.status, m.pinned, "
     "m.confidence, m.strength, m.event_start, m.event_end, m.event_precision, m.event_zone, m.valid_from, "
-    "m.valid_until, m.last_used, d.source, d.path, m.ordinal, m.char_start, m.char_end, m.line_start, m.line_end "
-    "FROM memory m LEFT JOIN document d ON d.id = m.document "
+    "m.valid_until, m.last_used, d.source, d.path, m.ordinal, m.char_start, m.char_end, m.line_start, m.line_end, "
+    "m.abstract, m.overview FROM memory m LEFT JOIN document d ON d.id = m.document "
 )
 
 
@@ -55,13 +57,14 @@ def to_row(record: Record, tenant: int, generation: int, document: int | None) -
         record.title, json.dumps(record.heading_path, ensure_ascii=False), record.content_hash, *when,
         record.recorded_at, record.updated_at, record.last_used, record.valid_from, record.valid_until,
         int(record.pinned), record.confidence, record.strength,
-        json.dumps(record.tags, ensure_ascii=False), record.content,
+        json.dumps(record.tags, ensure_ascii=False), record.content, record.abstract, record.overview,
     )  # fmt: skip
 
 
 def to_record(row: tuple[Any, ...]) -> Record:
     """Return a row of `SELECT` as a record."""
-    return record_of(row, from_hash(row[1], row[0]), json.loads(row[9]), json.loads(row[10]))
+    memory = from_hash(row[1], row[0])
+    return record_of(row, memory, json.loads(row[9]), json.loads(row[10]), (row[35], row[36]))
 
 
 def from_hash(tier: str, number: int) -> str:
@@ -78,7 +81,7 @@ AT_ONCE: Final = 500
 """Ids asked for in one statement."""
 
 
-def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield whole ids as many at a time as one statement takes."""
+def batches(ids: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield whole ids, or their numbers, as many at a time as one statement takes."""
     for first in range(0, len(ids), AT_ONCE):
         yield ids[first : first + AT_ONCE]

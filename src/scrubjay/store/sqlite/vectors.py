@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from scrubjay.memory.models import Model
+from scrubjay.memory.ranking import Hit
 from scrubjay.store.score import products, quantised
 from scrubjay.store.scored import ArrayScored, by_vectors
+from scrubjay.store.sqlite.alike import nearest
 from scrubjay.store.sqlite.files import Files
 from scrubjay.store.sqlite.nominate import LARGE, NominatedScored, Span, nominate
 from scrubjay.store.sqlite.pack import Vectors, unpack_vectors
@@ -20,6 +23,7 @@ from scrubjay.store.table import Part, Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from scrubjay.store.changes import Codes
     from scrubjay.store.sqlite.database import Database
 
 KEPT_BYTES: Final = 160 * 1024 * 1024
@@ -81,24 +85,84 @@ def score(
     passing: NDArray[np.bool_],
 ) -> ArrayScored | NominatedScored:
     """Score every row that has vectors of the model; in a large table, the most promising ones."""
-    number, identity = model
-    if table.memories >= LARGE and blocks.files is not None:
-        spans = [
-            Span(part.first, blocks.files.of(
-                (part.segment, part.version, number), identity.dimensions,
-                partial(_read, db, part.segment, number, identity.dimensions),
-            ))
-            for part in table.parts
-        ]  # fmt: skip
-        return nominate(table, spans, query, passing)
+    if _large(table, blocks):
+        return nominate(table, _spans(db, table, blocks, model), query, passing)
     codes, scale = quantised(query)
     best = np.full(table.rows, -np.inf, np.float64)
+    for rows, scales, data in pieces(db, table, blocks, model):
+        amounts = products(data, codes) * (scales.astype(np.float64) * scale)
+        if len(rows) > 1 and (rows[1:] <= rows[:-1]).any():
+            np.maximum.at(best, rows, amounts)
+        else:
+            best[rows] = amounts
+    return by_vectors(table, best, passing)
+
+
+def alike(
+    db: Database,
+    table: Table,
+    blocks: Blocks,
+    model: tuple[int, Model],
+    queries: NDArray[np.float32],
+    passing: NDArray[np.bool_],
+    wanted: tuple[int, float],
+) -> list[list[Hit]]:
+    """Return the best rows of each query; ``wanted`` is the most of them and the least cosine."""
+    limit, floor = wanted
+    if not _large(table, blocks):
+        return nearest(table, pieces(db, table, blocks, model), queries, passing, wanted)
+    spans = _spans(db, table, blocks, model)
+    found = (nominate(table, spans, query, passing).top(limit) for query in queries)
+    return [[hit for hit in hits if hit.score >= floor] for hits in found]
+
+
+def windows(
+    db: Database, table: Table, blocks: Blocks, model: tuple[int, Model], ids: Sequence[str]
+) -> dict[str, Codes]:
+    """Return the windows of those of these memories that have vectors of the model."""
+    from scrubjay.store.changes import Codes
+
+    places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
+    wanted = np.array(sorted(set(places.values())), np.int64)
+    held: dict[int, list[tuple[NDArray[np.int8], NDArray[np.float32]]]] = {}
+    for rows, scales, data in pieces(db, table, blocks, model):
+        firsts, lasts = (np.searchsorted(rows, wanted, side) for side in ("left", "right"))
+        for place in np.flatnonzero(lasts > firsts).tolist():
+            own = slice(int(firsts[place]), int(lasts[place]))
+            held.setdefault(int(wanted[place]), []).append((data[own], scales[own]))
+    return {
+        memory: Codes(*(np.concatenate(parts) for parts in zip(*held[row], strict=True)))
+        for memory, row in places.items()
+        if row in held
+    }
+
+
+def pieces(
+    db: Database, table: Table, blocks: Blocks, model: tuple[int, Model]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int8]]]:
+    """Yield all vectors of a model: table rows (a row a window, ascending), scales, codes; piece by piece."""
+    number, identity = model
+    if _large(table, blocks):
+        for span in _spans(db, table, blocks, model):
+            slots, scales, data, _ = span.vectors
+            yield slots.astype(np.int64) + span.first, scales, data
+        return
     for part in table.parts:
         for slots, scales, data in blocks.of(db, part, number, identity.dimensions):
-            rows = slots.astype(np.int64) + part.first
-            amounts = products(data, codes) * (scales.astype(np.float64) * scale)
-            if len(rows) > 1 and (rows[1:] <= rows[:-1]).any():
-                np.maximum.at(best, rows, amounts)
-            else:
-                best[rows] = amounts
-    return by_vectors(table, best, passing)
+            yield slots.astype(np.int64) + part.first, scales, data
+
+
+def _large(table: Table, blocks: Blocks) -> bool:
+    return table.memories >= LARGE and blocks.files is not None
+
+
+def _spans(db: Database, table: Table, blocks: Blocks, model: tuple[int, Model]) -> list[Span]:
+    number, identity = model
+    assert blocks.files is not None
+    return [
+        Span(part.first, blocks.files.of(
+            (part.segment, part.version, number), identity.dimensions,
+            partial(_read, db, part.segment, number, identity.dimensions),
+        ))
+        for part in table.parts
+    ]  # fmt: skip

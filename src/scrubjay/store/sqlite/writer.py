@@ -17,6 +17,7 @@ from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
 from scrubjay.store.sqlite import index, merge, models, registry, rows, terms
+from scrubjay.store.sqlite.connect_writes import Connections, GraphChange, any_edges, settle
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -38,10 +39,28 @@ class Writer:
         self._fresh: dict[int, index.Entry] = {}
         self._models = registry.registered(db, tenant.number)
         self._rewrite: set[int] = set()
+        self._removed: dict[int, tuple[str, str]] = {}
+        self._connected: Connections | None = None
         self.forgot = False
 
     def apply(self, change: c.Change) -> None:
         """Do one change."""
+        if isinstance(change, GraphChange):
+            if self._scope is not None:  # a rebuild asks for none (`of_a_generation`)
+                self._connections(self._scope).apply(change)
+            return
+        self._apply(change)
+        # Edges belong to no generation: those of a rebuild are put right when it ends.
+        if self._removed and self._scope is not None and any_edges(self._db, self._tenant.number):
+            settle(self._db, self._tenant, self._removed)
+        self._removed.clear()
+
+    def _connections(self, scope: Scope) -> Connections:
+        if self._connected is None:
+            self._connected = Connections(self._db, self._tenant, scope)
+        return self._connected
+
+    def _apply(self, change: c.Change) -> None:
         match change:
             case c.PutVersions(versions):
                 stamp = json.dumps(asdict(versions))
@@ -189,7 +208,7 @@ class Writer:
                 (*values, number),
             )
         self._remove(self._numbers(change.dropped), "drop")
-        if change.fresh or change.kept or change.dropped:
+        if not change.grows and (change.fresh or change.kept or change.dropped):
             self._remove(self._left(number, {kept.id for kept in change.kept}), "drop")
         for kept in change.kept:
             self._move(kept.id, kept.place, number)
@@ -285,10 +304,11 @@ class Writer:
             index.take_out(self._db, [num for num in nums if self._fresh.pop(num, None) is None])
         )
         for num in nums:
+            key, tier, number = self._db.execute(
+                "SELECT key, tier, hash FROM memory WHERE num = ?", (num,)
+            ).fetchone()
+            self._removed.setdefault(number, (tier, key))
             if op is not None:
-                key, tier, number = self._db.execute(
-                    "SELECT key, tier, hash FROM memory WHERE num = ?", (num,)
-                ).fetchone()
                 self._log(key, rows.from_hash(tier, number), op)
             for table in ("memory", "tag", "pending"):
                 self._db.execute(f"DELETE FROM {table} WHERE num = ?", (num,))

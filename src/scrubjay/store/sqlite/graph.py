@@ -1,0 +1,236 @@
+"""Graph: what connects the memories that one scope sees, read in the transaction of its reader."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from scrubjay.memory.categories import Category
+from scrubjay.memory.concepts import Concept
+from scrubjay.memory.edges import Edge
+from scrubjay.memory.ids import memory_id
+from scrubjay.memory.tiers import TIERS
+from scrubjay.store.sqlite import rows, sights
+from scrubjay.store.sqlite.pack import SIGN
+from scrubjay.store.sqlite.seen import Seen
+from scrubjay.store.sqlite.sights import FROM, KIND_CODE, LEADS_TO, WEIGHT, Sight
+
+CATEGORY = "c.key, c.kind, c.name, c.parent, c.abstract, c.overview, c.model, c.centroid, c.at, c.built"
+
+FIRST = f"row_number() OVER (PARTITION BY e.src, e.dst ORDER BY k.origin DESC, {WEIGHT} DESC, s.key)"
+"""Of what several keys say of one source and end, the first is shown: given, heaviest, of the smaller key."""
+
+
+class Graph:
+    """Concepts, categories, edges and projects that the holder of some keys sees.
+
+    Attributes:
+        seen: The memories they see.
+    """
+
+    def __init__(self, seen: Seen) -> None:
+        self.seen = seen
+        self._db, self._tenant, self._keys, self._marks = seen.db, seen.tenant, seen.keys, seen.marks
+        self._read_sights: list[Sight] | None = None
+
+    def _sights(self) -> list[Sight]:
+        if self._read_sights is None:
+            self._read_sights = sights.visible(self._db, self._tenant, self._keys)
+        return self._read_sights
+
+    def concepts(self, ids: Sequence[str] | None = None) -> list[Concept]:
+        """Return rows of concepts, by id and key."""
+        if ids is None:
+            return self._concepts("concept c JOIN node n ON n.num = c.node WHERE", ())
+        wanted = sorted(set(sights.hashes("concept", ids)))
+        source = "node n CROSS JOIN concept c ON c.node = n.num WHERE n.tenant = ? AND n.kind = 'concept' AND"
+        found: list[Concept] = []
+        for batch in rows.batches(wanted):
+            found += self._concepts(f"{source} n.hash IN ({_marks(batch)}) AND", (self._tenant, *batch))
+        return found
+
+    def _concepts(self, source: str, values: Sequence[object]) -> list[Concept]:
+        found = self._db.execute(
+            f"SELECT n.hash, c.key, c.name, c.aliases, c.kind, c.at FROM {source} c.tenant = ? "
+            f"AND c.key IN ({self._marks}) ORDER BY n.hash, c.key",
+            (*values, self._tenant, *self._keys),
+        ).fetchall()
+        return [
+            Concept(sights.node_id("concept", number), key, name, tuple(json.loads(aliases)), kind, at)
+            for number, key, name, aliases, kind, at in found
+        ]
+
+    def concept_mark(self) -> int:
+        """Return how often the visible concepts were changed."""
+        (found,) = self._db.execute(
+            f"SELECT coalesce(sum(changes), 0) FROM concept_mark WHERE tenant = ? AND key IN ({self._marks})",
+            (self._tenant, *self._keys),
+        ).fetchone()
+        return int(found)
+
+    def categories(self) -> list[Category]:
+        """Return the categories, by id."""
+        found = self._db.execute(
+            f"SELECT n.hash, {CATEGORY} FROM category c JOIN node n ON n.num = c.node WHERE c.tenant = ? "
+            f"AND c.key IN ({self._marks}) ORDER BY n.hash",
+            (self._tenant, *self._keys),
+        ).fetchall()
+        return [Category(sights.node_id("category", number), *rest) for number, *rest in found]
+
+    def projects(self) -> dict[str, str]:
+        """Return place to project name; of several keys' names, the smaller key's."""
+        found = self._db.execute(
+            f"SELECT place, name FROM project WHERE tenant = ? AND key IN ({self._marks}) ORDER BY key DESC",
+            (self._tenant, *self._keys),
+        ).fetchall()
+        return dict(sorted(dict(found).items()))
+
+    def edges(
+        self, ids: Sequence[str], kinds: Sequence[str], *, inward: bool = False, limit: int | None = None
+    ) -> list[Edge]:
+        """Return edges that leave these ids, or lead to them."""
+        wanted = [kind for kind in sorted(set(kinds)) if kind in KIND_CODE]
+        return [
+            edge
+            for one in dict.fromkeys(ids)
+            if (found := sights.parsed(one))
+            for kind in wanted
+            for edge in (self._inward if inward else self._outward)(found, kind, limit)
+        ]
+
+    def _outward(self, node: tuple[str, int, int], kind: str, limit: int | None) -> list[Edge]:
+        of, tier, number = node
+        seen = [sight for sight in self._sights() if sight.src_tier == tier]
+        if of != "memory" or not seen:
+            return []
+        asked, values = (kind, seen, limit), (number, KIND_CODE[kind])
+        condition, to = "e.src = ? AND e.kind = ?", LEADS_TO.get(kind)
+        if to is None:
+            return self._edges(asked, "e.dst", "", condition, values, "s.dst_tier, e.dst")
+        named = "CROSS JOIN node n ON n.num = e.dst"
+        condition = f"{condition} AND {sights.known(to, self._keys)}"
+        return self._edges(asked, "n.hash", named, condition, (*values, *self._keys), "n.hash")
+
+    def _inward(self, node: tuple[str, int, int], kind: str, limit: int | None) -> list[Edge]:
+        of, tier, number = node
+        seen = [sight for sight in self._sights() if sight.dst_tier == tier]
+        ends = [number] if of == "memory" else list(self._nodes(of, "hash", [number]))
+        if of != LEADS_TO.get(kind, "memory") or not seen or not ends:
+            return []
+        condition, values = "e.kind = ? AND e.dst = ?", (KIND_CODE[kind], ends[0])
+        return self._edges((kind, seen, limit), str(number), "", condition, values, "s.src_tier, e.src")
+
+    def _edges(
+        self,
+        asked: tuple[str, Sequence[Sight], int | None],
+        end: str,
+        named: str,
+        condition: str,
+        values: Sequence[object],
+        order: str,
+    ) -> list[Edge]:
+        kind, seen, limit = asked
+        several = len({sight.key for sight in seen}) > 1
+        found = self._db.execute(
+            f"SELECT e.src, {end}, s.src_tier, s.dst_tier, s.key, {WEIGHT} AS weight, e.at, k.origin, k.rule, k.run, "
+            f"{FIRST if several else 1} AS place "
+            f"FROM edge e CROSS JOIN sight s ON s.id = e.sight CROSS JOIN maker k ON k.id = e.maker {named} "
+            f"WHERE e.tenant = ? AND e.sight IN ({sights.codes(seen)}) AND {condition} "
+            f"ORDER BY place, weight DESC, {order} LIMIT ?",
+            (self._tenant, *values, -1 if limit is None else limit),
+        ).fetchall()
+        return [_edge(kind, row[:-1]) for row in found if row[-1] == 1]
+
+    def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
+        """Return how many edges of a kind lead to each id."""
+        if kind not in KIND_CODE or not self._sights():
+            return {}
+        of = LEADS_TO.get(kind, "memory")
+        if ids is None:
+            return self._by_id(of, self._counted(kind, "", ()))
+        hashes = sights.hashes(of, ids)
+        ends = hashes if of == "memory" else list(self._nodes(of, "hash", hashes))
+        found: list[tuple[int, int, int]] = []
+        for batch in rows.batches(ends):
+            found += self._counted(kind, f"AND e.dst IN ({_marks(batch)})", batch)
+        wanted = set(ids)
+        return {one: count for one, count in self._by_id(of, found).items() if one in wanted}
+
+    def _counted(self, kind: str, condition: str, values: Sequence[int]) -> list[tuple[int, int, int]]:
+        """Return end, any of its edges' sights, and number of edges, a row each end."""
+        seen = self._sights()
+        # What several keys say of one source and end is one edge.
+        counted = "count(DISTINCT e.src)" if len({sight.key for sight in seen}) > 1 else "count(*)"
+        return self._db.execute(
+            f"SELECT e.dst, max(e.sight), {counted} FROM edge e WHERE e.tenant = ? AND e.kind = ? {condition} "
+            f"AND e.sight IN ({sights.codes(seen)}) GROUP BY e.dst",
+            (self._tenant, KIND_CODE[kind], *values),
+        ).fetchall()
+
+    def _by_id(self, of: str, counted: Sequence[tuple[int, int, int]]) -> dict[str, int]:
+        if of == "memory":
+            tiers = {sight.code: TIERS[sight.dst_tier] for sight in self._sights()}
+            return {memory_id(tiers[sight], end + SIGN): count for end, sight, count in counted}
+        names = self._nodes(of, "num", [end for end, _, _ in counted])
+        return {names[end]: count for end, _, count in counted if end in names}
+
+    def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
+        """Return how often other concepts are referred to by the memories that refer to one."""
+        own = self._nodes("concept", "hash", sights.hashes("concept", [concept]))
+        if not own:
+            return {}, 0
+        (end,) = own
+        seen, kind = sights.codes(self._sights()), KIND_CODE["references"]
+        looked = self._db.execute(
+            "SELECT DISTINCT e.src FROM edge e WHERE e.tenant = ? AND e.kind = ? AND e.dst = ? "
+            f"AND e.sight IN ({seen}) ORDER BY e.src DESC LIMIT ?",
+            (self._tenant, kind, end, limit),
+        ).fetchall()
+        met: dict[int, int] = {}
+        for (src,) in looked:
+            for (other,) in self._db.execute(
+                "SELECT DISTINCT e.dst FROM edge e WHERE e.tenant = ? AND e.src = ? AND e.kind = ? "
+                f"AND e.sight IN ({seen})",
+                (self._tenant, src, kind),
+            ).fetchall():
+                met[other] = met.get(other, 0) + 1
+        met.pop(end, None)
+        names = self._nodes("concept", "num", list(met))
+        return {names[other]: count for other, count in met.items() if other in names}, len(looked)
+
+    def members(self, categories: Sequence[str]) -> list[int]:
+        """Return the numbers of the ids of memories that belong to any of these categories."""
+        found: set[int] = set()
+        for end in self._nodes("category", "hash", sights.hashes("category", categories)):
+            found |= {
+                src + SIGN
+                for (src,) in self._db.execute(
+                    f"SELECT e.src FROM edge e WHERE e.tenant = ? AND e.kind = {KIND_CODE['belongs']} "
+                    f"AND e.dst = ? AND e.sight IN ({sights.codes(self._sights())})",
+                    (self._tenant, end),
+                ).fetchall()
+            }
+        return sorted(found)
+
+    def _nodes(self, kind: str, column: str, values: Sequence[int]) -> dict[int, str]:
+        """Return number to id of those concepts or categories of these hashes or numbers that are seen."""
+        found: list[tuple[int, int]] = []
+        for batch in rows.batches(values):
+            found += self._db.execute(
+                f"SELECT e.num, e.hash FROM node e WHERE e.tenant = ? AND e.kind = ? "
+                f"AND e.{column} IN ({_marks(batch)}) AND {sights.known(kind, self._keys, 'e.num')}",
+                (self._tenant, kind, *batch, *self._keys),
+            ).fetchall()
+        return {num: sights.node_id(kind, number) for num, number in found}
+
+
+def _edge(kind: str, row: tuple[Any, ...]) -> Edge:
+    src, dst, src_tier, dst_tier, key, weight, at, *made = row
+    to = LEADS_TO.get(kind)
+    end = sights.node_id(to, dst) if to is not None else memory_id(TIERS[dst_tier], dst + SIGN)
+    return Edge(memory_id(TIERS[src_tier], src + SIGN), kind, end, key, weight, at + FROM, *made)
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
