@@ -14,7 +14,7 @@ from scrubjay.memory.records import Document, Place, Record, When
 from scrubjay.store.changes import Kept, Prepared
 from scrubjay.text.languages import language
 
-LABELLER_VERSION = "1"
+LABELLER_VERSION = "2"
 """Stamped on every document; a change of what is indexed beside the text changes it."""
 TIER = "observation"
 SAMPLE = 1_500

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
+from scrubjay.ingest.abstract import abstract
 from scrubjay.memory.records import Record
 from scrubjay.store.changes import Prepared
 from scrubjay.text.languages import language
@@ -27,14 +29,17 @@ def above(record: Record) -> tuple[str, ...]:
 
 
 def prepare(record: Record, tongue: str | None = None) -> Prepared:
-    """Return a memory with its terms: those of its text, of what it stands under, and its title's once more.
+    """Return a memory with its abstract and overview, and its terms.
+
+    Its terms are those of its text, of what it stands under, and its title's once more.
 
     A title counted twice lifts known items (a heading's words find its section first .79 to .87 of the
     time) and lowers no set by more than .005 (bench/LOG.md).
     """
     tongue = tongue or language(record.content)
     named = "\n".join((record.title, *context(record), record.content))
-    return Prepared(record, terms(named, tongue), {}, tongue)
+    phrase, paragraph = abstract(record.title, record.content, record.heading_path)
+    return Prepared(replace(record, abstract=phrase, overview=paragraph), terms(named, tongue), {}, tongue)
 
 
 def context(record: Record) -> tuple[str, ...]:

@@ -69,7 +69,12 @@ def _remade(
     old = [memory.record for memory in generation.passages(document)]
     fresh_document = replace(document, versions=versions(chunks))
     if not old:
-        return PutDocument(fresh_document)
+        return PutDocument(fresh_document if not document.cursor else _read_by(document, fresh_document))
+    if document.cursor:  # turns are kept as they were said: a transcript is no text that can be cut anew
+        turns = [prepare(record) for record in old]
+        return PutDocument(
+            _read_by(document, fresh_document), tuple(embed(turns, [""] * len(turns), base, chunks.overlap))
+        )
     text = "".join(record.content for record in old)
     cut = drafts(document.source, document.path, text, chunks)
     traits = _traits(old)
@@ -83,6 +88,11 @@ def _remade(
         made.values(), key=lambda memory: memory.record.place.ordinal if memory.record.place else 0
     )
     return PutDocument(fresh_document, tuple(embed(ordered, _befores(ordered), base, chunks.overlap)))
+
+
+def _read_by(document: Document, remade: Document) -> Document:
+    """Return a transcript's document with the version of the reader that its cursor belongs to."""
+    return replace(remade, versions=replace(remade.versions, extractor=document.versions.extractor))
 
 
 def _traits(old: Sequence[Record]) -> Traits:
@@ -102,6 +112,7 @@ def _traits(old: Sequence[Record]) -> Traits:
         shared.pinned,
         shared.recorded_at,
         shared.updated_at,
+        shared.project,
     )
 
 

@@ -72,7 +72,7 @@ def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
         "session": "sessions",
         "category": "categories",
     }
-    options = {
+    options: dict[str, Any] = {
         single.get(name, name): (value,) if name in single else value for name, value in arguments.items()
     }
     return shape.answer(memory.search(query, **options))
