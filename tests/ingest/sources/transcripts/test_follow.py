@@ -117,3 +117,9 @@ def test_a_line_that_cannot_be_read_is_a_step_of_its_own_and_is_told_once() -> N
     assert [type(one).__name__ for one in found(read)] == ["Turn", "Broken", "Turn"]
     assert [type(one).__name__ for one in found(steps(data, generic.FORMAT, cursor=42))] == ["Turn"]
     assert found(steps(data, generic.FORMAT, cursor=75)) == []
+
+
+def test_what_a_log_calls_its_records_is_shown_short_and_harmless() -> None:
+    data = json.dumps({"type": "\x1b[2J" + "x" * 500, "sessionId": "s"}).encode() + b"\n"
+    (left,) = found(steps(data, claude_code.FORMAT))
+    assert left == Left("\ufffd[2J" + "x" * 56, unknown=True)

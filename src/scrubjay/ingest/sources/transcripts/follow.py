@@ -5,17 +5,17 @@ It knows no tool and no store. Whoever stores what a step found may keep ``Step.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from scrubjay.ingest.sources.transcripts.fields import storable
-from scrubjay.ingest.sources.transcripts.format import Broken, Format, Found, Left
+from scrubjay.ingest.sources.transcripts.format import Broken, Format, Left
 from scrubjay.memory.turns import Turn
 
 MOST_KIND = 60
-"""Of the name of what was left out: it is shown, and a log may call a record anything."""
+"""Of the name of what was left out: it is shown on a terminal, and a log may call a record anything."""
 
 MOST_TITLE = 200
 """As long as a first line that somebody reads."""
@@ -51,38 +51,27 @@ def follow(file: BinaryIO, form: Format, root: Path, path: str, cursor: int = 0)
     """
     reader = form.reader(root, path)
     for row in form.rows(file, cursor):
-        found = (row,) if isinstance(row, Broken) else tuple(_stored(reader(row)))
+        found = (row,) if isinstance(row, Broken) else tuple(reader(row))
         if row.start >= cursor:
-            yield Step(row.end, found)
+            yield Step(row.end, tuple(map(_stored, found)))
 
 
-def _stored(found: Iterable[Found]) -> Iterator[Found]:
+def _stored(one: Turn | Left | Broken) -> Turn | Left | Broken:
     """What a store takes: no blank turn, no character that it cannot write, no endless title."""
-    for one in found:
-        if isinstance(one, Left):
-            yield replace(one, kind=storable(one.kind[:MOST_KIND])) if len(one.kind) > MOST_KIND else one
-        elif not one.text or one.text.isspace():
-            yield Left("blank")
-        else:
-            yield _storable(one)
+    if isinstance(one, Turn):
+        return _storable(one) if one.text and not one.text.isspace() else Left("blank")
+    if isinstance(one, Left) and not (len(one.kind) <= MOST_KIND and one.kind.isprintable()):
+        shown = "".join(char if char.isprintable() else "\ufffd" for char in one.kind[:MOST_KIND])
+        return replace(one, kind=shown)
+    return one
 
 
 def _storable(turn: Turn) -> Turn:
     text, key, session = storable(turn.text), storable(turn.key), storable(turn.session)
+    role, agent, title = storable(turn.role), storable(turn.agent), storable(turn.title[:MOST_TITLE])
     cwd, remote = turn.cwd and storable(turn.cwd), turn.remote and storable(turn.remote)
-    agent, title = storable(turn.agent), storable(turn.title[:MOST_TITLE])
-    role = storable(turn.role)
-    new = (text, key, session, cwd, remote, agent, title, role)
-    if new == (turn.text, turn.key, turn.session, turn.cwd, turn.remote, turn.agent, turn.title, turn.role):
+    new = (text, key, session, role, agent, title, cwd, remote)
+    if new == (turn.text, turn.key, turn.session, turn.role, turn.agent, turn.title, turn.cwd, turn.remote):
         return turn
-    return replace(
-        turn,
-        text=text,
-        key=key,
-        session=session,
-        cwd=cwd,
-        remote=remote,
-        agent=agent,
-        title=title,
-        role=role,
-    )
+    turn = replace(turn, text=text, key=key, session=session, role=role)
+    return replace(turn, agent=agent, title=title, cwd=cwd, remote=remote)

@@ -29,7 +29,8 @@ MOST_LINE_BYTES = 32 * 1024 * 1024
 """A pasted screenshot has 5 MB in base64, and no message that was typed comes near."""
 
 REPLAY_BYTES = 32 * 1024 * 1024
-"""What is read again before the cursor: a quarter of a second, and more than all but a few logs have."""
+"""What is read again before the cursor: a quarter of a second of a log with its tools' output (one of words
+alone takes ten times that), and more than all but a few logs have."""
 
 HEAD_REPLAY_BYTES = 1024 * 1024
 """Where a log says what it is about: its first lines."""

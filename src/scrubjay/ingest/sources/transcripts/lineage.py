@@ -4,7 +4,7 @@ A log is a tree: going back and saying something else hangs a second branch on a
 one pass and with bounded memory:
 
     A person's message begins a branch if its parent was already carried on, that is, if a turn was taken that
-    descends from the parent with no other turn between. Any other record is on the branch of its parent.
+    descends from the parent. Any other record is on the branch of its parent.
 
 Only a person's message can begin one, for tools that run side by side give one record several children too.
 A parent that is not among the last 10,000 records is not known, and its child is on the main branch.
@@ -23,7 +23,6 @@ MOST_RECORDS = 10_000
 class _Record:
     parent: str
     branch: str
-    turn: bool
     side: bool
     carried_on: bool = False
 
@@ -39,7 +38,7 @@ class Lineage:
         return uuid in self._seen
 
     def carried_on(self, uuid: str) -> bool:
-        """Whether a turn descends from a record with no other turn between."""
+        """Whether a turn descends from a record."""
         return uuid in self._seen and self._seen[uuid].carried_on
 
     def add(self, uuid: str, parent: str, *, turn: bool, side: bool = False, prompt: bool = False) -> str:
@@ -58,14 +57,12 @@ class Lineage:
         if turn:
             self._carry_on(parent)
         if uuid:
-            self._seen[uuid] = _Record(parent, branch, turn, side)
+            self._seen[uuid] = _Record(parent, branch, side)
             if len(self._seen) > self._most:
                 self._seen.popitem(last=False)
         return branch
 
     def _carry_on(self, uuid: str) -> None:
         while (record := self._seen.get(uuid)) is not None and not record.carried_on:
-            record.carried_on = True
-            if record.turn:
-                return
+            record.carried_on = True  # and those above the turn before are already
             uuid = record.parent
