@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import apsw
@@ -12,16 +13,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from scrubjay.memory.edges import STORED, Edge
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
-from scrubjay.store.changes import Change, PutMemory
+from scrubjay.store.changes import Change, PutCategory, PutConcept, PutEdges, PutMemory
 from scrubjay.store.inmemory.store import InMemoryStore
 from scrubjay.store.postgres.store import PostgresStore
 from scrubjay.store.sqlite import merge
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_answers import Question, everything, held, searched
 from scrubjay.testing.store_history import WORDS, History
-from scrubjay.testing.store_samples import SMALL, embedded
+from scrubjay.testing.store_samples import SMALL, con, concept, embedded
+from scrubjay.testing.store_weaving import NAMES
 
 MISTYPED = ("deploymnt", "sesion", "vektor", "xyz", *WORDS[:3])
 SEEDS = (1, 2, 3)
@@ -101,17 +104,21 @@ def _live_beside_a_stranger(tmp_path: Path, store: Store) -> None:
     before = everything(store, ann, questions, MISTYPED)
     assert before["counts"][0] > 15
     hidden = (f"user:{others.users[0].user}", "group:ops")
+    with store.reader(others.users[0]) as reader:
+        shared = reader.complete("", 100_000)
     written = 0
     for scope, changes in others.steps(60):
-        if private := _private(changes, hidden):
+        if private := _private(changes, hidden, shared):
             store.write(scope, private)
             written += len(private)
-    assert written > 10
+    assert written > 30
+    with store.reader(others.users[0]) as reader:
+        assert len(reader.edges(reader.complete("", 100_000), STORED)) > 50
     assert everything(store, ann, questions, MISTYPED) == before
 
 
-def _private(changes: Sequence[Change], keys: tuple[str, ...]) -> list[Change]:
-    """Return those of a stranger's memories that only the stranger sees, with ids of the stranger's own."""
+def _private(changes: Sequence[Change], keys: tuple[str, ...], shared: Sequence[str]) -> list[Change]:
+    """Return what only a stranger sees, under ids of the stranger's own, with edges to and from what is shared."""
     found: list[Change] = []
     for change in changes:
         if isinstance(change, PutMemory) and change.memory.record.key in keys:
@@ -119,6 +126,20 @@ def _private(changes: Sequence[Change], keys: tuple[str, ...]) -> list[Change]:
             own = replace(record, id=f"{record.id[:-3]}fff")
             vectors = {SMALL.fingerprint: embedded(record.content[:9])}
             found.append(PutMemory(replace(change.memory, record=own, vectors=vectors)))
+            ends = [(own.id, end) for end in shared] + [(end, own.id) for end in shared]
+            links = [Edge(src, "links", dst, key) for src, dst in ends for key in ("public", *keys)]
+            links += [Edge(src, "links", dst, keys[0]) for src, dst in pairwise(shared)]
+            names = [
+                Edge(src, "references", con(name), keys[0]) for src in (own.id, *shared) for name in NAMES
+            ]
+            found += [PutConcept(concept(name, keys[0])) for name in NAMES]
+            found.append(PutEdges((*links, *names)))
+        elif isinstance(change, PutConcept) and change.concept.key in keys:
+            found.append(change)
+        elif isinstance(change, PutCategory) and change.category.key in keys:
+            found.append(change)
+            belongs = [Edge(end, "belongs", change.category.id, "public") for end in shared]
+            found.append(PutEdges(tuple(belongs)))
     return found
 
 

@@ -259,7 +259,7 @@ class EdgesContract:
             with store.rebuild(ann) as made:
                 made.write([PutMemory(one) for one in made.additions() if one.record.id != C])
                 made.write(
-                    [put_document("notes", "a.md", ["gone soon"], MINE), DropDocument("notes", "a.md")]
+                    [put_document("notes", "a.md", ["one"], MINE), DropDocument("notes", "a.md")]
                 )
                 made.write([put_document("notes", "a.md", ["one"], MINE)])
                 assert _read(store, ann) == kept

@@ -68,7 +68,7 @@ class GraphContract:
 
     def test_edges_come_in_order_and_are_cut_by_id_and_kind(self, store: Store, ann: Scope) -> None:
         """By the id asked for, kind, falling weight, other end; the heaviest of each are kept."""
-        tiers = ("observation", "crystal", "semantic", "facet", "lesson", "insight")
+        tiers = ("observation", "lesson", "semantic", "facet", "crystal", "insight")
         made = [memory(f"n{i}", MINE, name=f"n{i}", tier=tier) for i, tier in enumerate(tiers)]
         ids = [one.record.id for one in made]
         weighed = list(zip(ids[1:], (0.5, 0.25, 0.5, 1.0, 0.5), strict=True))
