@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +55,11 @@ def _recognise(path: str, head: bytes) -> bool:
 
 
 def _reader(root: Path, path: str) -> Reader:
-    return _conversation
+    places = count(1)
+    return lambda row: _conversation(row, places)
 
 
-def _conversation(row: Row) -> Iterator[Found]:
+def _conversation(row: Row, places: Iterator[int]) -> Iterator[Found]:
     conversation = row.value
     mapping = {key: table(node) for key, node in table(conversation.get("mapping")).items()}
     if not mapping:
@@ -65,7 +67,7 @@ def _conversation(row: Row) -> Iterator[Found]:
         return
     named = string(conversation.get("conversation_id")) or string(conversation.get("id"))
     title = string(conversation.get("title"))
-    lines = {key: line for line, key in enumerate(mapping, 1)}
+    lines = dict(zip(mapping, places, strict=False))
     seen: set[str] = set()
     leaf = string(conversation.get("current_node"))
     for session, keys in paths(_parents(mapping), leaf, named or next(iter(mapping))):
@@ -104,13 +106,13 @@ def _text(message: dict[str, Any]) -> str | Left:
     if role in {"system", "tool"}:
         return Left("system message" if role == "system" else "tool result")
     if role not in _ORIGINS:
-        return Left(f"role {role}", unknown=True)
+        return Left(f"role {role}".strip(), unknown=True)
     if metadata.get("is_visually_hidden_from_conversation") or metadata.get("is_user_system_message"):
         return Left("hidden message")
     if message.get("recipient", "all") not in ("all", None) or kind in _NOISE:
         return Left(kind if kind in _NOISE else "tool call")
     if kind not in _WORDS:
-        return Left(f"content {kind}", unknown=True)
+        return Left(f"content {kind}".strip(), unknown=True)
     if message.get("channel") == "analysis":
         return Left("thoughts")
     return _CITED.sub("", said(map(_part, array(content.get("parts")))))

@@ -20,6 +20,7 @@ Times
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -48,16 +49,17 @@ def _recognise(path: str, head: bytes) -> bool:
 
 
 def _reader(root: Path, path: str) -> Reader:
-    return _conversation
+    places = count(1)
+    return lambda row: _conversation(row, places)
 
 
-def _conversation(row: Row) -> Iterator[Found]:
+def _conversation(row: Row, places: Iterator[int]) -> Iterator[Found]:
     conversation = row.value
     named = string(conversation.get("uuid")) or f"conversation {row.line}"
     title = string(conversation.get("name"))
     messages: dict[str, tuple[int, dict[str, Any]]] = {}
-    for line, message in enumerate(map(table, array(conversation.get("chat_messages"))), 1):
-        key = string(message.get("uuid")) or f"{named}:{line}"
+    for place, message in enumerate(map(table, array(conversation.get("chat_messages"))), 1):
+        key, line = string(message.get("uuid")) or f"{named}:{place}", next(places)
         if key in messages:
             yield Left("message that is there twice")
         else:
@@ -70,7 +72,7 @@ def _conversation(row: Row) -> Iterator[Found]:
             line, message = messages[key]
             sender = string(message.get("sender"))
             if sender not in _SPEAKERS:
-                yield Left(f"sender {sender}", unknown=True)
+                yield Left(f"sender {sender}".strip(), unknown=True)
                 continue
             role, origin = _SPEAKERS[sender]
             words: list[str] = []
@@ -98,7 +100,7 @@ def _words(message: dict[str, Any], words: list[str]) -> Iterator[Left]:
         if kind == "text":
             words.append(without(string(block.get("text")), _WRAPPED))
         else:
-            yield Left(kind if kind in _NOISE else f"content {kind}", unknown=kind not in _NOISE)
+            yield Left(kind if kind in _NOISE else f"content {kind}".strip(), unknown=kind not in _NOISE)
     if not blocks:
         words.append(without(string(message.get("text")), _WRAPPED))
     for attachment in map(table, array(message.get("attachments"))):

@@ -96,7 +96,7 @@ class Reading:
             for message in array(changed.get("messages")):
                 yield from self.message(row, table(message), row.line)
         else:
-            yield Left(f"record {next(iter(record), '')}"[:80], unknown=True)
+            yield Left(f"record {next(iter(record), '')}".strip(), unknown=True)
 
     def describe(self, metadata: dict[str, Any]) -> None:
         """Take in what the file says of its conversation."""
@@ -111,7 +111,7 @@ class Reading:
             yield Left("message written again")
             return
         if kind not in SPEAKERS:
-            yield Left(kind if kind in _NOTICES else f"message {kind}", unknown=kind not in _NOTICES)
+            yield Left(kind if kind in _NOTICES else f"message {kind}".strip(), unknown=kind not in _NOTICES)
             return
         left: list[Left] = []
         shown = message.get("displayContent")

@@ -124,7 +124,7 @@ class _Checkpoint:
     def _content(self, row: Row, content: dict[str, Any]) -> Iterator[Found]:
         speaker = string(content.get("role"))
         if speaker not in SPEAKERS:
-            yield Left(f"role {speaker}", unknown=True)
+            yield Left(f"role {speaker}".strip(), unknown=True)
             return
         left: list[Left] = []
         text = words(content.get("parts"), speaker == "user", left)

@@ -60,5 +60,5 @@ def _parts(content: object, left: list[Left]) -> list[str]:
         elif "text" in fields:
             texts.append(string(fields["text"]))
         elif fields:
-            left.append(Left(f"part {next(iter(fields))}"[:80], unknown=True))
+            left.append(Left(f"part {next(iter(fields))}", unknown=True))
     return texts

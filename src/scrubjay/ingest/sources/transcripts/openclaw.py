@@ -17,7 +17,7 @@ What is read
     (`lineage`). Words of ``message`` entries of a user and an assistant, without what was wrapped around a
     message on its way from a channel (`wrapping`).
     Prompts to a sub-agent come from an agent: the log marks them, or ``sessions.json`` beside it says that the
-    session is one of a sub-agent or a timer (its key has ``:subagent:`` or ``cron:``).
+    session is one of a sub-agent or a timer (`openclaw_keys`).
 What is left out
     Tool calls and results, commands run by hand, thinking, summaries of compactions and branches, extensions'
     entries and messages, changes of model, labels, what the program itself asked (heartbeat, start of a
@@ -28,19 +28,17 @@ Times
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from scrubjay.errors import SourceError
-from scrubjay.ingest.sources.read import read
 from scrubjay.ingest.sources.transcripts.fields import array, at, said, string, table
 from scrubjay.ingest.sources.transcripts.format import Format, Found, Left, Reader, Row, branch
 from scrubjay.ingest.sources.transcripts.jsonl import peek, rows
-from scrubjay.ingest.sources.transcripts.lineage import Lineage
+from scrubjay.ingest.sources.transcripts.lineage import MOST_RECORDS, Lineage
+from scrubjay.ingest.sources.transcripts.openclaw_keys import session_keys, spawned
 from scrubjay.ingest.sources.transcripts.wrapping import answer, asked
 from scrubjay.memory.turns import Turn
 
@@ -61,6 +59,8 @@ _NOISE_ENTRIES = frozenset(
 _NOISE_ROLES = frozenset(
     {"bashExecution", "branchSummary", "compactionSummary", "custom", "hookMessage", "toolResult"}
 )
+_ROOT = "\0"  # above all entries; no id
+_MOST_NAME = 64  # characters of an id; ten thousand are remembered
 _EARLIEST_MILLIS = 1e11  # 1973: a smaller number is no time in milliseconds
 _NOISE_BLOCKS = frozenset({"image", "thinking", "toolCall"})
 
@@ -77,55 +77,41 @@ def _reader(root: Path, path: str) -> Reader:
         agent="pi" if "/.pi/" in f"{root.as_posix()}/{path}" else NAME,
     )
     if reading.agent == NAME:
-        reading.keys = _keys(root, f"{folder}/sessions.json" if folder else "sessions.json")
+        reading.keys = session_keys(root, f"{folder}/sessions.json".lstrip("/"))
     return reading.row
-
-
-def _keys(root: Path, path: str) -> dict[str, str]:
-    """Session keys by session id, of the list beside the logs; nothing where it is not there."""
-    try:
-        return _listed(read(root, path).text)
-    except SourceError:
-        return {}  # put away alone, or copied without it: the log says enough
-
-
-@lru_cache(maxsize=1)  # one list, hundreds of logs beside it
-def _listed(text: str) -> dict[str, str]:
-    try:
-        entries = table(json.loads(text))
-    except (ValueError, RecursionError):
-        return {}
-    return {string(table(entry).get("sessionId")): key for key, entry in entries.items()}
 
 
 @dataclass(slots=True)
 class _Reading:
     session: str
     agent: str
-    keys: dict[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
     lineage: Lineage = field(default_factory=Lineage)
+    turn_above: OrderedDict[str, str] = field(default_factory=OrderedDict)  # nearest turn of an entry or it
     cwd: str | None = None
     title: str = ""
     last: str = ""  # what the assistant said last
     previous: str = ""  # the entry before: the parent of one that names none
     spawned: bool = False
 
+    def __post_init__(self) -> None:
+        self.lineage.add(_ROOT, "", turn=True)  # a first message that is said anew is a branch too
+
     def row(self, row: Row) -> Iterator[Found]:
         entry = row.value
-        kind, key = string(entry.get("type")), string(entry.get("id"))
+        kind, key = string(entry.get("type")), _name(entry.get("id"))
         if kind == "session":
             self._header(entry)
             return
-        parent = string(entry.get("parentId")) if "parentId" in entry else self.previous
-        self.previous = key
+        if key in self.turn_above:
+            yield Left("copy")
+            return
         message = table(entry.get("message"))
         role = string(message.get("role"))
         left: list[Left] = []
         words = self._words(role, message, left) if kind == "message" else self._other(kind, entry)
         spoken = words if isinstance(words, tuple) and words[0].strip() else None
-        fork = self.lineage.add(
-            key, parent, turn=spoken is not None, prompt=role == "user" and spoken is not None
-        )
+        fork = self._fork(entry, key, prompt=role == "user", turn=spoken is not None)
         yield from left
         if isinstance(words, Left):
             yield words
@@ -137,37 +123,49 @@ class _Reading:
                 self.cwd, agent=self.agent, origin=spoken[1], title=self.title,
             )  # fmt: skip
 
+    def _fork(self, entry: dict[str, Any], key: str, *, prompt: bool, turn: bool) -> str:
+        """Return an entry's branch. Only turns count: what hangs between two, a summary even, is passed through."""
+        parent = _name(entry.get("parentId")) if "parentId" in entry else self.previous
+        above = self.turn_above.get(parent, "" if parent else _ROOT) if key else ""
+        fork = self.lineage.add(key, above, turn=True, prompt=prompt) if turn else ""
+        self.previous = key
+        if key:
+            self.turn_above[key] = key if turn else above
+        if len(self.turn_above) > MOST_RECORDS:
+            self.turn_above.popitem(last=False)
+        return fork
+
     def _header(self, entry: dict[str, Any]) -> None:
         self.session = string(entry.get("id")) or self.session
         self.cwd = string(entry.get("cwd")) or None
-        key = self.keys.get(self.session, "")
-        self.spawned = ":subagent:" in key or ":cron:" in key or key.startswith("cron:")
+        self.spawned = spawned(self.keys.get(self.session, ""))
 
     def _other(self, kind: str, entry: dict[str, Any]) -> Left:
         if kind == "session_info":
             self.title = string(entry.get("name")) or self.title
             return Left(kind)
-        return Left(kind if kind in _NOISE_ENTRIES else f"entry {kind}", unknown=kind not in _NOISE_ENTRIES)
+        return Left(
+            kind if kind in _NOISE_ENTRIES else f"entry {kind}".strip(), unknown=kind not in _NOISE_ENTRIES
+        )
 
     def _words(self, role: str, message: dict[str, Any], left: list[Left]) -> tuple[str, str] | Left:
         """What was said and its origin, or why the whole of it is left out; ``left`` gets the parts that are."""
         if role not in _ORIGINS:
-            return Left(role if role in _NOISE_ROLES else f"role {role}", unknown=role not in _NOISE_ROLES)
+            return Left(
+                role if role in _NOISE_ROLES else f"role {role}".strip(), unknown=role not in _NOISE_ROLES
+            )
         provenance = string(table(message.get("provenance")).get("kind"))
         if provenance == "internal_system":
             return Left("internal request")
         text = said(_blocks(message.get("content"), left))
         if role == "assistant":
             words = answer(text)
-            mirrored = message.get("model") == "delivery-mirror" and text.strip() == self.last
-            self.last = text.strip() or self.last
-            return (
-                Left("delivery-mirror")
-                if mirrored
-                else words
-                if isinstance(words, Left)
-                else (words, "agent")
-            )
+            if isinstance(words, Left):
+                return words
+            if message.get("model") == "delivery-mirror" and words.strip() == self.last:
+                return Left("delivery-mirror")
+            self.last = words.strip() or self.last
+            return words, "agent"
         words_of = asked(text)
         if isinstance(words_of, tuple) and (self.spawned or provenance == "inter_session"):
             return words_of[0], "agent"
@@ -183,8 +181,16 @@ def _blocks(content: object, left: list[Left]) -> Iterator[str]:
             yield string(block.get("text"))
         else:
             left.append(
-                Left(kind if kind in _NOISE_BLOCKS else f"content {kind}", unknown=kind not in _NOISE_BLOCKS)
+                Left(
+                    kind if kind in _NOISE_BLOCKS else f"content {kind}".strip(),
+                    unknown=kind not in _NOISE_BLOCKS,
+                )
             )
+
+
+def _name(value: object) -> str:
+    name = string(value)
+    return name if len(name) <= _MOST_NAME else ""
 
 
 def _millis(value: object) -> int | None:

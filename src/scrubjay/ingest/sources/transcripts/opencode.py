@@ -119,7 +119,7 @@ class Session:
         """Answer one message with its parts; ``line`` is its place in the session from 1."""
         role, key = string(info.get("role")), string(info.get("id")) or f"{self.name}:{line}"
         if role not in _ORIGINS:
-            yield Left(f"role {role}", unknown=True)
+            yield Left(f"role {role}".strip(), unknown=True)
             return
         if role == "assistant" and info.get("summary") is True:
             yield Left("compaction summary")
@@ -128,7 +128,7 @@ class Session:
         for part in parts:
             kind = string(part.get("type"))
             if kind != "text":
-                yield Left(kind if kind in _NOISE else f"part {kind}", unknown=kind not in _NOISE)
+                yield Left(kind if kind in _NOISE else f"part {kind}".strip(), unknown=kind not in _NOISE)
             elif part.get("synthetic") or part.get("ignored"):
                 yield Left("synthetic text")
             else:

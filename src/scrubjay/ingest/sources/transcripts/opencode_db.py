@@ -8,7 +8,7 @@ Written from anomalyco/opencode, packages/core/src/session/sql.ts at 02ce4a330f3
 at 032cb74b095f (the path, write-ahead log).
 
 What is read
-    Those three tables, as `opencode` reads the files; each message's place in its session is its line, and its
+    Those three tables, as `opencode` reads the files; each message's place among all is its line, and its
     bytes are the whole file's. The table ``session_message``, in which a coming version repeats sessions in
     another form, is not read.
 How
@@ -23,6 +23,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
@@ -90,6 +91,7 @@ def _sessions(database: sqlite3.Connection, path: str, row: Row) -> Iterator[Fou
             f"{path} has not the tables {', '.join(_TABLES)} of OpenCode. What was stored of it is kept."
         )
         raise SourceError(message, hint="opencode export SESSION > session.json, and sync that")
+    places = count(1)
     for name, parent, directory, title, revert in database.execute(_SESSIONS):
         info = {
             "id": name,
@@ -99,7 +101,7 @@ def _sessions(database: sqlite3.Connection, path: str, row: Row) -> Iterator[Fou
             "revert": _object(revert),
         }
         session = Session.of(info, str(name))
-        for line, (key, data) in enumerate(database.execute(_MESSAGES, (name,)), 1):
+        for (key, data), line in zip(database.execute(_MESSAGES, (name,)), places, strict=False):
             spoken = _object(data)
             if spoken is None:
                 yield Left(f"message {key}, which cannot be read", unknown=True)

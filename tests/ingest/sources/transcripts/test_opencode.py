@@ -1,0 +1,137 @@
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from scrubjay.errors import SourceError
+from scrubjay.ingest.sources.transcripts import opencode, opencode_db
+
+STORED = [
+    ("ses_1", "user", "How often do we retry?"),
+    ("ses_1", "assistant", "Three times,\n\nwith a pause of a second."),
+    ("ses_1~msg_4", "user", "Make it five."),
+]
+
+
+def test_a_session_is_its_file_with_the_messages_and_parts_beside_it(read, fixtures) -> None:
+    file = fixtures / "opencode/storage/session/proj1/ses_1.json"
+    found = read(opencode.FORMAT, file)
+    assert found.brief() == STORED
+    assert found.left == {
+        "synthetic text": 1, "file": 1, "step-start": 1, "reasoning": 1, "tool": 1, "compaction summary": 1,
+    }  # fmt: skip
+    assert found.unknown == {"part aura": 1, "message msg_5, which cannot be read": 1}
+    first, second, third = found.turns
+    assert (first.key, first.line, first.start, first.end) == ("msg_1", 1, 0, len(file.read_bytes().rstrip()))
+    assert (first.at, first.cwd, first.title) == (1_772_359_200_000_000, "/home/ann/api", "Retry rules")
+    assert (second.cwd, second.origin) == ("/home/ann/api/src", "agent")
+    assert third.at is None, "1772359203 thousandths of a second are 1970"
+
+
+def test_a_sub_agents_session_is_its_own_and_an_agent_asked(read, fixtures) -> None:
+    found = read(opencode.FORMAT, fixtures / "opencode/storage/session/proj1/ses_2.json")
+    assert found.brief() == [("ses_1/ses_2", "user", "Find every timeout.")]
+    assert found.turns[0].origin == "agent"
+
+
+def test_an_export_is_read_from_itself_alone(read, fixtures) -> None:
+    found = read(opencode.FORMAT, fixtures / "opencode/export.json")
+    assert found.brief() == [("ses_7", "user", "Is it exported?"), ("ses_7", "assistant", "It is.")]
+    assert (found.left, found.unknown) == ({"patch": 1}, {"role spirit": 1})
+
+
+def test_a_session_without_its_messages_in_the_source_is_an_error_that_says_so(read, fixtures) -> None:
+    folder = fixtures / "opencode/storage/session"
+    with pytest.raises(SourceError, match="its messages lie outside the source") as caught:
+        read(opencode.FORMAT, folder / "proj1" / "ses_1.json", folder)
+    assert "storage" in caught.value.hint
+
+
+def test_messages_that_a_link_leads_to_are_not_read(read, fixtures, tmp_path: Path) -> None:
+    shutil.copytree(fixtures / "opencode/storage/session", tmp_path / "root/session")
+    (tmp_path / "root/message").symlink_to(fixtures / "opencode/storage/message")
+    assert read(opencode.FORMAT, tmp_path / "root/session/proj1/ses_1.json", tmp_path / "root").turns == []
+
+
+def test_only_sessions_and_exports_are_known_by_their_heads(fixtures) -> None:
+    known = {
+        file.relative_to(fixtures / "opencode").as_posix()
+        for file in (fixtures / "opencode").rglob("*.json")
+        if opencode.FORMAT.recognise(file.as_posix(), file.read_bytes())
+    }
+    assert known == {"export.json", "storage/session/proj1/ses_1.json", "storage/session/proj1/ses_2.json"}
+
+
+@pytest.fixture
+def database(fixtures: Path, tmp_path: Path) -> Path:
+    """The sessions of the files, moved into a database as OpenCode moves them."""
+    file, storage = tmp_path / "opencode.db", fixtures / "opencode" / "storage"
+    with closing(sqlite3.connect(file)) as made, made:
+        made.execute(
+            "CREATE TABLE session (id TEXT, parent_id TEXT, directory TEXT, title TEXT, revert TEXT, time_created INT)"
+        )
+        made.execute("CREATE TABLE message (id TEXT, session_id TEXT, time_created INT, data TEXT)")
+        made.execute("CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, data TEXT)")
+        for path in sorted(storage.glob("session/*/*.json")):
+            info = json.loads(path.read_text())
+            revert = json.dumps(info["revert"]) if "revert" in info else None
+            row = (
+                path.stem,
+                info.get("parentID"),
+                info["directory"],
+                info["title"],
+                revert,
+                info["time"]["created"],
+            )
+            made.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?)", row)
+        for path in sorted(storage.glob("message/*/*.json")):
+            made.execute(
+                "INSERT INTO message VALUES (?, ?, 0, ?)", (path.stem, path.parent.name, path.read_text())
+            )
+        for path in sorted(storage.glob("part/*/*.json")):
+            made.execute(
+                "INSERT INTO part VALUES (?, ?, '', ?)", (path.stem, path.parent.name, path.read_text())
+            )
+    return file
+
+
+def test_the_database_gives_what_the_files_gave(read, database: Path) -> None:
+    assert opencode_db.FORMAT.recognise(database.as_posix(), database.read_bytes()[:100])
+    found = read(opencode_db.FORMAT, database, database.parent)
+    assert found.brief() == [*STORED, ("ses_1/ses_2", "user", "Find every timeout.")]
+    assert found.unknown == {"part aura": 1, "message msg_5, which cannot be read": 1}
+    assert [turn.line for turn in found.turns] == [1, 2, 4, 6]
+    assert [path.name for path in database.parent.iterdir()] == ["opencode.db"], (
+        "nothing was written beside it"
+    )
+
+
+def test_what_still_stands_in_the_write_ahead_log_is_read(read, database: Path) -> None:
+    with closing(sqlite3.connect(database)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        with writer:
+            writer.execute(
+                "INSERT INTO part VALUES ('prt_2', 'msg_9', '', ?)",
+                (json.dumps({"type": "text", "text": "All."}),),
+            )
+        found = read(opencode_db.FORMAT, database, database.parent)
+        assert found.turns[-1].text == "Find every timeout.\n\nAll."
+
+
+@pytest.mark.parametrize("spoilt", ["DROP TABLE part", "DELETE FROM session", "torn", "view"])
+def test_another_database_is_an_error_or_empty_and_never_a_guess(read, database: Path, spoilt: str) -> None:
+    if spoilt == "torn":
+        database.write_bytes(database.read_bytes()[:5_000])
+    else:
+        with closing(sqlite3.connect(database)) as made, made:
+            made.execute("DROP TABLE part" if spoilt == "view" else spoilt)
+            if spoilt == "view":
+                made.execute("CREATE VIEW part AS SELECT * FROM message")
+    if spoilt.startswith("DELETE"):
+        assert read(opencode_db.FORMAT, database, database.parent).turns == []
+        return
+    with pytest.raises(SourceError, match="opencode"):
+        read(opencode_db.FORMAT, database, database.parent)
