@@ -29,7 +29,7 @@ from scrubjay.testing.store_weaving import NAMES
 MISTYPED = ("deploymnt", "sesion", "vektor", "xyz", *WORDS[:3])
 SEEDS = (1, 2, 3)
 STEPS = 160
-QUESTIONS = 80
+QUESTIONS = 60
 
 
 @contextmanager

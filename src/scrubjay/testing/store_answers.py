@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scrubjay.memory.edges import STORED
+from scrubjay.memory.models import Model
 from scrubjay.memory.records import Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Scored, Store, WordsScored
@@ -74,9 +75,6 @@ def searched(reader: Reader, question: Question, ids: Sequence[str]) -> dict[str
     if question.vector is not None:
         near = reader.nearest(question.fingerprint, question.vector, question.where)
         answer["nearest"] = scored(near, ids, question.limit)
-        queries = np.stack([question.vector, -question.vector])
-        alike = reader.alike(question.fingerprint, queries, question.limit, FLOOR)
-        answer["alike"] = {"hits": [[(hit.id, hit.score) for hit in hits] for hits in alike]}
     return answer
 
 
@@ -130,8 +128,7 @@ def connected(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
         "projects": reader.projects(),
         "edges": {
             (inward, limit): reader.edges(nodes, STORED, inward=inward, limit=limit)
-            for inward in (False, True)
-            for limit in (None, 2)
+            for inward, limit in ((False, None), (False, 2), (True, 2))
         },
         "degrees": {kind: reader.degrees(kind) for kind in STORED},
         "some degrees": {kind: reader.degrees(kind, nodes[::3]) for kind in ("links", "references")},
@@ -142,11 +139,22 @@ def connected(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
         "some turns": {name: reader.turns(name, 3, 5) for name in sessions},
         "last turns": {name: reader.last_turn(name) for name in (*sessions, "none")},
         "pages": [[record.id for record in reader.page(after, 7)] for after in ("", *ids[::5])],
-        "vectors": {
-            state.model.name: {
-                i: plain(codes) for i, codes in reader.vectors(state.model.fingerprint, ids).items()
-            }
-            for state in reader.models()
+    } | {f"windows of {state.model.name}": likened(reader, state.model, ids) for state in reader.models()}
+
+
+def likened(reader: Reader, model: Model, ids: Sequence[str]) -> dict[str, Any]:
+    """Return the windows that memories have of a model, and what is alike to the last of some of them."""
+    windows = reader.vectors(model.fingerprint, ids)
+    rows = [codes.data[-1] * codes.scales[-1] for codes in list(windows.values())[::6]]
+    queries = np.array(rows, np.float32).reshape(len(rows), model.dimensions)
+    return {
+        "windows": {memory: plain(codes) for memory, codes in windows.items()},
+        "alike": {
+            (limit, floor): [
+                [(hit.id, hit.score) for hit in hits]
+                for hits in reader.alike(model.fingerprint, queries, limit, floor)
+            ]
+            for limit, floor in ((3, -1.0), (1_000, FLOOR))
         },
     }
 
