@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from scrubjay.memory.models import Model
 from scrubjay.store.changes import CACHE_BYTES, Codes
+from scrubjay.store.postgres import rows
+from scrubjay.store.postgres.scores import SCOPE
 
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
+    from scrubjay.store.postgres.scores import Own
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,36 @@ def put_vectors(db: Database, tenant: int, num: int, model: int, codes: Codes) -
             "INSERT INTO vector VALUES (%s, %s, %s, %s, %s, %s)",
             (tenant, num, model, place, scale, row.tobytes()),
         )
+
+
+def windows(db: Database, own: Own, model: tuple[int, Model], hashes: Sequence[int]) -> dict[str, Codes]:
+    """Return the windows of a model of those of these visible memories that have them, by id."""
+    number, identity = model
+    found = db.execute(
+        "SELECT m.tier, m.hash, array_agg(v.scale ORDER BY v.place), string_agg(v.data, '' ORDER BY v.place) "
+        "FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
+        f"WHERE v.model = %s AND {SCOPE} AND m.hash = ANY(%s::bigint[]) GROUP BY m.tier, m.hash",
+        (number, *own, hashes),
+    ).fetchall()
+    return {
+        rows.id_of(tier, number): _codes(scales, data, identity.dimensions)
+        for tier, number, scales, data in found
+    }
+
+
+def texts(db: Database, tenant: int, fingerprint: str, hashes: Sequence[str]) -> dict[str, Codes]:
+    """Return windows of texts that were embedded before, by sha256 of the text."""
+    found = db.execute(
+        "SELECT c.hash, c.scales, c.data, m.dimensions FROM cache c JOIN model m ON m.tenant = c.tenant "
+        "AND m.id = c.model WHERE c.tenant = %s AND m.fingerprint = %s AND c.hash = ANY(%s)",
+        (tenant, fingerprint, list(hashes)),
+    ).fetchall()
+    return {text: _codes(scales, data, width) for text, scales, data, width in found}
+
+
+def _codes(scales: Sequence[float], data: bytes, dimensions: int) -> Codes:
+    codes = np.frombuffer(data, np.int8).reshape(len(scales), dimensions)
+    return Codes(codes, np.array(scales, np.float32))
 
 
 def waits(db: Database, tenant: int, num: int, model: int, content_hash: str) -> bool:

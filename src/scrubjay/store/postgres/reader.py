@@ -6,44 +6,37 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.memory.ids import DIGITS
+from scrubjay.memory.models import Model
+from scrubjay.memory.ranking import Hit
 from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes
-from scrubjay.store.postgres import rows, scores
+from scrubjay.store.postgres import models, rows, scores
+from scrubjay.store.postgres.graph import PostgresGraph
 from scrubjay.store.postgres.models import registered
 from scrubjay.store.postgres.scores import SCOPE
-from scrubjay.store.postgres.tenant import find
 from scrubjay.store.scored import ArrayScored, by_words
 from scrubjay.store.table import Table
 from scrubjay.text.grams import nearest
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from scrubjay.store.postgres.connect import Database
     from scrubjay.text.tokens import TermGroup
 
-NO_TENANT = -1
 
-
-class PostgresReader:
+class PostgresReader(PostgresGraph):
     """A view that lasts as long as its transaction."""
 
     def __init__(self, db: Database, scope: Scope) -> None:
-        self._db = db
-        tenant = find(db, scope.tenant)
-        self._tenant = tenant.number if tenant else NO_TENANT
-        self._keys = list(scope.keys)
-        self._own: scores.Own = (self._tenant, tenant.generation if tenant else 0, self._keys)
+        super().__init__(db, scope)
         self._seen: Table | None = None
-
-    def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self._db.execute(statement, values).fetchall()
 
     def _table(self) -> Table:
         if self._seen is None:
@@ -80,12 +73,6 @@ class PostgresReader:
             f"SELECT count(*) {rows.FROM} WHERE {SCOPE} AND d.source = ANY(%s)", *self._own, list(sources)
         )
         return int(found)
-
-    def _records(self, condition: str, *values: Any) -> list[Record]:
-        found = self._all(
-            f"SELECT {rows.RECORD} {rows.FROM} WHERE {SCOPE} AND {condition}", *self._own, *values
-        )
-        return [rows.to_record(row) for row in found]
 
     def passages(self, source: str, path: str) -> list[Record]:
         """Return a document's passages in order."""
@@ -157,17 +144,41 @@ class PostgresReader:
 
     def nearest(self, fingerprint: str, query: NDArray[np.float32], where: Where) -> ArrayScored:
         """Score by cosine with the best window."""
-        known = registered(self._db, self._tenant)
-        if fingerprint not in known:
-            raise NotFoundError(f"No model {fingerprint} is registered in this store.")
-        model = known[fingerprint].model
+        number, model = self._model(fingerprint)
         if query.shape != (model.dimensions,):
             raise ModelMismatchError(
                 f"The query has {query.shape[-1]} dimensions; {model.name} makes {model.dimensions}."
             )
         seen = self._table()
         mask = scores.passing(self._db, self._own, seen, where)
-        return scores.nearest(self._db, self._own, seen, (known[fingerprint].number, model), query, mask)
+        return scores.nearest(seen, scores.windows(self._db, self._own, seen, (number, model)), query, mask)
+
+    def _model(self, fingerprint: str) -> tuple[int, Model]:
+        found = registered(self._db, self._tenant).get(fingerprint)
+        if found is None:
+            raise NotFoundError(f"No model {fingerprint} is registered in this store.")
+        return found.number, found.model
+
+    def alike(
+        self, fingerprint: str, queries: NDArray[np.float32], limit: int, floor: float
+    ) -> list[list[Hit]]:
+        """Return the active memories nearest to each query."""
+        number, model = self._model(fingerprint)
+        if queries.ndim != 2 or queries.shape[1] != model.dimensions:
+            raise ModelMismatchError(
+                f"The queries have shape {queries.shape}; {model.name} makes {model.dimensions} dimensions."
+            )
+        seen = self._table()
+        mask = scores.passing(self._db, self._own, seen, Where())
+        held = scores.windows(self._db, self._own, seen, (number, model))
+        found = [scores.nearest(seen, held, query, mask).top(limit) for query in queries]
+        return [[hit for hit in hits if hit.score >= floor] for hits in found]
+
+    def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, Codes]:
+        """Return the windows that visible memories have of a model."""
+        number, model = self._model(fingerprint)
+        found = models.windows(self._db, self._own, (number, model), rows.hashes(ids))
+        return {memory: found[memory] for memory in ids if memory in found}
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages of the visible memories."""
@@ -236,17 +247,7 @@ class PostgresReader:
 
     def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, Codes]:
         """Return windows of texts that were embedded before."""
-        found = self._all(
-            "SELECT c.hash, c.scales, c.data, m.dimensions FROM cache c JOIN model m ON m.tenant = c.tenant "
-            "AND m.id = c.model WHERE c.tenant = %s AND m.fingerprint = %s AND c.hash = ANY(%s)",
-            self._tenant, fingerprint, list(hashes),
-        )  # fmt: skip
-        return {
-            text: Codes(
-                np.frombuffer(data, np.int8).reshape(len(scales), width), np.array(scales, np.float32)
-            )
-            for text, scales, data, width in found
-        }
+        return models.texts(self._db, self._tenant, fingerprint, hashes)
 
     def forgotten(self, hashes: Sequence[str]) -> set[str]:
         """Return those of these tombstone hashes that were forgotten."""

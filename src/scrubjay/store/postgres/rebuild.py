@@ -12,6 +12,7 @@ from scrubjay.memory.records import Document
 from scrubjay.store.changes import Change, Codes, Prepared
 from scrubjay.store.kept import Tenant
 from scrubjay.store.postgres import rows
+from scrubjay.store.postgres.connecting import hold
 from scrubjay.store.postgres.models import registered
 from scrubjay.store.postgres.writer import Writer
 from scrubjay.store.scope_check import of_a_generation
@@ -81,7 +82,8 @@ class PostgresRebuild:
             writer.apply(change)
 
     def flip(self) -> None:
-        """Let the next generation answer, and remove the last one."""
+        """Let the next generation answer, and remove the last one with the edges of what was not carried over."""
+        hold(self._db, self._old.number, self._old.generation, self._next.generation)
         stale = (self._old.number, self._old.generation)
         self._db.execute(
             "UPDATE tenant SET generation = %s WHERE id = %s", (self._next.generation, self._old.number)

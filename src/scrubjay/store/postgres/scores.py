@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scrubjay.memory.models import Model
 from scrubjay.memory.records import Where
 from scrubjay.store.paths import path_passes
-from scrubjay.store.postgres.rows import SIGN
+from scrubjay.store.postgres.edges import MEMBER
+from scrubjay.store.postgres.rows import SIGN, numbers
 from scrubjay.store.score import products, quantised
 from scrubjay.store.scored import NOTHING, ArrayScored, Found, by_vectors, united
 from scrubjay.store.table import COLUMNS, TIER_CODE, Table
@@ -25,6 +26,8 @@ SCOPE = "m.tenant = %s AND m.generation = %s AND m.key = ANY(%s)"
 """What every statement about memories is bound to: tenant, generation, visibility keys."""
 
 Own = tuple[int, int, list[str]]
+Windows: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int8]]"
+"""Vectors of a model, a row a window: rows of a table, ascending; scales; codes, shape (windows, dimensions)."""
 
 
 def table(db: Database, own: Own) -> Table:
@@ -49,6 +52,9 @@ def passing(db: Database, own: Own, seen: Table, where: Where) -> NDArray[np.boo
         ("m.tags @> %s::text[]", list(where.tags), bool(where.tags)),
         ("m.at >= %s", where.since, where.since is not None),
         ("m.at < %s", where.until, where.until is not None),
+        ("m.project = ANY(%s)", list(where.projects), bool(where.projects)),
+        ("m.agent = ANY(%s)", list(where.agents), bool(where.agents)),
+        ("m.session = ANY(%s)", list(where.sessions), bool(where.sessions)),
     ):
         if asked:
             conditions.append(condition)
@@ -56,6 +62,9 @@ def passing(db: Database, own: Own, seen: Table, where: Where) -> NDArray[np.boo
     if where.sources or where.path:
         conditions.append("m.document = ANY(%s::bigint[])")
         values.append(_documents(db, own, where))
+    if where.categories:
+        conditions.append(MEMBER)
+        values += [numbers(where.categories, "category"), own[2], own[2]]
     found = db.execute(f"SELECT m.num FROM memory m WHERE {' AND '.join(conditions)}", values).fetchall()
     return np.isin(seen.columns["num"], np.array([num for (num,) in found], np.int64))
 
@@ -78,8 +87,8 @@ def postings(db: Database, own: Own, seen: Table, groups: Sequence[TermGroup]) -
     known = db.execute(
         "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)", (own[0], forms)
     ).fetchall()
-    numbers: dict[str, int] = dict(known)
-    wanted = list(numbers.values())
+    named: dict[str, int] = dict(known)
+    wanted = list(named.values())
     found = db.execute(
         "SELECT t.term, m.num, t.tf FROM memory m CROSS JOIN LATERAL unnest(m.terms, m.tfs) AS t (term, tf) "
         f"WHERE {SCOPE} AND m.terms && %s::integer[] AND t.term = ANY(%s::integer[]) ORDER BY m.num",
@@ -94,31 +103,28 @@ def postings(db: Database, own: Own, seen: Table, groups: Sequence[TermGroup]) -
         term: (np.searchsorted(seen.columns["num"], own_nums), np.array(counts[term], np.float64))
         for term, own_nums in nums.items()
     }
-    return [united([held.get(numbers.get(form, -1), NOTHING) for form in group.forms]) for group in groups]
+    return [united([held.get(named.get(form, -1), NOTHING) for form in group.forms]) for group in groups]
 
 
-def nearest(
-    db: Database,
-    own: Own,
-    seen: Table,
-    model: tuple[int, Model],
-    query: NDArray[np.float32],
-    mask: NDArray[np.bool_],
-) -> ArrayScored:
-    """Score every row that has vectors of a model by its best window."""
+def windows(db: Database, own: Own, seen: Table, model: tuple[int, Model]) -> Windows:
+    """Return all visible vectors of a model."""
     number, identity = model
-    codes, scale = quantised(query)
     found = db.execute(
         "SELECT v.memory, v.scale, v.data FROM vector v JOIN memory m ON m.tenant = v.tenant AND "
         "m.num = v.memory "
         f"WHERE v.model = %s AND {SCOPE} ORDER BY v.memory, v.place",
         (number, *own),
     ).fetchall()
+    rows = np.searchsorted(seen.columns["num"], np.array([row[0] for row in found], np.int64))
+    scales = np.array([row[1] for row in found], np.float32).astype(np.float64)
+    data = np.frombuffer(b"".join(bytes(row[2]) for row in found), np.int8)
+    return rows, scales, data.reshape(len(found), identity.dimensions)
+
+
+def nearest(seen: Table, held: Windows, query: NDArray[np.float32], mask: NDArray[np.bool_]) -> ArrayScored:
+    """Score every row that has vectors of a model by its best window."""
+    codes, scale = quantised(query)
+    rows, scales, data = held
     best = np.full(seen.rows, -np.inf, np.float64)
-    if found:
-        rows = np.searchsorted(seen.columns["num"], [row[0] for row in found])
-        scales = np.array([row[1] for row in found], np.float32).astype(np.float64)
-        data = np.frombuffer(b"".join(bytes(row[2]) for row in found), np.int8)
-        amounts = products(data.reshape(len(found), identity.dimensions), codes) * (scales * scale)
-        np.maximum.at(best, rows, amounts)
+    np.maximum.at(best, rows, products(data, codes) * (scales * scale))
     return by_vectors(seen, best, mask)

@@ -13,7 +13,8 @@ from scrubjay.memory.records import Document
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant
-from scrubjay.store.postgres import models, rows
+from scrubjay.store.postgres import models, rows, terms
+from scrubjay.store.postgres.connecting import Connecting, GraphChange
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
 from scrubjay.store.score import MOST_COUNTED
 
@@ -30,12 +31,24 @@ class Writer:
         self._scope = scope
         self._own = (tenant.number, tenant.generation)
         self._models = models.registered(db, tenant.number)
+        self._graph = None if scope is None else Connecting(db, tenant, scope)
+        self._removed: set[tuple[str, int]] = set()
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._db.execute(statement, values).fetchall()
 
     def apply(self, change: c.Change) -> None:
         """Do one change."""
+        if isinstance(change, GraphChange):
+            if self._graph is not None:  # a rebuild asks for none (`of_a_generation`)
+                self._graph.apply(change)
+            return
+        self._removed.clear()
+        self._apply_to_memories(change)
+        if self._graph is not None:  # a rebuild's edges are sorted out at its end
+            self._graph.lose(self._removed)
+
+    def _apply_to_memories(self, change: c.Change) -> None:
         match change:
             case c.PutSource() | c.DropSource() | c.PutDocument() | c.DropDocument():
                 self._apply_to_documents(change)
@@ -123,9 +136,12 @@ class Writer:
             )
 
     def _remove_passages(self, document: int) -> None:
-        self._db.execute(
-            "DELETE FROM memory WHERE tenant = %s AND document = %s", (self._tenant.number, document)
-        )
+        self._removed |= set(
+            self._all(
+                "DELETE FROM memory WHERE tenant = %s AND document = %s RETURNING tier, hash",
+                self._tenant.number, document,
+            )
+        )  # fmt: skip
 
     def _put_document(self, change: c.PutDocument) -> None:
         document = change.document
@@ -135,7 +151,7 @@ class Writer:
             placed(kept.id, kept.place, document)
         number, replaced = self._row_for(document, change.moved_from)
         self._remove(self._numbers(change.dropped))
-        if change.fresh or change.kept or change.dropped:
+        if not change.grows and (change.fresh or change.kept or change.dropped):
             self._remove(self._left(number, {kept.id for kept in change.kept}))
         for kept in change.kept:
             for num in self._numbers([kept.id]):
@@ -206,12 +222,12 @@ class Writer:
             if not (self._sees(key) and memory_id == rows.id_of(tier, rows.sort_hash(memory_id) or 0)):
                 raise taken(memory_id)
         self._remove([num for num, _, _ in holders.values()])
-        numbers = self._term_numbers({term for memory in last.values() for term in memory.terms.counts})
+        used = {term for memory in last.values() for term in memory.terms.counts}
+        numbers = terms.numbers(self._db, self._tenant.number, used)
         for memory in last.values():
             counts = memory.terms.counts
-            terms = [numbers[term] for term in counts]
             tfs = [min(count, MOST_COUNTED) for count in counts.values()]
-            row = (*rows.to_row(memory, *self._own, document), terms, tfs)
+            row = (*rows.to_row(memory, *self._own, document), [numbers[term] for term in counts], tfs)
             ((num,),) = self._all(rows.INSERT, *row)
             for fingerprint, codes in memory.vectors.items():
                 models.put_vectors(self._db, self._tenant.number, num, self._model(fingerprint).number, codes)
@@ -236,28 +252,12 @@ class Writer:
 
     def _remove(self, nums: Sequence[int]) -> None:
         if nums:
-            self._db.execute(
-                "DELETE FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[])",
-                (self._tenant.number, list(nums)),
-            )
-
-    def _term_numbers(self, terms: set[str]) -> dict[str, int]:
-        known = dict(
-            self._all(
-                "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)",
-                self._tenant.number,
-                list(terms),
-            )
-        )
-        new = sorted(terms - known.keys())
-        if new:
-            known |= dict(
+            self._removed |= set(
                 self._all(
-                    "INSERT INTO term (tenant, text) SELECT %s, unnest(%s::text[]) RETURNING text, id",
-                    self._tenant.number, new,
+                    "DELETE FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[]) RETURNING tier, hash",
+                    self._tenant.number, list(nums),
                 )
             )  # fmt: skip
-        return known
 
     def _forget(self, ids: Sequence[str]) -> None:
         tenant = self._tenant.number
@@ -270,12 +270,7 @@ class Writer:
             self._db.execute("INSERT INTO tombstone VALUES (%s, %s) ON CONFLICT DO NOTHING", mark)
         self._remove(nums)
         self._db.execute("DELETE FROM cache WHERE tenant = %s", (tenant,))
-        terms = sorted({term for _, own in held for term in own})
-        self._db.execute(
-            "DELETE FROM term WHERE tenant = %s AND id = ANY(%s::integer[]) AND NOT EXISTS "
-            "(SELECT FROM memory m WHERE m.tenant = term.tenant AND m.terms @> ARRAY[term.id])",
-            (tenant, terms),
-        )
+        terms.drop_unused(self._db, tenant, {term for _, own in held for term in own})
 
     def _model(self, fingerprint: str) -> models.Registered:
         if fingerprint not in self._models:

@@ -1,0 +1,164 @@
+"""What is particular to the graph in PostgreSQL: a schema of before it, long names, numbers that two ids share."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from scrubjay.memory.edges import STORED, Edge
+from scrubjay.memory.scope import Scope
+from scrubjay.store.changes import PutConcept, PutDocument, PutEdges, PutMemory, PutProject, PutSource
+from scrubjay.store.postgres import migrations
+from scrubjay.store.postgres.rows import SIGN, id_of, number_of, numbers
+from scrubjay.store.postgres.store import PostgresStore
+from scrubjay.testing.store_samples import (
+    cat,
+    con,
+    concept,
+    document,
+    memory,
+    place,
+    put_document,
+    sample_id,
+    source,
+    write,
+)
+
+MINE = "user:ann"
+A, B = sample_id("a"), sample_id("b")
+EDGE = Edge(A, "links", B, MINE)
+OTHER_TIER = sample_id("a", "lesson")
+ROW_OF_SCHEMA_1 = """
+INSERT INTO scrubjay.memory (
+    tenant, generation, key, hash, tier, status, owner, project, session, turn, origin, title, heading_path,
+    content_hash, recorded_at, updated_at, pinned, confidence, strength, tags, content, language, at, length,
+    terms, tfs
+) VALUES (
+    1, 1, 'user:ann', %s, 'observation', 'active', 'ann', 'woods', 's', %s, 'owner', 'A title', '{}', 'x', %s, 9,
+    false, 1, 1, '{}', 'jay', 'en', 7, 1, '{}', '{}'
+)
+"""
+
+
+@pytest.fixture
+def ann(tmp_path: Path) -> Scope:
+    return Scope(str(tmp_path), "ann")
+
+
+@pytest.fixture
+def store(postgres_url: str) -> Iterator[PostgresStore]:
+    with closing(PostgresStore(postgres_url)) as made:
+        yield made
+
+
+@pytest.fixture
+def database(postgres_url: str) -> Iterator[str]:
+    """The URL of a database that this test has to itself."""
+    with psycopg.connect(postgres_url, autocommit=True) as db:
+        db.execute("CREATE DATABASE older")
+        yield postgres_url.replace("/postgres?", "/older?")
+        db.execute("DROP DATABASE older WITH (FORCE)")
+
+
+def test_a_store_of_the_first_schema_opens_and_takes_what_connects_its_memories(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:1])
+        PostgresStore(database).close()
+    with psycopg.connect(database) as db:
+        db.execute("INSERT INTO scrubjay.tenant (name, secret) VALUES ('woods', 'k')")
+        for turn, one in enumerate((A, B)):
+            db.execute(ROW_OF_SCHEMA_1, (number_of(one), turn, 7 + turn))
+    scope = Scope("woods", "ann")
+    with closing(PostgresStore(database)) as store:
+        write(store, scope, PutEdges((EDGE,)), PutMemory(memory("new", MINE, abstract="n", overview="o")))
+        with store.reader(scope) as reader:
+            record = reader.get([A])[A]
+            assert (record.abstract, record.overview, record.project) == (None, None, "woods")
+            assert reader.turns("s", 0, 1) == [record, reader.get([B])[B]]
+            assert [(edge.src, edge.dst) for edge in reader.follows([A])] == [(B, A)]
+            assert reader.edges([A], STORED) == [EDGE]
+    with psycopg.connect(database) as db:
+        ran = db.execute("SELECT id, name FROM scrubjay.migration ORDER BY id").fetchall()
+    assert ran == [(number, name) for number, name, _ in migrations.MIGRATIONS]
+
+
+def test_names_may_be_longer_than_a_row_of_an_index(store: PostgresStore, ann: Scope) -> None:
+    """A B-tree's row takes 2,704 bytes, and these do not compress."""
+    chance = random.Random(1)
+    long = "".join(chr(chance.randrange(0x4E00, 0x9FFF)) for _ in range(5_000))
+    made = [memory(n, MINE, name=n, session=long, project=long, turn=i) for i, n in enumerate("ab")]
+    write(store, ann, *map(PutMemory, made), PutProject(long, long, MINE))
+    write(store, ann, PutConcept(concept(long, MINE, aliases=(long,))), PutEdges((EDGE,)))
+    with store.reader(ann) as reader:
+        assert reader.projects() == {long: long}
+        assert reader.concepts([con(long)]) == [concept(long, MINE, aliases=(long,))]
+        assert [edge.rule for edge in reader.follows([B])] == ["session"]
+        assert reader.last_turn(long) == 1
+
+
+def test_the_edges_of_an_id_do_not_pass_to_another_of_the_same_number(
+    store: PostgresStore, ann: Scope
+) -> None:
+    """A number is one memory's at a time, but a change may give it to a memory of another tier."""
+    write(store, ann, PutSource(source("notes", MINE)), PutMemory(memory("b", MINE, name="b")))
+    first = PutDocument(
+        document("notes", "x.md"), (memory("a", MINE, name="a", place=place("notes", "x.md", 0)),)
+    )
+    lesson = memory("a", MINE, name="a", tier="lesson", place=place("notes", "x.md", 0))
+    write(store, ann, first, PutEdges((EDGE, Edge(B, "links", A, MINE))))
+    write(store, ann, PutDocument(document("notes", "x.md", "2"), (lesson,)))
+    with store.reader(ann) as reader:
+        assert list(reader.get([A, OTHER_TIER])) == [OTHER_TIER]
+        assert (reader.edges([OTHER_TIER, B], STORED), reader.degrees("links")) == ([], {})
+
+
+def test_a_rebuild_does_not_pass_them_on_either(store: PostgresStore, ann: Scope) -> None:
+    write(store, ann, *(PutMemory(memory(name, MINE, name=name)) for name in "abc"))
+    kept = Edge(B, "links", sample_id("c"), MINE)
+    write(store, ann, PutEdges((EDGE, Edge(B, "links", A, MINE), kept)))
+    with store.rebuild(ann) as rebuild:
+        rebuild.write([PutMemory(memory("a", MINE, name="a", tier="lesson"))])
+        rebuild.write([PutMemory(memory(name, MINE, name=name)) for name in "bc"])
+    with store.reader(ann) as reader:
+        assert reader.edges([OTHER_TIER, A, B], STORED) == [kept]
+
+
+def test_nothing_is_left_of_the_edges_of_what_is_gone(
+    store: PostgresStore, ann: Scope, postgres_url: str
+) -> None:
+    """Not even out of sight: the rows themselves are gone."""
+    write(store, ann, PutSource(source("notes", MINE)), put_document("notes", "a.md", ["one"], MINE))
+    one = sample_id("a.md:one")
+    write(store, ann, PutMemory(memory("b", MINE, name="b")), PutConcept(concept("x", MINE)))
+    found = (
+        Edge(one, "links", B, MINE),
+        Edge(B, "links", one, MINE),
+        Edge(one, "references", con("x"), MINE),
+    )
+    write(store, ann, PutEdges(found))
+    with psycopg.connect(postgres_url, autocommit=True) as db:
+        count = (
+            "SELECT count(*) FROM scrubjay.edge e JOIN scrubjay.tenant t ON t.id = e.tenant WHERE t.name = %s"
+        )
+        assert db.execute(count, (ann.tenant,)).fetchone() == (3,)
+        with store.rebuild(ann) as rebuild:
+            rebuild.write([PutMemory(one) for one in rebuild.additions()])
+        assert db.execute(count, (ann.tenant,)).fetchone() == (0,)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2**63 - 1, 2**63, 2**64 - 1])
+def test_every_id_has_a_number_that_a_bigint_holds(number: int) -> None:
+    ids = [f"{prefix}{number:016x}" for prefix in ("obs_", "con_", "cat_")]
+    assert numbers(ids) == [number - SIGN] * 3
+    assert [id_of(of, number - SIGN) for of in ("observation", "concept", "category")] == ids
+    assert (numbers([*ids, "", "obs_12"], "concept"), numbers([cat("x", MINE)], "concept")) == (
+        [number - SIGN],
+        [],
+    )
