@@ -121,6 +121,17 @@ def test_what_still_stands_in_the_write_ahead_log_is_read(read, database: Path) 
         assert found.turns[-1].text == "Find every timeout.\n\nAll."
 
 
+def test_sessions_of_version_2_are_told_since_they_are_not_read(read, database: Path) -> None:
+    with closing(sqlite3.connect(database)) as made, made:
+        made.execute("CREATE TABLE session_v2 (id TEXT)")
+    assert "session_v2 of OpenCode 2" not in read(opencode_db.FORMAT, database, database.parent).unknown
+    with closing(sqlite3.connect(database)) as made, made:
+        made.execute("INSERT INTO session_v2 VALUES ('ses_9')")
+    found = read(opencode_db.FORMAT, database, database.parent)
+    assert found.unknown["session_v2 of OpenCode 2"] == 1
+    assert len(found.turns) == 4
+
+
 @pytest.mark.parametrize("spoilt", ["DROP TABLE part", "DELETE FROM session", "torn", "view"])
 def test_another_database_is_an_error_or_empty_and_never_a_guess(read, database: Path, spoilt: str) -> None:
     if spoilt == "torn":

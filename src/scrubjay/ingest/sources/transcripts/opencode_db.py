@@ -4,13 +4,16 @@ The files of before it, and exports: `opencode`.
 
 File: ``~/.local/share/opencode/opencode.db``, with the channel's name in it for builds that are no release.
 Written from anomalyco/opencode, packages/core/src/session/sql.ts at 02ce4a330f33 (tables ``session``,
-``message``, ``part``, whose ``data`` is the JSON that the files had) and packages/opencode/src/storage/db.ts
-at 032cb74b095f (the path, write-ahead log).
+``message``, ``part``, whose ``data`` is the JSON that the files had) and packages/core/src/database/database.ts
+at 01f25dc77012 (write-ahead log); the file's place, from docs.rs/agent-top-core 0.26.0 (checked on OpenCode
+1.18.15, 2026-09-05), and what version 2 changed, from getagentseal/codeburn, docs/providers/opencode.md.
 
 What is read
     Those three tables, as `opencode` reads the files; each message's place among all is its line, and its
-    bytes are the whole file's. The table ``session_message``, in which a coming version repeats sessions in
-    another form, is not read.
+    bytes are the whole file's.
+What is not
+    ``session_v2`` and ``session_message``, where OpenCode 2 keeps what is said in another form: that there is
+    something in them is told. ``opencode export`` writes such a session as a file that is read.
 How
     Read-only and in one transaction, with what still stands in the write-ahead log beside it. The file's own
     time changes when that log is taken in, at the latest when OpenCode ends: a sync before that may find
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 _TABLES = ("message", "part", "session")
+_NEWER = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'session_v2'"
 _SESSIONS = "SELECT id, parent_id, directory, title, revert FROM session ORDER BY time_created, id"
 _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY id"
 _PARTS = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
@@ -92,6 +96,8 @@ def _sessions(database: sqlite3.Connection, path: str, row: Row) -> Iterator[Fou
         )
         raise SourceError(message, hint="opencode export SESSION > session.json, and sync that")
     places = count(1)
+    if list(database.execute(_NEWER)) and list(database.execute("SELECT 1 FROM session_v2 LIMIT 1")):
+        yield Left("session_v2 of OpenCode 2", unknown=True)
     for name, parent, directory, title, revert in database.execute(_SESSIONS):
         info = {
             "id": name,
