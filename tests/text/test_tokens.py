@@ -1,12 +1,15 @@
 """Words, terms and groups: what is found by which query."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from scrubjay.text import tokens
 from scrubjay.text.folding import TERM_MARKS, fold
 from scrubjay.text.scripts import holds_run
-from scrubjay.text.tokens import LONGEST_TERM, TermGroup, find, groups, terms, words
+from scrubjay.text.tokens import LONGEST_TERM, TermGroup, Terms, find, groups, terms, words
 
 ANY_TEXT = st.text(
     st.one_of(
@@ -243,3 +246,10 @@ def test_find_tells_where_words_stand_that_emit_a_term():
         (7, 14, ("run",)),
         (17, 19, ("京",)),
     ]
+
+
+@settings(max_examples=200)
+@given(st.text(st.sampled_from(list("ab1Z#+_.'-\u2019\u201c\u2014\u2026 \n\u00a0")), max_size=30))
+def test_a_text_with_typographic_marks_is_counted_as_it_is_cut(text: str) -> None:
+    by_word = Counter(term for forms in tokens.emitted(text) for term in forms)
+    assert terms(text) == Terms(dict(by_word), len(words(text)))

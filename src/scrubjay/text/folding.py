@@ -38,6 +38,12 @@ _FOLDS = str.maketrans(
 # Letters that no decomposition turns into a base letter, though readers type the base letter.
 _PLAIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"})
 
+# Most of the texts that are not ASCII hold nothing else besides.
+_TYPOGRAPHIC = (
+    ("\u2019", "'"),
+    *((mark, " ") for mark in "\u201c\u201d\u2014\u2013\u2026\u00a0\u2018\u2022\u2192"),
+)
+
 
 def fold(word: str) -> str:
     """Return the one spelling under which a word is indexed and asked for.
@@ -55,6 +61,19 @@ def fold(word: str) -> str:
         return word.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold().translate(_FOLDS))
     return folded if folded.isalpha() else "".join(map(_kept, folded))
+
+
+def typographic(text: str) -> str:
+    """Return a text with the marks of typesetters written in ASCII: each parts words as it did, offsets stay.
+
+    What is still not ASCII then has letters or marks of its own. It is asked of every text, so it only looks
+    for the marks that are common.
+    """
+    for mark, ascii_mark in _TYPOGRAPHIC:
+        if text.isascii():
+            break
+        text = text.replace(mark, ascii_mark)
+    return text
 
 
 def plain(word: str) -> str:

@@ -48,7 +48,14 @@ def _cut(piece: str, parts: dict[str, tuple[str, ...]]) -> None:
     folded = fold(piece)
     if not folded or folded in parts:
         return
-    parts[folded] = _spellings(folded)
+    if folded.isalnum() and piece[1:] == folded[1:] and folded[0] != "v":
+        parts[folded] = (folded,)  # most parts: nothing to cut, spelled one way
+    else:
+        parts[folded] = _spellings(folded)
+        _take_apart(piece, parts)
+
+
+def _take_apart(piece: str, parts: dict[str, tuple[str, ...]]) -> None:
     for mark in ".-_":
         if mark in piece:
             for part in _at_mark(piece, mark):

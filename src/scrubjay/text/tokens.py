@@ -36,8 +36,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
-from scrubjay.text.folding import fold, plain, word_marks
+from scrubjay.text.folding import fold, plain, typographic, word_marks
 from scrubjay.text.identifiers import split
 from scrubjay.text.scripts import bigrams, holds_run, pieces
 from scrubjay.text.stems import SNOWBALL, stem
@@ -53,7 +54,13 @@ FORMS_KEPT = 200_000
 
 _SUFFIX = r"(?:\+\+(?![A-Za-z0-9_+])|\+\+\d+)?"  # C++, g++, C++17
 _SHARP = r"(?<![A-Za-z0-9_#])[A-Za-z]#(?![A-Za-z0-9_#])"  # C#, F#
-_ASCII = re.compile(rf"{_SHARP}|\w+(?:[.'\-]\w+)*{_SUFFIX}", re.ASCII)
+_W = "[A-Za-z0-9_]"
+# What `_unicode` finds in a text of ASCII, said so that each place is looked at once: the sharp comes last.
+_ASCII = re.compile(
+    rf"{_W}++(?:#(?<=[A-Za-z]#)(?<!{_W}[A-Za-z]#)(?<!#[A-Za-z]#)(?![A-Za-z0-9_#])"
+    rf"|(?:[.'\-]{_W}++)*+(?:\+\+(?:[0-9]++|(?![A-Za-z0-9_+])))?+)"
+)
+_FORMS: dict[str, dict[str, tuple[str, ...]]] = {}
 _UNSTEMMED = re.compile(r"[\d._\-+#]")
 
 
@@ -131,16 +138,22 @@ def terms(text: str, language: str = "en") -> Terms:
         >>> terms("notes.md note")
         Terms(counts={'notes.md': 1, 'notes': 1, 'note': 2, 'md': 1}, length=2)
     """
-    known = _known(language if language in SNOWBALL else "")
-    counts: dict[str, int] = {}
-    length = 0
-    # Each distinct spelling is looked up once: a word costs one match and, once known, one dictionary access.
-    for raw, times in Counter(_pattern(text).findall(text)).items():
-        emitted, source_words = known.get(raw) or _learn(raw, language, known)
-        length += times * source_words
-        for term in emitted:
-            counts[term] = counts.get(term, 0) + times
-    return Terms(counts, length)
+    known = _known(language)
+    plainly = typographic(text)
+    text = plainly if plainly.isascii() else text
+    raws = _pattern(text).findall(text)
+    length = len(raws)
+    odd = {}
+    for raw in set(raws).difference(known):
+        emitted, source_words = _learn(raw, language, known)
+        if raw not in known:
+            odd[raw] = emitted, source_words
+    if odd:
+        times = Counter(raws)
+        length += sum((source_words - 1) * times[raw] for raw, (_, source_words) in odd.items())
+        known = {raw: odd[raw][0] if raw in odd else known[raw] for raw in times}
+    # No loop of ours over the words: once its spelling is known, a word costs one match, one look-up and its counts.
+    return Terms(dict(Counter(chain.from_iterable(map(known.__getitem__, raws)))), length)
 
 
 def groups(text: str, languages: Sequence[str] = ("en",)) -> tuple[TermGroup, ...]:
@@ -177,14 +190,14 @@ def find(text: str, wanted: Collection[str], language: str = "en") -> list[tuple
     Returns:
         Start, end and the wanted terms emitted, in order of start.
     """
-    learnt = _known(language if language in SNOWBALL else "")
+    learnt = _known(language)
     known: dict[str, list[tuple[int, int, tuple[str, ...]]]] = {}
     found = []
     for match in _pattern(text).finditer(text):
         raw = match.group()
         hits = known.get(raw)
         if hits is None:
-            emitted, source_words = learnt.get(raw) or _learn(raw, language, learnt)
+            emitted, source_words = (learnt[raw], 1) if raw in learnt else _learn(raw, language, learnt)
             forms = tuple(term for term in emitted if term in wanted)
             whole = source_words == 1 and raw.isascii() and raw.isalnum()  # nothing to trim or to tell apart
             hits = [] if not forms else [(0, len(raw), forms)] if whole else _hits(raw, wanted, language)
@@ -225,34 +238,30 @@ def _unicode() -> re.Pattern[str]:
     return re.compile(rf"{_SHARP}|{word}(?:[.'\u2019\u2010\u2011\-]{word})*{_SUFFIX}")
 
 
-@cache
-def _known(language: str) -> dict[str, tuple[tuple[str, ...], int]]:
-    """Return the memory of one language: spelling to the terms it emits and its number of source words."""
-    return {}
+def _known(language: str) -> dict[str, tuple[str, ...]]:
+    """Return the memory of one language: spelling of one source word to the terms it emits."""
+    language = language if language in SNOWBALL else ""
+    if len(_FORMS.setdefault(language, {})) >= FORMS_KEPT:
+        _FORMS[language] = {}  # another thread may still be using the full one
+    return _FORMS[language]
 
 
-def _learn(
-    raw: str, language: str, known: dict[str, tuple[tuple[str, ...], int]]
-) -> tuple[tuple[str, ...], int]:
+def _learn(raw: str, language: str, known: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], int]:
+    """Return the terms that a spelling emits and its number of source words, and remember them."""
     if raw.isascii() and raw.isalpha() and raw[1:].islower():  # most words of most texts: nothing to cut
         word = raw.lower()[:LONGEST_TERM]
-        learnt = tuple(dict.fromkeys((word, stem(word, language)))), 1
-        if len(raw) <= LONGEST_TERM:
-            if len(known) >= FORMS_KEPT:
-                known.clear()
-            known[raw] = learnt
-        return learnt
-    emitted: list[str] = []
-    source_words = 0
-    for gram, piece, _, _ in _source_words(raw):
-        emitted += _emit(gram, piece, language)
-        source_words += 1
-    learnt = tuple(emitted), source_words
+        emitted, source_words = [word, stem(word, language)], 1
+        if emitted[0] == emitted[1]:
+            emitted.pop()
+    else:
+        emitted, source_words = [], 0
+        for gram, piece, _, _ in _source_words(raw):
+            emitted += _emit(gram, piece, language)
+            source_words += 1
+    learnt = tuple(emitted)
     if source_words == 1 and len(raw) <= LONGEST_TERM:  # runs of Han and blobs hardly ever come again
-        if len(known) >= FORMS_KEPT:
-            known.clear()
         known[raw] = learnt
-    return learnt
+    return learnt, source_words
 
 
 def _source_words(raw: str) -> Iterator[tuple[tuple[str, ...], str, int, int]]:
@@ -269,7 +278,7 @@ def _source_words(raw: str) -> Iterator[tuple[tuple[str, ...], str, int, int]]:
 
 def _trimmed(piece: str, offset: int) -> Iterator[tuple[tuple[str, ...], str, int, int]]:
     inner = piece.strip("_.'\u2019\u2010\u2011-")
-    if any(c.isalnum() for c in fold(inner)):
+    if (inner.isascii() and inner[:1].isalnum()) or any(c.isalnum() for c in fold(inner)):
         first = offset + piece.index(inner)
         yield (), inner, first, first + len(inner)
 
@@ -291,7 +300,9 @@ def _forms(spellings: Sequence[str], languages: Sequence[str]) -> tuple[str, ...
             continue
         for language in languages:
             stemmed = stem(word, language)
-            forms += (stemmed, plain(stemmed), stem(bare, language))
+            forms += (stemmed, plain(stemmed))
+            if bare != word:
+                forms.append(stem(bare, language))
     return tuple(dict.fromkeys(form[:LONGEST_TERM] for form in forms))  # æ made plain is longer
 
 

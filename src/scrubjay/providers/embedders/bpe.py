@@ -12,22 +12,27 @@ import hashlib
 import heapq
 import json
 import re
+from array import array
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from scrubjay.errors import ProviderError
 from scrubjay.providers.embedders.checksum import write_cache
+from scrubjay.text.folding import typographic
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MAGIC = b"scrubjay-bpe-01\n"
 UNITS_KEPT = 1 << 16
 """Distinct words whose ids are remembered, about 10 MB; then the memory starts afresh."""
-LONGEST_KEPT = 48
+LONGEST_KEPT = 72
 """Longer units (encoded data, mostly) hardly ever come twice."""
 
 SEARCHES = 4096
@@ -35,15 +40,26 @@ SEARCHES = 4096
 
 _SPECIAL = {"<unk>": 0, "<s>": 1, "</s>": 2}
 _AROUND_SPECIAL = re.compile("(<unk>|<s>|</s>)")
-# Letters; other characters but new line; blanks at the end. "²" is a letter to `\w` and no digit to
-# `\d`, yet the vocabulary merges it with punctuation.
-_UNIT = re.compile("▁*[^\\W\\d_²]+|▁*(?:[^\\w▁\n]|[\\d_²])+|▁+|\n")
+# Letters; other characters but new line; blanks at the end; the first two with the blanks before them. "²" is a
+# letter to `\w` and no digit to `\d`, yet the vocabulary merges it with punctuation. ASCII is tried first: its
+# classes are faster, and the second expression, for texts whose letters are all ASCII, is faster still.
+_UNIT = re.compile(
+    " *+(?:[A-Za-z]++[^\\W\\d_²]*+|(?:[!-@\\[-`{-~]++|[^\\w \n]|[\\d_²])++|[^\\W\\d_²]++)| ++|\n"
+)
+_UNIT_ASCII = re.compile(" *+(?:[A-Za-z]++|[^A-Za-z \n]++)| ++|\n")
 
+PERIOD = 16
+"""Length of the longest run of one character that is a token."""
+_RUN = re.compile(r"([ ./=_*#-])\1{63,}")
+"""A run long enough that what stands before it and behind it do not meet; of characters whose `PERIOD` is a token."""
 
 SHORT = 24
 """Characters up to which a unit is merged without a heap; beyond, looking at all pairs grows as the square."""
 NEVER = 1 << 40
 """Sorts after every merge: ranks and ids fill 32 bits."""
+
+Find: TypeAlias = Callable[[int, int], int]
+"""The merge of a pair, or what is given for one that does not merge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +67,7 @@ class Table:
     """A BPE vocabulary in the form merging needs.
 
     Attributes:
-        characters: Id of each character that is a token.
+        characters: Id of each character that is a token; of a blank, that of "▁", by which it is written.
         byte_ids: Id of each of the 256 byte tokens, for characters that are none.
         pairs: Sorted uint32, ``left id << 16 | right id`` of each pair that merges.
         merges: For each pair ``rank << 16 | id of both``; the lowest rank goes first.
@@ -67,53 +83,66 @@ class Bpe:
     """Callable that turns a text into token ids; remembers the words it has met."""
 
     def __init__(self, table: Table) -> None:
-        self._table = table
-        self._known: dict[str, tuple[int, ...]] = {}
-        self._searches = 0
-        self._find: Callable[[int], int | None] = self._search
+        self._units = _Units(table)
 
-    def __call__(self, text: str) -> list[int]:
+    def __call__(self, text: str) -> NDArray[np.uint16]:
         """Token ids of a text, without special tokens of its own; empty for an empty text.
 
         ``<s>``, ``</s>`` and ``<unk>`` written in the text are those tokens, as in the library.
         """
-        if "<" not in text:
-            return self._plain(text)
-        ids: list[int] = []
-        for part in _AROUND_SPECIAL.split(text):
-            special = _SPECIAL.get(part)
-            ids += self._plain(part) if special is None else (special,)
-        return ids
+        parts = _AROUND_SPECIAL.split(text) if "<" in text else [text]
+        ids = [self._ids(part) for part in parts]
+        return np.frombuffer(ids[0] if len(ids) == 1 else b"".join(ids), np.uint16)
 
-    def _plain(self, text: str) -> list[int]:
-        ids: list[int] = []
-        known = self._known
-        for unit in _UNIT.findall("▁" + text.replace(" ", "▁")) if text else ():
-            found = known.get(unit)
-            ids += self._learn(unit) if found is None else found
-        return ids
+    def _ids(self, part: str) -> bytes:
+        special = _SPECIAL.get(part)
+        if special is not None or not part:
+            return b"" if special is None else array("H", (special,)).tobytes()
+        part = " " + part.replace("▁", " ")
+        pattern = _UNIT_ASCII if typographic(part).isascii() else _UNIT
+        return b"".join(map(self._units.__getitem__, pattern.findall(part)))
 
-    def _learn(self, unit: str) -> tuple[int, ...]:
-        ids = _merge(self._initial(unit), self._find)
+
+class _Units(dict[str, bytes]):
+    """Unit to its ids, found when first asked for."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._searches = 0
+        self._find: Find = self._search
+
+    def __missing__(self, unit: str) -> bytes:
+        ids = array("H", self._merged(unit)).tobytes()
         if len(unit) <= LONGEST_KEPT:
-            if len(self._known) >= UNITS_KEPT:
-                self._known.clear()
-            self._known[unit] = ids
+            if len(self) >= UNITS_KEPT:
+                self.clear()
+            self[unit] = ids
         return ids
 
-    def _search(self, pair: int) -> int | None:
-        """The merge of a pair by binary search; after ``SEARCHES`` of them, a dictionary takes over."""
+    def _merged(self, unit: str) -> Sequence[int]:
+        run = _RUN.search(unit) if len(unit) > LONGEST_KEPT else None
+        # No other run of it may be so long that it holds the token by which the long one is told.
+        if run is None or unit.count(run[1]) - len(run[0]) >= PERIOD:
+            return _merge(self._initial(unit), self._find)
+        more = len(run[0]) // PERIOD - 3
+        short = unit[: run.start()] + unit[run.start() + more * PERIOD :]
+        ids = array("H", self[short]).tolist()
+        (whole,) = _merge(self._initial(run[1] * PERIOD), self._find)
+        at = ids.index(whole)
+        return [*ids[:at], *[whole] * more, *ids[at:]]
+
+    def _search(self, pair: int, never: int) -> int:
+        """The merge of a pair by binary search, or ``never``; after ``SEARCHES`` of them, a dictionary takes over."""
         table = self._table
         self._searches += 1
         if self._searches == SEARCHES:
             self._find = dict(zip(table.pairs.tolist(), table.merges.tolist(), strict=True)).get
         at = bisect_left(table.pairs, pair)
-        return table.merges[at] if at < len(table.pairs) and table.pairs[at] == pair else None
+        return table.merges[at] if at < len(table.pairs) and table.pairs[at] == pair else never
 
     def _initial(self, unit: str) -> list[int]:
         ids: list[int] = []
-        for character in unit:
-            one = self._table.characters.get(character)
+        for character, one in zip(unit, map(self._table.characters.get, unit), strict=True):
             if one is None:
                 ids += [self._table.byte_ids[byte] for byte in character.encode("utf-8", "replace")]
             else:
@@ -121,27 +150,27 @@ class Bpe:
         return ids
 
 
-def _merge(ids: list[int], find: Callable[[int], int | None]) -> tuple[int, ...]:
+def _merge(ids: list[int], find: Find) -> list[int]:
     """Merge neighbours, lowest rank first and leftmost among equals, until none can be."""
     return _merge_short(ids, find) if len(ids) <= SHORT else _merge_long(ids, find)
 
 
-def _merge_short(ids: list[int], find: Callable[[int], int | None]) -> tuple[int, ...]:
+def _merge_short(ids: list[int], find: Find) -> list[int]:
     """Look over all pairs for each merge: four times as fast as a heap for the words of a language."""
     ids = list(ids)
-    merges = [find(left << 16 | right) or NEVER for left, right in pairwise(ids)]
+    merges = [find(left << 16 | right, NEVER) for left, right in pairwise(ids)]
     while merges and (best := min(merges)) != NEVER:
         at = merges.index(best)
-        ids[at : at + 2] = [best & 0xFFFF]
-        del merges[at]
+        ids[at] = both = best & 0xFFFF
+        del ids[at + 1], merges[at]
         if at:
-            merges[at - 1] = find(ids[at - 1] << 16 | ids[at]) or NEVER
+            merges[at - 1] = find(ids[at - 1] << 16 | both, NEVER)
         if at < len(merges):
-            merges[at] = find(ids[at] << 16 | ids[at + 1]) or NEVER
-    return tuple(ids)
+            merges[at] = find(both << 16 | ids[at + 1], NEVER)
+    return ids
 
 
-def _merge_long(ids: list[int], find: Callable[[int], int | None]) -> tuple[int, ...]:
+def _merge_long(ids: list[int], find: Find) -> list[int]:
     """The same with a heap, in O(n log n): a megabyte without a blank is one unit."""
     end = len(ids)
     after = list(range(1, end + 1))
@@ -149,8 +178,8 @@ def _merge_long(ids: list[int], find: Callable[[int], int | None]) -> tuple[int,
     waiting: list[tuple[int, int, int, int]] = []
 
     def offer(i: int, j: int) -> None:
-        merge = find(ids[i] << 16 | ids[j])
-        if merge is not None:
+        merge = find(ids[i] << 16 | ids[j], NEVER)
+        if merge != NEVER:
             heapq.heappush(waiting, (merge, i, ids[i], ids[j]))
 
     for i in range(end - 1):
@@ -167,7 +196,7 @@ def _merge_long(ids: list[int], find: Callable[[int], int | None]) -> tuple[int,
             offer(i, after[i])
         if before[i] >= 0:
             offer(before[i], i)
-    return tuple(one for one in ids if one >= 0)
+    return [one for one in ids if one >= 0]
 
 
 def load_table(path: Path, expected: str, cache_dir: Path | None) -> Table:
@@ -220,7 +249,7 @@ def compile_table(path: Path) -> bytes:
     except (KeyError, TypeError, ValueError) as exc:
         raise ProviderError(f"Tokenizer {path} is not a tokenizer file: {exc!r}.") from exc
     words = [token for token in vocabulary if token not in _SPECIAL and not re.fullmatch("<0x..>", token)]
-    if not same or any(_UNIT.fullmatch(word) is None for word in words):
+    if not same or any(_UNIT.fullmatch(word.replace("▁", " ")) is None for word in words):
         raise ProviderError(
             f"Tokenizer {path} is not the byte-fallback BPE that the static model was made with."
         )
@@ -249,8 +278,10 @@ def _unpack(body: bytes) -> Table:
     characters, merges = int(flat[0]), int(flat[1])
     edges = np.cumsum([2, 256, characters, characters, merges, merges]).tolist()
     byte_ids, codes, ids, pairs, values = (flat[a:b] for a, b in pairwise(edges))
+    own = dict(zip(map(chr, codes.tolist()), ids.tolist(), strict=True))
+    own[" "] = own["▁"]
     return Table(
-        dict(zip(map(chr, codes.tolist()), ids.tolist(), strict=True)),
+        own,
         tuple(byte_ids.tolist()),
         pairs.data,
         values.data,

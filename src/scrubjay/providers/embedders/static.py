@@ -10,8 +10,9 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrubjay.providers.embedders.port import Kind
+
+    Ids: TypeAlias = "NDArray[np.uint16] | list[int]"
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 WEIGHTS_SHA256 = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
@@ -62,7 +65,7 @@ class StaticEmbedder:
         self._folder = folder
         self._cache_dir = cache_dir
         self._model: Model | None = None
-        self._open: tuple[NDArray[Any], Callable[[Sequence[str]], list[list[int]]]] | None = None
+        self._open: tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]] | None = None
 
     @property
     def model(self) -> Model:
@@ -88,9 +91,9 @@ class StaticEmbedder:
         if table.dtype != np.float32 and sum(map(len, ids)) > BULK:
             table = table.astype(np.float32)
             self._open = table, tokenise
-        return [_pool(table, one) for one in ids]
+        return _pool(table, ids)
 
-    def _open_bundled(self) -> tuple[NDArray[Any], Callable[[Sequence[str]], list[list[int]]]]:
+    def _open_bundled(self) -> tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]:
         spec = importlib.util.find_spec("wordllama")
         if spec is None or not spec.submodule_search_locations:
             raise ProviderError("The bundled static model is not installed.", hint=_REINSTALL)
@@ -100,13 +103,19 @@ class StaticEmbedder:
         return _map(folder / WEIGHTS), lambda texts: [bpe(text) for text in texts]
 
 
-def _pool(table: NDArray[Any], ids: list[int]) -> NDArray[np.float32]:
+def _pool(table: NDArray[Any], texts: Sequence[Ids]) -> list[NDArray[np.float32]]:
     """Unit mean of each window; the sum has the mean's direction, so nothing is divided."""
-    rows = np.zeros((len(spans := cuts(len(ids), WINDOW)), table.shape[1]), dtype=np.float32)
-    for row, (start, end) in zip(rows, spans, strict=True):
-        # Row after row in float32: the same sum whether the table is float16 or its float32 copy.
-        np.add.reduce(table[ids[start:end]].astype(np.float32, copy=False), axis=0, out=row)
-    return unit(rows)
+    windows = [cuts(len(ids), WINDOW) for ids in texts]
+    sums = np.zeros((sum(map(len, windows)), table.shape[1]), dtype=np.float32)
+    into = iter(sums)
+    for ids, spans in zip(texts, windows, strict=True):
+        for start, end in spans:
+            # Row after row in float32: the same sum whether the table is float16 or its float32 copy.
+            rows = table.take(ids[start:end], axis=0).astype(np.float32, copy=False)
+            np.add.reduce(rows, axis=0, out=next(into))
+    ends = list(accumulate((len(spans) for spans in windows), initial=0))
+    units = unit(sums)
+    return [units[start:end] for start, end in pairwise(ends)]
 
 
 def _map(path: Path) -> NDArray[Any]:
@@ -149,7 +158,7 @@ def _custom_files(folder: Path) -> tuple[Path, Path]:
     return weights[0], tokenizer
 
 
-def _open_custom(folder: Path) -> tuple[NDArray[Any], Callable[[Sequence[str]], list[list[int]]]]:
+def _open_custom(folder: Path) -> tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]:
     """A table with a tokenizer of any kind: here the ``tokenizers`` library reads it."""
     from tokenizers import Tokenizer
 
