@@ -4,10 +4,10 @@ Files: ``~/.openclaw/agents/<agent>/sessions/<session>.jsonl`` (before 2026 ``~/
 with ``.reset.<time>`` or ``.deleted.<time>`` behind the name once a session was put away. The pi agent, whose
 format it is, writes the same to ``~/.pi/agent/sessions``; its turns carry the agent ``pi``.
 Written from
-    badlogic/pi-mono, packages/coding-agent/docs/session-format.md and src/core/session-manager.ts, as in the
-    package @mariozechner/pi-coding-agent 0.73.1 (2026-07-17), session versions 1 to 3;
-    openclaw/openclaw, docs/reference/session-management-compaction.md at 010f0c86a15e, docs of the package
-    openclaw 2026.9.6, src/sessions/input-provenance.ts at 01a179d7ded4.
+    badlogic/pi-mono, docs/session-format.md and src/core/session-manager.ts of packages/coding-agent, as in
+    @mariozechner/pi-coding-agent 0.73.1 (2026-07-17), versions 1 to 3; openclaw/openclaw, docs of the package
+    2026.9.6 (2026-09-24), docs/reference/session-management-compaction.md at 010f0c86a15e,
+    src/sessions/input-provenance.ts at 01a179d7ded4.
 Not read
     Newer versions keep the running sessions in ``openclaw-agent.sqlite`` and write these files when a session
     is put away; compressed ones (``.jsonl.zst``) are not opened.
@@ -189,8 +189,7 @@ def _blocks(content: object, left: list[Left]) -> Iterator[str]:
 
 
 def _name(value: object) -> str:
-    name = string(value)
-    return name if len(name) <= _MOST_NAME else ""
+    return name if len(name := string(value)) <= _MOST_NAME else ""
 
 
 def _millis(value: object) -> int | None:

@@ -5,8 +5,8 @@ Files, below ``~/.local/share/opencode/storage``:
     ``message/<session>/<message>.json``  who spoke, and when
     ``part/<message>/<part>.json``        what was said, one part a file
 Written from anomalyco/opencode (formerly sst/opencode), packages/opencode/src/storage/storage.ts at
-00d1fee82d43, storage/json-migration.ts at 062aa8c024a0, session/revert.ts at 089ee8d0e6ac (without its plans), cli/cmd/export.ts at
-07fa81066b42, and the types of the package @opencode-ai/sdk 1.19.3 (2026-10-16).
+00d1fee82d43, storage/json-migration.ts at 062aa8c024a0, session/revert.ts at 089ee8d0e6ac (without its
+plans), cli/cmd/export.ts at 07fa81066b42, and the types of the package @opencode-ai/sdk 1.19.3 (2026-10-16).
 Versions since the database keep sessions in ``opencode.db``: `opencode_db` reads that. The layout of before
 mid-2025 (``project/<name>/storage``) is not read; OpenCode moves it when it is next started.
 

@@ -13,7 +13,7 @@ What is read
     bytes are the whole file's.
 What is not
     ``session_v2`` and ``session_message``, where OpenCode 2 keeps what is said in another form: that there is
-    something in them is told. ``opencode export`` writes such a session as a file that is read.
+    something in them is told.
 How
     Read-only and in one transaction, with what still stands in the write-ahead log beside it. The file's own
     time changes when that log is taken in, at the latest when OpenCode ends: a sync before that may find
