@@ -11,6 +11,7 @@ from scrubjay.errors import InputError
 from scrubjay.ingest.embed import embed
 from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.scrub import scrub
+from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.dates import now_micros, when
 from scrubjay.memory.ids import memory_id, memory_key, text_hash
 from scrubjay.memory.new import NewMemory
@@ -133,7 +134,9 @@ def _text(value: object, field: str) -> str:
     return value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
 
 
-def add(store: Store, scope: Scope, base: Embedder, memories: Iterable[NewMemory]) -> list[Added]:
+def add(
+    store: Store, scope: Scope, base: Embedder, memories: Iterable[NewMemory], weaver: Weaver
+) -> list[Added]:
     """Add memories, each once; all fields of all of them are checked before the first is written."""
     secret = store.secret(scope)
     drawn = [draw(new, scope, secret) for new in memories]
@@ -146,13 +149,17 @@ def add(store: Store, scope: Scope, base: Embedder, memories: Iterable[NewMemory
         if not existed:
             fresh[item.record.id] = prepare(item.record)
         answers.append(Added(item.record.id, existed, item.scrubbed))
-    write_additions(store, scope, base, list(fresh.values()))
+    write_additions(store, scope, base, list(fresh.values()), weaver)
     return answers
 
 
-def write_additions(store: Store, scope: Scope, base: Embedder, memories: Sequence[Prepared]) -> None:
-    """Embed memories with the base model and store them durably."""
+def write_additions(
+    store: Store, scope: Scope, base: Embedder, memories: Sequence[Prepared], weaver: Weaver
+) -> None:
+    """Embed memories with the base model, connect them and store them durably."""
     for first in range(0, len(memories), AT_ONCE):
         batch = memories[first : first + AT_ONCE]
+        weaver.learn([memory.record for memory in batch])
         embedded = embed(batch, [""] * len(batch), base)
-        store.write(scope, [PutMemory(memory) for memory in embedded], durable=True)
+        before, after = weaver.changes(embedded, ())
+        store.write(scope, [*before, *(PutMemory(memory) for memory in embedded), *after], durable=True)

@@ -81,7 +81,17 @@ class Ids:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A document ready to be embedded and written."""
+    """A document ready to be embedded and written.
+
+    Attributes:
+        document: The document as it is now.
+        fresh: Passages that are new or changed.
+        kept: Passages that stay.
+        dropped: Ids of passages that are no more.
+        moved_from: Path under which it stood, when it was renamed.
+        grows: The fresh passages join those that it holds.
+        renewed: Ids of the fresh ones that replace what they said before.
+    """
 
     document: Document
     fresh: tuple[Prepared, ...]
@@ -89,6 +99,7 @@ class Labelled:
     dropped: tuple[str, ...]
     moved_from: str | None = None
     grows: bool = False
+    renewed: tuple[str, ...] = ()
 
 
 def label(
@@ -123,7 +134,8 @@ def label(
             fresh.append(prepare(record, tongue))
     present = {match.id for match in matches if match is not None}
     dropped = tuple(record.id for record in old if record.id not in present)
-    return Labelled(document, tuple(fresh), tuple(kept), dropped)
+    renewed = tuple(memory.record.id for memory in fresh if memory.record.id in present)
+    return Labelled(document, tuple(fresh), tuple(kept), dropped, renewed=renewed)
 
 
 def _additions(drafts: Sequence[Draft], ids: Ids, owner: str, mine: Set[str]) -> dict[int, Record]:

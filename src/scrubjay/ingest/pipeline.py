@@ -10,9 +10,10 @@ from pathlib import Path
 from scrubjay.ingest.compare import compare, look
 from scrubjay.ingest.documents import Before, ready
 from scrubjay.ingest.run import Run
+from scrubjay.ingest.settle import Settler
 from scrubjay.ingest.sources.files import FileState
 from scrubjay.ingest.talks import talks
-from scrubjay.ingest.write import Ready, batches, write
+from scrubjay.ingest.write import Ready, batches, windows, write
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.records import Document, Source
 from scrubjay.memory.reports import Progress, Trouble
@@ -45,13 +46,22 @@ def sync(run: Run, registered: Source, source: Source) -> None:
             )
         )
         return
-    if changed or gone:
-        _write_changes(run, source, known, (changed, gone))
+    unfinished = registered.synced_at is None and bool(known)  # the last sync was cut short before its end
+    if changed or gone or unfinished:
+        if registered.synced_at is not None:
+            run.store.write(run.scope, [PutSource(replace(registered, synced_at=None))])
+        settler = Settler(run, source, known)
+        _write_changes(run, source, known, (changed, gone), settler)
+        settler.settle(everything=unfinished)
     run.store.write(run.scope, [PutSource(replace(registered, synced_at=now_micros()))])
 
 
 def _write_changes(
-    run: Run, source: Source, known: Mapping[str, Document], work: tuple[list[FileState], list[str]]
+    run: Run,
+    source: Source,
+    known: Mapping[str, Document],
+    work: tuple[list[FileState], list[str]],
+    settler: Settler,
 ) -> None:
     changed, gone = work
     # What was said stays remembered when its log is thrown away; a note that is gone is gone.
@@ -59,11 +69,14 @@ def _write_changes(
     left = {known[path].content_hash: path for path in sorted(set(gone) - set(logs), reverse=True)}
     started = time.monotonic()
     paths: set[str] = set()
-    for batch in batches(_ready(run, source, known, changed, (left, logs))):
-        write(run.store, run.scope, batch, run.base, run.chunks.overlap)
-        paths.update(document.labelled.document.path for document in batch)
-        if run.progress is not None:
-            run.progress(Progress("write", len(paths), len(changed), time.monotonic() - started))
+    for window in windows(_ready(run, source, known, changed, (left, logs))):
+        run.weaver.learn([memory.record for document in window for memory in document.labelled.fresh])
+        for batch in batches(window):
+            settler.note(batch)
+            write(run.store, run.scope, batch, run.base, run.chunks.overlap, run.weaver)
+            paths.update(document.labelled.document.path for document in batch)
+            if run.progress is not None:
+                run.progress(Progress("write", len(paths), len(changed), time.monotonic() - started))
     dropped = [path for path in gone if path in left.values()]
     if dropped:
         with run.store.reader(run.scope) as reader:

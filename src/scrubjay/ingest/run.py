@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.ingest.chunk import ChunkSettings
 from scrubjay.ingest.projects import Projects
+from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.reports import Progress, Trouble
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
@@ -23,7 +24,6 @@ class Tally:
 
     Attributes:
         placed: The noted additions whose section it has found.
-        linked: Concepts that memories were found to refer to, counted once a memory.
 
     The other fields are those of `Summary`.
     """
@@ -33,7 +33,6 @@ class Tally:
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
-    linked: int = 0
     scrubbed: Counter[str] = field(default_factory=Counter)
     placed: set[str] = field(default_factory=set)
     problems: list[Trouble] = field(default_factory=list)
@@ -50,6 +49,7 @@ class Run:
         chunks: How documents are cut.
         tally: What it has done so far.
         projects: Which project a directory belongs to.
+        weaver: Connects what is written.
         progress: Told how far it is.
     """
 
@@ -59,4 +59,5 @@ class Run:
     chunks: ChunkSettings
     tally: Tally
     projects: Projects
+    weaver: Weaver
     progress: Callable[[Progress], None] | None = None

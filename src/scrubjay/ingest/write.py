@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.embed import embed
 from scrubjay.ingest.label import Labelled
+from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 from scrubjay.store.changes import Change, Prepared, PutDocument
@@ -22,6 +23,11 @@ PASSAGES_AT_ONCE: Final = 1_000
 """Passages after which a transaction is full: about 50 ms of holding the lock."""
 
 
+PASSAGES_A_WINDOW: Final = 3_000
+"""Passages that are held while their names are counted: about 100 MB with their terms."""
+DOCUMENTS_A_WINDOW: Final = 3_000
+
+
 @dataclass(frozen=True, slots=True)
 class Ready:
     """A labelled document with what each fresh passage borrows from the piece before it."""
@@ -30,27 +36,41 @@ class Ready:
     befores: Sequence[str]
 
 
-def batches(ready: Iterable[Ready]) -> Iterable[list[Ready]]:
+def windows(ready: Iterable[Ready]) -> Iterator[list[Ready]]:
+    """Group documents into what is looked through for concepts together: a whole small source, a part of a large."""
+    yield from _grouped(ready, DOCUMENTS_A_WINDOW, PASSAGES_A_WINDOW)
+
+
+def batches(ready: Iterable[Ready]) -> Iterator[list[Ready]]:
     """Group documents into what one transaction takes."""
-    batch: list[Ready] = []
+    yield from _grouped(ready, DOCUMENTS_AT_ONCE, PASSAGES_AT_ONCE)
+
+
+def _grouped(ready: Iterable[Ready], most_documents: int, most_passages: int) -> Iterator[list[Ready]]:
+    group: list[Ready] = []
     passages = 0
     for document in ready:
-        batch.append(document)
+        group.append(document)
         passages += len(document.labelled.fresh)
-        # What a transcript says next is judged by what is stored of it, so a part of one ends its batch.
-        if len(batch) >= DOCUMENTS_AT_ONCE or passages >= PASSAGES_AT_ONCE or document.labelled.grows:
-            yield batch
-            batch, passages = [], 0
-    if batch:
-        yield batch
+        # What a transcript says next is judged by what is stored of it, so a part of one ends its group.
+        if len(group) >= most_documents or passages >= most_passages or document.labelled.grows:
+            yield group
+            group, passages = [], 0
+    if group:
+        yield group
 
 
-def write(store: Store, scope: Scope, batch: Sequence[Ready], base: Embedder, overlap: int) -> None:
-    """Embed the fresh passages with the base model, then store the batch in one transaction."""
+def write(
+    store: Store, scope: Scope, batch: Sequence[Ready], base: Embedder, overlap: int, weaver: Weaver
+) -> None:
+    """Embed the fresh passages with the base model, connect them, then store the batch in one transaction."""
     fresh = [memory for document in batch for memory in document.labelled.fresh]
     befores = [before for document in batch for before in document.befores]
-    embedded = iter(embed(fresh, befores, base, overlap))
-    store.write(scope, [_put(document.labelled, embedded) for document in batch])
+    embedded = embed(fresh, befores, base, overlap)
+    renewed = [memory for document in batch for memory in document.labelled.renewed]
+    first, last = weaver.changes(embedded, renewed)
+    passages = iter(embedded)
+    store.write(scope, [*first, *(_put(document.labelled, passages) for document in batch), *last])
 
 
 def _put(labelled: Labelled, embedded: Iterable[Prepared]) -> Change:

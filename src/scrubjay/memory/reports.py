@@ -79,6 +79,7 @@ class Summary:
         updated: Passages whose text changed.
         unchanged: Passages that stayed.
         removed: Passages that are gone.
+        linked: Concepts that memories were found to refer to, counted once a memory.
         embedded: Passages embedded by the backfilled models in this call.
         waiting: Passages that still wait for a backfilled model.
         scrubbed: Kind of secret to how many were replaced.
@@ -92,6 +93,7 @@ class Summary:
     updated: int
     unchanged: int
     removed: int
+    linked: int
     embedded: int
     waiting: int
     scrubbed: Mapping[str, int]

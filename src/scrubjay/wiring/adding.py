@@ -10,6 +10,7 @@ from pathlib import Path
 from scrubjay.errors import SourceError
 from scrubjay.ingest import add as store_path
 from scrubjay.ingest.noted import marked
+from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.new import NewMemory
 from scrubjay.memory.records import Record
 from scrubjay.memory.reports import Added
@@ -22,7 +23,9 @@ TITLE = 60
 def add(desk: Desk, memories: Iterable[NewMemory]) -> list[Added]:
     """Add memories; those that are new are appended to today's note when settings name a notes folder."""
     wanted = list(memories)
-    added = store_path.add(desk.store, desk.scope, desk.lineup.writing(), wanted)
+    base = desk.lineup.writing()
+    weaver = Weaver(desk.store, desk.scope, base.model.fingerprint, desk.lexicons)
+    added = store_path.add(desk.store, desk.scope, base, wanted, weaver)
     folder = desk.settings.notes.dir
     if folder is None:
         return added

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from scrubjay.config import Settings
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 from scrubjay.wiring.lineup import Lineup
 
+if TYPE_CHECKING:
+    from scrubjay.ingest.lexicon import Lexicons
+
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where one principal's syncs are done: the store, who syncs, with which models and settings."""
+    """Where one principal's syncs are done: the store, who syncs, with which models and settings.
+
+    Attributes:
+        store: Where memories live.
+        scope: Who asks and writes.
+        lineup: The models.
+        settings: The settings.
+        lexicons: Concepts that an earlier call made ready to be found.
+    """
 
     store: Store
     scope: Scope
     lineup: Lineup
     settings: Settings
+    lexicons: Lexicons = field(default_factory=dict)

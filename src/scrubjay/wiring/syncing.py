@@ -13,6 +13,7 @@ from scrubjay.ingest.read import versions
 from scrubjay.ingest.rebuild import rebuild
 from scrubjay.ingest.register import register
 from scrubjay.ingest.run import Run, Tally
+from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.records import Source
 from scrubjay.memory.reports import Progress, Summary
 from scrubjay.memory.sources import apart
@@ -48,7 +49,9 @@ def run(desk: Desk, chosen: Sequence[Source], started: float, progress: Report |
     """Sync these sources, one after the other."""
     tally = Tally()
     projects = Projects(desk.store, desk.scope)
-    job = Run(desk.store, desk.scope, desk.lineup.writing(), chunks(desk), tally, projects, progress)
+    base = desk.lineup.writing()
+    weaver = Weaver(desk.store, desk.scope, base.model.fingerprint, desk.lexicons)
+    job = Run(desk.store, desk.scope, base, chunks(desk), tally, projects, weaver, progress)
     known = _sources(desk)
     for source in chosen:
         pipeline.sync(job, source, apart(source, known))
@@ -62,6 +65,7 @@ def run(desk: Desk, chosen: Sequence[Source], started: float, progress: Report |
         updated=tally.updated,
         unchanged=passages - tally.added - tally.updated,
         removed=tally.removed,
+        linked=weaver.linked,
         embedded=0,
         waiting=waiting,
         scrubbed=dict(sorted(tally.scrubbed.items())),
@@ -86,7 +90,7 @@ def remake(desk: Desk, progress: Report | None = None) -> Summary:
     with desk.store.reader(desk.scope) as reader:
         documents = reader.counts().documents
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in desk.lineup.backfilled())
-    return Summary(documents, held, 0, held, 0, 0, 0, waiting, {}, (), time.monotonic() - started)
+    return Summary(documents, held, 0, held, 0, 0, 0, 0, waiting, {}, (), time.monotonic() - started)
 
 
 def remove(desk: Desk, source: str) -> None:

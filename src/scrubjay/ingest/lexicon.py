@@ -1,0 +1,152 @@
+"""Lexicon: what the viewers of one key call things, and what new texts teach it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from scrubjay.ingest.concepts.discover import Seen, discover
+from scrubjay.ingest.concepts.match import Matcher
+from scrubjay.ingest.concepts.normal import normal
+from scrubjay.ingest.links import links
+from scrubjay.memory.concepts import Concept, united
+from scrubjay.memory.edges import Edge
+from scrubjay.memory.ids import concept_id
+from scrubjay.memory.records import Record, Where
+from scrubjay.store.base import Reader
+from scrubjay.text.tokens import groups
+
+MOST: Final = 32
+"""Concepts that one memory refers to; more are a list of names, and each would say less."""
+MOST_EARLIER: Final = 500
+"""Stored memories that are looked through for the name of a concept which has just been found."""
+MATCHERS: Final = 8
+"""Small automata kept beside the large one before they are made into one."""
+
+
+class Lexicon:
+    """The concepts of one key's viewers, ready to be found in texts."""
+
+    def __init__(self, rows: Sequence[Concept]) -> None:
+        self._set(rows)
+
+    def _set(self, rows: Sequence[Concept]) -> None:
+        self._rows = list(rows)
+        self._known = {normal(name) for row in rows for name in (row.name, *row.aliases)}
+        self._matchers = [Matcher(united(self._rows))]
+
+    def renew(self, rows: Sequence[Concept]) -> None:
+        """Take over what the store holds now; what was only added costs little."""
+        held = set(self._rows)
+        if held <= set(rows):
+            self.add([row for row in rows if row not in held])
+        else:
+            self._set(rows)
+
+    def learn(
+        self,
+        records: Sequence[Record],
+        secret: bytes,
+        key: str,
+        at: int,
+        seen_before: Callable[..., Sequence[int]],
+    ) -> list[Concept]:
+        """Return the concepts that memories teach, as rows of their key; from now on they are found."""
+        found = discover([seen(record) for record in records], seen_before)
+        new: dict[str, Concept] = {}
+        for item in found:
+            named = normal(item.name)
+            if named and named not in self._known:
+                identity = concept_id(secret, named)
+                aliases = tuple(
+                    sorted({a for a in item.aliases if normal(a) not in self._known} - {item.name})
+                )
+                new[identity] = Concept(identity, key, item.name, aliases, item.kind, at)
+                self._known.update(normal(name) for name in (item.name, *aliases))
+        self.add(list(new.values()))
+        return list(new.values())
+
+    def add(self, rows: Sequence[Concept]) -> None:
+        """Find these too."""
+        if not rows:
+            return
+        self._known.update(normal(name) for row in rows for name in (row.name, *row.aliases))
+        self._rows += rows
+        self._matchers.append(Matcher(rows))
+        if len(self._matchers) > MATCHERS:
+            self._matchers = [Matcher(united(self._rows))]
+
+    def references(self, record: Record, at: int, key: str | None = None) -> list[Edge]:
+        """Return the edges from a memory to the concepts it refers to, by name, heading or tag.
+
+        The weight grows with every mention: 1/2, 3/4, 7/8.
+        """
+        text = named_text(record)
+        counts: dict[str, int] = {}
+        for matcher in self._matchers:
+            for mention in matcher.match(text):
+                counts[mention.concept] = counts.get(mention.concept, 0) + mention.count
+        ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST]
+        return [
+            Edge(
+                record.id,
+                "references",
+                concept,
+                key or record.key,
+                1 - 0.5 ** min(count, 20),
+                at,
+                rule="name",
+            )
+            for concept, count in ranked
+        ]
+
+
+Lexicons = dict[str, tuple[int, Lexicon]]
+"""Visibility key to the store's mark and the lexicon that was made at it; kept from call to call."""
+
+
+def lexicon(reader: Reader, key: str, kept: Lexicons) -> Lexicon:
+    """Return the lexicon of a key's viewers, made anew only when their concepts have changed."""
+    mark = reader.concept_mark()
+    if key not in kept:
+        kept[key] = mark, Lexicon(reader.concepts())
+    elif kept[key][0] != mark:
+        kept[key][1].renew(reader.concepts())
+        kept[key] = mark, kept[key][1]
+    return kept[key][1]
+
+
+def seen(record: Record) -> Seen:
+    """Return a memory as discovery reads it."""
+    pages = tuple(
+        target.name for target in links(record.content) if target.rule == "wikilink" and target.name
+    )
+    path = (
+        f"{record.place.source}/{record.place.path}"
+        if record.place is not None
+        else record.session or record.id
+    )
+    return Seen(record.content, record.title, record.heading_path, record.tags, pages, path)
+
+
+def named_text(record: Record) -> str:
+    """Return all that names a memory: the headings it stands under, its text, its tags."""
+    headings = [
+        name for name in dict.fromkeys((*record.heading_path, record.title)) if name not in record.content
+    ]
+    return "\n\n".join((*headings, record.content, *record.tags))
+
+
+def earlier(reader: Reader, rows: Sequence[Concept]) -> list[Record]:
+    """Return stored memories that may name concepts which have just become known."""
+    tongues = reader.languages()
+    if not tongues:
+        return []
+    found: dict[str, Record] = {}
+    asked = {name: groups(name, tongues) for row in rows for name in (row.name, *row.aliases)}
+    for wanted in asked.values():
+        if not wanted or min(reader.frequencies(wanted)) == 0:
+            continue
+        hits = reader.words(wanted, Where()).top(MOST_EARLIER)
+        found |= reader.get([hit.id for hit in hits if hit.id not in found])
+    return list(found.values())

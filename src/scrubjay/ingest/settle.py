@@ -1,0 +1,61 @@
+"""Settle: a source that has just been written -> what can be told only when all of it is stored.
+
+A sync that is cut short leaves its source without a time of its last sync; the next one then settles all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from scrubjay.ingest.resolve import Resolver
+from scrubjay.ingest.run import Run
+from scrubjay.ingest.write import Ready
+from scrubjay.memory.dates import now_micros
+from scrubjay.memory.records import Document, Source
+from scrubjay.store.changes import PutEdges
+
+AT_ONCE: Final = 2_000
+"""Memories whose edges one transaction puts."""
+
+
+class Settler:
+    """One source, while it is synced."""
+
+    def __init__(self, run: Run, source: Source, known: Mapping[str, Document]) -> None:
+        """Args: the sync, the source, and its documents before it."""
+        self._run = run
+        self._source = source
+        self._known = known
+        self._resolver = Resolver(source.id)
+
+    def note(self, batch: Sequence[Ready]) -> None:
+        """Remember what is about to be written."""
+        dropped = [memory for document in batch for memory in document.labelled.dropped]
+        if dropped:
+            with self._run.store.reader(self._run.scope) as reader:
+                self._resolver.bereft(reader, dropped)
+        for document in batch:
+            self._resolver.gather(memory.record for memory in document.labelled.fresh)
+
+    def settle(self, *, everything: bool) -> None:
+        """Write what was waited with: the links by name.
+
+        Args:
+            everything: Look at all documents of the source, not only at those that were written.
+        """
+        at = now_micros()
+        with self._run.store.reader(self._run.scope) as reader:
+            documents = reader.documents(self._source.id)
+            if everything:
+                for path in documents:
+                    self._resolver.gather(reader.passages(self._source.id, path))
+            elif self._known:
+                new = [document for path, document in documents.items() if path not in self._known]
+                self._resolver.came(reader, [document for document in new if not document.cursor])
+            found = self._resolver.edges(reader, documents, at)
+        ids = list(found)
+        for first in range(0, len(ids), AT_ONCE):
+            some = ids[first : first + AT_ONCE]
+            edges = tuple(edge for memory in some for edge in found[memory])
+            self._run.store.write(self._run.scope, [PutEdges(edges, tuple(some), ("links",))])

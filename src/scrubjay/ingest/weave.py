@@ -1,0 +1,118 @@
+"""Weave: memories that are about to be written -> what connects them.
+
+Concepts are found and linked, and each memory is joined with what tells of the same and put under its topic.
+All of it is done key by key: what the text of one visibility key teaches is kept under that key, and judged by
+what everybody sees who sees that key. So nothing that a person writes for themselves moves what others see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scrubjay.ingest.lexicon import Lexicon, Lexicons, earlier, lexicon
+from scrubjay.ingest.similar import similar
+from scrubjay.memory.concepts import Concept
+from scrubjay.memory.dates import now_micros
+from scrubjay.memory.edges import Edge
+from scrubjay.memory.records import Record
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Reader, Store
+from scrubjay.store.changes import Change, Prepared, PutConcept, PutEdges
+from scrubjay.text.tokens import groups
+
+FOUND = ("references", "similar")
+"""Kinds of edges that are made anew with every change of a memory."""
+
+
+UNSURE = -1
+"""Stands for the mark of a lexicon that knows more than the store, until what it learned is written."""
+
+
+class Weaver:
+    """Connects what one call writes."""
+
+    def __init__(self, store: Store, scope: Scope, fingerprint: str, lexicons: Lexicons) -> None:
+        """Args: where to, who writes, the base model whose vectors tell what is alike, what is known already."""
+        self._store = store
+        self._scope = scope
+        self._fingerprint = fingerprint
+        self._secret = store.secret(scope)
+        self._lexicons = lexicons
+        self._concepts: list[Change] = []
+        self._earlier: list[Change] = []
+        self.linked = 0
+
+    def learn(self, records: Sequence[Record]) -> None:
+        """Find the concepts of memories that are about to be written, a window of them at a time.
+
+        Memories that were written before and name one of them are linked with the next `changes`.
+        """
+        at = now_micros()
+        for key, same in _by_key(records).items():
+            with self._store.reader(self._scope.seen_with(key)) as reader:
+                words = lexicon(reader, key, self._lexicons)
+                tongues = reader.languages() or ("en",)
+
+                def seen_before(
+                    names: Sequence[str], reader: Reader = reader, tongues: Sequence[str] = tongues
+                ) -> list[int]:
+                    return [_frequency(reader, name, tongues) for name in names]
+
+                new = words.learn(same, self._secret, key, at, seen_before)
+                self._concepts += [PutConcept(concept) for concept in new]
+                if new:
+                    # Read again before the next window: should the write fail, they are not known after all.
+                    self._lexicons[key] = UNSURE, words
+                    self._look_back(reader, new, key, at)
+
+    def changes(self, fresh: Sequence[Prepared], renewed: Sequence[str]) -> tuple[list[Change], list[Change]]:
+        """Return what to write before these memories, and what after them, in the same transaction.
+
+        Args:
+            fresh: Memories that are about to be written, with their vectors.
+            renewed: Ids of those that replace an earlier text of theirs.
+        """
+        at = now_micros()
+        edges: list[Edge] = []
+        for key, same in _by_key_prepared(fresh).items():
+            with self._store.reader(self._scope.seen_with(key)) as reader:
+                words = (
+                    self._lexicons[key][1] if key in self._lexicons else lexicon(reader, key, self._lexicons)
+                )
+                named = [edge for memory in same for edge in words.references(memory.record, at)]
+                self.linked += len(named)
+                edges += named
+                edges += similar(reader, self._fingerprint, same, at)
+        before, after = self._concepts, self._earlier
+        self._concepts, self._earlier = [], []
+        if renewed:  # what others said of the earlier text may no longer hold
+            after.append(PutEdges((), tuple(renewed), ("similar",), inward=True))
+        after.append(PutEdges(tuple(edges), tuple(renewed), FOUND))
+        return before, after
+
+    def _look_back(self, reader: Reader, new: Sequence[Concept], key: str, at: int) -> None:
+        words = Lexicon(new)
+        edges = [edge for record in earlier(reader, new) for edge in words.references(record, at, key)]
+        if edges:
+            self.linked += len(edges)
+            self._earlier.append(PutEdges(tuple(edges)))
+
+
+def _frequency(reader: Reader, name: str, tongues: Sequence[str]) -> int:
+    """Return how many stored memories hold every word of a name, at most."""
+    found = reader.frequencies(groups(name, tongues))
+    return min(found, default=0)
+
+
+def _by_key(records: Sequence[Record]) -> dict[str, list[Record]]:
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(record.key, []).append(record)
+    return found
+
+
+def _by_key_prepared(memories: Sequence[Prepared]) -> dict[str, list[Prepared]]:
+    found: dict[str, list[Prepared]] = {}
+    for memory in memories:
+        found.setdefault(memory.record.key, []).append(memory)
+    return found
