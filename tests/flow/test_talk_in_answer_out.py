@@ -20,10 +20,11 @@ SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 
 def line(number: int, text: str, *, session: str = "s1", cwd: str = "/not/here/garden") -> str:
     role = "user" if number % 2 else "assistant"
+    first = f"{int(session[1:]):08d}-0000-4000-8000"
     record = {
         "type": role,
-        "uuid": f"00000000-0000-4000-8000-{number:012d}",
-        "parentUuid": f"00000000-0000-4000-8000-{number - 1:012d}" if number > 1 else None,
+        "uuid": f"{first}-{number:012d}",
+        "parentUuid": f"{first}-{number - 1:012d}" if number > 1 else None,
         "sessionId": session,
         "isSidechain": False,
         "cwd": cwd,

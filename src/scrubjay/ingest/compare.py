@@ -8,15 +8,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
-from scrubjay.ingest.sources.files import DEFAULT_INCLUDE, FileState, Scan, scan
+from scrubjay.ingest.sources.files import DEFAULT_INCLUDE, TRANSCRIPT_INCLUDE, FileState, Scan, scan
 from scrubjay.memory.records import Document, Source
+
+BESIDE: Final = ("storage/message/", "storage/part/", "storage/session_diff/")
+"""Folders of OpenCode whose many files are read with the session they belong to, and are no transcripts alone."""
 
 
 def look(source: Source, until: float = math.inf) -> Scan:
     """Return the files of a source; until the clock (``time.monotonic``) says stop."""
     include = source.include or DEFAULT_INCLUDE
-    return scan(Path(source.root), include=include, exclude=source.exclude, until=until)
+    exclude = (*source.exclude, *BESIDE) if TRANSCRIPT_INCLUDE[0] in include else source.exclude
+    return scan(Path(source.root), include=include, exclude=exclude, until=until)
 
 
 def compare(found: Scan, known: Mapping[str, Document]) -> tuple[list[FileState], list[str]]:

@@ -20,6 +20,7 @@ from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.scrub import scrub
 from scrubjay.ingest.sources.files import FileState
+from scrubjay.ingest.sources.read import opened
 from scrubjay.ingest.sources.transcripts.due import continues
 from scrubjay.ingest.sources.transcripts.follow import follow
 from scrubjay.ingest.sources.transcripts.format import Broken, Format, Left
@@ -105,9 +106,10 @@ def converse(
         SourceError: The file as a whole cannot be read.
     """
     known, moved_from = old
-    path = Path(talk.source.root) / state.path
+    root = Path(talk.source.root)
+    path = root / state.path
     stamp = replace(versions(talk.chunks), extractor=form.version)
-    with path.open("rb") as file, path.open("rb") as again:
+    with opened(root, state.path) as file, opened(root, state.path) as again:
         cursor = resumed(file, form, known)
         title = known.title if known is not None and cursor else path.name
         numbers: dict[str, int] = {}
@@ -124,7 +126,7 @@ def converse(
             labelled = Labelled(document, tuple(with_ids), (), (), moved_from if first else None, grows=True)
             return Ready(labelled, [""] * len(with_ids))
 
-        for step in follow(file, form, Path(talk.source.root), state.path, cursor):
+        for step in follow(file, form, root, state.path, cursor):
             for found in step.found:
                 if isinstance(found, Turn):
                     turns.append(found)
@@ -179,7 +181,7 @@ def _pieces(talk: Talk, state: FileState, turn: Turn, heard: Heard) -> tuple[str
     project = talk.project(turn.cwd or "", turn.remote) if turn.cwd or turn.remote else None
     for piece, passage in enumerate(chunk(clean.text, name="", settings=talk.chunks)):
         content = clean.text[passage.start : passage.end]
-        parts = ("turn", talk.source.key, turn.agent, turn.session, turn.key, str(piece))
+        parts = ("turn", talk.source.key, turn.agent, turn.key, str(piece))
         place = Place(
             talk.source.id, state.path, turn.line * PIECES + min(piece, PIECES - 1),
             turn.start, turn.end, turn.line, turn.line,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay.errors import InputError
-from scrubjay.ingest.sources.files import TRANSCRIPT_INCLUDE, scan
-from scrubjay.ingest.talks import AUTOMATIC, ENDINGS, form_of
+from scrubjay.ingest.sources.files import TRANSCRIPT_INCLUDE, like_transcript, scan
+from scrubjay.ingest.talks import AUTOMATIC, form_of
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.records import Source
 from scrubjay.memory.scope import Scope
@@ -51,7 +51,7 @@ def register(store: Store, scope: Scope, path: Path, wish: Source) -> Source:
                 f"{full} is not there. Nothing was synced.", hint="name a folder or file that exists"
             )
         single = full.is_file()
-        if single and full.name.lower().endswith(ENDINGS) and form_of(str(full.parent), full.name) is None:
+        if single and like_transcript(full.name) and form_of(str(full.parent), full.name) is None:
             raise InputError(
                 f"{full} is no transcript that is known. Nothing was synced.",
                 hint="docs/transcripts.md describes the formats, with one for your own tools",

@@ -13,14 +13,14 @@ from scrubjay.ingest.converse import Heard, Talk, converse, mark, unknown
 from scrubjay.ingest.label import Labelled
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.run import Run
-from scrubjay.ingest.sources.files import DEFAULT_INCLUDE, TRANSCRIPT_INCLUDE, FileState
+from scrubjay.ingest.sources.files import DEFAULT_INCLUDE, TRANSCRIPT_INCLUDE, FileState, like_transcript
+from scrubjay.ingest.sources.read import opened
 from scrubjay.ingest.sources.transcripts.format import HEAD_BYTES, Format
 from scrubjay.ingest.sources.transcripts.recognise import recognise
 from scrubjay.ingest.write import Ready
 from scrubjay.memory.records import Document, Source
 from scrubjay.memory.reports import Trouble
 
-ENDINGS: Final = (".jsonl", ".json")
 AUTOMATIC: Final = (*DEFAULT_INCLUDE, *TRANSCRIPT_INCLUDE)
 """Patterns of a source in which transcripts were found when it was registered (`register`)."""
 NONE: Final = "no transcript"
@@ -29,11 +29,10 @@ NONE: Final = "no transcript"
 
 def form_of(root: str, path: str) -> Format | None:
     """Return which tool wrote a file, None for a file that is no transcript or cannot be read."""
-    full = Path(root) / path
     try:
-        with full.open("rb") as file:
-            return recognise(full.as_posix(), file.read(HEAD_BYTES))
-    except OSError:
+        with opened(Path(root), path) as file:
+            return recognise((Path(root) / path).as_posix(), file.read(HEAD_BYTES))
+    except (OSError, SourceError):
         return None  # whoever reads it whole says why it cannot be read
 
 
@@ -49,7 +48,7 @@ def talks(
         known: The source's documents.
         gone: Paths of documents whose file is gone; that of a transcript which is this one is taken out.
     """
-    if not state.path.lower().endswith(ENDINGS):
+    if not like_transcript(state.path):
         return None
     form = form_of(source.root, state.path)
     if form is None:
@@ -80,7 +79,7 @@ def _stored(
     """Return a transcript's document as it is stored, and where it stood if it was moved."""
     if state.path in known:
         return known[state.path], None
-    with (Path(source.root) / state.path).open("rb") as file:
+    with opened(Path(source.root), state.path) as file:
         for path in gone:
             old = known[path]
             if 0 < old.cursor <= state.size and mark(file, old.cursor) == old.content_hash:

@@ -32,15 +32,24 @@ from scrubjay.ingest.sources.ignore import IGNORE_FILES, Ignore, Include, skippe
 from scrubjay.ingest.sources.read import MOST_BYTES, FileText, read, within
 
 __all__ = [
-    "DEFAULT_INCLUDE", "MOST_BYTES", "TRANSCRIPT_INCLUDE", "FileState", "FileText", "Problem", "Scan", "read", "scan",
-]  # fmt: skip
+    "DEFAULT_INCLUDE",
+    "MOST_BYTES",
+    "TRANSCRIPT_INCLUDE",
+    "FileState",
+    "FileText",
+    "Problem",
+    "Scan",
+    "like_transcript",
+    "read",
+    "scan",
+]
 
 LOOKS = 64  # entries between two looks at the clock: about half a millisecond
 # What the Markdown chunker reads as it is meant. reStructuredText and Org have other headings, so their
 # sections would come out untitled: they are taken when `include` asks for them.
 DEFAULT_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
 # What a folder with transcripts in it holds besides; which of these files are some is told by their content.
-TRANSCRIPT_INCLUDE = ("*.jsonl", "*.json")
+TRANSCRIPT_INCLUDE = ("*.jsonl", "*.json", "*.jsonl.reset.*", "*.jsonl.deleted.*", "opencode*.db")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +139,15 @@ def scan(
     return _Walk(top, taking, leaving, until).run()
 
 
+def like_transcript(path: str) -> bool:
+    """Return whether a file's name is one that transcripts have; they are read piece by piece, however large."""
+    name = path.rpartition("/")[2].lower()
+    log = name.endswith(".json") or ".jsonl" in name[-40:]
+    return log or (name.startswith("opencode") and name.endswith(".db"))
+
+
 def _single(root: Path, info: os.stat_result) -> Scan:
-    if info.st_size > MOST_BYTES:
+    if info.st_size > MOST_BYTES and not like_transcript(root.name):
         return Scan((), (_too_large(root.name, info.st_size),), False)
     return Scan((FileState(root.name, info.st_mtime_ns, info.st_size),), (), False)
 
@@ -250,7 +266,7 @@ class _Walk:
     def _file(self, path: str, info: os.stat_result) -> None:
         if not self._spelt(path):
             return
-        if info.st_size > MOST_BYTES:
+        if info.st_size > MOST_BYTES and not like_transcript(path):
             self.problems.append(_too_large(path, info.st_size))
         else:
             self.files.append(FileState(path, info.st_mtime_ns, info.st_size))

@@ -14,6 +14,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from scrubjay.errors import SourceError
 
@@ -80,6 +81,22 @@ def read(root: Path, path: str) -> FileText:
             return FileText(_decode(data, path), digest, after.st_mtime_ns, after.st_size)
     message = f"{path} changed during each of {READ_ATTEMPTS} readings; what was stored of it before is kept."
     raise SourceError(message, hint="it will be read at the next sync")
+
+
+def opened(root: Path, path: str) -> BinaryIO:
+    """Open a file of a source for reading its bytes, of whatever size.
+
+    Raises:
+        SourceError: It lies outside the root, or is no regular file.
+        OSError: It cannot be opened.
+    """
+    descriptor = _open(root, path)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise SourceError(
+            f"{path} is not a regular file; it was not read.", hint="leave it out in .scrubjayignore"
+        )
+    return os.fdopen(descriptor, "rb")
 
 
 def within(real: str, top: str) -> bool:

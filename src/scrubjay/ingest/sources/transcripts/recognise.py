@@ -6,12 +6,30 @@ a file of another tool, as far as is known (tests). The generic format is last.
 
 from __future__ import annotations
 
-from scrubjay.ingest.sources.transcripts import claude_code, codex, generic
+from scrubjay.ingest.sources.transcripts import (
+    chatgpt,
+    claude_code,
+    claude_export,
+    codex,
+    gemini,
+    gemini_whole,
+    generic,
+    openclaw,
+    opencode,
+    opencode_db,
+)
 from scrubjay.ingest.sources.transcripts.format import HEAD_BYTES, Format
 
 FORMATS: tuple[Format, ...] = (
     claude_code.FORMAT,
     codex.FORMAT,
+    openclaw.FORMAT,
+    gemini.FORMAT,
+    opencode_db.FORMAT,
+    chatgpt.FORMAT,
+    claude_export.FORMAT,
+    gemini_whole.FORMAT,
+    opencode.FORMAT,
     generic.FORMAT,
 )
 
