@@ -8,8 +8,9 @@ word's statistics are the sums over the segments that a reader may see, and noth
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -22,6 +23,8 @@ from scrubjay.store.sqlite import pack
 from scrubjay.store.table import COLUMNS, STATUS_CODE, TIER_CODE
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from scrubjay.store.sqlite.database import Database
 
 
@@ -54,29 +57,28 @@ def _put_segment(
     db: Database, owner: tuple[int, str, int], entries: Sequence[Entry], terms: dict[str, int]
 ) -> None:
     columns = np.zeros(len(entries), COLUMNS)
-    slots: dict[int, list[int]] = defaultdict(list)
-    counts: dict[int, bytearray] = defaultdict(bytearray)
-    own: list[tuple[int, int, bytes]] = []
-    for slot, entry in enumerate(entries):
-        columns[slot] = _column(db, entry)
-        numbers = []
-        for term, count in entry.memory.terms.counts.items():
-            number = terms[term]
-            numbers.append(number)
-            slots[number].append(slot)
-            counts[number].append(count if count < MOST_COUNTED else MOST_COUNTED)
-        own.append((entry.num, slot, pack.pack_terms(numbers)))
+    languages = {
+        code: language_number(db, code) for code in dict.fromkeys(entry.memory.language for entry in entries)
+    }
+    columns[:] = [_column(entry, languages[entry.memory.language]) for entry in entries]
     db.execute(
         "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) "
         f"VALUES (?,?,?,?,?,?,{pack.FIRST_VERSION},?)",
         (*owner, len(entries), len(entries), int(columns["length"].sum()), columns.tobytes()),
     )
     segment = db.last_insert_rowid()
-    db.executemany("INSERT INTO slot VALUES (?, ?, ?, ?)", ((num, segment, slot, t) for num, slot, t in own))
+    slots, numbers, counts = _occurrences(entries, terms)
+    by_memory = np.lexsort((numbers, slots))
+    own = numbers[by_memory].astype("<u4").tobytes()
+    ends = np.searchsorted(slots[by_memory], np.arange(len(entries) + 1)).tolist()
     db.executemany(
-        "INSERT INTO posting VALUES (?, ?, ?)",
-        ((segment, n, np.array(slots[n], "<u2").tobytes() + bytes(counts[n])) for n in sorted(slots)),
+        "INSERT INTO slot VALUES (?, ?, ?, ?)",
+        [
+            (entry.num, segment, slot, own[4 * first : 4 * last])
+            for slot, (entry, (first, last)) in enumerate(zip(entries, pairwise(ends), strict=True))
+        ],
     )
+    db.executemany("INSERT INTO posting VALUES (?, ?, ?)", _postings(segment, slots, numbers, counts))
     by_model: dict[str, list[tuple[int, Codes]]] = defaultdict(list)
     for slot, entry in enumerate(entries):
         for fingerprint, codes in entry.memory.vectors.items():
@@ -85,12 +87,37 @@ def _put_segment(
         put_vectors(db, segment, model_number(db, owner[0], fingerprint), rows)
 
 
-def _column(db: Database, entry: Entry) -> tuple[int, ...]:
+def _occurrences(
+    entries: Sequence[Entry], terms: dict[str, int]
+) -> tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]:
+    """Return slot, term number and count of each term of each memory, in the order of the slots."""
+    held = [entry.memory.terms.counts for entry in entries]
+    sizes = [len(counts) for counts in held]
+    total = sum(sizes)
+    numbers = np.fromiter(map(terms.__getitem__, chain.from_iterable(held)), np.uint32, total)
+    counts = np.fromiter(chain.from_iterable(counts.values() for counts in held), np.int64, total)
+    slots = np.repeat(np.arange(len(entries), dtype=np.uint16), sizes)
+    return slots, numbers, np.minimum(counts, MOST_COUNTED).astype(np.uint8)
+
+
+def _postings(
+    segment: int, slots: NDArray[np.uint16], numbers: NDArray[np.uint32], counts: NDArray[np.uint8]
+) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the rows of the posting table, by term: cut from one array, for most lists hold a few memories."""
+    order = np.argsort(numbers, kind="stable")
+    numbers = numbers[order]
+    firsts = np.flatnonzero(np.diff(numbers, prepend=0))  # no term has the number 0
+    places, frequencies = slots[order].astype("<u2").tobytes(), counts[order].tobytes()
+    bounds = pairwise([*firsts.tolist(), len(numbers)])
+    for term, (first, last) in zip(numbers[firsts].tolist(), bounds, strict=True):
+        yield segment, term, places[2 * first : 2 * last] + frequencies[first:last]
+
+
+def _column(entry: Entry, language: int) -> tuple[int, ...]:
     record: Record = entry.memory.record
     parsed = parse_id(record.id)
     assert parsed is not None
     at = record.event.start if record.event is not None else record.recorded_at
-    language = language_number(db, entry.memory.language)
     length = min(entry.memory.terms.length, 2**32 - 1)
     return (parsed[1], entry.num, at, length, TIER_CODE[record.tier], STATUS_CODE[record.status], 1, language)
 

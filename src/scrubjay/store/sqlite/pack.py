@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -53,11 +53,6 @@ def unpack_vectors(blob: bytes, rows: int, dimensions: int) -> Vectors:
 def row_offsets(row: int, rows: int, dimensions: int) -> tuple[int, int]:
     """Return where a row's scale and numbers begin inside a vector blob."""
     return rows * 2 + row * 4, rows * 6 + row * dimensions
-
-
-def pack_terms(terms: Iterable[int]) -> bytes:
-    """Return a memory's term numbers as bytes, ascending."""
-    return np.array(sorted(terms), dtype="<u4").tobytes()
 
 
 def unpack_terms(data: bytes) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.store.sqlite.pack import unpack_terms
@@ -22,32 +22,24 @@ class Vocabulary:
     """Numbers of terms, remembered by one process between its transactions."""
 
     def __init__(self) -> None:
-        self._numbers: dict[tuple[int, str], int] = {}
+        self._numbers: dict[int, dict[str, int]] = {}
         self._epoch = 0
 
     def numbers(self, db: Database, tenant: int, terms: Iterable[str]) -> dict[str, int]:
         """Return the number of each term, given now to those that are new. Call it inside a transaction."""
         (epoch,) = db.execute("SELECT value FROM counter WHERE name = 'epoch'").fetchone()
-        if epoch != self._epoch or len(self._numbers) > MOST_REMEMBERED:
+        if epoch != self._epoch or sum(map(len, self._numbers.values())) > MOST_REMEMBERED:
             self._numbers.clear()  # another process may have removed terms
             self._epoch = epoch
-        found = {}
-        for term in set(terms):
-            number = self._numbers.get((tenant, term))
-            if number is None:
-                number = self._obtain(db, tenant, term)
-                self._numbers[tenant, term] = number
-            found[term] = number
-        return found
-
-    def _obtain(self, db: Database, tenant: int, term: str) -> int:
-        row = db.execute("SELECT id FROM term WHERE tenant = ? AND text = ?", (tenant, term)).fetchone()
-        if row is not None:
-            return int(row[0])
-        db.execute("INSERT INTO term (tenant, text) VALUES (?, ?)", (tenant, term))
-        number = db.last_insert_rowid()
-        db.execute("INSERT INTO term_gram (rowid, text) VALUES (?, ?)", (number, padded(term)))
-        return number
+        known = self._numbers.setdefault(tenant, {})
+        wanted = set(terms)
+        unknown = sorted(wanted.difference(known))  # in order: so the index grows at neighbouring places
+        found = db.executemany(
+            "SELECT text, id FROM term WHERE tenant = ? AND text = ?", ((tenant, term) for term in unknown)
+        )
+        known.update(found.fetchall())
+        known.update(_put(db, tenant, [term for term in unknown if term not in known]))
+        return {term: known[term] for term in wanted}
 
     def discard(self) -> None:
         """Forget the numbers: the transaction that gave some of them was rolled back."""
@@ -70,6 +62,19 @@ class Vocabulary:
         db.execute("INSERT INTO term_gram (term_gram) VALUES ('optimize')")
         db.execute("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
         self.discard()
+
+
+def _put(db: Database, tenant: int, terms: Sequence[str]) -> dict[str, int]:
+    """Give numbers to new terms. None was ever given before, so that an old mention of one means no other term."""
+    last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'term'").fetchone()
+    first = 1 if last is None else int(last[0]) + 1
+    numbers = {term: number for number, term in enumerate(terms, first)}
+    db.executemany(
+        "INSERT INTO term (tenant, text, id) VALUES (?, ?, ?)", ((tenant, *row) for row in numbers.items())
+    )
+    grams = ((number, padded(term)) for term, number in numbers.items())
+    db.executemany("INSERT INTO term_gram (rowid, text) VALUES (?, ?)", grams)
+    return numbers
 
 
 def padded(term: str) -> str:
