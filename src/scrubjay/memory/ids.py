@@ -63,6 +63,7 @@ def category_id(secret: bytes, parts: tuple[str, ...]) -> str:
     return f"{CATEGORY_PREFIX}{memory_key(secret, ('category', *parts)):0{DIGITS}x}"
 
 
+@lru_cache(maxsize=65_536)
 def parse_node(node: str) -> tuple[str, int] | None:
     """Return the tier (or ``concept``, ``category``) and number of a whole id, None when it is not one.
 

@@ -60,7 +60,7 @@ def _edges(rule: str, pairs: Sequence[Any], step: int, wanted: set[str]) -> Iter
 
 def _projects(seen: Seen, hashes: Sequence[int], wanted: set[str]) -> Iterator[Edge]:
     heads = seen.db.execute(
-        f"SELECT m.project, {ROW.format('m')} FROM memory m WHERE {seen.among()} "
+        f"SELECT m.project, {ROW.format('m')} FROM memory m INDEXED BY memory_hash WHERE {seen.among()} "
         f"AND m.hash IN ({','.join('?' * len(hashes))}) AND {HEAD}",
         (*seen.own, *hashes),
     ).fetchall()

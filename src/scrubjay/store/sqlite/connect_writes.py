@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrubjay.errors import InputError
@@ -13,8 +14,9 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant
 from scrubjay.store.scope_check import UNTOUCHED, connectable, encodable, fileable, nameable, writable
-from scrubjay.store.sqlite import sights
-from scrubjay.store.sqlite.sights import BETWEEN_MEMORIES, KIND_CODE, LEADS_TO, Sight
+from scrubjay.store.sqlite import rows, sights
+from scrubjay.store.sqlite.seen import Seen
+from scrubjay.store.sqlite.sights import INWARD, KIND_CODE, LEADS_TO, Sight
 from scrubjay.store.table import TIER_CODE
 
 if TYPE_CHECKING:
@@ -50,9 +52,9 @@ class Connections:
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
         self._db = db
         self._tenant = tenant.number
-        self._generation = tenant.generation
         self._scope = scope
         self._keys = scope.keys
+        self._seen = Seen(db, tenant.number, tenant.generation, self._keys)
         self._makers: dict[tuple[str, str, str | None], int] = {}
         self._sights: dict[sights.Name, int] = {}
 
@@ -149,16 +151,13 @@ class Connections:
             writable(self._scope, edge.key, f"The edge from {edge.src} to {edge.dst}")
             connectable(edge)
         self._take_away(change)
-        ends: dict[str, End | None] = {}
+        ends = self._ends(node for edge in change.edges for node in (edge.src, edge.dst))
         fresh = []
         for edge in change.edges:
-            for node in (edge.src, edge.dst):
-                if node not in ends:
-                    ends[node] = self._end(node)
-            src, dst = ends[edge.src], ends[edge.dst]
-            if src is not None and dst is not None:
-                numbers = (src.number, KIND_CODE[edge.kind], dst.number, self._sight(edge.key, src, dst))
-                fresh.append((self._tenant, *numbers, *sights.kept(edge), self._maker(edge)))
+            if edge.src in ends and edge.dst in ends:
+                src, dst = ends[edge.src], ends[edge.dst]
+                name = (src.number, KIND_CODE[edge.kind], dst.number, self._sight(edge.key, src, dst))
+                fresh.append((self._tenant, *name, *sights.kept(edge), self._maker(edge)))
         fresh.sort(key=lambda row: row[:4])  # a stable sort: of two of one name the later one counts
         self._db.executemany(PUT, fresh)
 
@@ -167,59 +166,50 @@ class Connections:
         seen = sights.visible(self._db, self._tenant, self._keys) if change.of and kinds else []
         if not seen:
             return
-        for node in dict.fromkeys(change.of):
-            end = self._end(node)
-            for kind in kinds if end is not None else ():
-                self._remove(seen, kind, {"src": end}, FOUND.format("e"))
-                if change.inward:
-                    self._remove(seen, kind, {"dst": end}, FOUND.format("e"))
+        ends = list(self._ends(change.of).values())
+        for batch in rows.batches([end.number for end in ends if end.tier >= 0]):
+            for kind in kinds:
+                self._remove(seen, kind, {"src": batch}, FOUND.format("e"))
+        for kind in kinds if change.inward else ():
+            of_kind = [end.number for end in ends if (end.tier < 0) == (kind in LEADS_TO)]
+            for batch in rows.batches(of_kind):
+                self._remove(seen, kind, {"dst": batch}, FOUND.format("e"))
 
     def _drop_edges(self, edges: Iterable[tuple[str, str, str]]) -> None:
+        edges = [edge for edge in edges if edge[1] in KIND_CODE]
         seen = sights.visible(self._db, self._tenant, self._keys)
+        ends = self._ends(node for src, _, dst in edges for node in (src, dst))
         for src, kind, dst in edges:
-            if kind in KIND_CODE:
-                self._remove(seen, kind, {"src": self._end(src), "dst": self._end(dst)}, "1")
+            if src in ends and dst in ends and (ends[dst].tier < 0) == (kind in LEADS_TO):
+                self._remove(seen, kind, {"src": [ends[src].number], "dst": [ends[dst].number]}, "1")
 
-    def _remove(self, seen: Iterable[Sight], kind: str, ends: Mapping[str, End | None], only: str) -> None:
-        """Remove the visible edges of a kind that have these ends; ``only`` is a further condition."""
+    def _remove(self, seen: Iterable[Sight], kind: str, ends: Mapping[str, Sequence[int]], only: str) -> None:
+        """Remove the visible edges of a kind that have any of these sources, of these ends; and ``only``."""
         to = LEADS_TO.get(kind)
-        conditions, values = [only], [self._tenant, KIND_CODE[kind]]
-        for name, end in ends.items():
-            if end is None or (end.tier < 0) != (name == "dst" and to is not None):
-                return
-            conditions.append(f"e.{name} = ?")
-            values.append(end.number)
-        if to is not None:
-            conditions.append(sights.known(to, self._keys))
+        known = f"AND {sights.known(to, self._keys)}" if to is not None else ""
+        among = " AND ".join(f"e.{name} IN ({','.join('?' * len(held))})" for name, held in ends.items())
         self._db.execute(
-            f"DELETE FROM edge AS e WHERE e.tenant = ? AND e.kind = ? AND e.sight IN ({sights.codes(seen)}) "
-            f"AND {' AND '.join(conditions)}",
-            (*values, *(self._keys if to is not None else ())),
+            f"DELETE FROM edge AS e {'' if 'src' in ends else INWARD} WHERE e.tenant = ? AND e.kind = ? "
+            f"AND {among} {known} AND e.sight IN ({sights.codes(seen)}) AND {only}",
+            (self._tenant, KIND_CODE[kind], *chain(*ends.values()), *(self._keys if to is not None else ())),
         )
 
-    def _end(self, node: str) -> End | None:
-        """Return what an edge knows a visible memory, concept or category by, None where there is none."""
-        found = sights.parsed(node)
-        if found is None:
-            return None
-        of, tier, number = found
-        if of == "memory":
-            row = self._memory(number)
-            return End(number, row[1], tier) if row and row[0] == tier and row[1] in self._keys else None
-        row = self._db.execute(
-            "SELECT e.num FROM node e WHERE e.tenant = ? AND e.kind = ? AND e.hash = ? "
-            f"AND {sights.known(of, self._keys, 'e.num')}",
-            (self._tenant, of, number, *self._keys),
-        ).fetchone()
-        return None if row is None else End(row[0], "", -1)
-
-    def _memory(self, number: int) -> tuple[int, str] | None:
-        """Return tier and key of the memory of a hash."""
-        row = self._db.execute(
-            "SELECT tier, key FROM memory WHERE tenant = ? AND hash = ? AND generation = ?",
-            (self._tenant, number, self._generation),
-        ).fetchone()
-        return None if row is None else (TIER_CODE[row[0]], row[1])
+    def _ends(self, nodes: Iterable[str]) -> dict[str, End]:
+        """Return what edges know those of these memories, concepts and categories by that are visible."""
+        wanted = set(nodes)
+        found: dict[str, End] = {}
+        asked = sights.by_kind(wanted)
+        for batch in rows.batches(asked["memory"]):
+            held = self._db.execute(
+                f"SELECT m.tier, m.hash, m.key FROM memory m WHERE {self._seen.among()} AND m.hash IN "
+                f"({','.join('?' * len(batch))})",
+                (*self._seen.own, *batch),
+            ).fetchall()
+            found |= {rows.from_hash(tier, n): End(n, key, TIER_CODE[tier]) for tier, n, key in held}
+        for kind in LEADS_TO.values():
+            nodes_seen = sights.nodes(self._seen, kind, asked[kind])
+            found |= {node: End(number, "", -1) for number, node in nodes_seen.items()}
+        return {node: end for node, end in found.items() if node in wanted}
 
     def _sight(self, key: str, src: End, dst: End) -> int:
         name = (key, src.key, src.tier, dst.key, dst.tier)
@@ -239,47 +229,3 @@ class Connections:
                 self._db.execute(insert, (self._tenant, *name))
             self._makers[name] = self._db.last_insert_rowid() if row is None else int(row[0])
         return self._makers[name]
-
-
-def settle(db: Database, tenant: Tenant, before: Mapping[int, tuple[str, str]]) -> None:
-    """Put the edges of memories right that were removed or replaced.
-
-    Args:
-        db: Inside a transaction.
-        tenant: The tenant, with the generation that counts.
-        before: Hash of a memory to the tier and key that it had. One that is not there any more loses its
-            edges on both sides; those of one that has another key now are seen by others.
-    """
-    for number, (tier, key) in before.items():
-        row = db.execute(
-            "SELECT tier, key FROM memory WHERE tenant = ? AND hash = ? AND generation = ?",
-            (tenant.number, number, tenant.generation),
-        ).fetchone()
-        sides = ("src = ?", f"kind IN ({BETWEEN_MEMORIES}) AND dst = ?")
-        if row is None or row[0] != tier:
-            for side in sides:
-                db.execute(f"DELETE FROM edge WHERE tenant = ? AND {side}", (tenant.number, number))
-        elif row[1] != key:
-            for side, column in zip(sides, ("src_key", "dst_key"), strict=True):
-                _show(db, tenant.number, (side, number), column, row[1])
-
-
-def _show(db: Database, tenant: int, side: tuple[str, int], column: str, key: str) -> None:
-    """Renumber the sights of the edges at one side of a memory, whose key is another now."""
-    where, number = side
-    found = db.execute(
-        f"SELECT id, key, src_key, src_tier, dst_key, dst_tier FROM sight WHERE id IN "
-        f"(SELECT sight FROM edge WHERE tenant = ? AND {where})",
-        (tenant, number),
-    ).fetchall()
-    for code, *name in found:
-        name[1 if column == "src_key" else 3] = key
-        db.execute(
-            f"UPDATE edge SET sight = ? WHERE tenant = ? AND {where} AND sight = ?",
-            (sights.obtain(db, tenant, tuple(name)), tenant, number, code),
-        )
-
-
-def any_edges(db: Database, tenant: int) -> bool:
-    """Return whether a tenant has edges at all: where there are none, removing a memory costs nothing more."""
-    return db.execute("SELECT 1 FROM edge WHERE tenant = ? LIMIT 1", (tenant,)).fetchone() is not None

@@ -14,7 +14,7 @@ from scrubjay.memory.tiers import TIERS
 from scrubjay.store.sqlite import rows, sights
 from scrubjay.store.sqlite.pack import SIGN
 from scrubjay.store.sqlite.seen import Seen
-from scrubjay.store.sqlite.sights import FROM, KIND_CODE, LEADS_TO, WEIGHT, Sight
+from scrubjay.store.sqlite.sights import FROM, INWARD, KIND_CODE, LEADS_TO, WEIGHT, Sight
 
 CATEGORY = "c.key, c.kind, c.name, c.parent, c.abstract, c.overview, c.model, c.centroid, c.at, c.built"
 
@@ -94,9 +94,9 @@ class Graph:
         return [
             edge
             for one in dict.fromkeys(ids)
-            if (found := sights.parsed(one))
+            if (node := sights.parsed(one))
             for kind in wanted
-            for edge in (self._inward if inward else self._outward)(found, kind, limit)
+            for edge in (self._inward if inward else self._outward)(node, kind, limit)
         ]
 
     def _outward(self, node: tuple[str, int, int], kind: str, limit: int | None) -> list[Edge]:
@@ -104,43 +104,45 @@ class Graph:
         seen = [sight for sight in self._sights() if sight.src_tier == tier]
         if of != "memory" or not seen:
             return []
-        asked, values = (kind, seen, limit), (number, KIND_CODE[kind])
-        condition, to = "e.src = ? AND e.kind = ?", LEADS_TO.get(kind)
+        condition, values = "e.src = ? AND e.kind = ?", (number, KIND_CODE[kind])
+        to = LEADS_TO.get(kind)
         if to is None:
-            return self._edges(asked, "e.dst", "", condition, values, "s.dst_tier, e.dst")
-        named = "CROSS JOIN node n ON n.num = e.dst"
+            found = self._rows(seen, "edge e", condition, values, ("e.dst", "s.dst_tier, e.dst", limit))
+            return [_edge(kind, row[0], row[1:]) for row in found]
+        named = "edge e CROSS JOIN node n ON n.num = e.dst"
         condition = f"{condition} AND {sights.known(to, self._keys)}"
-        return self._edges(asked, "n.hash", named, condition, (*values, *self._keys), "n.hash")
+        found = self._rows(seen, named, condition, (*values, *self._keys), ("n.hash", "n.hash", limit))
+        return [_edge(kind, row[0], row[1:]) for row in found]
 
     def _inward(self, node: tuple[str, int, int], kind: str, limit: int | None) -> list[Edge]:
         of, tier, number = node
         seen = [sight for sight in self._sights() if sight.dst_tier == tier]
-        ends = [number] if of == "memory" else list(self._nodes(of, "hash", [number]))
+        ends = [number] if of == "memory" else list(sights.nodes(self.seen, of, [number]))
         if of != LEADS_TO.get(kind, "memory") or not seen or not ends:
             return []
         condition, values = "e.kind = ? AND e.dst = ?", (KIND_CODE[kind], ends[0])
-        return self._edges((kind, seen, limit), str(number), "", condition, values, "s.src_tier, e.src")
+        found = self._rows(seen, f"edge e {INWARD}", condition, values, ("e.dst", "s.src_tier, e.src", limit))
+        return [_edge(kind, number, row[1:]) for row in found]
 
-    def _edges(
+    def _rows(
         self,
-        asked: tuple[str, Sequence[Sight], int | None],
-        end: str,
-        named: str,
+        seen: Sequence[Sight],
+        edges: str,
         condition: str,
         values: Sequence[object],
-        order: str,
-    ) -> list[Edge]:
-        kind, seen, limit = asked
+        asked: tuple[str, str, int | None],
+    ) -> list[Any]:
+        end, order, limit = asked
         several = len({sight.key for sight in seen}) > 1
         found = self._db.execute(
-            f"SELECT e.src, {end}, s.src_tier, s.dst_tier, s.key, {WEIGHT} AS weight, e.at, k.origin, k.rule, k.run, "
-            f"{FIRST if several else 1} AS place "
-            f"FROM edge e CROSS JOIN sight s ON s.id = e.sight CROSS JOIN maker k ON k.id = e.maker {named} "
+            f"SELECT {FIRST if several else 1} AS place, {end}, e.src, s.src_tier, s.dst_tier, s.key, "
+            f"{WEIGHT} AS weight, e.at, k.origin, k.rule, k.run FROM {edges} "
+            "CROSS JOIN sight s ON s.id = e.sight CROSS JOIN maker k ON k.id = e.maker "
             f"WHERE e.tenant = ? AND e.sight IN ({sights.codes(seen)}) AND {condition} "
             f"ORDER BY place, weight DESC, {order} LIMIT ?",
             (self._tenant, *values, -1 if limit is None else limit),
         ).fetchall()
-        return [_edge(kind, row[:-1]) for row in found if row[-1] == 1]
+        return [row[1:] for row in found if row[0] == 1]
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
         """Return how many edges of a kind lead to each id."""
@@ -150,7 +152,7 @@ class Graph:
         if ids is None:
             return self._by_id(of, self._counted(kind, "", ()))
         hashes = sights.hashes(of, ids)
-        ends = hashes if of == "memory" else list(self._nodes(of, "hash", hashes))
+        ends = hashes if of == "memory" else list(sights.nodes(self.seen, of, hashes))
         found: list[tuple[int, int, int]] = []
         for batch in rows.batches(ends):
             found += self._counted(kind, f"AND e.dst IN ({_marks(batch)})", batch)
@@ -172,12 +174,12 @@ class Graph:
         if of == "memory":
             tiers = {sight.code: TIERS[sight.dst_tier] for sight in self._sights()}
             return {memory_id(tiers[sight], end + SIGN): count for end, sight, count in counted}
-        names = self._nodes(of, "num", [end for end, _, _ in counted])
+        names = sights.named(self.seen, of, [end for end, _, _ in counted])
         return {names[end]: count for end, _, count in counted if end in names}
 
     def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
         """Return how often other concepts are referred to by the memories that refer to one."""
-        own = self._nodes("concept", "hash", sights.hashes("concept", [concept]))
+        own = sights.nodes(self.seen, "concept", sights.hashes("concept", [concept]))
         if not own:
             return {}, 0
         (end,) = own
@@ -196,13 +198,13 @@ class Graph:
             ).fetchall():
                 met[other] = met.get(other, 0) + 1
         met.pop(end, None)
-        names = self._nodes("concept", "num", list(met))
+        names = sights.named(self.seen, "concept", list(met))
         return {names[other]: count for other, count in met.items() if other in names}, len(looked)
 
     def members(self, categories: Sequence[str]) -> list[int]:
         """Return the numbers of the ids of memories that belong to any of these categories."""
         found: set[int] = set()
-        for end in self._nodes("category", "hash", sights.hashes("category", categories)):
+        for end in sights.nodes(self.seen, "category", sights.hashes("category", categories)):
             found |= {
                 src + SIGN
                 for (src,) in self._db.execute(
@@ -213,20 +215,9 @@ class Graph:
             }
         return sorted(found)
 
-    def _nodes(self, kind: str, column: str, values: Sequence[int]) -> dict[int, str]:
-        """Return number to id of those concepts or categories of these hashes or numbers that are seen."""
-        found: list[tuple[int, int]] = []
-        for batch in rows.batches(values):
-            found += self._db.execute(
-                f"SELECT e.num, e.hash FROM node e WHERE e.tenant = ? AND e.kind = ? "
-                f"AND e.{column} IN ({_marks(batch)}) AND {sights.known(kind, self._keys, 'e.num')}",
-                (self._tenant, kind, *batch, *self._keys),
-            ).fetchall()
-        return {num: sights.node_id(kind, number) for num, number in found}
 
-
-def _edge(kind: str, row: tuple[Any, ...]) -> Edge:
-    src, dst, src_tier, dst_tier, key, weight, at, *made = row
+def _edge(kind: str, dst: int, row: tuple[Any, ...]) -> Edge:
+    src, src_tier, dst_tier, key, weight, at, *made = row
     to = LEADS_TO.get(kind)
     end = sights.node_id(to, dst) if to is not None else memory_id(TIERS[dst_tier], dst + SIGN)
     return Edge(memory_id(TIERS[src_tier], src + SIGN), kind, end, key, weight, at + FROM, *made)

@@ -22,6 +22,8 @@ M002: Final = """
 ALTER TABLE memory ADD COLUMN abstract TEXT;
 ALTER TABLE memory ADD COLUMN overview TEXT;
 CREATE INDEX memory_project ON memory (tenant, project) WHERE project IS NOT NULL;
+-- Removing a memory looked through all tags.
+CREATE INDEX tag_num ON tag (num);
 CREATE INDEX memory_agent ON memory (tenant, agent) WHERE agent IS NOT NULL;
 -- The heads of a project, in the order of time; the condition is `chains.HEAD`.
 CREATE INDEX memory_head ON memory (tenant, project, coalesce(event_start, recorded_at)) WHERE project IS NOT NULL

@@ -18,7 +18,7 @@ from scrubjay.store.kept import Tenant
 from scrubjay.store.scope_check import of_a_generation
 from scrubjay.store.sqlite import registry, rows
 from scrubjay.store.sqlite.connect import immediate
-from scrubjay.store.sqlite.connect_writes import any_edges, settle
+from scrubjay.store.sqlite.settle import settle
 from scrubjay.store.sqlite.terms import Vocabulary
 from scrubjay.store.sqlite.vectors import Blocks
 from scrubjay.store.sqlite.writer import Writer
@@ -117,8 +117,7 @@ class SQLiteRebuild:
                 "UPDATE tenant SET generation = ? WHERE id = ?", (self._next.generation, self._next.number)
             )
             self._db.execute("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
-            if any_edges(self._db, self._next.number):
-                settle(self._db, self._next, self._changed())
+            settle(self._db, self._next, self._changed())
 
     def _changed(self) -> dict[int, tuple[str, str]]:
         """Return tier and key of the memories that the next generation does not hold with the same."""

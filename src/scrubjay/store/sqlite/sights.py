@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from scrubjay.memory.edges import STORED, Edge
 from scrubjay.memory.ids import DIGITS, parse_node
 from scrubjay.memory.tiers import CATEGORY_PREFIX, CONCEPT_PREFIX
+from scrubjay.store.sqlite import rows
 from scrubjay.store.sqlite.pack import SIGN
+from scrubjay.store.sqlite.seen import Seen
 from scrubjay.store.table import TIER_CODE
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ LEADS_TO: Final = {"references": "concept", "belongs": "category"}
 """What kinds lead to that do not lead to a memory."""
 BETWEEN_MEMORIES: Final = ",".join(str(KIND_CODE[kind]) for kind in STORED if kind not in LEADS_TO)
 """Codes of the other kinds, as SQL."""
+INWARD: Final = "INDEXED BY edge_inward"
+"""The planner, which has no figures, would scan the table for what leads to one end."""
 MILLION: Final = 1_000_000
 WEIGHT: Final = "CASE typeof(e.weight) WHEN 'integer' THEN e.weight / 1000000.0 ELSE e.weight END"
 FROM: Final = 1_893_456_000_000_000
@@ -110,9 +114,42 @@ def parsed(node: str) -> tuple[str, int, int] | None:
 
 def hashes(of: str, ids: Iterable[str]) -> list[int]:
     """Return the hashes, as kept, of those of these ids that are of a ``memory``, ``concept`` or ``category``."""
-    return [found[2] for one in ids if (found := parsed(one)) is not None and found[0] == of]
+    return by_kind(ids)[of]
+
+
+def by_kind(ids: Iterable[str]) -> dict[str, list[int]]:
+    """Return the hashes, as kept, of the memories, concepts and categories among these ids."""
+    found: dict[str, list[int]] = {"memory": [], "concept": [], "category": []}
+    for one in ids:
+        node = parsed(one)
+        if node is not None:
+            found[node[0]].append(node[2])
+    return found
 
 
 def node_id(kind: str, number: int) -> str:
     """Return the id of a concept or a category from its hash as kept."""
     return f"{PREFIX[kind]}{number + SIGN:0{DIGITS}x}"
+
+
+def nodes(seen: Seen, kind: str, hashes: Sequence[int]) -> dict[int, str]:
+    """Return number to id of the visible concepts or categories of these hashes."""
+    return _nodes(seen, kind, "e.tenant = ? AND e.kind = ? AND e.hash", hashes)
+
+
+def named(seen: Seen, kind: str, numbers: Sequence[int]) -> dict[int, str]:
+    """Return number to id of the visible ones of these concepts or categories."""
+    # The plus keeps the planner from going through all of the tenant's instead.
+    return _nodes(seen, kind, "+e.tenant = ? AND +e.kind = ? AND e.num", numbers)
+
+
+def _nodes(seen: Seen, kind: str, condition: str, values: Sequence[int]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for batch in rows.batches(values):
+        held = seen.db.execute(
+            f"SELECT e.num, e.hash FROM node e WHERE {condition} IN ({','.join('?' * len(batch))}) "
+            f"AND {known(kind, seen.keys, 'e.num')}",
+            (seen.tenant, kind, *batch, *seen.keys),
+        ).fetchall()
+        found |= {num: node_id(kind, number) for num, number in held}
+    return found

@@ -17,7 +17,8 @@ from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
 from scrubjay.store.sqlite import index, merge, models, registry, rows, terms
-from scrubjay.store.sqlite.connect_writes import Connections, GraphChange, any_edges, settle
+from scrubjay.store.sqlite.connect_writes import Connections, GraphChange
+from scrubjay.store.sqlite.settle import settle
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -51,7 +52,7 @@ class Writer:
             return
         self._apply(change)
         # Edges belong to no generation: those of a rebuild are put right when it ends.
-        if self._removed and self._scope is not None and any_edges(self._db, self._tenant.number):
+        if self._removed and self._scope is not None:
             settle(self._db, self._tenant, self._removed)
         self._removed.clear()
 
