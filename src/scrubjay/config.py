@@ -24,6 +24,7 @@ CONFIG_VARIABLE: Final = "SCRUBJAY_CONFIG"
 
 FUSIONS = ("auto", "rrf", "weighted")
 RUNTIMES = ("auto", "onnxruntime", "openvino")
+CONNECTING = ("concepts", "links", "similar", "categories")
 PROVIDERS = ("auto", "gemini", "openai", "openai-compatible", "sentence-transformers", "voyage")
 
 
@@ -159,6 +160,22 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
+class Connect:
+    """[connect]: what joins memories as they are written."""
+
+    stages: tuple[str, ...] = field(
+        default=CONNECTING,
+        metadata=word(
+            "What is done: concepts found and linked, links by name, automatic links, categories.",
+            kind="list",
+            choices=CONNECTING,
+        ),
+    )
+    similarity: float = field(default=0.8, metadata=number("Least cosine of an automatic link.", 0.0, 1.0))
+    links: int = field(default=10, metadata=whole("Most automatic links that a memory makes.", 1, 100))
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Every setting, checked.
 
@@ -186,6 +203,7 @@ class Settings:
     sync: Sync = field(default_factory=Sync)
     models: Models = field(default_factory=Models)
     notes: Notes = field(default_factory=Notes)
+    connect: Connect = field(default_factory=Connect)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
@@ -195,6 +213,7 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "sync": Sync,
     "models": Models,
     "notes": Notes,
+    "connect": Connect,
 }
 
 

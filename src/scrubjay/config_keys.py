@@ -41,7 +41,8 @@ class Key(NamedTuple):
         'a whole number from 1 to 1,000'
         """
         if self.choices:
-            return f"one of {', '.join(self.choices)}"
+            any_of = "any of" if self.kind == "list" else "one of"
+            return f"{any_of} {', '.join(self.choices)}"
         if self.kind not in ("whole", "number"):
             return KINDS[self.kind].words
         words, low, high = KINDS[self.kind].words, self.low, self.high
@@ -60,7 +61,7 @@ class Key(NamedTuple):
             ValueError: It cannot be a value of this setting; the message is ``takes``.
         """
         found = KINDS[self.kind].convert(self, value, base)
-        if self.choices and found not in self.choices:
+        if self.choices and not set(found if isinstance(found, tuple) else (found,)) <= set(self.choices):
             raise ValueError(self.takes)
         return found
 

@@ -44,6 +44,8 @@ class Settler:
         Args:
             everything: Look at all documents of the source, not only at those that were written.
         """
+        if "links" not in self._run.weaver.stages:
+            return
         at = now_micros()
         with self._run.store.reader(self._run.scope) as reader:
             documents = reader.documents(self._source.id)

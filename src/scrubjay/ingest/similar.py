@@ -1,6 +1,6 @@
 """Similar: memories with vectors -> the edges to those that tell of the same.
 
-Each memory is joined with the ten nearest that were there before it. A link is stored once, from the later
+Each memory is joined with the few nearest that were there before it. A link is stored once, from the later
 one, and read from both ends, so what others write never uses up anybody's room. Whoever sees a memory must
 see what it is joined with: a shared memory is joined with shared ones, a private one with any that its owner
 sees.
@@ -9,6 +9,7 @@ sees.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.memory.edges import Edge
@@ -22,16 +23,27 @@ if TYPE_CHECKING:
 
     from scrubjay.store.base import Reader
 
-LINKS: Final = 10
-"""Most links that a memory makes."""
-FLOOR: Final = 0.8
-"""Least cosine. With the static model, of pairs from two documents of the Rust book .75 still tells of one
-thing ("Sharing Data", "Reference Cycles"); of a handbook's tables it joins any two tables (bench/LOG.md)."""
 LEAST_WORDS: Final = 12
 """Words below which a memory is joined with none: "yes, thanks" is like every other thanks."""
 
 
-def similar(reader: Reader, fingerprint: str, fresh: Sequence[Prepared], at: int) -> list[Edge]:
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """When two memories are joined.
+
+    Attributes:
+        floor: Least cosine. With the static model, of pairs from two documents of the Rust book .75 still tells
+            of one thing ("Sharing Data", "Reference Cycles"); of a handbook's tables it joins any two tables.
+        links: Most links that a memory makes.
+    """
+
+    floor: float = 0.8
+    links: int = 10
+
+
+def similar(
+    reader: Reader, fingerprint: str, fresh: Sequence[Prepared], at: int, nearness: Nearness
+) -> list[Edge]:
     """Return the edges from memories that are about to be written to those nearest to them.
 
     Args:
@@ -39,6 +51,7 @@ def similar(reader: Reader, fingerprint: str, fresh: Sequence[Prepared], at: int
         fingerprint: The base model, of which each has vectors.
         fresh: The memories, none of them stored as they are now.
         at: UTC microseconds of the edges.
+        nearness: When two are joined.
     """
     import numpy as np
 
@@ -47,7 +60,11 @@ def similar(reader: Reader, fingerprint: str, fresh: Sequence[Prepared], at: int
         return []
     queries = np.stack([_direction(memory, fingerprint) for memory in wordy])
     own = {memory.record.id for memory in fresh}
-    stored = reader.alike(fingerprint, queries, LINKS * 2, FLOOR) if reader.windows(fingerprint) else []
+    stored = (
+        reader.alike(fingerprint, queries, nearness.links * 2, nearness.floor)
+        if reader.windows(fingerprint)
+        else []
+    )
     near = reader.get(list({hit.id for hits in stored for hit in hits} - own))
     products = queries @ queries.T
     edges = []
@@ -55,15 +72,15 @@ def similar(reader: Reader, fingerprint: str, fresh: Sequence[Prepared], at: int
         found = {hit.id: hit.score for hit in (stored[place] if stored else ()) if hit.id in near}
         found = {other: score for other, score in found.items() if _apart(memory.record, near[other])}
         # Of the same batch only the earlier ones: the later one of two makes their link.
-        for before in np.flatnonzero(products[place, :place] >= FLOOR).tolist():
+        for before in np.flatnonzero(products[place, :place] >= nearness.floor).tolist():
             if _apart(memory.record, wordy[before].record):
                 found[wordy[before].record.id] = rounded(float(products[place, before]))
-        edges += _best(memory.record, found, at)
+        edges += _best(memory.record, found, at, nearness.links)
     return edges
 
 
-def _best(record: Record, found: Mapping[str, float], at: int) -> list[Edge]:
-    ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:LINKS]
+def _best(record: Record, found: Mapping[str, float], at: int, most: int) -> list[Edge]:
+    ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
     return [
         Edge(record.id, "similar", other, record.key, min(score, 1.0), at, rule="cosine")
         for other, score in ranked

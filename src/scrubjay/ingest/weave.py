@@ -8,9 +8,11 @@ what everybody sees who sees that key. So nothing that a person writes for thems
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
 from scrubjay.ingest.lexicon import Lexicon, Lexicons, earlier, lexicon
-from scrubjay.ingest.similar import similar
+from scrubjay.ingest.similar import Nearness, similar
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.edges import Edge
@@ -24,15 +26,32 @@ FOUND = ("references", "similar")
 """Kinds of edges that are made anew with every change of a memory."""
 
 
-UNSURE = -1
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is done to connect memories.
+
+    Attributes:
+        stages: Any of ``concepts``, ``links`` (by name), ``similar``, ``categories``.
+        nearness: When two memories are joined by likeness.
+    """
+
+    stages: tuple[str, ...] = ("concepts", "links", "similar", "categories")
+    nearness: Nearness = field(default_factory=Nearness)
+
+
+EVERYTHING: Final = Wish()
+UNSURE: Final = -1
 """Stands for the mark of a lexicon that knows more than the store, until what it learned is written."""
 
 
 class Weaver:
     """Connects what one call writes."""
 
-    def __init__(self, store: Store, scope: Scope, fingerprint: str, lexicons: Lexicons) -> None:
-        """Args: where to, who writes, the base model whose vectors tell what is alike, what is known already."""
+    def __init__(
+        self, store: Store, scope: Scope, fingerprint: str, lexicons: Lexicons, wish: Wish = EVERYTHING
+    ) -> None:
+        """Args: where to, who writes, the base model whose vectors tell what is alike, what is known, what to do."""
+        self._wish = wish
         self._store = store
         self._scope = scope
         self._fingerprint = fingerprint
@@ -42,11 +61,18 @@ class Weaver:
         self._earlier: list[Change] = []
         self.linked = 0
 
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """What is done."""
+        return self._wish.stages
+
     def learn(self, records: Sequence[Record]) -> None:
         """Find the concepts of memories that are about to be written, a window of them at a time.
 
         Memories that were written before and name one of them are linked with the next `changes`.
         """
+        if "concepts" not in self._wish.stages:
+            return
         at = now_micros()
         for key, same in _by_key(records).items():
             with self._store.reader(self._scope.seen_with(key)) as reader:
@@ -76,19 +102,22 @@ class Weaver:
         edges: list[Edge] = []
         for key, same in _by_key_prepared(fresh).items():
             with self._store.reader(self._scope.seen_with(key)) as reader:
-                words = (
-                    self._lexicons[key][1] if key in self._lexicons else lexicon(reader, key, self._lexicons)
-                )
-                named = [edge for memory in same for edge in words.references(memory.record, at)]
-                self.linked += len(named)
-                edges += named
-                edges += similar(reader, self._fingerprint, same, at)
+                if "concepts" in self._wish.stages:
+                    edges += self._references(reader, key, same, at)
+                if "similar" in self._wish.stages:
+                    edges += similar(reader, self._fingerprint, same, at, self._wish.nearness)
         before, after = self._concepts, self._earlier
         self._concepts, self._earlier = [], []
         if renewed:  # what others said of the earlier text may no longer hold
             after.append(PutEdges((), tuple(renewed), ("similar",), inward=True))
         after.append(PutEdges(tuple(edges), tuple(renewed), FOUND))
         return before, after
+
+    def _references(self, reader: Reader, key: str, same: Sequence[Prepared], at: int) -> list[Edge]:
+        words = self._lexicons[key][1] if key in self._lexicons else lexicon(reader, key, self._lexicons)
+        named = [edge for memory in same for edge in words.references(memory.record, at)]
+        self.linked += len(named)
+        return named
 
     def _look_back(self, reader: Reader, new: Sequence[Concept], key: str, at: int) -> None:
         words = Lexicon(new)

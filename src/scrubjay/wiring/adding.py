@@ -10,11 +10,11 @@ from pathlib import Path
 from scrubjay.errors import SourceError
 from scrubjay.ingest import add as store_path
 from scrubjay.ingest.noted import marked
-from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.new import NewMemory
 from scrubjay.memory.records import Record
 from scrubjay.memory.reports import Added
 from scrubjay.wiring.desk import Desk
+from scrubjay.wiring.weaving import weaving
 
 TITLE = 60
 """Characters of a memory's first line that stand in for a title in the note's heading."""
@@ -24,8 +24,7 @@ def add(desk: Desk, memories: Iterable[NewMemory]) -> list[Added]:
     """Add memories; those that are new are appended to today's note when settings name a notes folder."""
     wanted = list(memories)
     base = desk.lineup.writing()
-    weaver = Weaver(desk.store, desk.scope, base.model.fingerprint, desk.lexicons)
-    added = store_path.add(desk.store, desk.scope, base, wanted, weaver)
+    added = store_path.add(desk.store, desk.scope, base, wanted, weaving(desk, base))
     folder = desk.settings.notes.dir
     if folder is None:
         return added

@@ -13,12 +13,12 @@ from scrubjay.ingest.read import versions
 from scrubjay.ingest.rebuild import rebuild
 from scrubjay.ingest.register import register
 from scrubjay.ingest.run import Run, Tally
-from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.records import Source
 from scrubjay.memory.reports import Progress, Summary
 from scrubjay.memory.sources import apart
 from scrubjay.store.changes import DropSource, PutVersions
 from scrubjay.wiring.desk import Desk
+from scrubjay.wiring.weaving import weaving
 
 Report = Callable[[Progress], None]
 
@@ -50,7 +50,7 @@ def run(desk: Desk, chosen: Sequence[Source], started: float, progress: Report |
     tally = Tally()
     projects = Projects(desk.store, desk.scope)
     base = desk.lineup.writing()
-    weaver = Weaver(desk.store, desk.scope, base.model.fingerprint, desk.lexicons)
+    weaver = weaving(desk, base)
     job = Run(desk.store, desk.scope, base, chunks(desk), tally, projects, weaver, progress)
     known = _sources(desk)
     for source in chosen:
