@@ -11,10 +11,10 @@ it. Here a word is what must stand whole for a name to be meant: ``latest`` does
 * ``::``, ``/`` and ``@`` separate. What stands only inside a URL is not meant, so URLs are blotted out.
 * Accents and width are folded where that keeps one character one (all of Latin, Greek, Cyrillic; "ß" stays).
 
-Every character stays where it was, so that a find in the level text is a find in the text. ``spread`` then
-doubles the spaces, to let two names that share one both be found, and cuts unspaced scripts: within Han and
-Thai a name may stand anywhere; a run of katakana is one word, since "テスト" in "ラテスト" is the same mistake
-as "test" in "latest"; a Hangul word must begin with the name, for particles follow it.
+Every character stays where it was, so that a find in the level text is a find in the text. ``spread`` adds a
+space at both ends and cuts unspaced scripts: within Han and Thai a name may stand anywhere; a run of katakana
+is one word, since "テスト" in "ラテスト" is the same mistake as "test" in "latest"; a Hangul word must begin with
+the name, for particles follow it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,17 @@ from typing import Final
 from scrubjay.text.folding import fold, plain
 from scrubjay.text.scripts import holds_run
 
-_URL: Final = re.compile(r"\b[A-Za-z]{2,9}://[^\s<>)\]]+")
+_UNREAD: Final = (
+    ("://", re.compile(r"://[^\s<>)\]]+")),
+    ("](", re.compile(r"\]\([^()\s]+")),
+    ("][", re.compile(r"\]\[[^\]\n]+")),
+    ("]: ", re.compile(r"\]: [^\n]+")),
+    ('="', re.compile(r"<\w+\s[^<>]*=\"[^<>]*>")),
+)
+"""What stands in an address, a link's target or an HTML tag; each after what must be there for it."""
 _BLOT: Final = "\x03"
-_SHARP: Final = "\x02"
+APART: Final = "\x1f"
+"""Stays what it is: to level many names at once."""
 
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 _HANGUL = "\u1100-\u11ff\u3130-\u318e\uac00-\ud7fb"
@@ -50,7 +58,7 @@ class _Table(dict[int, str]):
         folded = plain(fold(char))
         if len(folded) != 1:  # ß, ligatures: to keep offsets they stay one
             folded = char.lower()
-        word = folded.isalnum() or folded in "_.+\x02\x03" or unicodedata.category(folded[0])[0] == "M"
+        word = folded.isalnum() or folded in "_.+\x02\x03\x1f" or unicodedata.category(folded[0])[0] == "M"
         self[code] = kept = folded if word and len(folded) == 1 else " "
         return kept
 
@@ -69,31 +77,35 @@ def level(text: str) -> str:
     return _levelled(text if text.isascii() else _typed(text))
 
 
+def blot(text: str, ink: str) -> str:
+    """Return a text of the same length in which addresses, targets of links and HTML tags are blotted out."""
+    for sign, unread in _UNREAD:
+        if sign in text:
+            text = unread.sub(lambda match: f"{match.group()[:2]}{ink * (len(match.group()) - 2)}", text)
+    return text
+
+
 def spread(text: str) -> tuple[str, Sequence[int] | None]:
-    """Return a level text with doubled spaces, and where each character stood if ``place`` cannot tell."""
+    """Return a level text between spaces, and where each character stood, if not one place before."""
     typed = text if text.isascii() else _typed(text)
     if not typed.isascii() and (holds_run(typed) or not unicodedata.is_normalized("NFC", typed)):
         return _spread_runs(typed)
-    return f"  {_levelled(typed).replace(' ', '  ')}  ", None
+    return f" {_levelled(typed)} ", None
 
 
-def place(spaced: str, at: int, origins: Sequence[int] | None) -> int:
-    """Return where in the text a word's character at ``at`` of a spread text stands."""
-    return origins[at] if origins is not None else at - spaced.count(" ", 0, at) // 2 - 1
+def place(at: int, origins: Sequence[int] | None) -> int:
+    """Return where in the text the character at ``at`` of a spread text stands."""
+    return at - 1 if origins is None else origins[at]
 
 
-def behind(spaced: str, last: int, origins: Sequence[int] | None) -> int:
+def behind(last: int, origins: Sequence[int] | None) -> int:
     """Return where in the text the first character after a word ending at ``last`` stands."""
-    here = place(spaced, last, origins) + 1
-    return here if origins is None else max(here, origins[last + 1])
+    return last if origins is None else max(origins[last] + 1, origins[last + 1])
 
 
 def pattern(name: str) -> str:
     """Return what to look for in a spread text to find a name; "" for a name without a word."""
-    spaced = (
-        _spread_runs(name)[0] if not name.isascii() and holds_run(name) else level(name).replace(" ", "  ")
-    )
-    words = spaced.strip(" ")
+    words = (level(name) if name.isascii() or not holds_run(name) else _spread_runs(name)[0]).strip(" ")
     if not words:
         return ""
     first = "" if _ANYWHERE.match(words) else " "
@@ -108,15 +120,10 @@ def _typed(text: str) -> str:
 
 def _levelled(text: str) -> str:
     text = text.replace("--", "__").replace("n't", "n_t").replace("C#", "C\x02").replace("F#", "F\x02")
-    if "://" in text:
-        text = _URL.sub(_blotted, text)
+    text = blot(text, _BLOT)
     made = text.translate(_ASCII if text.isascii() else _TABLE)
     made = made.replace(". ", "  ").replace("..", "  ").replace(" _", "  ").replace("_ ", "  ")
     return made[:-1] + " " if made.endswith(".") else made
-
-
-def _blotted(match: re.Match[str]) -> str:
-    return _BLOT * len(match.group())
 
 
 def _spread_runs(text: str) -> tuple[str, list[int]]:
@@ -130,11 +137,9 @@ def _spread_runs(text: str) -> tuple[str, list[int]]:
         else:
             composed.append(char)
             origins.append(at)
-    spaced, places = ["  "], [0, 0]
+    spaced, places = [" "], [0]
     for run in _RUN.finditer(level("".join(composed))):
-        for char, at in zip(run.group(), origins[run.start() : run.end()], strict=True):
-            spaced.append("  " if char == " " else char)
-            places += [at, at] if char == " " else [at]
-        spaced.append("  ")
-        places += [origins[run.end()] if run.end() < len(origins) else len(text)] * 2
+        spaced.append(run.group() + " ")
+        places += origins[run.start() : run.end()]
+        places.append(origins[run.end()] if run.end() < len(origins) else len(text))
     return "".join(spaced), places

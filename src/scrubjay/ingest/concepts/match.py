@@ -1,8 +1,9 @@
 """Match: str -> tuple[Mention, ...]. Which known concepts a text refers to.
 
-Names and text are compared as level words (``level``), all names at once (Aho and Corasick, 1975), leftmost
-and longest first: in "Docker Compose" only Docker Compose is meant, where that is known. A name also stands
-in the plural, and a plural of five letters or more in the singular, where no other name is spelt so.
+Names and text are compared as level words (``level``), all names at once (Aho and Corasick, 1975). A name counts
+within a longer one too: what is known of Docker Compose is asked for by "Docker" (bench/LOG.md: recall +.02).
+It also stands in the plural, and a plural of five letters or more in the singular, where no other name is
+spelt so.
 """
 
 from __future__ import annotations
@@ -14,21 +15,12 @@ from typing import Final
 import ahocorasick
 
 from scrubjay.ingest.concepts.level import behind, pattern, place, spread
-from scrubjay.ingest.concepts.normal import exact, is_common
+from scrubjay.ingest.concepts.normal import care, is_common
+from scrubjay.ingest.concepts.plural import ending
 from scrubjay.memory.concepts import Concept
 
-SHORTEST: Final = 3
-"""Letters of a word that may have a plural; "is" is not several "i"."""
-
-SHORTEST_PLURAL: Final = 5
-"""Letters from which on a final s is taken off: shorter words (AWS, news, bus) are too often names with one."""
-
-_SINGULAR: Final = frozenset(("rails", "series", "species", "windows", "pandas", "always", "perhaps"))
-"""Names that would mean something else without their s."""
-
-
-_HISSING: Final = ("ss", "x", "ch", "sh")
-_HISSING_PLURALS: Final = ("sses", "xes", "ches", "shes")
+_CAPITAL: Final = ""
+"""Stands for every spelling that begins with a capital."""
 
 _MARKUP: Final = " \t-*+>#_\"'([|"
 """What may stand between the end of a sentence or a line and a word that then opens one."""
@@ -89,9 +81,11 @@ class Matcher:
         for spelling, concept in spellings + [(alias, known) for known in ranked for alias in known.aliases]:
             key = pattern(spelling)
             if key:
-                as_written = exact(spelling, concept.kind)
-                table, at = (written.setdefault(key, {}), spelling) if as_written else (loose, key)
-                owner = table.setdefault(at, concept.id)
+                how = care(spelling, concept.kind)
+                table = loose if how == "any" else written.setdefault(key, {})
+                owner = table.setdefault(
+                    key if how == "any" else spelling if how == "written" else _CAPITAL, concept.id
+                )
                 if owner != concept.id:
                     clashes.setdefault((spelling, owner), set()).add(concept.id)
         _inflect(loose, written)
@@ -113,53 +107,38 @@ class Matcher:
             return ()
         spaced, origins = spread(text)
         found: dict[str, list[int]] = {}
-        for end, (before, after, concept, written) in self._automaton.iter_long(spaced):
+        for end, (before, after, concept, written) in self._automaton.iter(spaced):
             if written:
-                start = place(spaced, end - before, origins)
-                concept = _meant(written, text, start, behind(spaced, end - after, origins)) or concept
+                start = place(end - before, origins)
+                concept = _meant(written, text, start, behind(end - after, origins)) or concept
             if concept in found:
                 found[concept][0] += 1
             elif concept:
                 found[concept] = [1, end - before, end - after]
-        return tuple(
-            Mention(concept, count, place(spaced, first, origins), behind(spaced, last, origins))
+        mentions = (
+            Mention(concept, count, place(first, origins), behind(last, origins))
             for concept, (count, first, last) in found.items()
         )
+        return tuple(sorted(mentions, key=lambda mention: (mention.start, mention.end, mention.concept)))
 
 
 def _inflect(loose: dict[str, str], written: dict[str, dict[str, str]]) -> None:
     """Add the plurals and singulars of all names; a spelling that is a name already stays what it is."""
     for key, concept in list(loose.items()):
-        inflected = _inflected(key)
-        if inflected is not None:
-            loose.setdefault(inflected[0], concept)
+        change = _change(key)
+        if change is not None:
+            loose.setdefault(f"{key[: -1 - change[0]]}{change[1]} ", concept)
     for key, spellings in list(written.items()):
-        inflected = _inflected(key)
-        if inflected is not None:
-            other, cut, end = inflected
-            table = written.setdefault(other, {})
+        change = _change(key)
+        if change is not None:
+            cut, end = change
+            table = written.setdefault(f"{key[: -1 - cut]}{end} ", {})
             for spelling, concept in spellings.items():
-                table.setdefault(spelling[: len(spelling) - cut] + end, concept)
+                table.setdefault(spelling and spelling[: len(spelling) - cut] + end, concept)
 
 
-def _inflected(key: str) -> tuple[str, int, str] | None:
-    """Return a pattern with its last word in the plural, or in the singular where it looks like a plural.
-
-    Returns:
-        The pattern, how many characters of the name were cut off, and what took their place.
-    """
-    last = key[key.rfind(" ", 0, -1) + 1 : -1]
-    if len(last) < SHORTEST or not (last.isascii() and last.isalpha()):
-        return None
-    if last[-1] == "s" and last[-2] != "s":
-        if len(last) < SHORTEST_PLURAL or last in _SINGULAR or last[-2] in "ui":
-            return None
-        cut, end = (3, "y") if last.endswith("ies") else (2 if last.endswith(_HISSING_PLURALS) else 1, "")
-    elif last[-1] == "y" and last[-2] not in "aeiou":
-        cut, end = 1, "ies"
-    else:
-        cut, end = 0, "es" if last.endswith(_HISSING) else "s"
-    return f"{key[: -1 - cut]}{end} ", cut, end
+def _change(key: str) -> tuple[int, str] | None:
+    return ending(key[key.rfind(" ", 0, -1) + 1 : -1]) if key[-1] == " " else None
 
 
 def _meant(written: dict[str, str], text: str, start: int, end: int) -> str:
@@ -168,7 +147,7 @@ def _meant(written: dict[str, str], text: str, start: int, end: int) -> str:
     A capitalised common word ("Go") is not meant where every word would be capitalised.
     """
     spelling = " ".join(text[start:end].split())
-    concept = written.get(spelling, "")
+    concept = written.get(spelling, "") or (written.get(_CAPITAL, "") if text[start].isupper() else "")
     if concept and spelling[1:].islower() and is_common(spelling.lower()) and _opens(text, start):
         return ""
     return concept

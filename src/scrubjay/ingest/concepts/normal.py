@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, Literal
 
-from scrubjay.ingest.concepts.common import COMMON
+from scrubjay.ingest.concepts.common import COMMON, GENERIC
 from scrubjay.ingest.concepts.level import level
 from scrubjay.text.languages import function_words
+
+Care = Literal["any", "capital", "written"]
 
 LONGEST: Final = 100
 """Longest name in characters; what is longer is a sentence."""
@@ -65,19 +67,27 @@ def refused(name: str, *, given: bool = False) -> str | None:
     return _refused_words(name.strip(), folded, given)
 
 
-def exact(name: str, kind: str = "given") -> bool:
-    """Tell whether a name is meant only where it stands as written, with its case.
+def care(name: str, kind: str = "given") -> Care:
+    """Return how much of a name's case must stand in a text for it to be meant there.
 
-    So it is for capitals that fold to common words ("IT" is not "it"), for one letter ("C"), and for a code
-    name that is a capitalised word (``Option`` is not every option).
+    ``written``: all of it. So it is for capitals that fold to common words ("IT" is not "it"), for one letter
+    ("C"), and for a code name that is a capitalised word (``Option`` is not every option). ``capital``: its first
+    letter, for what became known as a capitalised name (Slack is a product, slack is not). ``any``: none.
     """
     if name.islower():
-        return len(name) == 1
+        return "written" if len(name) == 1 else "any"
     if kind == "code" and name.isalpha() and name[1:].islower():
-        return True
-    if name.isascii() and len(name) > _LONGEST_COMMON and name.isalpha():
-        return False
-    return all(len(word) == 1 or is_common(word) for word in level(name).split())
+        return "written"
+    long = name.isascii() and len(name) > _LONGEST_COMMON and name.isalpha()
+    if not long and all(len(word) == 1 or is_common(word) for word in level(name).split()):
+        return "written"
+    if (
+        kind in ("page", "tag")
+        and " " not in name
+        and all(is_common(word) or word in GENERIC for word in level(name).split())
+    ):
+        return "written"
+    return "capital" if kind == "name" and name[:1].isupper() else "any"
 
 
 def is_common(word: str) -> bool:
