@@ -7,11 +7,13 @@ what everybody sees who sees that key. So nothing that a person writes for thems
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from scrubjay.ingest.lexicon import Lexicon, Lexicons, earlier, lexicon
+from scrubjay.ingest.shelve import Shelves, directions, wordy
 from scrubjay.ingest.similar import Nearness, similar
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.dates import now_micros
@@ -22,7 +24,7 @@ from scrubjay.store.base import Reader, Store
 from scrubjay.store.changes import Change, Prepared, PutConcept, PutEdges
 from scrubjay.text.tokens import groups
 
-FOUND = ("references", "similar")
+FOUND: Final = ("belongs", "references", "similar")
 """Kinds of edges that are made anew with every change of a memory."""
 
 
@@ -45,7 +47,12 @@ UNSURE: Final = -1
 
 
 class Weaver:
-    """Connects what one call writes."""
+    """Connects what one call writes.
+
+    Attributes:
+        linked: Concepts that memories were found to refer to, counted once a memory.
+        written: Visibility key to memories that were connected.
+    """
 
     def __init__(
         self, store: Store, scope: Scope, fingerprint: str, lexicons: Lexicons, wish: Wish = EVERYTHING
@@ -59,7 +66,9 @@ class Weaver:
         self._lexicons = lexicons
         self._concepts: list[Change] = []
         self._earlier: list[Change] = []
+        self._shelves: dict[str, Shelves] = {}
         self.linked = 0
+        self.written: Counter[str] = Counter()
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -106,6 +115,9 @@ class Weaver:
                     edges += self._references(reader, key, same, at)
                 if "similar" in self._wish.stages:
                     edges += similar(reader, self._fingerprint, same, at, self._wish.nearness)
+                if "categories" in self._wish.stages:
+                    edges += self._belongs(reader, key, same, at)
+            self.written[key] += len(same)
         before, after = self._concepts, self._earlier
         self._concepts, self._earlier = [], []
         if renewed:  # what others said of the earlier text may no longer hold
@@ -118,6 +130,19 @@ class Weaver:
         named = [edge for memory in same for edge in words.references(memory.record, at)]
         self.linked += len(named)
         return named
+
+    def _belongs(self, reader: Reader, key: str, same: Sequence[Prepared], at: int) -> list[Edge]:
+        if key not in self._shelves:
+            self._shelves[key] = Shelves(reader, key, self._fingerprint)
+        shelves = self._shelves[key]
+        about = (
+            [m for m in same if self._fingerprint in m.vectors and wordy(m.record)] if shelves.topics else []
+        )
+        if not about:
+            return []
+        codes = [memory.vectors[self._fingerprint] for memory in about]
+        rows = directions(codes, codes[0].data.shape[1])
+        return shelves.edges([memory.record for memory in about], rows, at)
 
     def _look_back(self, reader: Reader, new: Sequence[Concept], key: str, at: int) -> None:
         words = Lexicon(new)

@@ -14,8 +14,10 @@ from scrubjay.memory.new import NewMemory
 from scrubjay.memory.records import Record
 from scrubjay.memory.reports import Added
 from scrubjay.wiring.desk import Desk
-from scrubjay.wiring.weaving import weaving
+from scrubjay.wiring.weaving import organise_due, weaving
 
+MOST_AT_ONCE = 1_024
+"""Memories above which an addition does not wait for topics to be found anew; the next sync does it."""
 TITLE = 60
 """Characters of a memory's first line that stand in for a title in the note's heading."""
 
@@ -24,7 +26,9 @@ def add(desk: Desk, memories: Iterable[NewMemory]) -> list[Added]:
     """Add memories; those that are new are appended to today's note when settings name a notes folder."""
     wanted = list(memories)
     base = desk.lineup.writing()
-    added = store_path.add(desk.store, desk.scope, base, wanted, weaving(desk, base))
+    weaver = weaving(desk, base)
+    added = store_path.add(desk.store, desk.scope, base, wanted, weaver)
+    organise_due(desk, base, weaver, MOST_AT_ONCE)
     folder = desk.settings.notes.dir
     if folder is None:
         return added

@@ -18,7 +18,7 @@ from scrubjay.memory.reports import Progress, Summary
 from scrubjay.memory.sources import apart
 from scrubjay.store.changes import DropSource, PutVersions
 from scrubjay.wiring.desk import Desk
-from scrubjay.wiring.weaving import weaving
+from scrubjay.wiring.weaving import organise_due, weaving
 
 Report = Callable[[Progress], None]
 
@@ -55,6 +55,7 @@ def run(desk: Desk, chosen: Sequence[Source], started: float, progress: Report |
     known = _sources(desk)
     for source in chosen:
         pipeline.sync(job, source, apart(source, known))
+    organise_due(desk, base, weaver)
     with desk.store.reader(desk.scope) as reader:
         passages = reader.held([source.id for source in chosen])
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in desk.lineup.backfilled())

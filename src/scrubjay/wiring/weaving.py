@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrubjay.ingest.organise import due, organise
 from scrubjay.ingest.similar import Nearness
 from scrubjay.ingest.weave import Weaver, Wish
 from scrubjay.wiring.desk import Desk
 
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.port import Embedder
+
+
+def organise_due(desk: Desk, base: Embedder, weaver: Weaver, most: int | None = None) -> None:
+    """Find the topics anew of each key whose memories have doubled by what a call wrote.
+
+    Args:
+        desk: Where.
+        base: The base model.
+        weaver: What the call wrote with.
+        most: Memories above which nothing is done, for a call that must not take a second; None for any number.
+    """
+    if "categories" not in weaver.stages:
+        return
+    for key, count in weaver.written.items():
+        with desk.store.reader(desk.scope.seen_with(key)) as reader:
+            now = reader.counts().memories
+        if due(now - count, now) and (most is None or now <= most):
+            organise(desk.store, desk.scope, key, base)
 
 
 def weaving(desk: Desk, base: Embedder) -> Weaver:

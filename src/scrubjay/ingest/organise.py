@@ -1,0 +1,159 @@
+"""Organise: all memories of one key -> its topics, found anew; what stood before keeps its id and name.
+
+New memories are put under standing topics as they are written (`shelve`), which renames nothing. All of it is
+found anew whenever the memories of a key have doubled, so the cost of it, spread over what was written, stays
+the same however many there are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.ingest.shelve import Shelves, directions, wordy
+from scrubjay.ingest.topics.build import build
+from scrubjay.ingest.topics.leaf import Known, Leaf, Topic
+from scrubjay.memory.categories import Category
+from scrubjay.memory.dates import now_micros
+from scrubjay.memory.ids import category_id
+from scrubjay.memory.records import Record
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Reader, Store
+from scrubjay.store.changes import Change, DropCategory, DropEdges, PutCategory, PutEdges
+from scrubjay.text.languages import language
+from scrubjay.text.tokens import terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scrubjay.providers.embedders.port import Embedder
+
+FEWEST: Final = 16
+"""Memories of a key below which nobody needs topics to find their way."""
+SAMPLE: Final = 2_000
+"""Memories from which topics are found, the first by the hash of their ids; the others join them."""
+PAGE: Final = 1_000
+
+
+def due(before: int, now: int) -> bool:
+    """Return whether memories have doubled: the number of them passed a power of two, 16 at least.
+
+    >>> [due(0, 15), due(15, 16), due(16, 31), due(20, 40), due(0, 1000)]
+    [False, True, False, True, True]
+    """
+    return now >= FEWEST and before.bit_length() < now.bit_length()
+
+
+def organise(store: Store, scope: Scope, key: str, base: Embedder) -> int:
+    """Find the topics of one key anew and put every memory of it under the one it is nearest to.
+
+    Nothing that another process adds meanwhile is taken away: only what stood at the beginning is replaced.
+
+    Returns:
+        How many topics there are now, themes included.
+    """
+    at = now_micros()
+    with store.reader(scope) as reader:
+        old = [c for c in reader.categories() if c.key == key and c.kind == "topic"]
+        chosen = list(islice(_wordy(reader, key), SAMPLE))
+        found = (
+            build(*_leaves(reader, chosen, base), _known(reader, chosen, old))
+            if len(chosen) >= FEWEST
+            else ()
+        )
+        held = len(chosen) if len(chosen) < SAMPLE else reader.counts().memories
+    made = _categories(store.secret(scope), key, base.model.fingerprint, found, at, held)
+    store.write(scope, [PutCategory(category) for category in made.values()])
+    _reshelve(store, scope, key, base, ({c.id for c in old} | set(made), at))
+    gone = [c.id for c in old if c.id not in made]
+    if gone:
+        store.write(scope, [DropCategory(category) for category in gone])
+    return len(made)
+
+
+def _wordy(reader: Reader, key: str) -> Iterator[Record]:
+    """Yield a key's active memories that have words enough, in the order of their ids' hashes."""
+    after = ""
+    while page := reader.page(after, PAGE):
+        after = page[-1].id
+        for record in page:
+            if record.key == key and record.status == "active" and wordy(record):
+                yield record
+
+
+def _leaves(
+    reader: Reader, records: Sequence[Record], base: Embedder
+) -> tuple[list[Leaf], NDArray[np.float32]]:
+    leaves = []
+    for record in records:
+        tongue = language(record.content)
+        text = record.overview or record.content
+        leaves.append(Leaf(record.id, record.title, text, terms(text, tongue).counts, tongue))
+    codes = reader.vectors(base.model.fingerprint, [record.id for record in records])
+    return leaves, directions([codes.get(record.id) for record in records], base.model.dimensions)
+
+
+def _known(reader: Reader, records: Sequence[Record], old: Sequence[Category]) -> list[Known]:
+    by_id = {category.id: category for category in old}
+    members: dict[str, set[str]] = defaultdict(set)
+    for edge in reader.edges([record.id for record in records], ["belongs"]):
+        if edge.dst in by_id:
+            members[edge.dst].add(edge.src)
+    themes = {category.parent for category in old if category.parent in by_id}
+    for category in old:
+        if category.parent in by_id:
+            members[category.parent or ""] |= members[category.id]
+    return [Known(c.id, c.name, frozenset(members[c.id]), c.id in themes) for c in old if members[c.id]]
+
+
+def _categories(
+    secret: bytes, key: str, fingerprint: str, topics: Sequence[Topic], at: int, held: int
+) -> dict[str, Category]:
+    """Return topics as categories by id. Two that are born with one name in one key are one."""
+    import numpy as np
+
+    ids = {t.name: t.id or category_id(secret, (key, "topic", "", t.name)) for t in topics}
+    made = {}
+    for topic in topics:
+        peak = float(np.abs(topic.centroid).max()) or 1.0
+        codes = np.rint(topic.centroid * (127.0 / peak)).astype(np.int8).tobytes() if topic.members else b""
+        parent = ids[topic.parent] if topic.parent is not None else None
+        identity = ids[topic.name]
+        made[identity] = Category(
+            identity, key, "topic", topic.name, parent, topic.abstract, topic.overview,
+            fingerprint if codes else "", codes, at, held,
+        )  # fmt: skip
+    return made
+
+
+def _reshelve(store: Store, scope: Scope, key: str, base: Embedder, known: tuple[set[str], int]) -> None:
+    """Put every memory of a key under its topic; an edge that stays right stays."""
+    topics, at = known
+    after = ""
+    while True:
+        with store.reader(scope) as reader:
+            page = reader.page(after, PAGE)
+            if not page:
+                return
+            after = page[-1].id
+            own = [r for r in page if r.key == key]
+            wanted = [r for r in own if r.status == "active" and wordy(r)]
+            codes = reader.vectors(base.model.fingerprint, [r.id for r in wanted])
+            rows = directions([codes.get(r.id) for r in wanted], base.model.dimensions)
+            edges = Shelves(reader, key, base.model.fingerprint).edges(wanted, rows, at)
+            stands = {
+                (e.src, e.dst): e for e in reader.edges([r.id for r in own], ["belongs"]) if e.dst in topics
+            }
+        new = {(edge.src, edge.dst): edge for edge in edges}
+        gone = tuple((src, "belongs", dst) for src, dst in stands if (src, dst) not in new)
+        fresh = tuple(
+            edge for pair, edge in new.items() if pair not in stands or stands[pair].weight != edge.weight
+        )
+        changes: list[Change] = [DropEdges(gone)] if gone else []
+        if fresh:
+            changes.append(PutEdges(fresh))
+        if changes:
+            store.write(scope, changes)

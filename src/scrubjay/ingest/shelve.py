@@ -1,0 +1,90 @@
+"""Shelve: memories with vectors -> the edges that put each under the topic it is near enough to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.ingest.topics.join import join
+from scrubjay.memory.categories import Category
+from scrubjay.memory.edges import Edge
+from scrubjay.memory.records import Record
+from scrubjay.store.base import Reader
+from scrubjay.store.changes import Codes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEAST_WORDS: Final = 8
+"""Words below which a memory has no topic: "yes, thanks" is about whatever came before it."""
+
+
+class Shelves:
+    """The topics of one key, as they stand."""
+
+    def __init__(self, reader: Reader, key: str, fingerprint: str) -> None:
+        """Args: what the key's viewers see, the key, and the model whose vectors are compared."""
+        import numpy as np
+
+        known = [c for c in reader.categories() if c.key == key and c.kind == "topic" and c.centroid]
+        self._topics = [c for c in known if c.model == fingerprint]
+        counts = reader.degrees("belongs", [c.id for c in self._topics]) if self._topics else {}
+        self._sizes = [counts.get(c.id, 0) for c in self._topics]
+        rows = [np.frombuffer(c.centroid, np.int8).astype(np.float32) for c in self._topics]
+        self._centroids = unit_rows(np.stack(rows)) if rows else np.zeros((0, 0), np.float32)
+
+    @property
+    def topics(self) -> Sequence[Category]:
+        """The topics, by id."""
+        return self._topics
+
+    def edges(self, records: Sequence[Record], vectors: NDArray[np.float32], at: int) -> list[Edge]:
+        """Return the edge of each memory to its topic, of those that are near enough to one.
+
+        Args:
+            records: The memories.
+            vectors: The direction of each, unit rows, zeros for one that has no topic.
+            at: UTC microseconds of the edges.
+        """
+        if not self._topics or not records:
+            return []
+        found = []
+        for row, topic in enumerate(join(vectors, self._centroids, self._sizes)):
+            if topic >= 0:
+                near = float(vectors[row] @ self._centroids[topic])
+                weight = round(min(max(near, 0.0), 1.0), 6)
+                record = records[row]
+                found.append(
+                    Edge(record.id, "belongs", self._topics[topic].id, record.key, weight, at, rule="topic")
+                )
+        return found
+
+
+def wordy(record: Record) -> bool:
+    """Return whether a memory has words enough to be about something."""
+    return (
+        len(record.content) > 200
+        or len(record.content.split()) >= LEAST_WORDS
+        or not record.content.isascii()
+    )
+
+
+def directions(codes: Sequence[Codes | None], dimensions: int) -> NDArray[np.float32]:
+    """Return the direction of each memory's windows together, as unit rows; zeros for one without vectors."""
+    import numpy as np
+
+    rows = np.zeros((len(codes), dimensions), np.float32)
+    for place, windows in enumerate(codes):
+        if windows is not None:
+            rows[place] = (windows.data.astype(np.float32) * windows.scales[:, None]).sum(0)
+    return unit_rows(rows)
+
+
+def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return rows at unit length; rows of zeros stay."""
+    import numpy as np
+
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    found: NDArray[np.float32] = (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return found
