@@ -162,3 +162,16 @@ def test_every_id_has_a_number_that_a_bigint_holds(number: int) -> None:
         [number - SIGN],
         [],
     )
+
+
+def test_turns_of_a_transcript_follow_as_turns_alone(store: PostgresStore, ann: Scope) -> None:
+    """Though they stand in one document, which is read beside their session."""
+    write(store, ann, PutSource(source("log", MINE)))
+    said = [
+        memory(name, MINE, name=name, session="s", turn=turn, place=place("log", "s.jsonl", ordinal))
+        for ordinal, (name, turn) in enumerate((("a", 0), ("b", 1), ("c", 1)))
+    ]
+    write(store, ann, PutDocument(document("log", "s.jsonl"), tuple(said)))
+    with store.reader(ann) as reader:
+        pairs = {(edge.rule, edge.src, edge.dst) for edge in reader.follows([A, B, sample_id("c")])}
+    assert pairs == {("session", B, A), ("session", sample_id("c"), A)}

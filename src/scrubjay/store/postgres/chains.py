@@ -1,9 +1,15 @@
-"""Chains: what follows what in a session, a document and a project, read off the memories' own rows."""
+"""Chains: what follows what in a session, a document and a project, read off the memories' own rows.
+
+All that stands in the same sessions, documents and projects is read at once, small columns only, and paired
+here: a join would be at the mercy of what the server has yet learned of the tables' sizes.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrubjay.memory.edges import Edge
 from scrubjay.store.postgres import rows
@@ -13,54 +19,84 @@ if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
     from scrubjay.store.postgres.scores import Own
 
-NEAR: Final = {
-    "session": "n.session = m.session AND n.turn = m.turn {0} 1",
-    "document": "n.document = m.document AND n.ordinal = m.ordinal {0} 1 AND m.session IS NULL "
-    "AND n.session IS NULL",
-}
-"""Rule to when a memory ``n`` stands one before (-) or after (+) a memory ``m``."""
-HEAD: Final = (
-    "((m.session IS NOT NULL AND m.turn = 0) OR "
-    "(m.session IS NULL AND m.turn IS NULL AND coalesce(m.ordinal, 0) = 0))"
+NEAR: Final = (
+    "((m.session = ANY(%s) AND m.turn IS NOT NULL) OR (m.document = ANY(%s::bigint[]) AND m.session IS NULL) "
+    "OR (m.project = ANY(%s) AND ((m.session IS NOT NULL AND m.turn = 0) "
+    "OR (m.session IS NULL AND m.turn IS NULL AND coalesce(m.ordinal, 0) = 0))))"
 )
-"""What makes a memory with a project a head of it."""
-HEADS: Final = f"""
-SELECT * FROM (
-    SELECT m.tier, m.hash, m.key, m.at, lag(m.tier) OVER near, lag(m.hash) OVER near AS earlier,
-        lag(m.key) OVER near, lag(m.at) OVER near
-    FROM memory m WHERE {SCOPE} AND {HEAD} AND m.project IN
-        (SELECT m.project FROM memory m WHERE {SCOPE} AND m.hash = ANY(%s::bigint[]))
-    WINDOW near AS (PARTITION BY m.project ORDER BY m.at, m.tier COLLATE "C", m.hash)
-) head WHERE earlier IS NOT NULL AND (hash = ANY(%s::bigint[]) OR earlier = ANY(%s::bigint[]))
-"""
-"""Neighbours among the heads of the projects that some memories have, later and earlier."""
+"""Turns of sessions, passages of documents, heads of projects."""
+
+
+class Link(NamedTuple):
+    """What chains ask of a memory."""
+
+    id: str
+    key: str
+    at: int
+    session: str | None
+    turn: int | None
+    document: int | None
+    ordinal: int | None
+    project: str | None
+
+    @property
+    def head(self) -> bool:
+        """Whether it is a head of its project."""
+        if self.session is not None or self.turn is not None:
+            return self.session is not None and self.turn == 0
+        return not self.ordinal
 
 
 def follows(db: Database, own: Own, ids: Sequence[str]) -> list[Edge]:
     """Return the edges, later to earlier, that begin or end in these memories, by rule, source, end."""
-    found = {
-        (rule, src, dst): Edge(src, "follows", dst, key, 1.0, at, rule=rule)
-        for rule, later, earlier in _pairs(db, own, rows.hashes(ids))
-        for src, dst, key, at in [(rows.id_of(*later[:2]), rows.id_of(*earlier[:2]), later[2], earlier[3])]
-        if src in ids or dst in ids
-    }
-    return [found[name] for name in sorted(found)]
+    wanted = set(ids)
+    asked = _links(db, own, "m.hash = ANY(%s::bigint[])", rows.hashes(wanted))
+    sessions = {one.session for one in asked if one.session is not None}
+    documents = {one.document for one in asked if one.document is not None}
+    projects = {one.project for one in asked if one.project is not None}
+    near = _links(db, own, NEAR, list(sessions), list(documents), list(projects))
+    edges = [
+        Edge(later.id, "follows", earlier.id, later.key, 1.0, earlier.at, rule=rule)
+        for rule, later, earlier in (*_sessions(near), *_documents(near), *_projects(near))
+        if later.id in wanted or earlier.id in wanted
+    ]
+    return sorted(edges, key=lambda edge: (edge.rule, edge.src, edge.dst))
 
 
-def _pairs(
-    db: Database, own: Own, hashes: Sequence[int]
-) -> Iterator[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
-    """Yield rule, later and earlier memory, each as tier, number, key and time."""
-    for rule, near in NEAR.items():
-        for step in "-+":
-            found = db.execute(
-                "SELECT m.tier, m.hash, m.key, m.at, n.tier, n.hash, n.key, n.at FROM memory m "
-                "JOIN memory n ON n.tenant = m.tenant AND n.generation = m.generation AND n.key = ANY(%s) "
-                f"AND {near.format(step)} WHERE {SCOPE} AND m.hash = ANY(%s::bigint[])",
-                (own[2], *own, hashes),
-            ).fetchall()
-            for row in found:
-                one, other = row[:4], row[4:]
-                yield (rule, one, other) if step == "-" else (rule, other, one)
-    for row in db.execute(HEADS, (*own, *own, hashes, hashes, hashes)).fetchall():
-        yield "project", row[:4], row[4:]
+def _links(db: Database, own: Own, condition: str, *values: Any) -> list[Link]:
+    found = db.execute(
+        "SELECT m.tier, m.hash, m.key, m.at, m.session, m.turn, m.document, m.ordinal, m.project "
+        f"FROM memory m WHERE {SCOPE} AND {condition}",
+        (*own, *values),
+    ).fetchall()
+    return [Link(rows.id_of(tier, number), *rest) for tier, number, *rest in found]
+
+
+def _sessions(near: Sequence[Link]) -> Iterator[tuple[str, Link, Link]]:
+    said = defaultdict(list)
+    for one in near:
+        if one.session is not None and one.turn is not None:
+            said[one.session, one.turn].append(one)
+    for (session, turn), pieces in said.items():
+        for earlier in said.get((session, turn - 1), ()):
+            yield from (("session", later, earlier) for later in pieces)
+
+
+def _documents(near: Sequence[Link]) -> Iterator[tuple[str, Link, Link]]:
+    standing = defaultdict(list)
+    for one in near:
+        if one.document is not None and one.ordinal is not None and one.session is None:
+            standing[one.document, one.ordinal].append(one)
+    for (document, ordinal), passages in standing.items():
+        for earlier in standing.get((document, ordinal - 1), ()):
+            yield from (("document", later, earlier) for later in passages)
+
+
+def _projects(near: Sequence[Link]) -> Iterator[tuple[str, Link, Link]]:
+    heads = defaultdict(list)
+    for one in near:
+        if one.project is not None and one.head:
+            heads[one.project].append(one)
+    for chain in heads.values():
+        for earlier, later in pairwise(sorted(chain, key=lambda one: (one.at, one.id))):
+            yield "project", later, earlier

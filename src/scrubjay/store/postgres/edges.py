@@ -16,44 +16,40 @@ if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
     from scrubjay.store.postgres.scores import Own
 
-LEADS_TO: Final = {"references": "concept", "belongs": "category"}
-"""What kinds lead to that do not lead to a memory."""
-BETWEEN_MEMORIES: Final = [kind for kind in STORED if kind not in LEADS_TO]
-FIELDS: Final = (
-    "m.tier AS src_tier, e.src, e.kind, n.tier AS dst_tier, e.dst, "
-    "e.key, e.weight, e.at, e.origin, e.rule, e.run"
-)
+BETWEEN_MEMORIES: Final = [kind for kind in STORED if kind not in ("references", "belongs")]
 SEEN: Final = """
-FROM edge e
-JOIN memory m ON m.tenant = e.tenant AND m.generation = %(generation)s AND m.hash = e.src
-    AND m.key = ANY(%(keys)s)
-LEFT JOIN memory n ON n.tenant = e.tenant AND n.generation = %(generation)s AND n.hash = e.dst
-    AND n.key = ANY(%(keys)s) AND e.kind NOT IN ('references', 'belongs')
-WHERE e.tenant = %(tenant)s AND e.key = ANY(%(keys)s) AND CASE e.kind
-    WHEN 'references' THEN EXISTS (SELECT FROM concept c
-        WHERE c.tenant = e.tenant AND c.key = ANY(%(keys)s) AND c.hash = e.dst)
-    WHEN 'belongs' THEN EXISTS (SELECT FROM category c
-        WHERE c.tenant = e.tenant AND c.key = ANY(%(keys)s) AND c.hash = e.dst)
-    ELSE n.num IS NOT NULL END
+WITH looked AS MATERIALIZED (
+    SELECT e.*,
+        (SELECT m.tier FROM memory m WHERE m.tenant = e.tenant AND m.generation = %(generation)s
+            AND m.hash = e.src AND m.key = ANY(%(keys)s)) AS src_of,
+        CASE e.kind
+        WHEN 'references' THEN CASE WHEN EXISTS (SELECT FROM concept c
+            WHERE c.tenant = e.tenant AND c.key = ANY(%(keys)s) AND c.hash = e.dst) THEN 'concept' END
+        WHEN 'belongs' THEN CASE WHEN EXISTS (SELECT FROM category c
+            WHERE c.tenant = e.tenant AND c.key = ANY(%(keys)s) AND c.hash = e.dst) THEN 'category' END
+        ELSE (SELECT m.tier FROM memory m WHERE m.tenant = e.tenant AND m.generation = %(generation)s
+            AND m.hash = e.dst AND m.key = ANY(%(keys)s)) END AS dst_of
+    FROM edge e WHERE e.tenant = %(tenant)s AND e.key = ANY(%(keys)s) AND {condition}
+), seen AS (SELECT * FROM looked WHERE src_of IS NOT NULL AND dst_of IS NOT NULL)
 """
-"""The visible rows of edges: their own key, their source, and their end by its kind. Values: `bound`."""
+"""The visible rows of edges: by their own key, their source, and their end. Values: `bound`.
+
+Each end is looked up by its number. As a join the server would plan it by what it has learned of the tables'
+sizes, and a tenant that has just written its first thousand memories would wait minutes for fifty edges.
+"""
+FIELDS: Final = "src_of, src, kind, dst_of, dst, key, weight, at, origin, rule, run"
+ENDS: Final = "e.{near} = ANY(%(ends)s::bigint[])"
 UNITED: Final = f"""
-SELECT src_tier, src, kind, dst_tier, dst, key, weight, at, origin, rule, run FROM (
+{SEEN.format(condition=ENDS + " AND e.kind = ANY(%(kinds)s)")}
+SELECT {FIELDS} FROM (
     SELECT *, row_number() OVER (
-        PARTITION BY {{near}}, kind ORDER BY weight DESC, {{far}}_tier COLLATE "C", {{far}}
+        PARTITION BY {{near}}, kind ORDER BY weight DESC, {{far}}_of COLLATE "C", {{far}}
     ) AS place FROM (
-        SELECT DISTINCT ON (e.src, e.kind, e.dst) {FIELDS} {SEEN}
-        AND e.{{near}} = ANY(%(ends)s::bigint[]) AND e.kind = ANY(%(kinds)s)
-        ORDER BY e.src, e.kind, e.dst, e.origin <> 'given', e.weight DESC, e.key COLLATE "C"
+        SELECT DISTINCT ON (src, kind, dst) * FROM seen
+        ORDER BY src, kind, dst, origin <> 'given', weight DESC, key COLLATE "C"
     ) united
 ) ranked WHERE %(limit)s::bigint IS NULL OR place <= %(limit)s ORDER BY place
 """
-MEMBER: Final = (
-    "EXISTS (SELECT FROM edge e JOIN category c ON c.tenant = e.tenant AND c.hash = e.dst "
-    "WHERE e.tenant = m.tenant AND e.src = m.hash AND e.kind = 'belongs' AND e.dst = ANY(%s::bigint[]) "
-    "AND e.key = ANY(%s) AND c.key = ANY(%s))"
-)
-"""Whether a visible memory ``m`` belongs to a category. Values: their numbers, the keys, the keys."""
 
 
 def bound(own: Own, **values: Any) -> dict[str, Any]:
@@ -64,9 +60,8 @@ def bound(own: Own, **values: Any) -> dict[str, Any]:
 
 def to_edge(row: tuple[Any, ...]) -> Edge:
     """Return a row of `FIELDS` as an edge."""
-    src_tier, src, kind, dst_tier, dst, *rest = row
-    end = rows.id_of(LEADS_TO.get(kind) or dst_tier, dst)
-    return Edge(rows.id_of(src_tier, src), kind, end, *rest)
+    src_of, src, kind, dst_of, dst, *rest = row
+    return Edge(rows.id_of(src_of, src), kind, rows.id_of(dst_of, dst), *rest)
 
 
 def seen(db: Database, own: Own, near: str, ids: Collection[str]) -> list[Edge]:
@@ -79,7 +74,8 @@ def seen(db: Database, own: Own, near: str, ids: Collection[str]) -> list[Edge]:
         ids: Ids of nodes.
     """
     found = db.execute(
-        f"SELECT {FIELDS} {SEEN} AND e.{near} = ANY(%(ends)s::bigint[])", bound(own, ends=rows.numbers(ids))
+        f"{SEEN.format(condition=ENDS.format(near=near))} SELECT {FIELDS} FROM seen",
+        bound(own, ends=rows.numbers(ids)),
     ).fetchall()
     edges = map(to_edge, found)
     return [edge for edge in edges if (edge.src if near == "src" else edge.dst) in ids]
@@ -119,3 +115,13 @@ def visible(db: Database, own: Own, ids: Collection[str]) -> set[str]:
         bound(own, ends=rows.numbers(ids)),
     ).fetchall()
     return {rows.id_of(of, number) for of, number in found} & set(ids)
+
+
+def members(db: Database, own: Own, categories: Collection[str]) -> list[int]:
+    """Return the numbers of the visible memories that belong to any of these categories."""
+    condition = f"e.kind = 'belongs' AND {ENDS.format(near='dst')}"
+    found = db.execute(
+        f"{SEEN.format(condition=condition)} SELECT DISTINCT src FROM seen",
+        bound(own, ends=rows.numbers(categories, "category")),
+    ).fetchall()
+    return [number for (number,) in found]

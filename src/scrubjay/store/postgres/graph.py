@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.memory.categories import Category
 from scrubjay.memory.concepts import Concept
-from scrubjay.memory.edges import Edge
+from scrubjay.memory.edges import STORED, Edge
 from scrubjay.memory.records import Record
 from scrubjay.memory.scope import Scope
 from scrubjay.store.postgres import chains, edges, rows
-from scrubjay.store.postgres.edges import LEADS_TO, SEEN
+from scrubjay.store.postgres.edges import SEEN
 from scrubjay.store.postgres.scores import SCOPE
 from scrubjay.store.postgres.tenant import find
 from scrubjay.store.scope_check import after as number_after
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from scrubjay.store.postgres.scores import Own
 
 NO_TENANT: Final = -1
-MEETINGS: Final = f"""
-WITH referring AS (SELECT DISTINCT e.src {SEEN} AND e.kind = 'references' AND e.dst = %(concept)s),
-looked AS (SELECT src FROM referring ORDER BY src DESC LIMIT %(limit)s)
-SELECT e.dst, count(DISTINCT e.src) {SEEN} AND e.kind = 'references' AND e.src IN (SELECT src FROM looked)
-GROUP BY e.dst
-"""
-"""Concepts that the looked at memories refer to, the one asked for among them."""
 
 
 class PostgresGraph:
@@ -103,24 +96,34 @@ class PostgresGraph:
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
         """Return how many visible edges of a kind lead to each id."""
+        if kind not in STORED:
+            return {}
+        condition = "e.kind = %(kind)s AND (%(all)s OR e.dst = ANY(%(ends)s::bigint[]))"
         found = self._bound(
-            f"SELECT n.tier, e.dst, count(DISTINCT e.src) {SEEN} AND e.kind = %(kind)s "
-            "AND (%(all)s OR e.dst = ANY(%(ends)s::bigint[])) GROUP BY n.tier, e.dst",
+            f"{SEEN.format(condition=condition)} "
+            "SELECT dst_of, dst, count(DISTINCT src) FROM seen GROUP BY dst_of, dst",
             kind=kind,
             all=ids is None,
             ends=rows.numbers(ids or ()),
         )
-        degrees = {rows.id_of(LEADS_TO.get(kind) or tier, end): count for tier, end, count in found}
+        degrees = {rows.id_of(of, end): count for of, end, count in found}
         return {one: count for one, count in degrees.items() if ids is None or one in ids}
 
     def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
         """Return how often other concepts are referred to by the memories that refer to one."""
         asked = rows.numbers([concept], "concept")
-        if not asked:
-            return {}, 0
-        met = dict(self._bound(MEETINGS, concept=asked[0], limit=limit))
-        looked = met.pop(asked[0], 0)  # each of them refers to the concept itself
-        return {rows.id_of("concept", end): count for end, count in met.items()}, looked
+        referring = SEEN.format(condition="e.kind = 'references' AND e.dst = ANY(%(ends)s::bigint[])")
+        looked = self._bound(
+            f"{referring} SELECT DISTINCT src FROM seen ORDER BY src DESC LIMIT %(limit)s",
+            ends=asked,
+            limit=limit,
+        )
+        beside = SEEN.format(condition="e.kind = 'references' AND e.src = ANY(%(ends)s::bigint[])")
+        met = self._bound(
+            f"{beside} SELECT dst, count(DISTINCT src) FROM seen GROUP BY dst",
+            ends=[number for (number,) in looked],
+        )
+        return {rows.id_of("concept", end): count for end, count in met if end not in asked}, len(looked)
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
         """Return the edges from later to earlier memories that begin or end in these."""

@@ -106,7 +106,7 @@ CREATE TABLE edge (
     weight double precision NOT NULL, at bigint NOT NULL, origin text NOT NULL, rule text NOT NULL, run text,
     PRIMARY KEY (tenant, src, kind, dst, key)
 );
-CREATE INDEX edge_inward ON edge (tenant, kind, dst);
+CREATE INDEX edge_inward ON edge (tenant, dst, kind);
 """
 
 MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = ((1, "first", M001), (2, "connected", M002))

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scrubjay.memory.models import Model
 from scrubjay.memory.records import Where
 from scrubjay.store.paths import path_passes
-from scrubjay.store.postgres.edges import MEMBER
-from scrubjay.store.postgres.rows import SIGN, numbers
+from scrubjay.store.postgres import edges
+from scrubjay.store.postgres.rows import SIGN
 from scrubjay.store.score import products, quantised
 from scrubjay.store.scored import NOTHING, ArrayScored, Found, by_vectors, united
 from scrubjay.store.table import COLUMNS, TIER_CODE, Table
@@ -63,8 +63,8 @@ def passing(db: Database, own: Own, seen: Table, where: Where) -> NDArray[np.boo
         conditions.append("m.document = ANY(%s::bigint[])")
         values.append(_documents(db, own, where))
     if where.categories:
-        conditions.append(MEMBER)
-        values += [numbers(where.categories, "category"), own[2], own[2]]
+        conditions.append("m.hash = ANY(%s::bigint[])")
+        values.append(edges.members(db, own, where.categories))
     found = db.execute(f"SELECT m.num FROM memory m WHERE {' AND '.join(conditions)}", values).fetchall()
     return np.isin(seen.columns["num"], np.array([num for (num,) in found], np.int64))
 
