@@ -5,8 +5,11 @@ import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from scrubjay.ingest.extract import MOST_TAGS, Facts, extract
+from scrubjay.ingest.extract import HEAD, MOST_TAGS, Facts, extract
+from scrubjay.text.markdown import blocks
 
 
 def front(body: str, rest: str = "text\n") -> Facts:
@@ -233,3 +236,33 @@ def test_a_long_document_is_not_read_beyond_its_head():
     start = time.process_time()
     assert extract("#word\n" + "text\n" * 4_000_000 + "#late\n", path="a.md").tags == ("word",)
     assert time.process_time() - start < 2
+
+
+PIECES = (
+    "---\n",
+    "title: x\n",
+    "tags: a\n",
+    "...\n",
+    "\n",
+    "# H\n",
+    "tags:: x\n",
+    "#seeds #winter\n",
+    "word\r\n",
+)
+PIECES += ("  - item\n", "===\n", "\ufeff", "- a\n", "\tcode\n", "| a |\n|---|\n", "<!-- c\n", "```\n", "\r")
+
+
+@settings(max_examples=300)
+@given(st.booleans(), st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+def test_the_blocks_that_are_known_already_say_the_same(front_matter: bool, body: str):
+    text = "---\ntitle: q\n---\n" * front_matter + body
+    assert extract(text, path="a.md", found=blocks(text)) == extract(text, path="a.md")
+
+
+def test_of_a_long_text_only_the_head_is_read_even_when_its_blocks_are_known():
+    text = "---\npin: yes\n---\n" + "word\n" * (HEAD // 5) + "\n#late\n"
+    assert (
+        extract(text, path="a.md", found=blocks(text))
+        == extract(text, path="a.md")
+        == Facts(pinned=True, body_start=17)
+    )

@@ -94,7 +94,9 @@ class _Section(NamedTuple):
     bare: bool
 
 
-def chunk(text: str, *, name: str, settings: ChunkSettings = DEFAULTS) -> tuple[Passage, ...]:
+def chunk(
+    text: str, *, name: str, settings: ChunkSettings = DEFAULTS, found: Sequence[Block] | None = None
+) -> tuple[Passage, ...]:
     """Cut a text into passages; a text with nothing but white space has none.
 
     Line ends are LF, CRLF and CR. A line is cut inside only where it is itself too long: at the end of a
@@ -105,28 +107,31 @@ def chunk(text: str, *, name: str, settings: ChunkSettings = DEFAULTS) -> tuple[
         name: The document's file name: the title where no heading stands above, and by its ending
             whether the text is code.
         settings: Sizes.
+        found: The text's blocks, when they are known already; for code, those that are not of Markdown.
     """
     flat = even(text)
     if not flat.strip("\ufeff \t\n\v\f"):
         return ()
-    found: list[Passage] = []
+    if found is None:
+        found = blocks(flat, markdown=not is_code(name))
+    passages: list[Passage] = []
     line, start = 1, 0
-    for section in _joined(_sections(flat, name), settings.most * 4):
+    for section in _joined(_sections(flat, found), settings.most * 4):
         title = section.path[-1] if section.path else name
         for index, end in enumerate(_ends(flat, section, settings)):
             after = line + flat.count("\n", start, end)
             last = after - 1 if flat[end - 1] == "\n" else after
-            found.append(Passage(start, end, line, last, section.path, title, index > 0))
+            passages.append(Passage(start, end, line, last, section.path, title, index > 0))
             start, line = end, after
-    return tuple(found)
+    return tuple(passages)
 
 
-def _sections(text: str, name: str) -> Iterator[_Section]:
+def _sections(text: str, found: Sequence[Block]) -> Iterator[_Section]:
     """The document along its headings; what stands before the first heading is a section too."""
     path: list[tuple[int, str]] = []
     here: tuple[str, ...] = ()
     body: list[Block] = []
-    for block in blocks(text, markdown=not is_code(name)):
+    for block in found:
         if block.kind == "heading":
             if body:
                 yield _section(text, body, here)

@@ -83,12 +83,13 @@ class Facts:
     problems: tuple[str, ...] = ()
 
 
-def extract(text: str, *, path: str) -> Facts:
+def extract(text: str, *, path: str, found: Sequence[Block] = ()) -> Facts:
     """Read what a document says about itself.
 
     Args:
         text: The whole document.
         path: Its path relative to its source, with ``/`` between the parts.
+        found: Its blocks, when they are known already.
     """
     if is_code(path):
         date, precision = _path_date(path)
@@ -98,7 +99,10 @@ def extract(text: str, *, path: str) -> Facts:
     raw = flat[flat.find("\n") + 1 : flat.rfind("\n", 0, start - 1) + 1] if start else ""
     given, wrong = fields(raw) if start else ({}, "")
     head = flat[start : start + HEAD]
-    found = blocks(head)
+    if found and start + HEAD >= len(flat) and not (start and head.startswith(("---", "\ufeff"))):
+        head, found = flat, found[1:] if start else found
+    else:
+        found = blocks(head)
     own = _properties(head, found)
     problems = [wrong] if wrong else []
     date, precision = _date(given, own, path, problems)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -13,6 +13,7 @@ from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
 from scrubjay.ingest.sources.read import FileText
 from scrubjay.ingest.sources.read import read as read_file
 from scrubjay.memory.records import Document, Place, Versions
+from scrubjay.text.markdown import Block, blocks, is_code
 from scrubjay.text.tokens import TOKENIZER_VERSION
 
 
@@ -44,7 +45,8 @@ def read(root: Path, path: str) -> FileText:
 def draft(source: str, path: str, file: FileText, settings: ChunkSettings) -> Drafted:
     """Scrub a document, learn what it says of itself, and cut it into passages."""
     clean = scrub(file.text)
-    facts = extract(clean.text, path=path)
+    found = blocks(clean.text, markdown=not is_code(path))
+    facts = extract(clean.text, path=path, found=found)
     document = Document(
         source=source,
         path=path,
@@ -54,11 +56,14 @@ def draft(source: str, path: str, file: FileText, settings: ChunkSettings) -> Dr
         title=facts.title or PurePosixPath(path).name,
         versions=versions(settings),
     )
-    return Drafted(document, drafts(source, path, clean.text, settings), facts, clean.counts)
+    return Drafted(document, drafts(source, path, clean.text, settings, found), facts, clean.counts)
 
 
-def drafts(source: str, path: str, text: str, settings: ChunkSettings) -> tuple[Draft, ...]:
-    """Cut a text into passages."""
+def drafts(
+    source: str, path: str, text: str, settings: ChunkSettings, found: Sequence[Block] | None = None
+) -> tuple[Draft, ...]:
+    """Cut a text into passages; ``found`` are its blocks, where they are known."""
+    name = PurePosixPath(path).name
     return tuple(
         Draft(
             content=text[p.start : p.end],
@@ -66,5 +71,5 @@ def drafts(source: str, path: str, text: str, settings: ChunkSettings) -> tuple[
             heading_path=p.heading_path,
             title=p.title,
         )
-        for ordinal, p in enumerate(chunk(text, name=PurePosixPath(path).name, settings=settings))
+        for ordinal, p in enumerate(chunk(text, name=name, settings=settings, found=found))
     )

@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 
 from scrubjay.ingest.scrub_context import Span, filler, find, positions
@@ -38,7 +39,6 @@ _CARDS = (b"0000 0000 0000 0000", b"0000 000000 00000")
 # Every random token has a capital or a digit; slugs, names and rulers of dashes mostly have none.
 _TELLING = re.compile(rb"[A-Z0-9]")
 _SEAM = re.compile(rb"[._-]++(?=[A-Za-z0-9])")
-_KINDS = tuple((kind, re.compile(source)) for kind, source in SHAPES)
 _ANY = re.compile(rb"|".join(b"(?:" + source + b")" for _, source in SHAPES))
 
 _PRIVATE = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
@@ -162,8 +162,13 @@ def _openings(data: bytes, start: int, end: int) -> list[int]:
     return [start, *escaped, *[seam.end() for seam in _SEAM.finditer(data, start, end)]]
 
 
+@cache
+def _shape(source: bytes) -> re.Pattern[bytes]:
+    return re.compile(source)  # when first asked for: most texts hold no secret, and all shapes take 10 ms
+
+
 def _kind(data: bytes, at: int, found: bytes) -> str | None:
-    kind = next(kind for kind, shape in _KINDS if shape.match(data, at))
+    kind = next(kind for kind, source in SHAPES if _shape(source).match(data, at))
     if filler(found) or (kind == "credit-card" and not _card(found)):
         return None
     return kind

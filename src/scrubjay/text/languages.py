@@ -13,6 +13,8 @@ import re
 from collections import Counter, defaultdict
 from functools import cache
 
+from scrubjay.text.folding import typographic
+
 SAMPLE = 4000
 """Characters read: function words make a third of any prose, so 600 words settle it."""
 
@@ -73,6 +75,7 @@ _FUNCTION_WORDS: dict[str, str] = {
     "et": "ja on ei see et oli ka ta kui mis aga nii või seda oma ning mida siis selle olid olema kuid",
     "lt": "ir yra kad su iš tai buvo ne kaip apie bet jo nuo jis tik dėl arba pat už taip",
 }
+_LATIN = re.compile("[A-Za-z]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SCRIPTS = (
     ("kana", "[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]"),
@@ -106,8 +109,9 @@ def language(text: str) -> str:
         stemmer here. ``"en"`` where there is too little evidence for another.
     """
     sample = text[:SAMPLE]
-    if sample.isascii():
-        return _by_words(sample)
+    plainly = typographic(sample)
+    if sample.isascii() or (plainly.isascii() and _LATIN.search(plainly)):
+        return _by_words(plainly)
     counts = {
         name: len(pattern.findall(sample)) * (3 if name in _DENSE else 1) for name, pattern in _scripts()
     }
