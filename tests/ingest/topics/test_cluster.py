@@ -1,0 +1,93 @@
+"""Cluster: topics follow what is there, at every size, and nothing is forced into one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrubjay.ingest.topics.cluster import MOST, cluster, least, sample
+from scrubjay.ingest.topics.features import features
+from scrubjay.ingest.topics.leaf import Matrix, unit
+from scrubjay.ingest.topics.linkage import linkage
+
+sys.path.insert(0, str(Path(__file__).parent))
+from samples import world
+
+
+def found(each: int, subjects: int, **more: float) -> tuple[list[set[str]], list[str]]:
+    leaves, vectors, labels = world(each, subjects, **more)
+    clusters = cluster(features(vectors, [leaf.terms for leaf in leaves]))
+    return [{labels[row] for row in topic} for topic in clusters.topics], labels
+
+
+@pytest.mark.parametrize(("each", "subjects"), [(4, 3), (5, 6), (30, 6), (60, 2)])
+def test_topics_are_the_subjects_whatever_the_size(each: int, subjects: int) -> None:
+    topics, _ = found(each, subjects)
+    assert all(len(topic) == 1 for topic in topics)
+    assert {subject for topic in topics for subject in topic} == set(world(1, subjects)[2])
+
+
+def test_words_alone_or_vectors_alone_are_enough() -> None:
+    leaves, vectors, labels = world()
+    bags = [leaf.terms for leaf in leaves]
+    for rows, words in ((np.zeros_like(vectors), bags), (vectors, [{} for _ in bags])):
+        topics = cluster(features(rows, words)).topics
+        assert len(topics) >= 6
+        assert all(len({labels[row] for row in topic}) == 1 for topic in topics)
+
+
+def test_too_few_or_all_alike_make_no_topic() -> None:
+    same = np.tile(unit(np.ones((1, 8), dtype=np.float32)), (20, 1))
+    assert cluster(same).topics == ()
+    assert cluster(same[:3]).topics == ()
+    assert cluster(np.zeros((20, 8), dtype=np.float32)).topics == ()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 60), st.integers(2, 12), st.integers(0, 1000))
+def test_no_topic_has_one_member_or_all_and_none_shares_one(points: int, width: int, seed: int) -> None:
+    rows = unit(np.random.default_rng(seed).normal(size=(points, width)).astype(np.float32))
+    clusters = cluster(rows)
+    placed = [row for topic in clusters.topics for row in topic]
+    assert len(placed) == len(set(placed))
+    assert all(least(points) <= len(topic) < points for topic in clusters.topics)
+    inside = [topic for theme in clusters.themes for topic in theme]
+    assert len(inside) == len(set(inside))
+    assert all(1 < len(theme) < len(clusters.topics) for theme in clusters.themes)
+
+
+def slow_linkage(similarity: Matrix) -> list[float]:
+    groups = [[row] for row in range(len(similarity))]
+    heights = []
+    while len(groups) > 1:
+        pairs = [(i, j) for i in range(len(groups)) for j in range(i)]
+        means = [float(similarity[np.ix_(groups[i], groups[j])].mean()) for i, j in pairs]
+        i, j = pairs[int(np.argmax(means))]
+        heights.append(max(means))
+        groups[j] += groups.pop(i)
+    return heights
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 14), st.integers(0, 1000))
+def test_chains_of_neighbours_find_the_tree_that_merging_the_closest_pair_finds(
+    points: int, seed: int
+) -> None:
+    rows = unit(np.random.default_rng(seed).normal(size=(points, 4)).astype(np.float32))
+    similarity = rows @ rows.T
+    expected = slow_linkage(similarity.astype(np.float64))
+    assert [merge.similarity for merge in linkage(similarity)] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_large_set_is_sampled_by_its_ids_and_not_by_its_order() -> None:
+    ids = [f"obs_{number:016x}" for number in range(MOST + 500)]
+    chosen = {ids[row] for row in sample(ids)}
+    turned = ids[::-1]
+    assert len(chosen) == MOST
+    assert {turned[row] for row in sample(turned)} == chosen
+    assert sample(ids[:10]) == list(range(10))
