@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.ingest.shelve import Shelves, directions, wordy
+from scrubjay.ingest.shelve import Shelves, directions
 from scrubjay.ingest.topics.build import build
 from scrubjay.ingest.topics.leaf import Known, Leaf, Topic
+from scrubjay.ingest.worth import worth
 from scrubjay.memory.categories import Category
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.ids import category_id
@@ -80,7 +81,7 @@ def _wordy(reader: Reader, key: str) -> Iterator[Record]:
     while page := reader.page(after, PAGE):
         after = page[-1].id
         for record in page:
-            if record.key == key and record.status == "active" and wordy(record):
+            if record.key == key and record.status == "active" and worth(record):
                 yield record
 
 
@@ -140,7 +141,7 @@ def _reshelve(store: Store, scope: Scope, key: str, base: Embedder, known: tuple
                 return
             after = page[-1].id
             own = [r for r in page if r.key == key]
-            wanted = [r for r in own if r.status == "active" and wordy(r)]
+            wanted = [r for r in own if r.status == "active" and worth(r)]
             codes = reader.vectors(base.model.fingerprint, [r.id for r in wanted])
             rows = directions([codes.get(r.id) for r in wanted], base.model.dimensions)
             edges = Shelves(reader, key, base.model.fingerprint).edges(wanted, rows, at)

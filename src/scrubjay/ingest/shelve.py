@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from scrubjay.ingest.topics.join import join
 from scrubjay.memory.categories import Category
@@ -15,9 +15,6 @@ from scrubjay.store.changes import Codes
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-LEAST_WORDS: Final = 8
-"""Words below which a memory has no topic: "yes, thanks" is about whatever came before it."""
 
 
 class Shelves:
@@ -59,15 +56,6 @@ class Shelves:
                     Edge(record.id, "belongs", self._topics[topic].id, record.key, weight, at, rule="topic")
                 )
         return found
-
-
-def wordy(record: Record) -> bool:
-    """Return whether a memory has words enough to be about something."""
-    return (
-        len(record.content) > 200
-        or len(record.content.split()) >= LEAST_WORDS
-        or not record.content.isascii()
-    )
 
 
 def directions(codes: Sequence[Codes | None], dimensions: int) -> NDArray[np.float32]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from scrubjay.ingest.worth import worth
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.ranking import rounded
 from scrubjay.memory.records import Record
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrubjay.store.base import Reader
-
-LEAST_WORDS: Final = 12
-"""Words below which a memory is joined with none: "yes, thanks" is like every other thanks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,13 @@ class Nearness:
 
 
 def similar(
-    reader: Reader, fingerprint: str, fresh: Sequence[Prepared], at: int, nearness: Nearness
+    reader: Reader,
+    fingerprint: str,
+    fresh: Sequence[Prepared],
+    at: int,
+    nearness: Nearness,
+    *,
+    again: bool = False,
 ) -> list[Edge]:
     """Return the edges from memories that are about to be written to those nearest to them.
 
@@ -52,13 +56,14 @@ def similar(
         fresh: The memories, none of them stored as they are now.
         at: UTC microseconds of the edges.
         nearness: When two are joined.
+        again: The memories are stored as they are, and all are joined anew: each with those of smaller ids.
     """
     import numpy as np
 
-    wordy = [m for m in fresh if m.terms.length >= LEAST_WORDS and fingerprint in m.vectors]
-    if not wordy:
+    telling = [m for m in fresh if fingerprint in m.vectors and worth(m.record)]
+    if not telling:
         return []
-    queries = np.stack([_direction(memory, fingerprint) for memory in wordy])
+    queries = np.stack([_direction(memory, fingerprint) for memory in telling])
     own = {memory.record.id for memory in fresh}
     stored = (
         reader.alike(fingerprint, queries, nearness.links * 2, nearness.floor)
@@ -68,13 +73,17 @@ def similar(
     near = reader.get(list({hit.id for hits in stored for hit in hits} - own))
     products = queries @ queries.T
     edges = []
-    for place, memory in enumerate(wordy):
+    for place, memory in enumerate(telling):
         found = {hit.id: hit.score for hit in (stored[place] if stored else ()) if hit.id in near}
         found = {other: score for other, score in found.items() if _apart(memory.record, near[other])}
+        if again:
+            found = {
+                other: score for other, score in found.items() if _digits(other) < _digits(memory.record.id)
+            }
         # Of the same batch only the earlier ones: the later one of two makes their link.
         for before in np.flatnonzero(products[place, :place] >= nearness.floor).tolist():
-            if _apart(memory.record, wordy[before].record):
-                found[wordy[before].record.id] = rounded(float(products[place, before]))
+            if _apart(memory.record, telling[before].record):
+                found[telling[before].record.id] = rounded(float(products[place, before]))
         edges += _best(memory.record, found, at, nearness.links)
     return edges
 
@@ -85,6 +94,10 @@ def _best(record: Record, found: Mapping[str, float], at: int, most: int) -> lis
         Edge(record.id, "similar", other, record.key, min(score, 1.0), at, rule="cosine")
         for other, score in ranked
     ]
+
+
+def _digits(memory: str) -> str:
+    return memory.partition("_")[2]
 
 
 def _apart(one: Record, other: Record) -> bool:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from scrubjay.ingest.lexicon import Lexicon, Lexicons, earlier, lexicon
-from scrubjay.ingest.shelve import Shelves, directions, wordy
+from scrubjay.ingest.shelve import Shelves, directions
 from scrubjay.ingest.similar import Nearness, similar
+from scrubjay.ingest.worth import worth
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.edges import Edge
@@ -100,12 +101,15 @@ class Weaver:
                     self._lexicons[key] = UNSURE, words
                     self._look_back(reader, new, key, at)
 
-    def changes(self, fresh: Sequence[Prepared], renewed: Sequence[str]) -> tuple[list[Change], list[Change]]:
+    def changes(
+        self, fresh: Sequence[Prepared], renewed: Sequence[str], *, again: bool = False
+    ) -> tuple[list[Change], list[Change]]:
         """Return what to write before these memories, and what after them, in the same transaction.
 
         Args:
             fresh: Memories that are about to be written, with their vectors.
             renewed: Ids of those that replace an earlier text of theirs.
+            again: They are stored as they are, and all memories are connected anew in the order of their ids.
         """
         at = now_micros()
         edges: list[Edge] = []
@@ -114,7 +118,7 @@ class Weaver:
                 if "concepts" in self._wish.stages:
                     edges += self._references(reader, key, same, at)
                 if "similar" in self._wish.stages:
-                    edges += similar(reader, self._fingerprint, same, at, self._wish.nearness)
+                    edges += similar(reader, self._fingerprint, same, at, self._wish.nearness, again=again)
                 if "categories" in self._wish.stages:
                     edges += self._belongs(reader, key, same, at)
             self.written[key] += len(same)
@@ -136,7 +140,7 @@ class Weaver:
             self._shelves[key] = Shelves(reader, key, self._fingerprint)
         shelves = self._shelves[key]
         about = (
-            [m for m in same if self._fingerprint in m.vectors and wordy(m.record)] if shelves.topics else []
+            [m for m in same if self._fingerprint in m.vectors and worth(m.record)] if shelves.topics else []
         )
         if not about:
             return []

@@ -106,7 +106,7 @@ class Progress:
     """How far a long call is.
 
     Attributes:
-        stage: ``scan``, ``write`` or ``embed``.
+        stage: ``scan``, ``write``, ``connect`` or ``embed``.
         done: Units done (files, or passages when embedding).
         total: Units in all.
         seconds: Wall time so far.

@@ -12,6 +12,7 @@ from scrubjay.ingest.projects import Projects
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.rebuild import rebuild
 from scrubjay.ingest.register import register
+from scrubjay.ingest.reweave import reweave
 from scrubjay.ingest.run import Run, Tally
 from scrubjay.memory.records import Source
 from scrubjay.memory.reports import Progress, Summary
@@ -82,12 +83,20 @@ def _stamp(desk: Desk, progress: Report | None) -> None:
         desk.store.write(desk.scope, [PutVersions(versions(chunks(desk)))])
     elif stamped != versions(chunks(desk)):
         rebuild(desk.store, desk.scope, desk.lineup.writing(), chunks(desk), progress)
+        reconnect(desk, progress)
+
+
+def reconnect(desk: Desk, progress: Report | None) -> None:
+    """Connect every memory anew."""
+    base = desk.lineup.writing()
+    reweave(desk.store, desk.scope, base, weaving(desk, base), progress)
 
 
 def remake(desk: Desk, progress: Report | None = None) -> Summary:
     """Rebuild everything from what is stored."""
     started = time.monotonic()
     held = rebuild(desk.store, desk.scope, desk.lineup.writing(), chunks(desk), progress)
+    reconnect(desk, progress)
     with desk.store.reader(desk.scope) as reader:
         documents = reader.counts().documents
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in desk.lineup.backfilled())

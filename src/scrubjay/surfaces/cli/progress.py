@@ -24,6 +24,7 @@ EVERY = 10.0
 STAGES = {
     "scan": ("Looking", "file"),
     "write": ("Reading", "file"),
+    "connect": ("Connecting", "memory"),
     "embed": ("Embedding", "passage"),
 }
 """Stage to what it is called while it runs, and what it counts."""

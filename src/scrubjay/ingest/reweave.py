@@ -1,0 +1,92 @@
+"""Reweave: everything that is stored -> connected anew, a page at a time.
+
+For a store that an earlier version wrote, and for whoever changed the dictionary or the settings by much. Each
+page is one transaction, so what is read meanwhile is connected as before or as after, never half.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.ingest.organise import organise
+from scrubjay.ingest.resolve import Resolver
+from scrubjay.ingest.weave import Weaver
+from scrubjay.memory.dates import now_micros
+from scrubjay.memory.reports import Progress
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Store
+from scrubjay.store.changes import Prepared, PutEdges
+from scrubjay.text.tokens import Terms
+
+if TYPE_CHECKING:
+    from scrubjay.providers.embedders.port import Embedder
+
+PAGE: Final = 1_000
+NO_TERMS: Final = Terms({}, 0)
+"""Of what is stored already no terms are needed."""
+
+
+def reweave(
+    store: Store,
+    scope: Scope,
+    base: Embedder,
+    weaver: Weaver,
+    progress: Callable[[Progress], None] | None = None,
+) -> None:
+    """Connect every memory that a principal may write.
+
+    Args:
+        store: Where.
+        scope: Who writes.
+        base: The base model.
+        weaver: Connects a page.
+        progress: Told how far it is.
+    """
+    started = time.monotonic()
+    after, done = "", 0
+    with store.reader(scope) as reader:
+        total = reader.counts().memories
+    while True:
+        with store.reader(scope) as reader:
+            page = reader.page(after, PAGE)
+            known = any(s.model.fingerprint == base.model.fingerprint for s in reader.models())
+            vectors = reader.vectors(base.model.fingerprint, [r.id for r in page]) if known else {}
+        if not page:
+            break
+        after = page[-1].id
+        memories = [
+            Prepared(r, NO_TERMS, {base.model.fingerprint: vectors[r.id]} if r.id in vectors else {})
+            for r in page
+        ]
+        weaver.learn(page)
+        first, last = weaver.changes(memories, [record.id for record in page], again=True)
+        store.write(scope, [*first, *last])
+        done += len(page)
+        if progress is not None:
+            progress(Progress("connect", done, total, time.monotonic() - started))
+    if "links" in weaver.stages:
+        relink(store, scope)
+    if "categories" in weaver.stages:
+        for key in weaver.written:
+            organise(store, scope, key, base)
+
+
+def relink(store: Store, scope: Scope) -> None:
+    """Look up the links by name of every document anew."""
+    with store.reader(scope) as reader:
+        sources = reader.sources()
+    for source in sources:
+        resolver = Resolver(source.id)
+        with store.reader(scope) as reader:
+            documents = reader.documents(source.id)
+            for path, document in documents.items():
+                if not document.cursor:
+                    resolver.gather(reader.passages(source.id, path))
+            found = resolver.edges(reader, documents, now_micros())
+        ids = list(found)
+        for first in range(0, len(ids), PAGE):
+            some = ids[first : first + PAGE]
+            edges = tuple(edge for memory in some for edge in found[memory])
+            store.write(scope, [PutEdges(edges, tuple(some), ("links",))])
