@@ -9,10 +9,11 @@ from pathlib import Path
 import apsw
 import pytest
 
+from scrubjay.memory.edges import Edge
 from scrubjay.memory.ids import tombstone_hash
 from scrubjay.memory.records import Where
 from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import Forget, PutMemory, PutModel, PutSource, PutVersions
+from scrubjay.store.changes import Forget, PutConcept, PutEdges, PutMemory, PutModel, PutSource, PutVersions
 from scrubjay.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_answers import EVERY
@@ -20,6 +21,8 @@ from scrubjay.testing.store_check import disagreements
 from scrubjay.testing.store_samples import (
     SMALL,
     VERSIONS,
+    con,
+    concept,
     embedded,
     group,
     memory,
@@ -87,6 +90,12 @@ def answers_as_made(path: Path) -> None:
         write(store, ANN, PutMemory(memory("a jay of today", "user:ann")))
         with store.reader(ANN) as reader:
             assert reader.frequencies([group("jay")]) == [2]
+        refers = Edge(asked, "references", con("oak"), "user:ann")
+        write(store, ANN, PutConcept(concept("oak", "user:ann")), PutEdges((refers,)))
+        with store.reader(ANN) as reader:
+            assert reader.edges([asked], ["references"]) == [refers]
+            assert [edge.src for edge in reader.follows([asked])] == [answered]
+            assert len(reader.words([group("acorns")], Where(projects=("woods",))).top(9)) == 1
     assert disagreements(path) == []
 
 

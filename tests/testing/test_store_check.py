@@ -44,6 +44,14 @@ BREAKS = {
     "tags are gone": ("DELETE FROM tag", "tags differ"),
     "documents are gone": ("DELETE FROM document", "stand in no document"),
     "sources are gone": ("DELETE FROM source", "belong to no source"),
+    "makers are gone": ("DELETE FROM maker", "no sight or maker"),
+    "sights are of others": ("UPDATE sight SET src_key = src_key || 'x'", "leaves no memory of its sight"),
+    "edges lead nowhere": ("UPDATE edge SET kind = 3", "leads to no memory of its sight"),
+    "concepts have other nodes": (
+        "UPDATE node SET kind = 'other' WHERE kind = 'concept'",
+        "leads to no concept",
+    ),
+    "nodes are gone": ("DELETE FROM edge; DELETE FROM node", "have no node"),
 }
 
 

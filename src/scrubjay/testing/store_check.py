@@ -1,8 +1,8 @@
 """Check: whether everything that an SQLite store keeps twice agrees.
 
 A memory's words stand in its slot, in the postings and in the vocabulary; its filter values in its row and
-in its segment's columns; whether it waits for a model in the pending table and in the vectors. After any
-fault, whatever was committed must agree with itself.
+in its segment's columns; whether it waits for a model in the pending table and in the vectors; its key and
+tier in the sights of its edges. After any fault, whatever was committed must agree with itself.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from scrubjay.memory.edges import STORED
 from scrubjay.store.sqlite import pack
 from scrubjay.store.sqlite.connect import connect
+from scrubjay.store.sqlite.sights import LEADS_TO
 from scrubjay.store.table import COLUMNS, STATUS_CODE, TIER_CODE
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ def disagreements(path: Path) -> list[str]:
     try:
         (sound,) = db.execute("PRAGMA integrity_check").fetchall()[0]
         found = [] if sound == "ok" else [f"integrity_check: {sound}"]
-        for check in (_slots, _segments, _postings, _vocabulary, _vectors, _tags, _documents):
+        for check in (_slots, _segments, _postings, _vocabulary, _vectors, _tags, _documents, _edges):
             found += check(db)
         return found
     finally:
@@ -166,3 +168,43 @@ def _documents(db: Database) -> Iterator[str]:
     )[0]
     if adrift:
         yield f"{adrift} documents belong to no source"
+
+
+def _edges(db: Database) -> Iterator[str]:
+    """An edge's ends are there, and its sight says of them what they say; so do its kind and what made it."""
+    ends = {
+        tenant: {
+            (number, key, TIER_CODE[tier])
+            for number, key, tier in _rows(
+                db,
+                "SELECT m.hash, m.key, m.tier FROM memory m JOIN tenant t ON t.id = m.tenant "
+                f"AND t.generation = m.generation WHERE t.id = {tenant}",
+            )
+        }
+        for (tenant,) in _rows(db, "SELECT id FROM tenant")
+    }
+    nodes = {(tenant, num): kind for num, tenant, kind in _rows(db, "SELECT num, tenant, kind FROM node")}
+    found = _rows(
+        db,
+        "SELECT e.tenant, e.src, e.kind, e.dst, s.tenant, s.src_key, s.src_tier, s.dst_key, s.dst_tier, k.tenant "
+        "FROM edge e LEFT JOIN sight s ON s.id = e.sight LEFT JOIN maker k ON k.id = e.maker",
+    )
+    for tenant, src, kind, dst, seen, src_key, src_tier, dst_key, dst_tier, made in found:
+        name = f"edge {src} -{STORED[kind]}-> {dst}"
+        if (seen, made) != (tenant, tenant):
+            yield f"{name} has no sight or maker of its tenant"
+        elif (src, src_key, src_tier) not in ends[tenant]:
+            yield f"{name} leaves no memory of its sight"
+        elif STORED[kind] in LEADS_TO:
+            if (nodes.get((tenant, dst)), dst_key, dst_tier) != (LEADS_TO[STORED[kind]], "", -1):
+                yield f"{name} leads to no {LEADS_TO[STORED[kind]]}"
+        elif (dst, dst_key, dst_tier) not in ends[tenant]:
+            yield f"{name} leads to no memory of its sight"
+    for table in ("concept", "category"):
+        (lost,) = _rows(
+            db,
+            f"SELECT count(*) FROM {table} c LEFT JOIN node n ON n.num = c.node "
+            f"WHERE (n.tenant, n.kind) IS NOT (c.tenant, '{table}')",
+        )[0]
+        if lost:
+            yield f"{lost} rows of {table} have no node of theirs"

@@ -98,7 +98,7 @@ class Connections:
         if self._db.changes():
             self._db.execute(CHANGED, own[:2])
         self._db.execute(
-            "DELETE FROM edge WHERE tenant = ? AND kind = ? AND dst = ? AND sight IN "
+            f"DELETE FROM edge {INWARD} WHERE tenant = ? AND kind = ? AND dst = ? AND sight IN "
             "(SELECT id FROM sight WHERE tenant = ? AND key = ?)",
             (self._tenant, KIND_CODE["references"], node, *own[:2]),
         )
@@ -124,7 +124,7 @@ class Connections:
         if node is not None and self._key_of(node) in self._keys:
             self._db.execute("DELETE FROM category WHERE node = ?", (node,))
             own = (self._tenant, KIND_CODE["belongs"], node)
-            self._db.execute("DELETE FROM edge WHERE tenant = ? AND kind = ? AND dst = ?", own)
+            self._db.execute(f"DELETE FROM edge {INWARD} WHERE tenant = ? AND kind = ? AND dst = ?", own)
 
     def _node(self, kind: str, node: str) -> int | None:
         found = sights.parsed(node)

@@ -10,12 +10,10 @@ import numpy as np
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.memory.edges import Edge
-from scrubjay.memory.ids import DIGITS
 from scrubjay.memory.models import Model
 from scrubjay.memory.ranking import Hit
 from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
-from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.scope_check import after as number_after
 from scrubjay.store.scored import ArrayScored, Found, by_words
@@ -159,21 +157,7 @@ class SQLiteReader(Graph):
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""
-        found: list[str] = []
-        for tier, mark in sorted(PREFIX.items(), key=lambda pair: pair[1]):
-            digits = (
-                prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
-            )
-            if digits is None or len(digits) > DIGITS or not set(digits) <= set("0123456789abcdef"):
-                continue
-            ends = (int(digits.ljust(DIGITS, fill), 16) - SIGN for fill in "0f")
-            held = self._db.execute(
-                f"SELECT hash FROM memory WHERE tenant = ? AND generation = ? AND key IN ({self._marks}) AND tier = ? "
-                "AND hash BETWEEN ? AND ? ORDER BY hash LIMIT ?",
-                (*self._own, tier, *ends, limit - len(found)),
-            ).fetchall()
-            found += [rows.from_hash(tier, number) for (number,) in held]
-        return found
+        return self.seen.complete(prefix, limit)
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
         """Return the df of each group."""
@@ -291,24 +275,7 @@ class SQLiteReader(Graph):
 
     def counts(self) -> Counts:
         """Return what the scope holds."""
-        held = self._db.execute(
-            f"SELECT tier, status, count(*) FROM memory WHERE tenant = ? AND generation = ? AND key IN ({self._marks}) "
-            "GROUP BY tier, status",
-            self._own,
-        ).fetchall()
-        tiers: dict[str, int] = {}
-        statuses: dict[str, int] = {}
-        for tier, status, count in sorted(held):
-            tiers[tier] = tiers.get(tier, 0) + count
-            statuses[status] = statuses.get(status, 0) + count
-        (documents,) = self._db.execute(
-            "SELECT count(*) FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = d.source "
-            f"WHERE d.tenant = ? AND d.generation = ? AND s.key IN ({self._marks})",
-            self._own,
-        ).fetchone()
-        return Counts(
-            sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, len(self.sources())
-        )
+        return self.seen.counts(len(self.sources()))
 
     def versions(self) -> Versions | None:
         """Return the versions that made the memories."""

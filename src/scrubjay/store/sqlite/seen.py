@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.memory.ids import DIGITS
+from scrubjay.memory.tiers import PREFIX
+from scrubjay.store.base import Counts
 from scrubjay.store.sqlite import rows
+from scrubjay.store.sqlite.pack import SIGN
 
 if TYPE_CHECKING:
     from scrubjay.memory.records import Record
@@ -47,3 +51,39 @@ class Seen(NamedTuple):
             f"{rows.SELECT} WHERE {self.among()} AND {condition} {tail}", (*self.own, *values)
         ).fetchall()
         return [rows.to_record(row) for row in found]
+
+    def complete(self, prefix: str, limit: int) -> list[str]:
+        """Return ids that begin with a prefix, smallest first."""
+        found: list[str] = []
+        for tier, mark in sorted(PREFIX.items(), key=lambda pair: pair[1]):
+            digits = (
+                prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
+            )
+            if digits is None or len(digits) > DIGITS or not set(digits) <= set("0123456789abcdef"):
+                continue
+            ends = (int(digits.ljust(DIGITS, fill), 16) - SIGN for fill in "0f")
+            held = self.db.execute(
+                f"SELECT m.hash FROM memory m WHERE {self.among()} AND m.tier = ? AND m.hash BETWEEN ? AND ? "
+                "ORDER BY m.hash LIMIT ?",
+                (*self.own, tier, *ends, limit - len(found)),
+            ).fetchall()
+            found += [rows.from_hash(tier, number) for (number,) in held]
+        return found
+
+    def counts(self, sources: int) -> Counts:
+        """Return what these memories are, and how many documents the visible sources hold."""
+        held = self.db.execute(
+            f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {self.among()} GROUP BY m.tier, m.status",
+            self.own,
+        ).fetchall()
+        tiers: dict[str, int] = {}
+        statuses: dict[str, int] = {}
+        for tier, status, count in sorted(held):
+            tiers[tier] = tiers.get(tier, 0) + count
+            statuses[status] = statuses.get(status, 0) + count
+        (documents,) = self.db.execute(
+            "SELECT count(*) FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = d.source "
+            f"WHERE d.tenant = ? AND d.generation = ? AND s.key IN ({self.marks})",
+            self.own,
+        ).fetchone()
+        return Counts(sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, sources)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.memory.ids import tombstone_hash
 from scrubjay.memory.models import Model
-from scrubjay.memory.records import Document, Place
+from scrubjay.memory.records import Document
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
-from scrubjay.store.sqlite import index, merge, models, registry, rows, terms
+from scrubjay.store.sqlite import documents, index, merge, models, registry, rows, terms
 from scrubjay.store.sqlite.connect_writes import Connections, GraphChange
 from scrubjay.store.sqlite.settle import settle
 
@@ -137,7 +137,8 @@ class Writer:
     def _put_source(self, change: c.PutSource) -> None:
         s = change.source
         writable(self._scope, s.key, f"Source {s.root}")
-        if self._source_key(s.id) is not None and not self._sees_source(s.id):
+        key = documents.source_key(self._db, self._tenant.number, s.id)
+        if key is not None and not self._sees(key):
             raise InputError(f"Source id {s.id!r} belongs to another source already. {UNTOUCHED}")
         self._db.execute(
             "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -147,14 +148,8 @@ class Writer:
             ),
         )  # fmt: skip
 
-    def _source_key(self, source: str) -> str | None:
-        row = self._db.execute(
-            "SELECT key FROM source WHERE tenant = ? AND id = ?", (self._tenant.number, source)
-        ).fetchone()
-        return None if row is None else str(row[0])
-
     def _sees_source(self, source: str) -> bool:
-        key = self._source_key(source)
+        key = documents.source_key(self._db, self._tenant.number, source)
         return key is not None and self._sees(key)
 
     def _sees(self, key: str) -> bool:
@@ -170,49 +165,26 @@ class Writer:
             self._drop_document(source, path)
         self._db.execute("DELETE FROM source WHERE tenant = ? AND id = ?", own)
 
-    def _document(self, source: str, path: str) -> int | None:
-        row = self._db.execute(
-            "SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?",
-            (self._tenant.number, source, self._tenant.generation, path),
-        ).fetchone()
-        return None if row is None else int(row[0])
-
     def _put_document(self, change: c.PutDocument) -> None:
         d = change.document
         if not self._sees_source(d.source):
             raise NotFoundError(f"No source {d.source} is registered. {UNTOUCHED}")
         for kept in change.kept:
             placed(kept.id, kept.place, d)
-        number = self._document(d.source, d.path)
+        number = documents.find(self._db, self._tenant, d.source, d.path)
         replaced = None  # the document that stood under the path which another one takes over
         if change.moved_from not in (None, d.path):
-            moved = self._document(d.source, str(change.moved_from))
+            moved = documents.find(self._db, self._tenant, d.source, str(change.moved_from))
             if moved is not None:
                 number, replaced = moved, number
                 self._db.execute("DELETE FROM document WHERE id = ?", (replaced,))
-        v = d.versions
-        values = (
-            d.path, d.content_hash, d.mtime_ns, d.size, d.cursor, d.title,
-            v.chunker, v.tokenizer, v.scrubber, v.extractor, v.labeller,
-        )  # fmt: skip
-        if number is None:
-            self._db.execute(
-                "INSERT INTO document (path, content_hash, mtime_ns, size, cursor, title, chunker, tokenizer, "
-                "scrubber, extractor, labeller, tenant, source, generation) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                (*values, self._tenant.number, d.source, self._tenant.generation),
-            )
-            number = self._db.last_insert_rowid()
-        else:
-            self._db.execute(
-                "UPDATE document SET path=?, content_hash=?, mtime_ns=?, size=?, cursor=?, title=?, chunker=?, "
-                "tokenizer=?, scrubber=?, extractor=?, labeller=? WHERE id = ?",
-                (*values, number),
-            )
+        number = documents.put(self._db, self._tenant, number, d)
         self._remove(self._numbers(change.dropped), "drop")
         if not change.grows and (change.fresh or change.kept or change.dropped):
             self._remove(self._left(number, {kept.id for kept in change.kept}), "drop")
         for kept in change.kept:
-            self._move(kept.id, kept.place, number)
+            if nums := self._numbers([kept.id]):
+                documents.stand(self._db, nums[0], number, kept.place)
         if replaced is not None:
             found = self._db.execute("SELECT num FROM memory WHERE document = ?", (replaced,)).fetchall()
             self._remove([num for (num,) in found], "drop")
@@ -229,19 +201,8 @@ class Writer:
             if self._sees(key) and rows.from_hash(tier, number) not in kept
         ]
 
-    def _move(self, memory: str, place: Place, document: int) -> None:
-        if not (nums := self._numbers([memory])):
-            return
-        values = (place.ordinal, place.start, place.end, place.line_start, place.line_end)
-        self._db.execute(
-            "UPDATE memory SET document = ?, ordinal = ?, char_start = ?, char_end = ?, line_start = ?, line_end = ? "
-            "WHERE num = ? AND (document, ordinal, char_start, char_end, line_start, "
-            "line_end) IS NOT (?, ?, ?, ?, ?, ?)",
-            (document, *values, nums[0], document, *values),
-        )
-
     def _drop_document(self, source: str, path: str) -> None:
-        number = self._document(source, path)
+        number = documents.find(self._db, self._tenant, source, path)
         if number is not None:
             found = self._db.execute("SELECT num FROM memory WHERE document = ?", (number,)).fetchall()
             self._remove([num for (num,) in found], "drop")
