@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.ingest.folders import refile
 from scrubjay.ingest.organise import organise
 from scrubjay.ingest.resolve import Resolver
 from scrubjay.ingest.weave import Weaver
@@ -71,6 +72,10 @@ def reweave(
     if "categories" in weaver.stages:
         for key in weaver.written:
             organise(store, scope, key, base)
+        with store.reader(scope) as reader:
+            sources = reader.sources()
+        for source in sources:
+            refile(store, scope, source, now_micros())
 
 
 def relink(store: Store, scope: Scope) -> None:

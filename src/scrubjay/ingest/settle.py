@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from scrubjay.ingest.folders import refile
 from scrubjay.ingest.resolve import Resolver
 from scrubjay.ingest.run import Run
 from scrubjay.ingest.write import Ready
@@ -28,6 +29,7 @@ class Settler:
         self._source = source
         self._known = known
         self._resolver = Resolver(source.id)
+        self._written: set[str] = set()
 
     def note(self, batch: Sequence[Ready]) -> None:
         """Remember what is about to be written."""
@@ -36,17 +38,23 @@ class Settler:
             with self._run.store.reader(self._run.scope) as reader:
                 self._resolver.bereft(reader, dropped)
         for document in batch:
+            if document.labelled.fresh or document.labelled.kept or document.labelled.dropped:
+                self._written.add(document.labelled.document.path)
             self._resolver.gather(memory.record for memory in document.labelled.fresh)
 
     def settle(self, *, everything: bool) -> None:
-        """Write what was waited with: the links by name.
+        """Write what was waited with: the links by name, the categories by place.
 
         Args:
             everything: Look at all documents of the source, not only at those that were written.
         """
-        if "links" not in self._run.weaver.stages:
-            return
         at = now_micros()
+        if "links" in self._run.weaver.stages:
+            self._link(at, everything=everything)
+        if "categories" in self._run.weaver.stages:
+            self._file(at, everything=everything)
+
+    def _link(self, at: int, *, everything: bool) -> None:
         with self._run.store.reader(self._run.scope) as reader:
             documents = reader.documents(self._source.id)
             if everything:
@@ -61,3 +69,15 @@ class Settler:
             some = ids[first : first + AT_ONCE]
             edges = tuple(edge for memory in some for edge in found[memory])
             self._run.store.write(self._run.scope, [PutEdges(edges, tuple(some), ("links",))])
+
+    def _file(self, at: int, *, everything: bool) -> None:
+        run = self._run
+        with run.store.reader(run.scope) as reader:
+            now = {
+                path for path, document in reader.documents(self._source.id).items() if not document.cursor
+            }
+        before = {path for path, document in self._known.items() if not document.cursor}
+        if everything or now != before:
+            refile(run.store, run.scope, self._source, at)
+        elif self._written:
+            refile(run.store, run.scope, self._source, at, sorted(self._written & now))
