@@ -50,15 +50,13 @@ LONGEST_TERM = 64
 """Longest term in characters. The longest words of prose have about 40, a SHA-256 in hex has 64."""
 
 FORMS_KEPT = 200_000
-"""Spellings whose forms are remembered per language, about 40 MB; a full memory is emptied and refilled."""
+"""Spellings whose forms are remembered per language, about 40 MB; a full memory makes way for an empty one."""
 
 _SUFFIX = r"(?:\+\+(?![A-Za-z0-9_+])|\+\+\d+)?"  # C++, g++, C++17
 _SHARP = r"(?<![A-Za-z0-9_#])[A-Za-z]#(?![A-Za-z0-9_#])"  # C#, F#
-_W = "[A-Za-z0-9_]"
-# What `_unicode` finds in a text of ASCII, said so that each place is looked at once: the sharp comes last.
+# What `_unicode` finds in a text of ASCII, said so that no place is looked at twice: a sharp comes last.
 _ASCII = re.compile(
-    rf"{_W}++(?:#(?<=[A-Za-z]#)(?<!{_W}[A-Za-z]#)(?<!#[A-Za-z]#)(?![A-Za-z0-9_#])"
-    rf"|(?:[.'\-]{_W}++)*+(?:\+\+(?:[0-9]++|(?![A-Za-z0-9_+])))?+)"
+    r"\w++(?:#(?<=[A-Za-z]#)(?<![\w#][A-Za-z]#)(?![\w#])|(?:[.'\-]\w++)*+(?:\+\+(?:\d++|(?![\w+])))?+)", re.A
 )
 _FORMS: dict[str, dict[str, tuple[str, ...]]] = {}
 _UNSTEMMED = re.compile(r"[\d._\-+#]")
@@ -140,19 +138,14 @@ def terms(text: str, language: str = "en") -> Terms:
     """
     known = _known(language)
     plainly = typographic(text)
-    text = plainly if plainly.isascii() else text
-    raws = _pattern(text).findall(text)
-    length = len(raws)
-    odd = {}
-    for raw in set(raws).difference(known):
-        emitted, source_words = _learn(raw, language, known)
-        if raw not in known:
-            odd[raw] = emitted, source_words
+    raws = _pattern(plainly).findall(plainly if plainly.isascii() else text)
+    learnt = {raw: _learn(raw, language, known) for raw in set(raws).difference(known)}
+    odd = {raw: found for raw, found in learnt.items() if raw not in known}
+    times = Counter(raws) if odd else {}
+    length = len(raws) + sum((source_words - 1) * times[raw] for raw, (_, source_words) in odd.items())
     if odd:
-        times = Counter(raws)
-        length += sum((source_words - 1) * times[raw] for raw, (_, source_words) in odd.items())
         known = {raw: odd[raw][0] if raw in odd else known[raw] for raw in times}
-    # No loop of ours over the words: once its spelling is known, a word costs one match, one look-up and its counts.
+    # No loop of ours over all words: one of a known spelling costs a match, a look-up and its counts.
     return Terms(dict(Counter(chain.from_iterable(map(known.__getitem__, raws)))), length)
 
 
@@ -241,27 +234,24 @@ def _unicode() -> re.Pattern[str]:
 def _known(language: str) -> dict[str, tuple[str, ...]]:
     """Return the memory of one language: spelling of one source word to the terms it emits."""
     language = language if language in SNOWBALL else ""
-    if len(_FORMS.setdefault(language, {})) >= FORMS_KEPT:
-        _FORMS[language] = {}  # another thread may still be using the full one
-    return _FORMS[language]
+    if len(_FORMS.get(language, ())) >= FORMS_KEPT:
+        _FORMS.pop(language, None)  # another thread may still be using the full one
+    return _FORMS.setdefault(language, {})
 
 
 def _learn(raw: str, language: str, known: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], int]:
     """Return the terms that a spelling emits and its number of source words, and remember them."""
     if raw.isascii() and raw.isalpha() and raw[1:].islower():  # most words of most texts: nothing to cut
         word = raw.lower()[:LONGEST_TERM]
-        emitted, source_words = [word, stem(word, language)], 1
-        if emitted[0] == emitted[1]:
-            emitted.pop()
+        emitted, source_words = [*dict.fromkeys((word, stem(word, language)))], 1
     else:
         emitted, source_words = [], 0
         for gram, piece, _, _ in _source_words(raw):
             emitted += _emit(gram, piece, language)
             source_words += 1
-    learnt = tuple(emitted)
     if source_words == 1 and len(raw) <= LONGEST_TERM:  # runs of Han and blobs hardly ever come again
-        known[raw] = learnt
-    return learnt, source_words
+        known[raw] = tuple(emitted)
+    return tuple(emitted), source_words
 
 
 def _source_words(raw: str) -> Iterator[tuple[tuple[str, ...], str, int, int]]:
