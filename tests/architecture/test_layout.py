@@ -27,8 +27,6 @@ LONGER = {
     "engine.py": "two thirds are the docstrings of the public facade",
     "ingest/extract.py": "one place a document speaks in, after the other; nothing to take apart",
     "ingest/scrub.py": "the rules of what is replaced where finds overlap belong in one view",
-    "store/sqlite/reader.py": "one read transaction; each question to it a method",
-    "store/sqlite/writer.py": "one write transaction; each change a method",
     "store/base.py": "the ports: nearly all of it is the contract in words",
     "testing/store_history.py": "one random life of a store, each kind of change a method",
     "testing/store_reading.py": "one suite: what words, vectors and filters must answer",
