@@ -52,39 +52,39 @@ yourselves zero
 _GENERIC = """
 abstract account accounts acknowledgements action actions activities activity advanced advantages agenda
 alternatives analysis announcement answers app appendix application applications approach argument arguments
-article articles aspects audience authors background basics behavior behaviour
-benefits best block blog body book boolean bug bugs bullet button byte bytes caveats chapter
-character characters checklist child class classes client code column columns command commands comment
-comments communication company comparison concept concepts conclusion conclusions
-config configuration considerations constant contact content contents context contributing contribution
-conventions cost count credits customer customers data database debug default defaults definition
-definitions demo dependencies dependency deprecated description design detail details developer development
-discussion docs document documentation documents download element elements email enter entry
-environment epilogue error errors evaluation event events exact exactly example examples exception execute
-exercise exercises expectations experience expert explanation export expression faq faqs feature features
-feedback figure file files fix fixes folder folders footer foreword format function functions
-further general getting glossary goal goals guide guidelines guides head header heading headings help helper
-history host how howto id impact implementation import improvements index info information init input inputs
-install installation instance integer integration interface interfaces intro introduction issue issues item
-items keyword keywords label language languages layout learn length library license limit
-limitations line link links list lists log main maintenance manager member members memo menu message
-messages meta metrics milestone milestones misc miscellaneous mission mode model models
-more motivation name names next nonce note notes notice null objectives open
-operation operations operator option options outcome outcomes outline output outputs overview owner package
-packages page pages panel parameter parameters parent part password path paths people
-performance permission permissions plan platform policy post preface preferences preparation prerequisites
-priorities problem problems procedure process processes product products profile program programs progress
-project projects proposal purpose quality query question questions quick quickstart
-rationale reading readme reason recommendations release releases remarks report
-reports repository request requests requirement requirements research resource resources response
-responsibilities result results retrospective review roadmap role roles root row rows rules running sample
-scenario schedule script search section security see server service services setting settings
-setup site solution solutions source specification standard start statement statements status step steps
-storage strategy stuff style subject success summary support syntax system table tables tag
-tags target team teams template templates term terminology terms test testing tests text thanks
-theory thing timeline tip tips title todo todos tool tools topic topics troubleshooting tutorial type types
-unit update updates upgrade url usage user users validation value values variable variables variant vector
-version versions video videos view vision warning website welcome what why window windows work workflow
+article articles aspects audience authors background bar basics baz behavior behaviour benefits best block
+blog body book boolean bug bugs bullet button byte bytes caption caveats chapter character characters
+checklist child class classes client code column columns com command commands comment comments communication
+company comparison concept concepts conclusion conclusions config configuration considerations constant
+contact content contents context contributing contribution conventions cost count credits customer customers
+data database debug default defaults definition definitions demo dependencies dependency deprecated
+description design detail details developer development discussion docs document documentation documents
+download element elements email enter entry environment epilogue error errors evaluation event events exact
+exactly example examples exception execute exercise exercises expectations experience expert explanation
+export expression false faq faqs feature features feedback figure file files fix fixes folder folders foo
+footer foreword format function functions further general getting glossary goal goals guide guidelines
+guides head header heading headings help helper history host how howto href http https id img impact
+implementation import improvements index info information init input inputs install installation instance
+integer integration interface interfaces intro introduction issue issues item items keyword keywords label
+language languages layout learn length library license limit limitations line link links list listing
+listings lists literal literals localhost log loop loops main maintenance manager member members memo menu
+message messages meta metrics milestone milestones misc miscellaneous mission mode model models more
+motivation name names next nonce none note notes notice null object objectives objects open operation
+operations operator option options outcome outcomes outline output outputs overview owner package packages
+page pages panel parameter parameters parent part password path paths people performance permission
+permissions plan platform policy post preface preferences preparation prerequisites priorities problem
+problems procedure process processes product products profile program programs progress project projects
+proposal purpose quality query question questions quick quickstart rationale reading readme reason
+recommendations reference references release releases remarks report reports repository request requests
+requirement requirements research resource resources response responsibilities result results retrospective
+review roadmap role roles root row rows rules running sample scenario schedule script search section
+security see server service services setting settings setup site solution solutions source specification src
+standard start statement statements status step steps storage strategy stuff style subject success summary
+support syntax system table tables tag tags target team teams template templates term terminology terms test
+testing tests text thanks theory thing timeline tip tips title todo todos tool tools topic topics
+troubleshooting true tutorial type types unit update updates upgrade url usage user users validation value
+values variable variables variant vector version versions video videos view vision warning website welcome
+what why window windows work workflow www
 """
 
 _CALENDAR = """

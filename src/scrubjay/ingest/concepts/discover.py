@@ -18,11 +18,11 @@ have none; there links, tags, code and Latin names are found.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from scrubjay.ingest.concepts.evidence import evidence
+from scrubjay.ingest.concepts.evidence import count, gather
 from scrubjay.ingest.concepts.judge import Found as Found
-from scrubjay.ingest.concepts.judge import judge
+from scrubjay.ingest.concepts.judge import judge, possible
 
 _LETTERS_A_WORD = 6
 """Characters of English that make a word and its space."""
@@ -62,22 +62,16 @@ def discover(
     headings: dict[str, dict[str, None]] = {}
     for one in window:
         headings.setdefault(one.path, {}).update(dict.fromkeys((*one.heading_path, one.title)))
-    signs = evidence([one.text for one in window], headings.values(), _given(window))
-    words = sum(len(one.text) for one in window) // _LETTERS_A_WORD
-    found = []
-    unsure = []
-    for form, sign in signs.items():
-        decided = judge(form, sign, words)
-        if decided is not None:
-            found.append(decided)
-        elif seen_before is not None:
-            unsure.append(form)
+    gathered = gather([one.text for one in window], headings.values(), _given(window))
+    signs = {form: sign for form, sign in gathered.signs.items() if possible(form, sign)}
+    count(replace(gathered, signs=signs))
+    words = sum(gathered.sizes) // _LETTERS_A_WORD
+    found = {form: judge(form, sign, words) for form, sign in signs.items()}
+    unsure = [form for form, decided in found.items() if decided is None] if seen_before is not None else []
     if seen_before is not None and unsure:
         for form, before in zip(unsure, seen_before(unsure), strict=True):
-            decided = judge(form, signs[form], words, before) if before else None
-            if decided is not None:
-                found.append(decided)
-    return tuple(sorted(found, key=lambda one: (-one.support, one.name)))
+            found[form] = judge(form, signs[form], words, before) if before else None
+    return tuple(sorted(filter(None, found.values()), key=lambda one: (-one.support, one.name)))
 
 
 def _given(window: Sequence[Seen]) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Evidence: passages -> dict[str, Signs]. What speaks for each word or phrase being a name.
+"""Evidence: passages -> Gathered. What speaks for each word or phrase being a name.
 
 Regular expressions run over all passages as one text, and each counts distinct spellings in C; what they
 found is then looked for in all texts at once, to learn in how many passages it stands, and whether with a
@@ -11,12 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import chain
 from typing import Final
 
 import ahocorasick
 
 from scrubjay.ingest.concepts.level import APART, blot, level
+from scrubjay.ingest.concepts.normal import normal
 from scrubjay.ingest.concepts.plural import plural, singular
 
 _BREAK: Final = "\n\x1e\n"
@@ -26,15 +27,20 @@ _LONGEST_PHRASE: Final = 4
 """Words of a heading's phrase, or of any name that is not wholly capitals: longer ones are clauses."""
 
 _FENCE: Final = re.compile(
-    r"^[ \t]*(?:- )?(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|(?=\x1e)|\Z)", re.M | re.S
+    r"\n[ \t]*(?:- )?(`{3,}|~{3,})[^`\n]*\n.*?(?:\n[ \t]*\1(?=[ \t]*\n)|(?=\n\x1e)|\Z)", re.DOTALL
 )
 _CODE: Final = re.compile(r"`([^`\n]{2,60})`")
-_ITALIC: Final = re.compile(r"(?<![\w*])([*_])([^\W_][^*_\n,;:!?/]{1,40}?)\1(?![\w*])")
+_ITALICS: Final = (
+    re.compile(r"\*(?<![\w*]\*)([^\W_][^*_\n,;:!?/]{1,40}?)\*(?![\w*])"),
+    re.compile(r"_(?<![\w_]_)([^\W_][^*_\n,;:!?/]{1,40}?)_(?![\w_])"),
+)
 _NAME: Final = r"[A-Z]\w*(?:[.+&'\u2019-]\w+)*(?:\+\+)?"
 _CAPITALS: Final = re.compile(
     rf"[ \n](?<=[a-z0-9,;)\]][ \n])[\[(*_\"\u201c']{{0,3}}({_NAME}(?:[ \n](?:(?:of|of the|de|&)[ \n])?{_NAME})*)"
 )
-_ODD: Final = re.compile(r"(?<!\w)(?:[a-z]+[A-Z]|[A-Z]+[a-z0-9]*[A-Z]|[A-Z][A-Z0-9])[A-Za-z0-9]*(?!\w)")
+_ODD: Final = re.compile(r"[A-Z](?<![A-Za-z0-9_].)(?:[a-z0-9]*[A-Z]|[A-Z0-9])[A-Za-z0-9]*(?!\w)")
+_HUMP: Final = re.compile(r"[A-Z](?<=[a-z].)[A-Za-z0-9]*(?!\w)")
+_BEFORE_HUMP: Final = re.compile(r"(?<!\w)[a-z]{1,20}$")
 _BRACKETED: Final = re.compile(r"\(([A-Z][A-Za-z&]{1,7}?)s?\)")
 _SMALL: Final = frozenset(("of", "and", "for", "the", "de", "to", "in"))
 """Words that an abbreviation passes over."""
@@ -54,61 +60,74 @@ class Signs:
         spelled: Spellings to how often each was found as a candidate.
         found: Kind of evidence to how often: ``capital`` (within a sentence), ``odd`` (``macOS``, ``HTTP``),
             ``code``, ``italic``, ``heading`` (a whole one), ``page``, ``tag``.
+        apart: Level forms of spellings whose words stand apart (``std::io``), since no single space joins them.
         aliases: Abbreviations that were given for it in brackets.
         headings: Headings of documents that hold it, each once a document.
         times: Occurrences in all texts.
-        capital: Passages in which it begins with a capital outside code.
-        small: Passages in which it does not.
-        code: Passages in which it stands in code.
+        passages: Passages in which it stands.
+        capital: Those in which it begins with a capital outside code.
+        small: Those in which it does not.
+        code: Those in which it stands in code.
     """
 
-    spelled: Counter[str] = field(default_factory=Counter)
-    found: Counter[str] = field(default_factory=Counter)
-    aliases: set[str] = field(default_factory=set)
+    spelled: dict[str, int] = field(default_factory=dict)
+    found: dict[str, int] = field(default_factory=dict)
+    apart: set[str] = field(default_factory=set)
+    aliases: list[str] = field(default_factory=list)
     headings: int = 0
     times: int = 0
-    capital: set[int] = field(default_factory=set)
-    small: set[int] = field(default_factory=set)
-    code: set[int] = field(default_factory=set)
-
-    @property
-    def passages(self) -> int:
-        """In how many passages it stands."""
-        return len(self.capital | self.small | self.code)
+    passages: int = 0
+    capital: int = 0
+    small: int = 0
+    code: int = 0
 
 
-def evidence(
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """All passages as one text, and what may be a name in it.
+
+    Attributes:
+        sizes: Characters of each passage.
+        whole: The passages without listings and addresses.
+        prose: The same, of equal length, without code in backticks.
+        signs: Normal form, its last word in the singular, to its signs.
+    """
+
+    sizes: tuple[int, ...]
+    whole: str
+    prose: str
+    signs: dict[str, Signs]
+
+
+def gather(
     texts: Sequence[str], headings: Iterable[Collection[str]], given: Iterable[tuple[str, str]]
-) -> dict[str, Signs]:
-    """Gather what speaks for each phrase.
+) -> Gathered:
+    """Gather what may be a name, with the signs that its own look gives.
 
     Args:
         texts: The passages.
         headings: For each document its distinct headings.
         given: Names that people marked themselves, each with its kind, ``page`` or ``tag``.
-
-    Returns:
-        Normal form, its last word in the singular, to its signs.
     """
-    whole = blot(_FENCE.sub(_blank, _BREAK.join(texts)), " ")
+    whole = blot(_FENCE.sub(_blank, "\n" + _BREAK.join(texts)), " ")
     prose = _CODE.sub(_as_code, whole)
-    surfaces: dict[str, Counter[str]] = {
-        "code": Counter(span for span in _CODE.findall(whole) if _IDENTIFIER.fullmatch(span)),
-        "italic": Counter(phrase for _, phrase in _ITALIC.findall(prose)),
-        "capital": Counter(_CAPITALS.findall(prose)),
-        "odd": Counter(_ODD.findall(prose)),
-        "page": Counter(name for name, kind in given if kind == "page"),
-        "tag": Counter(name for name, kind in given if kind == "tag"),
-    }
+    marked = list(given)
     phrases, wholes = _headings(headings)
-    surfaces["heading"] = wholes
+    surfaces = {
+        "code": Counter(span for span in _CODE.findall(whole) if _IDENTIFIER.fullmatch(span)),
+        "italic": Counter(phrase for italic in _ITALICS for phrase in italic.findall(prose)),
+        "capital": Counter(_CAPITALS.findall(prose)),
+        "odd": Counter((*_ODD.findall(prose), *_humped(prose))),
+        "heading": wholes,
+        "page": Counter(name for name, kind in marked if kind == "page"),
+        "tag": Counter(name for name, kind in marked if kind == "tag"),
+    }
     signs = _grouped(surfaces)
     _expand(signs, prose)
     for form, count in phrases.items():
         if form in signs:
             signs[form].headings += count
-    _count(signs, texts, whole, prose)
-    return signs
+    return Gathered(tuple(map(len, texts)), whole, prose, signs)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -124,8 +143,8 @@ def _headings(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Count
     listed = [_NUMBERING.sub("", heading, count=1).strip(" .:!?") for one in documents for heading in one]
     wholes = Counter(listed)
     phrases: Counter[str] = Counter()
-    for form, count in zip(_normals(list(wholes)), wholes.values(), strict=True):
-        words = form.split(" ")
+    for form, count in zip(_levels(list(wholes)), wholes.values(), strict=True):
+        words = form.split()
         for size in range(1, _LONGEST_PHRASE + 1):
             for at in range(len(words) - size + 1):
                 phrases[" ".join(words[at : at + size])] += count
@@ -135,16 +154,17 @@ def _headings(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Count
     return grouped, wholes
 
 
-def _normals(surfaces: Sequence[str]) -> Iterator[str]:
-    """Yield the normal form of each, all made in one go."""
+def _levels(surfaces: Sequence[str]) -> Iterator[str]:
+    """Yield the level form of each, all made in one go."""
     joined = f" {APART} ".join(surface.replace(APART, " ") for surface in surfaces)
-    return (" ".join(part.split()) for part in level(joined).split(APART)) if surfaces else iter(())
+    return (part.strip() for part in level(joined).split(APART)) if surfaces else iter(())
 
 
 def _grouped(surfaces: dict[str, Counter[str]]) -> dict[str, Signs]:
     signs: dict[str, Signs] = {}
     for kind, counted in surfaces.items():
-        for form, (surface, count) in zip(_normals(list(counted)), counted.items(), strict=True):
+        for levelled, (surface, count) in zip(_levels(list(counted)), counted.items(), strict=True):
+            form = " ".join(levelled.split())
             if not form or form.count(" ") >= _LONGEST_PHRASE:
                 continue
             bare = _POSSESSIVE.sub("", " ".join(surface.split()))
@@ -152,8 +172,10 @@ def _grouped(surfaces: dict[str, Counter[str]]) -> dict[str, Signs]:
             sign = signs.get(own)
             if sign is None:
                 sign = signs[own] = Signs()
-            sign.spelled[bare] += count
-            sign.found[kind] += count
+            sign.spelled[bare] = sign.spelled.get(bare, 0) + count
+            sign.found[kind] = sign.found.get(kind, 0) + count
+            if "  " in levelled:
+                sign.apart.add(levelled)
     return signs
 
 
@@ -167,32 +189,52 @@ def _expand(signs: dict[str, Signs], prose: str) -> None:
             parts = [part for word in tail for part in word.split("-") if part and part.lower() not in _SMALL]
             if "".join(part[0] for part in parts).upper() == letters:
                 long = " ".join(tail).strip("*_\"'[(")
-                sign = signs.setdefault(singular(next(_normals([long]))), Signs())
-                sign.spelled[long] += 1
-                sign.aliases.add(match[1])
+                sign = signs.setdefault(singular(normal(long)), Signs())
+                sign.spelled[long] = sign.spelled.get(long, 0) + 1
+                sign.aliases.append(match[1])
                 break
 
 
-def _count(signs: dict[str, Signs], texts: Sequence[str], whole: str, prose: str) -> None:
-    """Look for all phrases in all passages at once."""
-    automaton = ahocorasick.Automaton()
-    for form, sign in signs.items():
-        for spelling in {form, plural(form)}:
-            automaton.add_word(f" {spelling} ", (sign, len(spelling)))
+def _humped(prose: str) -> Iterator[str]:
+    """Yield words that begin small and go on with a capital: ``macOS``."""
+    for match in _HUMP.finditer(prose):
+        before = _BEFORE_HUMP.search(prose, max(0, match.start() - 21), match.start())
+        if before is not None:
+            yield before.group() + match.group()
+
+
+def count(gathered: Gathered) -> None:
+    """Look for all phrases in all passages at once, and write into their signs how they stand there."""
+    import numpy as np
+
+    signs, passages_ = gathered.signs, len(gathered.sizes)
     if not signs:
         return
+    automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
+    sizes: list[int] = []
+    owners: list[int] = []
+    for owner, (form, sign) in enumerate(signs.items()):
+        for spelling in {form, plural(form), *sign.apart}:
+            automaton.add_word(f" {spelling} ", len(sizes))
+            sizes.append(len(spelling))
+            owners.append(owner)
     automaton.make_automaton()
-    ends = list(accumulate(len(text) + len(_BREAK) for text in texts))
-    passage = 0
-    for end, (sign, size) in automaton.iter(f" {level(whole)} "):
-        at = end - size - 1
-        while at >= ends[passage]:
-            passage += 1
-        sign.times += 1
-        char = prose[at]
-        if char == _CODE_MARK:
-            sign.code.add(passage)
-        elif char.isupper():
-            sign.capital.add(passage)
-        else:
-            sign.small.add(passage)
+    hits = np.fromiter(chain.from_iterable(automaton.iter(f" {level(gathered.whole)} ")), np.int64).reshape(
+        -1, 2
+    )
+    first = hits[:, 0] - np.array(sizes)[hits[:, 1]] - 1
+    owner_of = np.array(owners)[hits[:, 1]]
+    bounds = np.cumsum([size + len(_BREAK) for size in gathered.sizes])
+    passage = np.searchsorted(bounds, first - 1, side="right")
+    chars = np.frombuffer(gathered.prose.encode("utf-32-le", "surrogatepass"), "<u4")[first]
+    high = np.isin(chars, [int(char) for char in np.unique(chars) if chr(char).isupper()])
+    case = np.where(chars == ord(_CODE_MARK), 0, np.where(high, 1, 2))
+    # One sort makes distinct: by phrase, then passage, then case.
+    seen = np.sort((owner_of * passages_ + passage) * 3 + case)
+    seen = seen[np.append(True, seen[1:] != seen[:-1])]
+    owners_seen, cases = seen // (3 * passages_), seen % 3
+    anew = np.append(True, seen[1:] // 3 != seen[:-1] // 3)
+    chosen = (owner_of, owners_seen[anew], *(owners_seen[cases == one] for one in (0, 1, 2)))
+    columns = [np.bincount(one, minlength=len(signs)).tolist() for one in chosen]
+    for sign, times, passages, code, capital, small in zip(signs.values(), *columns, strict=True):
+        sign.times, sign.passages, sign.code, sign.capital, sign.small = times, passages, code, capital, small

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.ingest.concepts.common import CALENDAR, COMMON, GENERIC
+from scrubjay.ingest.concepts.common import CALENDAR
 from scrubjay.ingest.concepts.evidence import Signs
-from scrubjay.ingest.concepts.normal import is_common, refused
+from scrubjay.ingest.concepts.normal import is_common, is_generic, refused
 from scrubjay.ingest.concepts.ordinary import UNKNOWN, keyness, rank
 
 TWICE: Final = 2
@@ -51,6 +52,16 @@ class Found:
     support: int
 
 
+def possible(form: str, signs: Signs) -> bool:
+    """Tell whether a phrase could be a concept at all, before its passages are counted."""
+    name = _commonest(signs.spelled, signs.spelled)
+    if _NUMBERED.fullmatch(form) or form.endswith("n_t") or refused(name, given=True, folded=form):
+        return False
+    marked = "page" in signs.found or "tag" in signs.found or signs.aliases
+    often = signs.found.get("code", 0) >= CODE_TIMES and name[:1].isupper()
+    return bool(marked or often or not all(map(is_common, form.split(" "))))
+
+
 def judge(form: str, signs: Signs, words: int, before: int = 0) -> Found | None:
     """Decide on one phrase.
 
@@ -60,11 +71,9 @@ def judge(form: str, signs: Signs, words: int, before: int = 0) -> Found | None:
         words: Words of all texts, about.
         before: Memories of the store that hold it already, in whatever case.
     """
-    name = max(signs.spelled, key=lambda spelling: (signs.spelled[spelling], spelling))
-    if refused(name) or _NUMBERED.fullmatch(form) or form.endswith("n_t"):
-        return None
+    name = _commonest(signs.spelled, signs.spelled)
     for kind in ("page", "tag"):
-        if signs.found[kind]:
+        if kind in signs.found:
             return _found(name, kind, signs)
     if signs.aliases:
         return _found(name, "name", signs)
@@ -78,7 +87,7 @@ def _found(name: str, kind: str, signs: Signs, *more: str) -> Found:
 
 def _one_word(form: str, name: str, signs: Signs, words: int, before: int) -> Found | None:
     capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
-    code, small, capital = _coded(signs), len(signs.small), len(signs.capital)
+    code, small, capital = _coded(signs), signs.small, signs.capital
     common = _is_plain(form)
     title = name.isalpha() and name[1:].islower() and name[0].isupper()
     ordinary, key = rank(form), keyness(form, signs.times, words)
@@ -87,11 +96,11 @@ def _one_word(form: str, name: str, signs: Signs, words: int, before: int) -> Fo
         return None
     if term and small > capital:
         return _found(form, "heading", signs)
-    own = ordinary >= UNKNOWN or (ordinary > RARE and key >= OWN_KEYNESS)
-    written = min(signs.found["capital"] + signs.found["odd"], signs.passages)
+    own = ordinary > RARE and (key >= OWN_KEYNESS or (ordinary >= UNKNOWN and small <= 3 * capital))
+    written = min(signs.found.get("capital", 0) + signs.found.get("odd", 0), signs.passages)
     named = written + code + (before if own else 0)
     if capitals and written and not common and named >= TWICE and (small <= capital or own):
-        best = max(capitals, key=lambda spelling: (signs.spelled[spelling], spelling))
+        best = _commonest(capitals, signs.spelled)
         loose = small and (own or (2 * small <= capital and ordinary > 3_000))
         return _found(best, "name", signs, *((form,) if loose else ()))
     if title and code >= CODE_TIMES:
@@ -110,9 +119,9 @@ def _one_word(form: str, name: str, signs: Signs, words: int, before: int) -> Fo
 def _phrase(form: str, name: str, signs: Signs) -> Found | None:
     words = form.split(" ")
     plain = all(map(_is_plain, words))
-    small, capital = len(signs.small), len(signs.capital)
+    small, capital = signs.small, signs.capital
     capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
-    written = signs.found["capital"] + signs.found["odd"]
+    written = signs.found.get("capital", 0) + signs.found.get("odd", 0)
     enough = CODE_TIMES if plain else TWICE
     if (
         capitals
@@ -121,35 +130,40 @@ def _phrase(form: str, name: str, signs: Signs) -> Found | None:
         and small <= capital
         and min(map(len, words)) > 1
     ):
-        best = max(capitals, key=lambda spelling: (signs.spelled[spelling], spelling))
+        best = _commonest(capitals, signs.spelled)
         return _found(best, "name", signs, *((form,) if small and 2 * small <= capital else ()))
-    if _coded(signs) >= CODE_TIMES:
+    if _coded(signs) >= (CODE_TIMES if " " in name else TWICE):
         return _found(name, "code", signs)
-    named = signs.headings or signs.found["italic"]
-    if named and len(words) <= _LONGEST_TERM and not _is_plain(words[0]) and signs.passages >= TERM_PASSAGES:
+    named = signs.headings or signs.found.get("italic", 0)
+    if (
+        named
+        and len(words) <= _LONGEST_TERM
+        and not _is_plain(words[0])
+        and not _is_plain(words[-1])
+        and signs.passages >= TERM_PASSAGES
+    ):
         return _found(form, "heading", signs)
     return None
 
 
+def _commonest(spellings: Collection[str], counts: Mapping[str, int]) -> str:
+    if len(spellings) == 1:
+        return next(iter(spellings))
+    return max(spellings, key=lambda spelling: (counts[spelling], spelling))
+
+
 def _coded(signs: Signs) -> int:
-    return min(signs.found["code"], len(signs.code))
+    return min(signs.found.get("code", 0), signs.code)
 
 
 def _is_plain(word: str) -> bool:
-    return (
-        word in COMMON
-        or word in GENERIC
-        or word in CALENDAR
-        or is_common(word)
-        or len(word) == 1
-        or word.isdigit()
-    )
+    return word in CALENDAR or len(word) == 1 or word.isdigit() or is_generic(word)
 
 
 def _is_term(form: str, signs: Signs, key: float) -> bool:
     """Tell whether an ordinary-looking word is one that these texts speak of as a thing."""
-    if form in GENERIC or form in COMMON or form.endswith("ly") or signs.passages < CODE_TIMES:
+    if _is_plain(form) or form.endswith("ly") or signs.passages < CODE_TIMES:
         return False
-    if signs.found["italic"] and signs.headings and key >= TERM_KEYNESS:
+    if signs.found.get("italic", 0) and signs.headings and key >= TERM_KEYNESS:
         return True
-    return signs.found["capital"] > 0 and signs.headings >= TWICE and key >= TITLE_KEYNESS
+    return signs.found.get("capital", 0) > 0 and signs.headings >= TWICE and key >= TITLE_KEYNESS

@@ -22,6 +22,9 @@ from scrubjay.memory.concepts import Concept
 _CAPITAL: Final = ""
 """Stands for every spelling that begins with a capital."""
 
+_MARKED: Final = "["
+"""Stands for every spelling in a link or a tag."""
+
 _MARKUP: Final = " \t-*+>#_\"'([|"
 """What may stand between the end of a sentence or a line and a word that then opens one."""
 
@@ -83,9 +86,8 @@ class Matcher:
             if key:
                 how = care(spelling, concept.kind)
                 table = loose if how == "any" else written.setdefault(key, {})
-                owner = table.setdefault(
-                    key if how == "any" else spelling if how == "written" else _CAPITAL, concept.id
-                )
+                at = {"any": key, "capital": _CAPITAL, "marked": _MARKED, "written": spelling}[how]
+                owner = table.setdefault(at, concept.id)
                 if owner != concept.id:
                     clashes.setdefault((spelling, owner), set()).add(concept.id)
         _inflect(loose, written)
@@ -134,7 +136,8 @@ def _inflect(loose: dict[str, str], written: dict[str, dict[str, str]]) -> None:
             cut, end = change
             table = written.setdefault(f"{key[: -1 - cut]}{end} ", {})
             for spelling, concept in spellings.items():
-                table.setdefault(spelling and spelling[: len(spelling) - cut] + end, concept)
+                kept = spelling in (_CAPITAL, _MARKED)
+                table.setdefault(spelling if kept else spelling[: len(spelling) - cut] + end, concept)
 
 
 def _change(key: str) -> tuple[int, str] | None:
@@ -146,11 +149,19 @@ def _meant(written: dict[str, str], text: str, start: int, end: int) -> str:
 
     A capitalised common word ("Go") is not meant where every word would be capitalised.
     """
+    if _MARKED in written and _is_marked(text, start, end):
+        return written[_MARKED]
     spelling = " ".join(text[start:end].split())
     concept = written.get(spelling, "") or (written.get(_CAPITAL, "") if text[start].isupper() else "")
     if concept and spelling[1:].islower() and is_common(spelling.lower()) and _opens(text, start):
         return ""
     return concept
+
+
+def _is_marked(text: str, start: int, end: int) -> bool:
+    """Tell whether a link or a tag begins here, or a line that holds nothing else."""
+    before = text[start - 1 : start]
+    return before in ("[", "#") or (before in ("", "\n") and text[end : end + 1] in ("", "\n"))
 
 
 def _opens(text: str, start: int) -> bool:

@@ -7,9 +7,10 @@ from typing import Final, Literal
 
 from scrubjay.ingest.concepts.common import COMMON, GENERIC
 from scrubjay.ingest.concepts.level import level
+from scrubjay.ingest.concepts.plural import singular
 from scrubjay.text.languages import function_words
 
-Care = Literal["any", "capital", "written"]
+Care = Literal["any", "capital", "marked", "written"]
 
 LONGEST: Final = 100
 """Longest name in characters; what is longer is a sentence."""
@@ -42,20 +43,21 @@ def normal(name: str) -> str:
     return " ".join(level(name).split())
 
 
-def refused(name: str, *, given: bool = False) -> str | None:
+def refused(name: str, *, given: bool = False, folded: str | None = None) -> str | None:
     """Return why a name cannot be a concept's, or None.
 
     Args:
         name: As written.
         given: Whether a person gave it. Then one capital letter ("C", "R") and capitals that fold to a common
-            word ("IT", "Go", "THE WHO") are names; ``exact`` says how they are matched.
+            word ("IT", "Go", "THE WHO") are names; ``care`` says how they are matched.
+        folded: Its normal form, where that is known.
 
     Returns:
         A clause for a person, as in ``"the" is refused: …``.
     """
     if len(name) > LONGEST:
         return f"it has {len(name)} characters; a name has at most {LONGEST}"
-    folded = normal(name)
+    folded = normal(name) if folded is None else folded
     if not folded:
         return "it holds no letter"
     if _DIGITS.fullmatch(folded):
@@ -72,8 +74,11 @@ def care(name: str, kind: str = "given") -> Care:
 
     ``written``: all of it. So it is for capitals that fold to common words ("IT" is not "it"), for one letter
     ("C"), and for a code name that is a capitalised word (``Option`` is not every option). ``capital``: its first
-    letter, for what became known as a capitalised name (Slack is a product, slack is not). ``any``: none.
+    letter, for what became known as a capitalised name (Slack is a product, slack is not). ``marked``: any, but
+    only as a link or a tag, for a page or tag that bears a generic word. ``any``: none.
     """
+    if kind in ("page", "tag") and " " not in name and is_generic(normal(name)):
+        return "marked"
     if name.islower():
         return "written" if len(name) == 1 else "any"
     if kind == "code" and name.isalpha() and name[1:].islower():
@@ -81,18 +86,17 @@ def care(name: str, kind: str = "given") -> Care:
     long = name.isascii() and len(name) > _LONGEST_COMMON and name.isalpha()
     if not long and all(len(word) == 1 or is_common(word) for word in level(name).split()):
         return "written"
-    if (
-        kind in ("page", "tag")
-        and " " not in name
-        and all(is_common(word) or word in GENERIC for word in level(name).split())
-    ):
-        return "written"
     return "capital" if kind == "name" and name[:1].isupper() else "any"
 
 
 def is_common(word: str) -> bool:
     """Tell whether a folded word is a function word of a known language or an ordinary English word."""
     return word in COMMON or word in function_words()
+
+
+def is_generic(word: str) -> bool:
+    """Tell whether a folded word names nothing by itself: a common one, or a noun of computing and work."""
+    return word in GENERIC or singular(word) in GENERIC or is_common(word)
 
 
 def _is_date(name: str) -> bool:
