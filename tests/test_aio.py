@@ -4,22 +4,43 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.aio import AsyncMemory
+from scrubjay.aio import AsyncCategories, AsyncConcepts, AsyncMemory
 from scrubjay.engine import Memory
 from scrubjay.errors import InputError
 from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.wiring.categories import Categories
+from scrubjay.wiring.concepts import Concepts
 
 
 def opened(path: Path) -> Memory:
     return Memory.open(path / "memory.db", user="ann", embedders=[HashEmbedder()])
 
 
-def test_every_call_of_the_facade_can_be_awaited_with_the_same_arguments() -> None:
-    public = {name for name in vars(Memory) if not name.startswith("_")}
-    assert public == {name for name in vars(AsyncMemory) if not name.startswith("_")}
-    for name in public - {"open", "close"}:
-        assert inspect.signature(getattr(AsyncMemory, name)) == inspect.signature(getattr(Memory, name))
-        assert inspect.iscoroutinefunction(getattr(AsyncMemory, name))
+@pytest.mark.parametrize(
+    ("core", "awaited"),
+    [(Memory, AsyncMemory), (Concepts, AsyncConcepts), (Categories, AsyncCategories)],
+)
+def test_every_call_of_the_facade_can_be_awaited_with_the_same_arguments(core: type, awaited: type) -> None:
+    public = {name for name in vars(core) if not name.startswith("_")}
+    assert public == {name for name in vars(awaited) if not name.startswith("_")}
+    parts = {name for name in public if isinstance(vars(core)[name], property)}
+    assert parts == ({"concepts", "categories"} if core is Memory else set())
+    for name in public - parts - {"open", "close"}:
+        assert inspect.signature(getattr(awaited, name)) == inspect.signature(getattr(core, name))
+        assert inspect.iscoroutinefunction(getattr(awaited, name))
+
+
+def test_concepts_categories_and_links_can_be_awaited(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with AsyncMemory(opened(tmp_path)) as memory:
+            one, other = [await memory.add(f"The boat {n} lies in Kiel.") for n in range(2)]
+            assert (await memory.concepts.add("Kiel")).linked == 2
+            assert [known.name for known in await memory.concepts.list(query="kie")] == ["Kiel"]
+            assert await memory.categories.list(kind="topic") == ()
+            await memory.link(one.id, other.id, "supersedes")
+            assert [link.kind for link in await memory.links(other.id) if link.given] == ["supersedes"]
+
+    asyncio.run(run())
 
 
 def test_searches_and_additions_at_the_same_time_lose_nothing(tmp_path: Path) -> None:

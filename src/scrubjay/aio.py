@@ -6,29 +6,73 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
-from types import TracebackType
-from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, Self, TypeVar
 
 from scrubjay.engine import Memory
+from scrubjay.wiring.categories import Categories
+from scrubjay.wiring.concepts import Concepts
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 THREADS: Final = 4
 """Calls that run at the same time; more would wait for the interpreter and for the store's one writer."""
 
 
+class _Threaded(Protocol[T_co]):
+    """What has a synchronous twin and threads to call it in."""
+
+    @property
+    def _twin(self) -> T_co: ...
+
+    @property
+    def _threads(self) -> ThreadPoolExecutor: ...
+
+
 def _in_thread(
-    method: Callable[Concatenate[Memory, P], R],
-) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
-    """Return a method of `Memory` as a coroutine with the same arguments, result, errors and documentation."""
+    method: Callable[Concatenate[T, P], R],
+) -> Callable[Concatenate[_Threaded[T], P], Coroutine[Any, Any, R]]:
+    """Return a method as a coroutine with the same arguments, result, errors and documentation."""
 
     @wraps(method)
-    async def call(self: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def call(self: _Threaded[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, partial(method, self._memory, *args, **kwargs))
+        return await loop.run_in_executor(self._threads, partial(method, self._twin, *args, **kwargs))
 
     return call
+
+
+class AsyncConcepts:
+    """`Concepts` whose calls can be awaited."""
+
+    def __init__(self, concepts: Concepts, threads: ThreadPoolExecutor) -> None:
+        self._twin = concepts
+        self._threads = threads
+
+    list = _in_thread(Concepts.list)
+    show = _in_thread(Concepts.show)
+    add = _in_thread(Concepts.add)
+    add_many = _in_thread(Concepts.add_many)
+    add_file = _in_thread(Concepts.add_file)
+    merge = _in_thread(Concepts.merge)
+    rename = _in_thread(Concepts.rename)
+    remove = _in_thread(Concepts.remove)
+
+
+class AsyncCategories:
+    """`Categories` whose calls can be awaited."""
+
+    def __init__(self, categories: Categories, threads: ThreadPoolExecutor) -> None:
+        self._twin = categories
+        self._threads = threads
+
+    list = _in_thread(Categories.list)
+    show = _in_thread(Categories.show)
 
 
 class AsyncMemory:
@@ -48,7 +92,7 @@ class AsyncMemory:
     """
 
     def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+        self._twin = memory
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="scrubjay")
 
     @classmethod
@@ -65,6 +109,9 @@ class AsyncMemory:
     add = _in_thread(Memory.add)
     add_many = _in_thread(Memory.add_many)
     forget = _in_thread(Memory.forget)
+    links = _in_thread(Memory.links)
+    link = _in_thread(Memory.link)
+    unlink = _in_thread(Memory.unlink)
     embed = _in_thread(Memory.embed)
     rebuild = _in_thread(Memory.rebuild)
     models = _in_thread(Memory.models)
@@ -73,10 +120,20 @@ class AsyncMemory:
     drop_model = _in_thread(Memory.drop_model)
     status = _in_thread(Memory.status)
 
+    @property
+    def concepts(self) -> AsyncConcepts:
+        """The dictionary: list, show, add, merge, rename and remove concepts."""
+        return AsyncConcepts(self._twin.concepts, self._threads)
+
+    @property
+    def categories(self) -> AsyncCategories:
+        """The hierarchy of topics and places: list and show categories."""
+        return AsyncCategories(self._twin.categories, self._threads)
+
     async def close(self) -> None:
         """Wait for the calls that run, then let go of the store."""
         await asyncio.to_thread(self._threads.shutdown)
-        await asyncio.to_thread(self._memory.close)
+        await asyncio.to_thread(self._twin.close)
 
     async def __aenter__(self) -> Self:
         return self

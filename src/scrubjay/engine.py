@@ -32,7 +32,10 @@ if TYPE_CHECKING:
         Status,
         Summary,
     )
+    from scrubjay.memory.webs import Link
     from scrubjay.providers.embedders.port import Embedder
+    from scrubjay.wiring.categories import Categories
+    from scrubjay.wiring.concepts import Concepts
 
 
 def _silent(message: str) -> None:
@@ -327,6 +330,51 @@ class Memory:
         from scrubjay.ingest.forget import forget
 
         return forget(self._desk.store, self._desk.scope, [ids] if isinstance(ids, str) else list(ids))
+
+    @property
+    def concepts(self) -> Concepts:
+        """The dictionary: list, show, add, merge, rename and remove concepts."""
+        from scrubjay.wiring.concepts import Concepts
+
+        return Concepts(self._desk)
+
+    @property
+    def categories(self) -> Categories:
+        """The hierarchy of topics and places: list and show categories."""
+        from scrubjay.wiring.categories import Categories
+
+        return Categories(self._desk)
+
+    def links(self, memory: str) -> tuple[Link, ...]:
+        """Return what a memory is joined with, to and fro: the heaviest ten of each kind.
+
+        Raises:
+            NotFoundError: No memory's id begins so, or several do.
+        """
+        from scrubjay.wiring.linking import links
+
+        return links(self._desk, memory)
+
+    def link(self, src: str, dst: str, kind: str = "links", weight: float = 1.0, rule: str = "") -> Link:
+        """Join two memories, for whoever asks: ``links``, ``derived_from``, ``supersedes`` or ``contradicts``.
+
+        Raises:
+            InputError: An id is not there, both are one, or kind or weight (0..1) cannot be.
+        """
+        from scrubjay.memory.edges import Edge
+        from scrubjay.wiring.linking import link
+
+        return link(self._desk, Edge(src, kind, dst, "", weight, rule=rule))
+
+    def unlink(self, src: str, dst: str, kind: str = "links") -> None:
+        """Part two memories again; what a text itself says comes back when that text is written again.
+
+        Raises:
+            NotFoundError: The first is not joined with the second in this way.
+        """
+        from scrubjay.wiring.linking import unlink
+
+        unlink(self._desk, src, dst, kind)
 
     def embed(
         self, *, seconds: float | None = None, progress: Callable[[Progress], None] | None = None

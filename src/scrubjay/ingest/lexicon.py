@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from scrubjay.ingest.concepts.discover import Seen, discover
-from scrubjay.ingest.concepts.match import Matcher
+from scrubjay.ingest.concepts.match import Clash, Matcher
 from scrubjay.ingest.concepts.normal import normal
 from scrubjay.ingest.links import links
 from scrubjay.memory.concepts import Concept, united
@@ -32,8 +32,15 @@ class Lexicon:
 
     def _set(self, rows: Sequence[Concept]) -> None:
         self._rows = list(rows)
+        self._ids = {row.id for row in rows}
         self._known = {normal(name) for row in rows for name in (row.name, *row.aliases)}
         self._matchers = [Matcher(united(self._rows))]
+        self._refused = Matcher(row for row in self._rows if row.kind == "refused")
+
+    @property
+    def clashes(self) -> tuple[Clash, ...]:
+        """Spellings that several concepts claim, of those that were known when it was last made as a whole."""
+        return self._matchers[0].clashes
 
     def renew(self, rows: Sequence[Concept]) -> None:
         """Take over what the store holds now; what was only added costs little."""
@@ -56,7 +63,7 @@ class Lexicon:
         new: dict[str, Concept] = {}
         for item in found:
             named = normal(item.name)
-            if named and named not in self._known:
+            if named and named not in self._known and not self._taken_out(item.name):
                 identity = concept_id(secret, named)
                 aliases = tuple(
                     sorted({a for a in item.aliases if normal(a) not in self._known} - {item.name})
@@ -70,11 +77,20 @@ class Lexicon:
         """Find these too."""
         if not rows:
             return
+        if any(row.kind == "refused" or row.id in self._ids for row in rows):
+            # What another key calls a known concept, or that it is none, changes what the known names mean.
+            self._set([*self._rows, *rows])
+            return
+        self._ids.update(row.id for row in rows)
         self._known.update(normal(name) for row in rows for name in (row.name, *row.aliases))
         self._rows += rows
         self._matchers.append(Matcher(rows))
         if len(self._matchers) > MATCHERS:
             self._matchers = [Matcher(united(self._rows))]
+
+    def _taken_out(self, name: str) -> bool:
+        """Tell whether a name is one that a person refused, in the singular or in the plural."""
+        return any((m.start, m.end) == (0, len(name)) for m in self._refused.match(name))
 
     def references(self, record: Record, at: int, key: str | None = None) -> list[Edge]:
         """Return the edges from a memory to the concepts it refers to, by name, heading or tag.
@@ -143,7 +159,8 @@ def earlier(reader: Reader, rows: Sequence[Concept]) -> list[Record]:
     if not tongues:
         return []
     found: dict[str, Record] = {}
-    asked = {name: groups(name, tongues) for row in rows for name in (row.name, *row.aliases)}
+    # In its normal form: "docker-compose" is also meant where "Docker Compose" stands.
+    asked = {name: groups(normal(name), tongues) for row in rows for name in (row.name, *row.aliases)}
     for wanted in asked.values():
         if not wanted or min(reader.frequencies(wanted)) == 0:
             continue

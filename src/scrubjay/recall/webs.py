@@ -12,6 +12,7 @@ from scrubjay.memory.concepts import Concept, united
 from scrubjay.memory.dates import shown
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.records import Record
+from scrubjay.memory.tiers import CONCEPT_PREFIX
 from scrubjay.memory.tree import chosen, path
 from scrubjay.memory.webs import ConceptPage, Known, Link, Near, Place, Shelf, ShelfPage
 from scrubjay.recall.assemble import full_path
@@ -27,37 +28,70 @@ PHRASE: Final = 120
 """Characters of a memory's beginning where it has no abstract."""
 LINKS: Final = 10
 """Links of one memory and kind, those that leave it and those that come counted together."""
+LISTED: Final = "`scrubjay concepts list PART` shows those with PART in their name"
 BETWEEN: Final = ("contradicts", "derived_from", "links", "similar", "supersedes")
 """Kinds of edges from memory to memory."""
 
 
-def concepts(reader: Reader) -> list[Known]:
-    """Return the visible concepts, those that most memories refer to first, then by name."""
+def concepts(reader: Reader, query: str = "") -> list[Known]:
+    """Return the visible concepts, those that most memories refer to first, then by name.
+
+    Args:
+        reader: What is visible.
+        query: Only those with this in their name or in an alias, in any case.
+    """
     counts = reader.degrees("references")
-    found = [_known(concept, counts) for concept in united(reader.concepts())]
+    part = _folded(query)
+    found = [
+        _known(concept, counts)
+        for concept in united(reader.concepts())
+        if any(part in _folded(name) for name in (concept.name, *concept.aliases))
+    ]
     return sorted(found, key=lambda known: (-known.memories, known.name.casefold(), known.id))
+
+
+def known(reader: Reader, concept: str) -> Known:
+    """Return one concept by its whole id.
+
+    Raises:
+        NotFoundError: It is not visible.
+    """
+    rows = united(reader.concepts([concept]))
+    if not rows:
+        raise NotFoundError(f"No concept {concept} is known.", hint=LISTED)
+    return _known(rows[0], reader.degrees("references", [concept]))
+
+
+def removed(reader: Reader, name: str) -> Known | None:
+    """Return the concept of this name that was taken out, to which memories may still refer, or None."""
+    rows = [row for row in reader.concepts() if row.kind == "refused"]
+    found = [row for row in rows if name == row.id or _folded(name) in map(_folded, (row.name, *row.aliases))]
+    return _known(found[0], reader.degrees("references", [found[0].id])) if found else None
 
 
 def concept(reader: Reader, name: str) -> Concept:
     """Return the concept that a text means: an id or a unique beginning of one, a name or an alias in any case.
 
     Raises:
-        NotFoundError: There is none.
+        NotFoundError: There is none, or several have an id that begins so.
     """
     rows = united(reader.concepts())
-    wanted = " ".join(name.split()).casefold()
+    wanted = _folded(name)
     for fits in (
         lambda c: c.id == name,
         lambda c: c.name == name,
-        lambda c: c.name.casefold() == wanted,
-        lambda c: wanted in [alias.casefold() for alias in c.aliases],
+        lambda c: _folded(c.name) == wanted,
+        lambda c: name in c.aliases,
+        lambda c: wanted in map(_folded, c.aliases),
     ):
         found = [row for row in rows if fits(row)]
         if found:
             return found[0]
-    found = [row for row in rows if len(name) > len("con_") and row.id.startswith(name)]
-    if len(found) != 1:
-        raise NotFoundError(f"No concept {name!r} is known.", hint="`scrubjay concepts` lists them")
+    found = [row for row in rows if len(name) > len(CONCEPT_PREFIX) and row.id.startswith(name)]
+    if len(found) > 1:
+        raise NotFoundError(f"Several concepts have an id that begins with {name}.", hint=LISTED)
+    if not found:
+        raise NotFoundError(f"No concept {name!r} is known.", hint=LISTED)
     return found[0]
 
 
@@ -109,17 +143,16 @@ def categories(reader: Reader) -> list[Shelf]:
         children.setdefault(above, []).append(category)
     rows: list[Shelf] = []
     seen: set[str] = set()
-
-    def visit(category: Category, depth: int) -> None:
-        if category.id in seen:
-            return
-        seen.add(category.id)
-        rows.append(_shelf(category, depth, counts))
-        for child in _sorted(children.get(category.id, []), counts):
-            visit(child, depth + 1)
-
-    for top in _sorted(children.get(None, []), counts):
-        visit(top, 0)
+    # Last in, first out. A parent that is below its own child has no top; its ring is entered somewhere.
+    waiting = [(category, 0) for category in reversed(_sorted(known, counts))]
+    waiting += [(category, 0) for category in reversed(_sorted(children.get(None, []), counts))]
+    while waiting:
+        category, depth = waiting.pop()
+        if category.id not in seen:
+            seen.add(category.id)
+            rows.append(_shelf(category, depth, counts))
+            below = _sorted(children.get(category.id, []), counts)
+            waiting += [(child, depth + 1) for child in reversed(below)]
     return rows
 
 
@@ -169,6 +202,10 @@ def phrase(record: Record) -> str:
     """Return a phrase of a memory: its abstract, else its beginning on one line."""
     text = " ".join((record.abstract or record.content).split())
     return text if len(text) <= PHRASE else text[:PHRASE].rsplit(" ", 1)[0] + "…"
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.split()).casefold()
 
 
 def _known(concept: Concept, counts: Mapping[str, int]) -> Known:
