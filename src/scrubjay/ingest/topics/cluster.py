@@ -31,9 +31,9 @@ NEIGHBOURS: Final = 5
 TOPICS: Final = 2.0
 """Resolution of the cut into topics."""
 THEMES: Final = 0.5
-"""Resolution of the cut into themes: of 577 notes 22 to 40 topics, 6 to 9 themes."""
+"""Resolution of the cut into themes: of 577 notes 21 to 42 topics, 6 to 9 themes."""
 MOST: Final = 2_000
-"""Points of one tree: 16 MB of similarities and about a quarter of a second. Of more a sample is taken, the
+"""Points of one tree: 16 MB of similarities and about half a second. Of more a sample is taken, the
 rest joins by centroid."""
 
 

@@ -2,9 +2,9 @@
 
 Two halves beside each other. Vectors are centred first: all texts of one person point the same way, and it
 is the rest that tells them apart. Words are weighed by tf-idf and hashed with signs into a fixed number of
-columns (Weinberger et al., 2009), so that a thousand memories with 50,000 terms take four megabytes. Without
-the words the adjusted Rand index over nine sets fell from .46 to .43 at its best cut, without the vectors to .40;
-hashing changed it by .01.
+columns (Weinberger et al., 2009), so that 2,000 memories with 50,000 terms take eight megabytes. Over nine
+pairs of set and model the adjusted Rand index at the best cut is .46 with both halves, .44 with the vectors
+alone, .43 with the words alone; hashing moves it by .01.
 """
 
 from __future__ import annotations

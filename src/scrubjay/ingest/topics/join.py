@@ -39,7 +39,8 @@ def nearness(one: Matrix, other: Matrix, middle: Matrix) -> Matrix:
 
     Without that bar two texts that have nothing in common with the rest would be alike in just that.
     """
-    return np.minimum(one @ other.T, unit(one - middle) @ unit(other - middle).T)
+    centred = unit(one - middle) @ unit(other - middle).T
+    return np.asarray(np.minimum(one @ other.T, centred), dtype=np.float32)
 
 
 def middle_of(vectors: Matrix, centroids: Matrix, sizes: Sequence[int]) -> Matrix:

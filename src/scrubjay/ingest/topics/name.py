@@ -136,12 +136,12 @@ def _function_words(languages: Set[str]) -> Set[str]:
 
 
 def _telling(word: str) -> bool:
-    """Tell whether a word can be a name: not a number, not a letter, nor two unless capitals or a compound."""
+    """Tell whether a word can be a name: no number, hash or code of a byte, of two letters only an acronym."""
     if len(word) > LONGEST or not any(letter.isalpha() for letter in word):
         return False
-    if len(word) == 2:
-        return word.isupper() or (not word.isascii() and not PARTICLES & set(word))
-    return len(word) > 2
+    if word.isascii():
+        return word[0].isalpha() and (len(word) > 2 or (len(word) == 2 and word.isalpha() and word.isupper()))
+    return len(word) > 2 or (len(word) == 2 and not PARTICLES & set(word))
 
 
 def _grown(word: str, texts: Sequence[str], worth: Mapping[str, float]) -> str:
