@@ -24,7 +24,7 @@ from scrubjay.ingest.sentences import sentences
 from scrubjay.text.folding import word_marks
 from scrubjay.text.markdown import even
 from scrubjay.text.scripts import holds_run, pieces
-from scrubjay.text.tokens import terms, words
+from scrubjay.text.tokens import words
 
 L0_TOKENS: Final = 30
 L1_TOKENS: Final = 120
@@ -68,7 +68,7 @@ def abstract(title: str, content: str, heading_path: Sequence[str] = ()) -> tupl
     """
     units, size = _read(content, {name.casefold() for name in (title, *heading_path)})
     if size <= L1_TOKENS:  # all was read; what was passed over counts too
-        size = len(_ASCII.findall(content)) if content.isascii() else terms(content).length
+        size = _count(content)
     return (
         _chosen(units, L0_TOKENS) if size > L0_TOKENS else None,
         _chosen(units, L1_TOKENS) if size > L1_TOKENS else None,
@@ -78,7 +78,7 @@ def abstract(title: str, content: str, heading_path: Sequence[str] = ()) -> tupl
 def _read(content: str, known: set[str]) -> tuple[list[_Unit], int]:
     """Return the first units that say something new, enough for L1, else also the ones held back."""
     read = even(content[:READ])
-    word, runs = _word(read), not read.isascii() and holds_run(read)
+    runs = not read.isascii() and holds_run(read)
     units: list[_Unit] = []
     held: list[_Unit] = []
     said: set[str] = set()
@@ -87,7 +87,7 @@ def _read(content: str, known: set[str]) -> tuple[list[_Unit], int]:
         if kind in HELD:
             held.append(_Unit(place, kind, text, 0))
             continue
-        found = word.findall(text)
+        found = _word(text).findall(text)
         bag = set(found)
         if kind == "heading":
             passed = text.casefold() in known
