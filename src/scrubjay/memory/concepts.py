@@ -54,6 +54,8 @@ def united(rows: Iterable[Concept]) -> list[Concept]:
 
 
 def _one(rows: list[Concept]) -> Concept | None:
+    if len(rows) == 1:  # nearly all of a large dictionary
+        return rows[0] if rows[0].kind != "refused" else None
     first, *others = sorted(
         rows,
         key=lambda row: (
