@@ -167,8 +167,13 @@ def _grouped(surfaces: dict[str, Counter[str]]) -> dict[str, Signs]:
             form = " ".join(levelled.split())
             if not form or form.count(" ") >= _LONGEST_PHRASE:
                 continue
-            bare = _POSSESSIVE.sub("", " ".join(surface.split()))
-            own = singular(form.removesuffix(" s") if len(bare) < len(surface) else form)
+            bare = _POSSESSIVE.sub("", " ".join(surface.split())).strip("_")
+            own = form.removesuffix(" s") if bare[-2:] != surface[-2:] else form
+            own = (
+                singular(own)
+                if surface[-2:].islower() or (surface[-2:-1].isupper() and surface[-1:] == "s")
+                else own
+            )
             sign = signs.get(own)
             if sign is None:
                 sign = signs[own] = Signs()

@@ -16,9 +16,9 @@ TWICE: Final = 2
 """Passages in which a name must stand with its capital (or as code): once may be a slip, or an only mention."""
 CODE_TIMES: Final = 3
 """Times that a plain word must stand in backticks: twice are often one listing and its explanation."""
-TERM_PASSAGES: Final = 4
+TERM_PASSAGES: Final = 3
 """Passages that a lower-case phrase must stand in to be more than its author's turn of phrase."""
-TERM_KEYNESS: Final = 15
+TERM_KEYNESS: Final = 12
 """A defined word (italic, and in a heading) must be used this many times as often as in English."""
 TITLE_KEYNESS: Final = 50
 """The same for a word that headings alone speak for."""
@@ -28,6 +28,11 @@ RARE: Final = 8_000
 """Rank from which on a word is hardly met in ordinary English."""
 ORDINARY: Final = 5_000
 """Rank below which a word in backticks is a word in backticks (``created``, ``stable``)."""
+PLAIN_CODE: Final = 6
+"""Times in backticks from which on even ``Result`` is a name; it is then looked for as written."""
+EVERYDAY: Final = 3_000
+"""Rank below which capitals are often mere emphasis ("Director", "Blue"): five of six must be written so."""
+_SHORT: Final = 3
 _LONGEST_TERM: Final = 3
 
 _NUMBERED: Final = re.compile(
@@ -86,64 +91,79 @@ def _found(name: str, kind: str, signs: Signs, *more: str) -> Found:
 
 
 def _one_word(form: str, name: str, signs: Signs, words: int, before: int) -> Found | None:
+    times = keyness(form, signs.times, words)
+    if _is_term(form, signs, times) and signs.small > signs.capital:
+        return _found(_term_name(form, signs), "heading", signs)
+    return _capitalised(form, signs, times, before) or _code(form, name, signs, before)
+
+
+def _capitalised(form: str, signs: Signs, times: float, before: int) -> Found | None:
+    """A word that has a capital within sentences, and mostly so."""
     capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
-    code, small, capital = _coded(signs), signs.small, signs.capital
-    common = _is_plain(form)
-    title = name.isalpha() and name[1:].islower() and name[0].isupper()
-    ordinary, key = rank(form), keyness(form, signs.times, words)
-    term = _is_term(form, signs, key)
-    if common and not term and not (title and code >= CODE_TIMES):
-        return None
-    if term and small > capital:
-        return _found(form, "heading", signs)
-    own = ordinary > RARE and (key >= OWN_KEYNESS or (ordinary >= UNKNOWN and small <= 3 * capital))
     written = min(signs.found.get("capital", 0) + signs.found.get("odd", 0), signs.passages)
-    named = written + code + (before if own else 0)
-    if capitals and written and not common and named >= TWICE and (small <= capital or own):
-        best = _commonest(capitals, signs.spelled)
-        loose = small and (own or (2 * small <= capital and ordinary > 3_000))
-        return _found(best, "name", signs, *((form,) if loose else ()))
-    if title and code >= CODE_TIMES:
-        return _found(name, "code", signs)
-    special = not name.isalpha() or name[1:] != name[1:].lower()
-    if (
-        len(form) > 2
-        and code + before >= (TWICE if special else CODE_TIMES)
-        and code
-        and (special or ordinary > ORDINARY)
-    ):
-        return _found(name, "code", signs)
-    return _found(form, "heading", signs) if term else None
+    if not capitals or not written or _is_plain(form):
+        return None
+    name, place = _commonest(capitals, signs.spelled), rank(form)
+    odd = min(signs.found.get("odd", 0), signs.passages) if name[0].islower() else 0  # macOS
+    small, capital, code = max(0, signs.small - odd), signs.capital + odd, _coded(signs)
+    own = place > RARE and times >= OWN_KEYNESS and not name.isupper()
+    own = own or (place >= UNKNOWN and code > 0 and small <= 2 * capital)
+    known = written + code + (before if place > RARE else 0)
+    share = 5 if place < EVERYDAY else 1
+    if known < TWICE or (small * share > capital and not own):
+        return None
+    loose = small and (own or (2 * small <= capital and place > EVERYDAY))
+    return _found(name, "name", signs, *((form,) if loose else ()))
+
+
+def _code(form: str, name: str, signs: Signs, before: int) -> Found | None:
+    """A name that stands in backticks."""
+    code = _coded(signs)
+    if not code:
+        return None
+    title = name.isalpha() and name[0].isupper() and name[1:].islower()
+    if title:
+        enough = PLAIN_CODE if _is_plain(form) else CODE_TIMES
+    elif form.isalpha():
+        if _is_plain(form) or rank(form) <= ORDINARY:
+            return None
+        enough = PLAIN_CODE if len(form) < _SHORT else TWICE if rank(form) > RARE else CODE_TIMES
+    else:
+        enough = CODE_TIMES if name.islower() else TWICE  # user_name, index.html: often one example's own
+    return _found(name, "code", signs) if code + before >= enough else None
 
 
 def _phrase(form: str, name: str, signs: Signs) -> Found | None:
     words = form.split(" ")
-    plain = all(map(_is_plain, words))
-    small, capital = signs.small, signs.capital
+    plain = [_is_plain(word) for word in words]
     capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
     written = signs.found.get("capital", 0) + signs.found.get("odd", 0)
-    enough = CODE_TIMES if plain else TWICE
+    enough = CODE_TIMES if all(plain) else TWICE
+    title = (
+        len(words) > TWICE and signs.headings and "heading" not in signs.found
+    )  # quoted: "Run Code Simultaneously"
     if (
         capitals
+        and not title
         and written
         and written + _coded(signs) >= enough
-        and small <= capital
+        and signs.small <= signs.capital
         and min(map(len, words)) > 1
     ):
-        best = _commonest(capitals, signs.spelled)
-        return _found(best, "name", signs, *((form,) if small and 2 * small <= capital else ()))
+        return _found(_commonest(capitals, signs.spelled), "name", signs, *((form,) if signs.small else ()))
     if _coded(signs) >= (CODE_TIMES if " " in name else TWICE):
         return _found(name, "code", signs)
-    named = signs.headings or signs.found.get("italic", 0)
-    if (
-        named
-        and len(words) <= _LONGEST_TERM
-        and not _is_plain(words[0])
-        and not _is_plain(words[-1])
-        and signs.passages >= TERM_PASSAGES
-    ):
-        return _found(form, "heading", signs)
+    if len(words) > _LONGEST_TERM or all(plain) or signs.passages < TERM_PASSAGES:
+        return None
+    if not is_common(words[0]) and ("italic" in signs.found or (signs.headings and not plain[-1])):
+        return _found(_term_name(form, signs), "heading", signs)
     return None
+
+
+def _term_name(form: str, signs: Signs) -> str:
+    """Return an ordinary spelling: the commonest in lower case, else the normal form."""
+    small = [spelling for spelling in signs.spelled if spelling.islower()]
+    return _commonest(small, signs.spelled) if small else form
 
 
 def _commonest(spellings: Collection[str], counts: Mapping[str, int]) -> str:
@@ -160,10 +180,11 @@ def _is_plain(word: str) -> bool:
     return word in CALENDAR or len(word) == 1 or word.isdigit() or is_generic(word)
 
 
-def _is_term(form: str, signs: Signs, key: float) -> bool:
+def _is_term(form: str, signs: Signs, times: float) -> bool:
     """Tell whether an ordinary-looking word is one that these texts speak of as a thing."""
     if _is_plain(form) or form.endswith("ly") or signs.passages < CODE_TIMES:
         return False
-    if signs.found.get("italic", 0) and signs.headings and key >= TERM_KEYNESS:
-        return True
-    return signs.found.get("capital", 0) > 0 and signs.headings >= TWICE and key >= TITLE_KEYNESS
+    if signs.found.get("italic", 0) and signs.headings:
+        titled = signs.headings >= TWICE and "capital" in signs.found
+        return times >= (TERM_KEYNESS / 4 if titled else TERM_KEYNESS)
+    return "capital" in signs.found and signs.headings >= TWICE and times >= TITLE_KEYNESS

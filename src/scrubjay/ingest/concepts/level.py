@@ -29,12 +29,13 @@ from scrubjay.text.scripts import holds_run
 
 _UNREAD: Final = (
     ("://", re.compile(r"://[^\s<>)\]]+")),
+    ("./", re.compile(r"\.{1,2}/[^\s(){}\[\]]+")),
     ("](", re.compile(r"\]\([^()\s]+")),
     ("][", re.compile(r"\]\[[^\]\n]+")),
     ("]: ", re.compile(r"^\[[^\]\n]+\]: [^\n]+", re.MULTILINE)),
     ('="', re.compile(r"<\w+\s[^<>]*=\"[^<>]*>")),
 )
-"""What stands in an address, a link's target or an HTML tag; each after what must be there for it."""
+"""What stands in an address, a path, a link's target or an HTML tag; each after what must be there for it."""
 _LONG: Final = 4_000
 """Characters from which on a text is levelled by paragraphs: ASCII is levelled ten times as fast."""
 _BLOT: Final = "\x03"

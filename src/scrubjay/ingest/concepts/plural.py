@@ -10,7 +10,21 @@ SHORTEST: Final = 3
 SHORTEST_PLURAL: Final = 5
 """Letters from which on a final s is taken off: shorter words (AWS, news, bus) are too often names with one."""
 
-_SINGULAR: Final = frozenset(("rails", "series", "species", "windows", "pandas", "always", "perhaps"))
+_SINGULAR: Final = frozenset(
+    (
+        "alias",
+        "always",
+        "atlas",
+        "bias",
+        "canvas",
+        "pandas",
+        "perhaps",
+        "rails",
+        "series",
+        "species",
+        "windows",
+    )
+)
 """Words that would mean something else without their s."""
 
 _HISSING: Final = ("ss", "x", "ch", "sh")
