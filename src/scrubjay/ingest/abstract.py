@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from unicodedata import category
 
 from scrubjay.ingest.sentences import sentences
-from scrubjay.text.folding import word_marks
+from scrubjay.text.folding import typographic, word_marks
 from scrubjay.text.markdown import even
 from scrubjay.text.scripts import holds_run, pieces
 from scrubjay.text.tokens import words
@@ -78,7 +78,7 @@ def abstract(title: str, content: str, heading_path: Sequence[str] = ()) -> tupl
 def _read(content: str, known: set[str]) -> tuple[list[_Unit], int]:
     """Return the first units that say something new, enough for L1, else also the ones held back."""
     read = even(content[:READ])
-    runs = not read.isascii() and holds_run(read)
+    runs = not typographic(read).isascii() and holds_run(read)
     units: list[_Unit] = []
     held: list[_Unit] = []
     said: set[str] = set()
