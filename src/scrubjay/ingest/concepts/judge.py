@@ -22,7 +22,7 @@ TERM_KEYNESS: Final = 12
 """A defined word (italic, and in a heading) must be used this many times as often as in English."""
 TITLE_KEYNESS: Final = 50
 """The same for a word that headings alone speak for."""
-OWN_KEYNESS: Final = 60
+OWN_KEYNESS: Final = 100
 """From here on a text's own use of a word outweighs the ordinary one, whatever its case."""
 RARE: Final = 8_000
 """Rank from which on a word is hardly met in ordinary English."""
@@ -77,9 +77,11 @@ def judge(form: str, signs: Signs, words: int, before: int = 0) -> Found | None:
         before: Memories of the store that hold it already, in whatever case.
     """
     name = _commonest(signs.spelled, signs.spelled)
-    for kind in ("page", "tag"):
-        if kind in signs.found:
-            return _found(name, kind, signs)
+    if "page" in signs.found:
+        own = keyness(form, signs.times, words) >= OWN_KEYNESS
+        return _found(name, "page", signs, *((form,) if own and name.isalpha() else ()))
+    if "tag" in signs.found:
+        return _found(name, "tag", signs)
     if signs.aliases:
         return _found(name, "name", signs)
     return _one_word(form, name, signs, words, before) if " " not in form else _phrase(form, name, signs)
@@ -105,14 +107,15 @@ def _capitalised(form: str, signs: Signs, times: float, before: int) -> Found | 
         return None
     name, place = _commonest(capitals, signs.spelled), rank(form)
     odd = min(signs.found.get("odd", 0), signs.passages) if name[0].islower() else 0  # macOS
-    small, capital, code = max(0, signs.small - odd), signs.capital + odd, _coded(signs)
+    small, code = max(0, signs.small - odd), _coded(signs)
+    capital = signs.found.get("capital", 0) + signs.found.get("odd", 0)
     own = place > RARE and times >= OWN_KEYNESS and not name.isupper()
     own = own or (place >= UNKNOWN and code > 0 and small <= 2 * capital)
     known = written + code + (before if place > RARE else 0)
     share = 5 if place < EVERYDAY else 1
     if known < TWICE or (small * share > capital and not own):
         return None
-    loose = small and (own or (2 * small <= capital and place > EVERYDAY))
+    loose = small and (own or (2 * small <= capital and place > RARE))
     return _found(name, "name", signs, *((form,) if loose else ()))
 
 
@@ -147,7 +150,7 @@ def _phrase(form: str, name: str, signs: Signs) -> Found | None:
         and not title
         and written
         and written + _coded(signs) >= enough
-        and signs.small <= signs.capital
+        and signs.small <= written
         and min(map(len, words)) > 1
     ):
         return _found(_commonest(capitals, signs.spelled), "name", signs, *((form,) if signs.small else ()))

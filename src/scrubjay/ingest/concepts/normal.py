@@ -17,6 +17,8 @@ LONGEST: Final = 100
 
 _LONGEST_COMMON: Final = max(map(len, COMMON))
 
+_GENERIC: Final = frozenset(map(singular, GENERIC))
+
 _DIGITS = re.compile(r"[\W\d_]+")
 _DATE = re.compile(
     r"\d{1,4}([./-])\d{1,2}\1\d{1,4}"
@@ -74,7 +76,8 @@ def care(name: str, kind: str = "given") -> Care:
 
     ``written``: all of it. So it is for capitals that fold to common words ("IT" is not "it"), for one letter
     ("C"), and for a code name that is a capitalised word (``Option`` is not every option). ``capital``: its first
-    letter, for what became known as a capitalised name (Slack is a product, slack is not). ``marked``: any, but
+    letter, for what became known as a capitalised name (Slack is a product, slack is not) or is the title of a page
+    in one word. ``marked``: any, but
     only as a link or a tag, for a page or tag that bears a generic word. ``any``: none.
     """
     if kind in ("page", "tag") and " " not in name and is_generic(normal(name)):
@@ -86,7 +89,8 @@ def care(name: str, kind: str = "given") -> Care:
     long = name.isascii() and len(name) > _LONGEST_COMMON and name.isalpha()
     if not long and all(len(word) == 1 or is_common(word) for word in level(name).split()):
         return "written"
-    return "capital" if kind == "name" and name[:1].isupper() else "any"
+    careful = kind == "name" or (kind == "page" and name.isalpha())
+    return "capital" if careful and name[:1].isupper() else "any"
 
 
 def is_common(word: str) -> bool:
@@ -96,7 +100,7 @@ def is_common(word: str) -> bool:
 
 def is_generic(word: str) -> bool:
     """Tell whether a folded word names nothing by itself: a common one, or a noun of computing and work."""
-    return word in GENERIC or singular(word) in GENERIC or is_common(word)
+    return singular(word) in _GENERIC or is_common(word)
 
 
 def _is_date(name: str) -> bool:
