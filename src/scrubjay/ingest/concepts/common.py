@@ -64,13 +64,13 @@ environment epilogue error errors esc evaluation event events exact exactly exam
 execute exercise exercises expectations experience expert explanation export expression false faq faqs
 feature features feedback figure file files fix fixes folder folders foo footer foreword format function
 functions further general getting glossary goal goals guide guidelines guides head header heading headings
-help helper history host how howto href http https id img impact implementation import improvements index
-info information init input inputs insert install installation instance integer integration interface
-interfaces intro introduction issue issues item items keyword keywords label language languages layout learn
-length lib library license limit limitations line link links list listing listings lists literal literals
-localhost log loop loops main maintenance manager member members memo menu message messages meta metrics
-milestone milestones misc miscellaneous mission mode model models more motivation name names next nonce none
-note notes notice null object objectives objects open operation operations operator option options outcome
+help helper history host how howto href id img impact implementation import improvements index info
+information init input inputs insert install installation instance integer integration interface interfaces
+intro introduction issue issues item items keyword keywords label language languages layout learn length lib
+library license limit limitations line link links list listing listings lists literal literals localhost log
+loop loops main maintenance manager member members memo menu message messages meta metrics milestone
+milestones misc miscellaneous mission mode model models more motivation name names next nonce none note
+notes notice null object objectives objects open operation operations operator option options outcome
 outcomes outline output outputs overview owner package packages page pages panel parameter parameters parent
 part password path paths people performance permission permissions plan platform policy post preface
 preferences preparation prerequisites priorities problem problems procedure process processes product

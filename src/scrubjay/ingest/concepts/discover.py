@@ -19,12 +19,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from scrubjay.ingest.concepts.evidence import count, gather
 from scrubjay.ingest.concepts.judge import Found as Found
 from scrubjay.ingest.concepts.judge import judge, possible
+from scrubjay.text.languages import language
 
-_LETTERS_A_WORD = 6
+SAMPLE: Final = 1_000
+"""Characters of a document that tell its language."""
+MANY: Final = 1_000
+"""Memories that would settle any doubt: only names that they would settle are asked for."""
+ALONE: Final = 1.1
+"""A part ("Francisco") must stand this much more often than its whole, else it is nothing by itself."""
+_LETTERS_A_WORD: Final = 6
 """Characters of English that make a word and its space."""
 
 
@@ -62,16 +70,42 @@ def discover(
     headings: dict[str, dict[str, None]] = {}
     for one in window:
         headings.setdefault(one.path, {}).update(dict.fromkeys((*one.heading_path, one.title)))
-    gathered = gather([one.text for one in window], headings.values(), _given(window))
+    telling = _telling(window)
+    gathered = gather([one.text for one in window], telling, headings.values(), _given(window))
     signs = {form: sign for form, sign in gathered.signs.items() if possible(form, sign)}
     count(replace(gathered, signs=signs))
     words = sum(gathered.sizes) // _LETTERS_A_WORD
     found = {form: judge(form, sign, words) for form, sign in signs.items()}
-    unsure = [form for form, decided in found.items() if decided is None] if seen_before is not None else []
-    if seen_before is not None and unsure:
-        for form, before in zip(unsure, seen_before(unsure), strict=True):
-            found[form] = judge(form, signs[form], words, before) if before else None
-    return tuple(sorted(filter(None, found.values()), key=lambda one: (-one.support, one.name)))
+    if seen_before is not None:
+        unsure = [
+            form for form, one in found.items() if one is None and judge(form, signs[form], words, MANY)
+        ]
+        for form, before in zip(unsure, seen_before(unsure) if unsure else (), strict=True):
+            found[form] = judge(form, signs[form], words, before)
+    named = {form: one for form, one in found.items() if one is not None}
+    for form in list(named):
+        for part in _parts(form):
+            whole_only = part in named and signs[part].times <= ALONE * signs[form].times
+            if whole_only and named[part].kind == "name":
+                del named[part]
+    return tuple(sorted(named.values(), key=lambda one: (-one.support, one.name)))
+
+
+def _telling(window: Sequence[Seen]) -> list[bool]:
+    """Tell of each passage whether its document is in a language in which a capital within a sentence says anything."""
+    german: dict[str, bool] = {}
+    for one in window:
+        if one.path not in german:
+            german[one.path] = language(one.text[:SAMPLE]) == "de"
+    return [not german[one.path] for one in window]
+
+
+def _parts(form: str) -> Iterator[str]:
+    """Yield the shorter phrases within one."""
+    words = form.split(" ")
+    for size in range(1, len(words)):
+        for at in range(len(words) - size + 1):
+            yield " ".join(words[at : at + size])
 
 
 def _given(window: Sequence[Seen]) -> Iterator[tuple[str, str]]:

@@ -100,12 +100,16 @@ class Gathered:
 
 
 def gather(
-    texts: Sequence[str], headings: Iterable[Collection[str]], given: Iterable[tuple[str, str]]
+    texts: Sequence[str],
+    telling: Sequence[bool],
+    headings: Iterable[Collection[str]],
+    given: Iterable[tuple[str, str]],
 ) -> Gathered:
     """Gather what may be a name, with the signs that its own look gives.
 
     Args:
         texts: The passages.
+        telling: Of each, whether a capital within its sentences says anything.
         headings: For each document its distinct headings.
         given: Names that people marked themselves, each with its kind, ``page`` or ``tag``.
     """
@@ -116,7 +120,7 @@ def gather(
     surfaces = {
         "code": Counter(span for span in _CODE.findall(whole) if _IDENTIFIER.fullmatch(span)),
         "italic": Counter(phrase for italic in _ITALICS for phrase in italic.findall(prose)),
-        "capital": Counter(_CAPITALS.findall(prose)),
+        "capital": Counter(_CAPITALS.findall(prose if all(telling) else _only(prose, texts, telling))),
         "odd": Counter((*_ODD.findall(prose), *_humped(prose))),
         "heading": wholes,
         "page": Counter(name for name, kind in marked if kind == "page"),
@@ -128,6 +132,16 @@ def gather(
         if form in signs:
             signs[form].headings += count
     return Gathered(tuple(map(len, texts)), whole, prose, signs)
+
+
+def _only(prose: str, texts: Sequence[str], chosen: Sequence[bool]) -> str:
+    """Return the chosen passages of a text of all."""
+    parts, start = [], 1
+    for text, wanted in zip(texts, chosen, strict=True):
+        if wanted:
+            parts.append(prose[start : start + len(text)])
+        start += len(text) + len(_BREAK)
+    return _BREAK.join(parts)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -167,8 +181,8 @@ def _grouped(surfaces: dict[str, Counter[str]]) -> dict[str, Signs]:
             form = " ".join(levelled.split())
             if not form or form.count(" ") >= _LONGEST_PHRASE:
                 continue
-            bare = _POSSESSIVE.sub("", " ".join(surface.split())).strip("_")
-            own = form.removesuffix(" s") if bare[-2:] != surface[-2:] else form
+            bare = _POSSESSIVE.sub("", " ".join(surface.split())).strip("_").rstrip(".:-")
+            own = form.removesuffix(" s") if _POSSESSIVE.search(surface) else form
             own = (
                 singular(own)
                 if surface[-2:].islower() or (surface[-2:-1].isupper() and surface[-1:] == "s")
@@ -224,9 +238,11 @@ def count(gathered: Gathered) -> None:
             sizes.append(len(spelling))
             owners.append(owner)
     automaton.make_automaton()
-    hits = np.fromiter(chain.from_iterable(automaton.iter(f" {level(gathered.whole)} ")), np.int64).reshape(
-        -1, 2
-    )
+    hits = np.fromiter(
+        chain.from_iterable(automaton.iter(f" {level(gathered.whole, blotted=True)} ")), np.int64
+    ).reshape(-1, 2)
+    if not len(hits):
+        return
     first = hits[:, 0] - np.array(sizes)[hits[:, 1]] - 1
     owner_of = np.array(owners)[hits[:, 1]]
     bounds = np.cumsum([size + len(_BREAK) for size in gathered.sizes])

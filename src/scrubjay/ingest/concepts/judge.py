@@ -84,7 +84,9 @@ def judge(form: str, signs: Signs, words: int, before: int = 0) -> Found | None:
         return _found(name, "tag", signs)
     if signs.aliases:
         return _found(name, "name", signs)
-    return _one_word(form, name, signs, words, before) if " " not in form else _phrase(form, name, signs)
+    return (
+        _one_word(form, name, signs, words, before) if " " not in form else _phrase(form, name, signs, before)
+    )
 
 
 def _found(name: str, kind: str, signs: Signs, *more: str) -> Found:
@@ -95,7 +97,7 @@ def _found(name: str, kind: str, signs: Signs, *more: str) -> Found:
 def _one_word(form: str, name: str, signs: Signs, words: int, before: int) -> Found | None:
     times = keyness(form, signs.times, words)
     if _is_term(form, signs, times) and signs.small > signs.capital:
-        return _found(_term_name(form, signs), "heading", signs)
+        return _found(_term_name(signs), "heading", signs)
     return _capitalised(form, signs, times, before) or _code(form, name, signs, before)
 
 
@@ -136,7 +138,7 @@ def _code(form: str, name: str, signs: Signs, before: int) -> Found | None:
     return _found(name, "code", signs) if code + before >= enough else None
 
 
-def _phrase(form: str, name: str, signs: Signs) -> Found | None:
+def _phrase(form: str, name: str, signs: Signs, before: int) -> Found | None:
     words = form.split(" ")
     plain = [_is_plain(word) for word in words]
     capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
@@ -149,7 +151,7 @@ def _phrase(form: str, name: str, signs: Signs) -> Found | None:
         capitals
         and not title
         and written
-        and written + _coded(signs) >= enough
+        and written + _coded(signs) + before >= enough
         and signs.small <= written
         and min(map(len, words)) > 1
     ):
@@ -158,15 +160,15 @@ def _phrase(form: str, name: str, signs: Signs) -> Found | None:
         return _found(name, "code", signs)
     if len(words) > _LONGEST_TERM or all(plain) or signs.passages < TERM_PASSAGES:
         return None
-    if not is_common(words[0]) and ("italic" in signs.found or (signs.headings and not plain[-1])):
-        return _found(_term_name(form, signs), "heading", signs)
+    if not any(map(is_common, words)) and ("italic" in signs.found or (signs.headings and not plain[-1])):
+        return _found(_term_name(signs), "heading", signs)
     return None
 
 
-def _term_name(form: str, signs: Signs) -> str:
-    """Return an ordinary spelling: the commonest in lower case, else the normal form."""
+def _term_name(signs: Signs) -> str:
+    """Return the commonest spelling in lower case, else the commonest there is."""
     small = [spelling for spelling in signs.spelled if spelling.islower()]
-    return _commonest(small, signs.spelled) if small else form
+    return _commonest(small or signs.spelled, signs.spelled)
 
 
 def _commonest(spellings: Collection[str], counts: Mapping[str, int]) -> str:

@@ -28,6 +28,7 @@ from scrubjay.text.folding import fold, plain
 from scrubjay.text.scripts import holds_run
 
 _UNREAD: Final = (
+    ("http", re.compile(r"https?://[^\s<>)\]]+")),
     ("://", re.compile(r"://[^\s<>)\]]+")),
     ("./", re.compile(r"\.{1,2}/[^\s(){}\[\]]+")),
     ("](", re.compile(r"\]\([^()\s]+")),
@@ -70,14 +71,19 @@ _TABLE: Final = _Table()
 _ASCII: Final = {code: _TABLE[code] for code in range(128)}
 
 
-def level(text: str) -> str:
+def level(text: str, *, blotted: bool = False) -> str:
     """Return a text of the same length in which words are folded and everything else is a space.
+
+    Args:
+        text: Any string.
+        blotted: Whether ``blot`` has already been here.
 
     Example:
         >>> level("Docker's `vector-store`, in README.md.")
         'docker s  vector store   in readme.md '
     """
-    return _levelled(text if text.isascii() else _typed(text))
+    typed = text if text.isascii() else _typed(text)
+    return _levelled(typed if blotted else blot(typed, _BLOT))
 
 
 def blot(text: str, ink: str) -> str:
@@ -93,7 +99,7 @@ def spread(text: str) -> tuple[str, Sequence[int] | None]:
     typed = text if text.isascii() else _typed(text)
     if not typed.isascii() and (holds_run(typed) or not unicodedata.is_normalized("NFC", typed)):
         return _spread_runs(typed)
-    return f" {_levelled(typed)} ", None
+    return f" {_levelled(blot(typed, _BLOT))} ", None
 
 
 def place(at: int, origins: Sequence[int] | None) -> int:
@@ -123,7 +129,6 @@ def _typed(text: str) -> str:
 
 def _levelled(text: str) -> str:
     text = text.replace("--", "__").replace("n't", "n_t").replace("C#", "C\x02").replace("F#", "F\x02")
-    text = blot(text, _BLOT)
     made = _translated(text)
     made = made.replace(". ", "  ").replace("..", "  ").replace(" _", "  ").replace("_ ", "  ")
     return made[:-1] + " " if made.endswith(".") else made
