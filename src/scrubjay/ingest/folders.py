@@ -1,13 +1,14 @@
 """Folders: the documents of one source -> its categories by folder, document and heading.
 
-When documents came or went all of a source is looked at. When only their text changed, what stands inside them
-is, for a folder is a category by its documents alone.
+When only a few documents changed, came or went, they alone are looked at, unless a folder becomes a category by
+it or ceases to be one: a folder is one by the number of its documents alone. What a folder that stays says of
+itself is written anew when all of its source is looked at.
 """
 
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -32,21 +33,55 @@ def refile(store: Store, scope: Scope, source: Source, at: int, changed: Sequenc
         scope: Who writes.
         source: The source.
         at: UTC microseconds.
-        changed: Paths of the documents whose text changed while none came or went; None looks at all.
+        changed: Paths of the documents that changed, came or went; None looks at all.
     """
     secret = store.secret(scope)
     with store.reader(scope) as reader:
-        documents = reader.documents(source.id)
-        noted = {p: d for p, d in documents.items() if not d.cursor and (changed is None or p in changed)}
-        by_key = _by_key(reader, source, noted)
+        documents = {path: d for path, d in reader.documents(source.id).items() if not d.cursor}
         standing = {c.id: c for c in reader.categories() if c.kind == "path"}
-        keys = sorted({*by_key, *(c.key for c in standing.values())} if changed is None else by_key)
+        filer = _Filer(secret, source.key, source, standing)
+        looked_at = None if changed is None or not _steady(filer, documents, changed) else changed
+        by_key = _by_key(reader, source, documents if looked_at is None else set(looked_at) & set(documents))
+        others = {*by_key, *_keys(secret, source, standing)} - {source.key}
+        if looked_at is not None and others:  # a document that changes its key leaves one tree for another
+            looked_at, by_key = None, _by_key(reader, source, documents)
+        keys = {source.key, *others, *by_key}
         changes: list[Change] = []
-        for key in keys:
+        for key in sorted(keys):
             filer = _Filer(secret, key, source, {i: c for i, c in standing.items() if c.key == key})
-            changes += filer.changes(reader, by_key.get(key, {}), documents, at, whole=changed is None)
+            changes += filer.changes(reader, by_key.get(key, {}), documents, at, looked_at)
     for first in range(0, len(changes), AT_ONCE):
         store.write(scope, changes[first : first + AT_ONCE])
+
+
+def unfile(store: Store, scope: Scope, source: Source) -> None:
+    """Remove the path categories of a source that is removed."""
+    secret = store.secret(scope)
+    with store.reader(scope) as reader:
+        standing = {c.id: c for c in reader.categories() if c.kind == "path"}
+    gone = [
+        DropCategory(identity)
+        for key in _keys(secret, source, standing)
+        for identity in _Filer(secret, key, source, standing).gone(set(), None)
+    ]
+    if gone:
+        store.write(scope, gone)
+
+
+def _keys(secret: bytes, source: Source, standing: Mapping[str, Category]) -> set[str]:
+    """Return the keys that have a tree of this source: its root is the top of each."""
+    keys = {category.key for category in standing.values()}
+    return {key for key in keys if _Filer(secret, key, source, standing).stands(())}
+
+
+def _steady(filer: _Filer, documents: Iterable[str], changed: Sequence[str]) -> bool:
+    """Return whether every folder above some documents is a category exactly when it holds enough of them."""
+    below: Counter[tuple[str, ...]] = Counter()
+    for path in documents:
+        folders = tuple(path.split("/")[:-1])
+        below.update(folders[:depth] for depth in range(len(folders) + 1))
+    above = {tuple(path.split("/")[:depth]) for path in changed for depth in range(path.count("/") + 1)}
+    return all(filer.stands(folders) == (below[folders] >= DOCUMENTS) for folders in above)
 
 
 def _by_key(reader: Reader, source: Source, documents: Iterable[str]) -> dict[str, dict[str, list[Record]]]:
@@ -72,16 +107,20 @@ class _Filer:
         """Return the id of a place; the source's own id stands for its root, whatever that is called now."""
         return category_id(self._secret, (self._key, "path", "\x1f".join((self._source.id, *trail[1:]))))
 
+    def stands(self, folders: Sequence[str]) -> bool:
+        """Return whether a folder, named from the root downwards, is a category."""
+        return self.id_of((self._root, *folders)) in self._standing
+
     def changes(
         self,
         reader: Reader,
         held: Mapping[str, Sequence[Record]],
         documents: Mapping[str, Document],
         at: int,
-        *,
-        whole: bool,
+        changed: Sequence[str] | None,
     ) -> list[Change]:
-        """Return what makes the categories and their members right."""
+        """Return what makes the categories and their members right, of all documents or of those that changed."""
+        whole = changed is None
         spots = [self._spot(record, documents[path]) for path, records in held.items() for record in records]
         nodes = paths(spots if whole else [*spots, *self._stand_ins(held)])
         records = {record.id: record for same in held.values() for record in same}
@@ -95,7 +134,7 @@ class _Filer:
         homes = {
             member: self.id_of(node.trail) for node in nodes for member in node.members if member in records
         }
-        gone = [DropCategory(identity) for identity in self._gone(set(made), held, whole=whole)]
+        gone = [DropCategory(identity) for identity in self.gone(set(made), changed)]
         return [*puts, *self._members(reader, records, homes, at), *gone]
 
     def _spot(self, record: Record, document: Document) -> Spot:
@@ -107,7 +146,7 @@ class _Filer:
         for path in held:
             folders = path.split("/")[:-1]
             for depth in range(len(folders) + 1):
-                if self.id_of((self._root, *folders[:depth])) in self._standing:
+                if self.stands(folders[:depth]):
                     base = "/".join(folders[:depth])
                     found += [
                         Spot(f"{base}/{n}", self._root, f"{base}/\x00{n}".lstrip("/"))
@@ -144,15 +183,13 @@ class _Filer:
         ]
         return changes + [PutEdges(tuple(edges[n : n + AT_ONCE])) for n in range(0, len(edges), AT_ONCE)]
 
-    def _gone(self, made: set[str], held: Mapping[str, Sequence[Record]], *, whole: bool) -> list[str]:
+    def gone(self, made: set[str], changed: Sequence[str] | None) -> list[str]:
         """Return this source's categories that are no more: found by walking down from its root, or from documents."""
         children: dict[str, list[str]] = defaultdict(list)
         for category in self._standing.values():
             children[category.parent or ""].append(category.id)
-        tops = (
-            [self.id_of((self._root,))] if whole else [self.id_of((self._root, *p.split("/"))) for p in held]
-        )
-        found, waiting = [], tops
+        trails = [()] if changed is None else [tuple(path.split("/")) for path in changed]
+        found, waiting = [], [self.id_of((self._root, *trail)) for trail in trails]
         while waiting:
             identity = waiting.pop()
             if identity in self._standing:

@@ -77,7 +77,8 @@ class Settler:
                 path for path, document in reader.documents(self._source.id).items() if not document.cursor
             }
         before = {path for path, document in self._known.items() if not document.cursor}
-        if everything or now != before:
+        touched = self._written & now | now ^ before
+        if everything or not before:
             refile(run.store, run.scope, self._source, at)
-        elif self._written:
-            refile(run.store, run.scope, self._source, at, sorted(self._written & now))
+        elif touched:
+            refile(run.store, run.scope, self._source, at, sorted(touched))

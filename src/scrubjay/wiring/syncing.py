@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunk import ChunkSettings
+from scrubjay.ingest.folders import unfile
 from scrubjay.ingest.projects import Projects
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.rebuild import rebuild
@@ -104,5 +105,9 @@ def remake(desk: Desk, progress: Report | None = None) -> Summary:
 
 
 def remove(desk: Desk, source: str) -> None:
-    """Remove a source and what it brought."""
+    """Remove a source, what it brought and the categories that its folders made."""
+    with desk.store.reader(desk.scope) as reader:
+        known = [one for one in reader.sources() if one.id == source]
+    for one in known:
+        unfile(desk.store, desk.scope, one)
     desk.store.write(desk.scope, [DropSource(source)])
