@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from scrubjay.ingest.concepts.discover import Seen, discover
-from scrubjay.ingest.concepts.match import Clash, Matcher
+from scrubjay.ingest.concepts.match import Matcher
 from scrubjay.ingest.concepts.normal import normal
 from scrubjay.ingest.links import links
 from scrubjay.memory.concepts import Concept, united
@@ -31,20 +32,36 @@ class Lexicon:
         self._set(rows)
 
     def _set(self, rows: Sequence[Concept]) -> None:
-        self._rows = list(rows)
-        self._ids = {row.id for row in rows}
-        self._known = {normal(name) for row in rows for name in (row.name, *row.aliases)}
-        self._matchers = [Matcher(united(self._rows))]
-        self._refused = Matcher(row for row in self._rows if row.kind == "refused")
+        self._by_id: dict[str, list[Concept]] = {}
+        for row in rows:
+            self._by_id.setdefault(row.id, []).append(row)
+        shown = {concept.id for concept in united(rows)}
+        self._known: dict[str, str] = {}
+        self._name([row for row in rows if row.id in shown])
+        self._name([row for row in rows if row.id not in shown])
+        self._matchers: list[Matcher] = []
+        self._refused = Matcher(row for row in rows if row.kind == "refused")
 
-    @property
-    def clashes(self) -> tuple[Clash, ...]:
-        """Spellings that several concepts claim, of those that were known when it was last made as a whole."""
-        return self._matchers[0].clashes
+    def _name(self, rows: Sequence[Concept]) -> None:
+        """Let names mean their concepts, then aliases; of several with one right, that of the smallest id."""
+        ranked = sorted(rows, key=lambda row: row.id)
+        for row in ranked:
+            self._known.setdefault(normal(row.name), row.id)
+        for row in ranked:
+            for alias in row.aliases:
+                self._known.setdefault(normal(alias), row.id)
+
+    def rows(self, concept: str) -> Sequence[Concept]:
+        """Return the rows of a concept."""
+        return self._by_id.get(concept, ())
+
+    def means(self, name: str) -> str | None:
+        """Return the id of the concept that a name means, also of one that was taken out, or None."""
+        return self._known.get(normal(name))
 
     def renew(self, rows: Sequence[Concept]) -> None:
         """Take over what the store holds now; what was only added costs little."""
-        held = set(self._rows)
+        held = {row for same in self._by_id.values() for row in same}
         if held <= set(rows):
             self.add([row for row in rows if row not in held])
         else:
@@ -69,7 +86,7 @@ class Lexicon:
                     sorted({a for a in item.aliases if normal(a) not in self._known} - {item.name})
                 )
                 new[identity] = Concept(identity, key, item.name, aliases, item.kind, at)
-                self._known.update(normal(name) for name in (item.name, *aliases))
+                self._name([new[identity]])
         self.add(list(new.values()))
         return list(new.values())
 
@@ -77,16 +94,28 @@ class Lexicon:
         """Find these too."""
         if not rows:
             return
-        if any(row.kind == "refused" or row.id in self._ids for row in rows):
-            # What another key calls a known concept, or that it is none, changes what the known names mean.
-            self._set([*self._rows, *rows])
+        if any(
+            row.kind == "refused" or row.id in self._by_id or self.means(row.name) not in (None, row.id)
+            for row in rows
+        ):
+            # What another key calls a known concept, that it is none, or that another bears as its name what was
+            # its alias, changes what the known names mean.
+            self._set([*(row for same in self._by_id.values() for row in same), *rows])
             return
-        self._ids.update(row.id for row in rows)
-        self._known.update(normal(name) for row in rows for name in (row.name, *row.aliases))
-        self._rows += rows
-        self._matchers.append(Matcher(rows))
-        if len(self._matchers) > MATCHERS:
-            self._matchers = [Matcher(united(self._rows))]
+        self._by_id |= {row.id: [row] for row in rows}
+        self._name(rows)
+        if self._matchers:
+            self._matchers.append(Matcher(self._found_by(row) for row in rows))
+
+    def _found_by(self, row: Concept) -> Concept:
+        """Return a row without the aliases that another concept has already."""
+        return replace(row, aliases=tuple(alias for alias in row.aliases if self.means(alias) == row.id))
+
+    def _automata(self) -> list[Matcher]:
+        """Return the automata, made when first a text is read."""
+        if not 0 < len(self._matchers) <= MATCHERS:
+            self._matchers = [Matcher(united(row for same in self._by_id.values() for row in same))]
+        return self._matchers
 
     def _taken_out(self, name: str) -> bool:
         """Tell whether a name is one that a person refused, in the singular or in the plural."""
@@ -99,7 +128,7 @@ class Lexicon:
         """
         text = named_text(record)
         counts: dict[str, int] = {}
-        for matcher in self._matchers:
+        for matcher in self._automata():
             for mention in matcher.match(text):
                 counts[mention.concept] = counts.get(mention.concept, 0) + mention.count
         ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST]

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from scrubjay.ingest.concepts.normal import normal
-from scrubjay.ingest.lexicon import Lexicon, Lexicons
+from scrubjay.ingest.lexicon import Lexicon, Lexicons, lexicon
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.edges import Edge
@@ -44,7 +44,7 @@ def look_back(store: Store, scope: Scope, rows: Sequence[Concept], kept: Lexicon
         store: Where.
         scope: Who named them.
         rows: The rows.
-        kept: Lexicons of the scope; those that are made here are left in it.
+        kept: Lexicons of the scope.
 
     Returns:
         How many memories were linked that were not.
@@ -62,7 +62,8 @@ def look_back(store: Store, scope: Scope, rows: Sequence[Concept], kept: Lexicon
         for record in records:
             for key in _seen_under(record.key, keys, scope):
                 if key not in words:
-                    words[key] = _lexicon(store, scope, key, kept)
+                    with store.reader(scope.seen_with(key)) as reader:
+                        words[key] = lexicon(reader, key, kept)
                 edges += [e for e in words[key].references(record, at, key) if e.dst in concepts]
         edges, fresh = _missing(store, scope, edges)
         linked += fresh
@@ -114,14 +115,6 @@ def _seen_under(key: str, concepts: Collection[str], scope: Scope) -> set[str]:
     if not set(concepts).isdisjoint(scope.seen_with(key).keys):
         return {key}
     return {each for each in concepts if key in scope.seen_with(each).keys} or {scope.key()}
-
-
-def _lexicon(store: Store, scope: Scope, key: str, kept: Lexicons) -> Lexicon:
-    """Return the names that all know who see a key, made as one: each text is then read as it will be later."""
-    with store.reader(scope.seen_with(key)) as reader:
-        made = Lexicon(reader.concepts())
-        kept[key] = reader.concept_mark(), made
-    return made
 
 
 def _missing(store: Store, scope: Scope, edges: list[Edge]) -> tuple[list[Edge], int]:

@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Final
 
 from scrubjay.errors import InputError
-from scrubjay.ingest.concepts.normal import normal
 from scrubjay.ingest.dictionary import check, tidy
-from scrubjay.ingest.lexicon import Lexicons
+from scrubjay.ingest.lexicon import Lexicons, lexicon
 from scrubjay.ingest.lookback import look_back
 from scrubjay.memory.concepts import Concept, united
 from scrubjay.memory.dates import now_micros
@@ -96,14 +95,15 @@ def rename(store: Store, scope: Scope, concept: str, to: str, kept: Lexicons) ->
     check(to)
     now = now_micros()
     with store.reader(scope) as reader:
-        known = united(reader.concepts())
-        rows = [row for row in reader.concepts([concept]) if row.kind != "refused"]
-    for other in known:
-        if other.id != concept and normal(to) in map(normal, (other.name, *other.aliases)):
-            raise InputError(
-                f'"{to}" already means {other.name} ({other.id}). Nothing was written.',
-                hint=f"`scrubjay concepts merge` makes the two one: merge {rows[0].name!r} into {other.name!r}",
-            )
+        words = lexicon(reader, scope.key(), kept)
+    rows = [row for row in words.rows(concept) if row.kind != "refused"]
+    meant = words.means(to)
+    others = united(words.rows(meant)) if meant is not None and meant != concept else []
+    for other in others:
+        raise InputError(
+            f'"{to}" already means {other.name} ({other.id}). Nothing was written.',
+            hint=f"the two become one with `scrubjay concepts merge {concept} {other.id}`",
+        )
     renamed = [
         replace(row, name=to, aliases=_without(to, (row.name, *row.aliases)), kind="given", at=now)
         for row in rows

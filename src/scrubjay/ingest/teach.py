@@ -13,7 +13,7 @@ from typing import Final
 
 from scrubjay.ingest.concepts.normal import care, normal
 from scrubjay.ingest.dictionary import Refusals, Terms, refusal
-from scrubjay.ingest.lexicon import Lexicon, Lexicons
+from scrubjay.ingest.lexicon import Lexicon, Lexicons, lexicon
 from scrubjay.ingest.lookback import look_back
 from scrubjay.memory.concepts import Concept, united
 from scrubjay.memory.dates import now_micros
@@ -40,89 +40,90 @@ def teach(store: Store, scope: Scope, terms: Sequence[Terms], key: str, kept: Le
     Returns:
         What it did; nothing is told twice when the same is taught again.
     """
+    secret = store.secret(scope)  # not within a reader: of a new store it is made now
     with store.reader(scope.seen_with(key)) as reader:
-        book = _Book(reader.concepts(), key, store.secret(scope))
+        page = _Page(lexicon(reader, key, kept), key, secret)
     refused: Refusals = []
     for one in terms:
-        refused += book.take(one)
-    written = book.written()
-    hidden = _hidden(store, scope, book.touched.keys(), key)
+        refused += page.take(one)
+    written = page.written()
+    hidden = _hidden(store, scope, page.rows, key)
     for first in range(0, len(written), PUT_AT_ONCE):
         store.write(scope, [PutConcept(row) for row in written[first : first + PUT_AT_ONCE]])
     if hidden:
         store.write(scope, hidden)
-    linked = look_back(store, scope, list(book.touched.values()), kept)
-    return Learned(
-        book.added,
-        len(written) - book.added,
-        linked,
-        tuple(refused),
-        _clashes(store, scope, key, kept, book.touched) if book.touched else (),
-    )
+    linked = look_back(store, scope, list(page.rows.values()), kept)
+    return Learned(page.added, len(written) - page.added, linked, tuple(refused), tuple(page.clashes))
 
 
-class _Book:
-    """The dictionary of one key as its viewers know it, while it is written on."""
+class _Page:
+    """What is written into the dictionary of one key, as its viewers know it.
 
-    def __init__(self, rows: Sequence[Concept], key: str, secret: bytes) -> None:
-        self._key, self._secret, self._at = key, secret, now_micros()
-        self._before = {row.id: row for row in rows if row.key == key}
-        self._known = {concept.id: concept for concept in united(rows)}
+    Attributes:
+        rows: Every concept that was named, as its row shall be.
+        added: How many of them are new.
+        clashes: Aliases that another concept has already, a sentence each.
+    """
+
+    def __init__(self, words: Lexicon, key: str, secret: bytes) -> None:
+        self._words, self._key, self._secret, self._at = words, key, secret, now_micros()
         self._means: dict[str, str] = {}
-        for row in rows:
-            if row.id not in self._known:  # refused: what is given again by that name is the same concept
-                self._bear(row)
-        for concept in reversed(self._known.values()):  # of several, the smallest id: as names are matched
-            self._bear(concept, over=True)
-        for concept in reversed(self._known.values()):
-            self._means[normal(concept.name)] = concept.id
-        self.touched: dict[str, Concept] = {}
+        self.rows: dict[str, Concept] = {}
         self.added = 0
-
-    def _bear(self, row: Concept, *, over: bool = False) -> None:
-        for name in (row.name, *row.aliases):
-            if over or normal(name) not in self._means:
-                self._means[normal(name)] = row.id
+        self.clashes: list[str] = []
 
     def take(self, terms: Terms) -> Refusals:
         """Add what a person calls one concept; return what cannot be a name, and why."""
-        refused = [(name, why) for name in (terms.name, *terms.aliases) if (why := refusal(name)) is not None]
-        told = [(f"{terms.where}{name}", why) for name, why in refused]
-        out = {name for name, _ in refused}
-        if terms.name in out:
-            return told
+        why = refusal(terms.name)
+        if why is not None:
+            return [(f"{terms.where}{terms.name}", why)]
+        out = {alias: why for alias in terms.aliases if (why := refusal(alias)) is not None}
         named = normal(terms.name)
-        identity = self._means.get(named) or concept_id(self._secret, named)
-        row = self._row(identity, terms.name)
+        identity = self._meant(terms.name) or concept_id(self._secret, named)
+        row = self.rows.get(identity) or self._row(identity, terms.name)
         aliases = [alias for alias in terms.aliases if alias not in out]
         names = _distinct(row.name, (*row.aliases, terms.name, *aliases))
-        if identity not in self.touched and identity not in self._known:
-            self.added += 1
-        self.touched[identity] = replace(row, aliases=tuple(sorted(names)))
+        self.rows[identity] = replace(row, aliases=tuple(sorted(names)))
         self._means[named] = identity
-        self._bear(self.touched[identity])
-        return told
+        for alias in aliases:
+            self._claim(alias, self.rows[identity])
+        return [(f"{terms.where}{alias}", why) for alias, why in out.items()]
+
+    def _meant(self, name: str) -> str | None:
+        return self._means.get(normal(name)) or self._words.means(name)
+
+    def _claim(self, alias: str, row: Concept) -> None:
+        """Let an alias mean a concept, unless it means another that is there."""
+        other = self._meant(alias)
+        rows = (
+            []
+            if other is None
+            else united([self.rows[other]] if other in self.rows else self._words.rows(other))
+        )
+        if rows and other != row.id:
+            self.clashes.append(f'"{alias}" means {rows[0].name} already; it does not find {row.name}.')
+        else:
+            self._means[normal(alias)] = row.id
 
     def _row(self, identity: str, name: str) -> Concept:
         """Return the key's row of a concept, given, as it is before a name is added."""
-        if identity in self.touched:
-            return self.touched[identity]
-        known, before = self._known.get(identity), self._before.get(identity)
-        if known is None:
+        rows = self._words.rows(identity)
+        known = united(rows)
+        if not known:
+            self.added += 1
             return Concept(identity, self._key, name, (), "given", self._at)
+        (one,) = known
         # A person's spelling goes before one that was found.
-        found = known.kind != "given" and normal(known.name) == normal(name)
-        aliases = before.aliases if before is not None else ()
-        if before is not None and before.name not in (known.name, name):
-            aliases = (*aliases, before.name)
-        return Concept(identity, self._key, name if found else known.name, aliases, "given", self._at)
+        shown = name if one.kind != "given" and normal(one.name) == normal(name) else one.name
+        own = [each for row in rows if row.key == self._key for each in (row.name, *row.aliases)]
+        return Concept(identity, self._key, shown, tuple(own), "given", self._at)
 
     def written(self) -> list[Concept]:
         """Return the rows that are not as they were."""
         return [
             row
-            for row in self.touched.values()
-            if (old := self._before.get(row.id)) is None or replace(old, at=row.at) != row
+            for row in self.rows.values()
+            if not any(replace(old, at=row.at) == row for old in self._words.rows(row.id))
         ]
 
 
@@ -143,21 +144,3 @@ def _hidden(store: Store, scope: Scope, concepts: Iterable[str], key: str) -> li
     with store.reader(scope) as reader:
         rows = reader.concepts(list(concepts))
     return [DropConcept(row.id, own) for row in rows if row.key == own and row.kind == "refused"]
-
-
-def _clashes(
-    store: Store, scope: Scope, key: str, kept: Lexicons, touched: dict[str, Concept]
-) -> tuple[str, ...]:
-    """Return, a sentence each, the names of these concepts that others claim too."""
-    with store.reader(scope.seen_with(key)) as reader:
-        words = (
-            kept[key][1] if kept.get(key, (-1,))[0] == reader.concept_mark() else Lexicon(reader.concepts())
-        )
-        ids = {one for clash in words.clashes for one in (clash.kept, *clash.others)}
-        names = {concept.id: concept.name for concept in united(reader.concepts(list(ids)))} if ids else {}
-    return tuple(
-        f'"{clash.spelling}" means {names[clash.kept]}; '
-        f"{', '.join(names[other] for other in clash.others)} cannot be found by it."
-        for clash in words.clashes
-        if not touched.keys().isdisjoint((clash.kept, *clash.others))
-    )

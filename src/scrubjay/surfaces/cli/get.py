@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import click
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.memory.reports import Fetched
 from scrubjay.memory.tiers import PREFIX
+from scrubjay.memory.webs import Link
 from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import BOLD, DIM, clean, colourful, line, paint, tell, write, write_json
@@ -31,7 +33,8 @@ from scrubjay.surfaces.cli.output import BOLD, DIM, clean, colourful, line, pain
 @click.option(
     "--offset", metavar="N", type=click.IntRange(0), default=0, help="Characters to pass over first."
 )
-def get(call: Call, what: tuple[str, ...], lines: str | None, **options: Any) -> None:
+@click.option("--links", is_flag=True, help="With each memory what it is joined with.")
+def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **options: Any) -> None:
     """Show memories whole, by id (its first letters do), or a synced file's passages by path.
 
     What is not there is named on standard error; the exit code is 2 when nothing is left to show.
@@ -49,13 +52,17 @@ def get(call: Call, what: tuple[str, ...], lines: str | None, **options: Any) ->
         options |= {"path": what[0], "lines": span(lines) if lines else None}
     with call.open(cold=True) as memory:
         found = memory.get(**options)
+        joined = {kept.id: memory.links(kept.id) for kept in found.records} if links else {}
     missing = f"Not there, or not yours to see: {', '.join(map(line, found.unknown))}."
     if not found.records and found.unknown:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids and paths")
     if call.json:
-        write_json(shape.fetched(found))
+        shaped = shape.fetched(found)
+        for each in shaped["memories"] if links else ():
+            each["links"] = shape.plain(joined[each["id"]])
+        write_json(shaped)
         return
-    show(found)
+    show(found, joined)
     if found.unknown:
         tell(missing)
     if found.next_offset is not None:
@@ -77,8 +84,8 @@ def span(text: str) -> tuple[int, int]:
     return int(first), int(last) if mark else int(first)
 
 
-def show(found: Fetched) -> None:
-    """Print memories, each under its citation, date and id."""
+def show(found: Fetched, joined: Mapping[str, tuple[Link, ...]]) -> None:
+    """Print memories, each under its citation, date and id, and over what it is joined with."""
     on = colourful(sys.stdout)
     for number, kept in enumerate(found.records):
         shaped = shape.record(kept, found.paths.get(kept.id))
@@ -88,3 +95,6 @@ def show(found: Fetched) -> None:
         write(line(shaped["citation"]))
         write(paint(line(" · ".join([*marks, kept.id])), DIM, on=on))
         write(clean(kept.content).strip("\n"))
+        for link in joined.get(kept.id, ()):
+            arrow = "->" if link.direction == "to" else "<-"
+            write(line(f"{arrow} {link.kind} {link.weight:.2f} {link.id} {link.phrase}"))

@@ -30,6 +30,8 @@ COMMANDS = {
         ("get", "get", "get"),
         ("add", "add", "add"),
         ("forget", "forget", "forget"),
+        ("concepts", "concepts", "concepts"),
+        ("categories", "categories", "categories"),
         ("status", "status", "status"),
         ("models", "models", "models"),
         ("embed", "embed", "embed"),

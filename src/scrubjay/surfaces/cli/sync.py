@@ -51,7 +51,8 @@ def summarise(done: Summary) -> None:
     write(
         f"{counted(done.files, 'file')}, {counted(done.passages, 'passage')}: {done.added:,} added, "
         f"{done.updated:,} updated, {done.unchanged:,} unchanged, {done.removed:,} removed, "
-        f"{done.embedded:,} embedded, {done.waiting:,} waiting, {duration(done.seconds)}"
+        f"{counted(done.linked, 'concept')} linked, {done.embedded:,} embedded, "
+        f"{done.waiting:,} waiting, {duration(done.seconds)}"
     )
     for kind, times in done.scrubbed.items():
         write(f"{counted(times, 'secret')} of kind {line(kind)} replaced.")
