@@ -143,7 +143,7 @@ def converse(
 
 
 def _broken(path: Path, found: Broken) -> Trouble:
-    return Trouble(str(path), f"Line {found.line} {found.message}; it was left out.", "the rest was taken")
+    return Trouble(str(path), f"Line {found.line} {found.message}; it was left out, the rest was taken.")
 
 
 def _fresh(

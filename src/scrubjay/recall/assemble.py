@@ -14,6 +14,9 @@ from scrubjay.recall.plan import Plan
 from scrubjay.recall.request import Request
 from scrubjay.text.snippets import snippet
 
+SESSION = 12
+"""Characters of a session's name that tell it from the others in a list."""
+
 
 def assemble(
     candidates: Sequence[Candidate],
@@ -51,7 +54,7 @@ def result(
     return Result(
         id=record.id,
         tier=record.tier,
-        title=record.title,
+        title=record.title or turn_title(record),
         snippet=text,
         path=path,
         line_start=first,
@@ -70,6 +73,17 @@ def result(
         agent=record.agent,
         explanation=explanation,
     )
+
+
+def turn_title(record: Record) -> str:
+    """Return what a turn of a conversation is headed by: who speaks, to which agent, in which session.
+
+    Turns have no title of their own to rank by: a session's would stand in every one of them.
+    """
+    if record.session is None or record.turn is None:
+        return ""
+    to = f", {record.agent}" if record.agent and record.agent != record.role else ""
+    return f"{record.role or 'turn'} {record.turn}{to}, session {record.session[:SESSION]}"
 
 
 def full_path(record: Record, sources: Mapping[str, Source]) -> str | None:
