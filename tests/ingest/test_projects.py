@@ -227,3 +227,10 @@ def test_what_one_person_calls_a_place_is_not_seen_by_another(tmp_path: Path, st
     main = repository(tmp_path / "main", "git@h.org:ann/secret-plan.git")
     fresh(store).of(str(main))
     assert fresh(store, Scope("t", "bob")).names() == []
+
+
+def test_who_only_asks_writes_nothing(tmp_path: Path, store: InMemoryStore) -> None:
+    main = repository(tmp_path / "main")
+    asked = Projects(store, ANN, learn=False).of(str(main))
+    assert fresh(store).names() == []
+    assert fresh(store).of(str(main)) == asked

@@ -27,7 +27,9 @@ DIGITS: Final = 6
 class Projects:
     """The projects of one scope, each looked up once in the life of this value."""
 
-    def __init__(self, store: Store, scope: Scope) -> None:
+    def __init__(self, store: Store, scope: Scope, *, learn: bool = True) -> None:
+        """Args: where, for whom, and whether what is found is remembered: who only asks writes nothing."""
+        self._learn = learn
         self._store = store
         self._scope = scope
         self._secret = store.secret(scope)
@@ -121,7 +123,7 @@ class Projects:
 
     def _remember(self, keys: set[str], name: str) -> None:
         new = sorted(key for key in keys if self._known.get(key) != name)
-        if new:
+        if new and self._learn:
             own = self._scope.key()
             self._store.write(self._scope, [PutProject(key, name, own) for key in new])
-            self._known.update(dict.fromkeys(new, name))
+        self._known.update(dict.fromkeys(new, name))

@@ -18,7 +18,7 @@ def resolved(desk: Desk, projects: Sequence[str]) -> Sequence[str]:
         return projects
     from scrubjay.ingest.projects import Projects
 
-    known = Projects(desk.store, desk.scope)
+    known = Projects(desk.store, desk.scope, learn=False)
     return [_named(known.named(text), text) for text in projects]
 
 
