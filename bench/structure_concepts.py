@@ -5,9 +5,9 @@ product cuts it (``chunk``); the dictionary it finds is looked for in the labell
 
 How a passage is scored (bench/labels/GUIDELINES.md): a concept that was linked is a hit when one of its names,
 or what matched, is a required surface or its canonical name; neutral when that is so of an optional one, or
-when what matched lies in or around a required surface; wrong otherwise. Spellings are compared in their normal form, a last
-word in the plural counting as its singular. Recall is over required items, precision over hits and wrong ones. Intervals are 95 %
-percentiles of bootstrap samples of passages.
+when what matched lies in or around a required surface; wrong otherwise. Spellings are compared in their normal
+form, a last word in the plural counting as its singular. Recall is over required items, precision over hits and
+wrong ones. Intervals are 95 % percentiles of bootstrap samples of passages.
 """
 
 from __future__ import annotations
@@ -137,9 +137,15 @@ def outcomes(data: Path, half: str, *, told: bool = True) -> list[Outcome]:
     for name in sample.SIZES:
         found, seconds, size = dictionary(data, name)
         if told:
-            kinds = " ".join(f"{kind} {count}" for kind, count in Counter(f.kind for f in found).most_common())
-            print(f"{name:22} {size / 1e6:6.1f} MB discovered in {seconds:6.2f} s: {len(found):5} concepts, {kinds}")
-        concepts = {f"con_{at}": Concept(f"con_{at}", "", f.name, f.aliases, f.kind) for at, f in enumerate(found)}
+            kinds = " ".join(
+                f"{kind} {count}" for kind, count in Counter(f.kind for f in found).most_common()
+            )
+            print(
+                f"{name:22} {size / 1e6:6.1f} MB discovered in {seconds:6.2f} s: {len(found):5} concepts, {kinds}"
+            )
+        concepts = {
+            f"con_{at}": Concept(f"con_{at}", "", f.name, f.aliases, f.kind) for at, f in enumerate(found)
+        }
         matcher = Matcher(concepts.values())
         judged += [outcome(row, text, matcher, concepts) for row, text in rows if row["set"] == name]
     return judged
@@ -165,7 +171,9 @@ def line(title: str, judged: Sequence[Outcome]) -> str:
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path)
     parser.add_argument("--half", choices=("dev", "test", "both"), default="both")
     parser.add_argument("--wrong", action="store_true", help="list what was wrong and what was missed")
@@ -178,8 +186,16 @@ def main() -> None:
         print(line(f"{half}, all", mine))
     if asked.wrong:
         for name in sample.SIZES:
-            print(name, "WRONG", Counter(w for one in judged if one.name == name for w in one.wrong).most_common(60))
-            print(name, "MISSED", Counter(w for one in judged if one.name == name for w in one.missed).most_common(60))
+            print(
+                name,
+                "WRONG",
+                Counter(w for one in judged if one.name == name for w in one.wrong).most_common(60),
+            )
+            print(
+                name,
+                "MISSED",
+                Counter(w for one in judged if one.name == name for w in one.missed).most_common(60),
+            )
 
 
 if __name__ == "__main__":

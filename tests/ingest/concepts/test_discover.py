@@ -117,6 +117,15 @@ def test_nothing_is_found_in_nothing():
     assert discover([Seen("")]) == ()
 
 
+@pytest.mark.parametrize(
+    "unit", ["aA", "A ", "`", "(A", "_a", "[[", '<a ="', "](", "\n```\n", "A-", "é", "東"]
+)
+def test_an_endless_text_takes_no_endless_time(unit):
+    text = unit * (200_000 // len(unit)) + "_"
+    Matcher([Concept("con_1", "", "Docker")]).match(text)
+    discover([Seen(text, text[:100], path="a")])
+
+
 @given(
     st.lists(
         st.tuples(st.text(max_size=80), st.text(max_size=20), st.lists(st.text(max_size=8), max_size=2)),

@@ -1,6 +1,7 @@
 """Discover: passages -> tuple[Found, ...]. Names of things that texts themselves give.
 
-``evidence`` gathers what speaks for each word or phrase, ``judge`` decides. What counts, and what does not:
+``evidence`` gathers what speaks for each word or phrase, ``count`` tells how it stands in the passages, and
+``judge`` decides. What counts, and what does not:
 
 * a ``[[link]]`` or a tag is a person's own word for it and counts at once;
 * capitals count within a sentence only, since its first word has one anyway, and not where the word mostly
@@ -21,7 +22,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from scrubjay.ingest.concepts.evidence import count, gather
+from scrubjay.ingest.concepts.count import count
+from scrubjay.ingest.concepts.evidence import gather
 from scrubjay.ingest.concepts.judge import Found as Found
 from scrubjay.ingest.concepts.judge import judge, possible
 from scrubjay.text.languages import language

@@ -1,8 +1,7 @@
 """Evidence: passages -> Gathered. What speaks for each word or phrase being a name.
 
-Regular expressions run over all passages as one text, and each counts distinct spellings in C; what they
-found is then looked for in all texts at once, to learn in how many passages it stands, and whether with a
-capital, without, or as code. No token is looked at one by one.
+Regular expressions run over all passages as one text, and each counts distinct spellings in C. How often and how
+what they found stands in the passages is for ``count``.
 """
 
 from __future__ import annotations
@@ -10,19 +9,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass
 from typing import Final
-
-import ahocorasick
 
 from scrubjay.ingest.concepts.level import APART, blot, level
 from scrubjay.ingest.concepts.normal import normal
-from scrubjay.ingest.concepts.plural import plural, singular
+from scrubjay.ingest.concepts.plural import singular
+from scrubjay.ingest.concepts.signs import Signs
 
-_BREAK: Final = "\n\x1e\n"
+BREAK: Final = "\n\x1e\n"
 """Stands between passages; no pattern reaches over it."""
-_CODE_MARK: Final = "\x04"
+CODE_MARK: Final = "\x04"
 _LONGEST_PHRASE: Final = 4
 """Words of a heading's phrase, or of any name that is not wholly capitals: longer ones are clauses."""
 
@@ -38,8 +35,9 @@ _NAME: Final = r"[A-Z]\w*(?:[.+&'\u2019-]\w+)*(?:\+\+)?"
 _CAPITALS: Final = re.compile(
     rf"[ \n](?<=[a-z0-9,;)\]][ \n])[\[(*_\"\u201c']{{0,3}}({_NAME}(?:[ \n](?:(?:of|of the|de|&)[ \n])?{_NAME})*)"
 )
-_ODD: Final = re.compile(r"[A-Z](?<![A-Za-z0-9_].)(?:[a-z0-9]*[A-Z]|[A-Z0-9])[A-Za-z0-9]*(?!\w)")
-_HUMP: Final = re.compile(r"[A-Z](?<=[a-z].)[A-Za-z0-9]*(?!\w)")
+# Possessive and bounded: an unbroken megabyte of base64 must not be gone over again from each of its letters.
+_ODD: Final = re.compile(r"[A-Z](?<![A-Za-z0-9_].)(?:[a-z0-9]{0,40}[A-Z]|[A-Z0-9])[A-Za-z0-9]{0,40}+(?!\w)")
+_HUMP: Final = re.compile(r"[A-Z](?<=[a-z].)[A-Za-z0-9]{0,40}+(?!\w)")
 _BEFORE_HUMP: Final = re.compile(r"(?<!\w)[a-z]{1,20}$")
 _BRACKETED: Final = re.compile(r"\(([A-Z][A-Za-z&]{1,7}?)s?\)")
 _SMALL: Final = frozenset(("of", "and", "for", "the", "de", "to", "in"))
@@ -50,36 +48,6 @@ _NUMBERING: Final = re.compile(
     re.I,
 )
 _POSSESSIVE: Final = re.compile(r"['\u2019]s?$")
-
-
-@dataclass(slots=True)
-class Signs:
-    """What speaks for one phrase.
-
-    Attributes:
-        spelled: Spellings to how often each was found as a candidate.
-        found: Kind of evidence to how often: ``capital`` (within a sentence), ``odd`` (``macOS``, ``HTTP``),
-            ``code``, ``italic``, ``heading`` (a whole one), ``page``, ``tag``.
-        apart: Level forms of spellings whose words stand apart (``std::io``), since no single space joins them.
-        aliases: Abbreviations that were given for it in brackets.
-        headings: Headings of documents that hold it, each once a document.
-        times: Occurrences in all texts.
-        passages: Passages in which it stands.
-        capital: Those in which it begins with a capital outside code.
-        small: Those in which it does not.
-        code: Those in which it stands in code.
-    """
-
-    spelled: dict[str, int] = field(default_factory=dict)
-    found: dict[str, int] = field(default_factory=dict)
-    apart: set[str] = field(default_factory=set)
-    aliases: list[str] = field(default_factory=list)
-    headings: int = 0
-    times: int = 0
-    passages: int = 0
-    capital: int = 0
-    small: int = 0
-    code: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +81,7 @@ def gather(
         headings: For each document its distinct headings.
         given: Names that people marked themselves, each with its kind, ``page`` or ``tag``.
     """
-    whole = blot(_FENCE.sub(_blank, "\n" + _BREAK.join(texts)), " ")
+    whole = blot(_FENCE.sub(_blank, "\n" + BREAK.join(texts)), " ")
     prose = _CODE.sub(_as_code, whole)
     marked = list(given)
     phrases, wholes = _headings(headings)
@@ -140,8 +108,8 @@ def _only(prose: str, texts: Sequence[str], chosen: Sequence[bool]) -> str:
     for text, wanted in zip(texts, chosen, strict=True):
         if wanted:
             parts.append(prose[start : start + len(text)])
-        start += len(text) + len(_BREAK)
-    return _BREAK.join(parts)
+        start += len(text) + len(BREAK)
+    return BREAK.join(parts)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -149,7 +117,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _as_code(match: re.Match[str]) -> str:
-    return f"`{_CODE_MARK * len(match[1])}`"
+    return f"`{CODE_MARK * len(match[1])}`"
 
 
 def _headings(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Counter[str]]:
@@ -220,42 +188,3 @@ def _humped(prose: str) -> Iterator[str]:
         before = _BEFORE_HUMP.search(prose, max(0, match.start() - 21), match.start())
         if before is not None:
             yield before.group() + match.group()
-
-
-def count(gathered: Gathered) -> None:
-    """Look for all phrases in all passages at once, and write into their signs how they stand there."""
-    import numpy as np
-
-    signs, passages_ = gathered.signs, len(gathered.sizes)
-    if not signs:
-        return
-    automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
-    sizes: list[int] = []
-    owners: list[int] = []
-    for owner, (form, sign) in enumerate(signs.items()):
-        for spelling in {form, plural(form), *sign.apart}:
-            automaton.add_word(f" {spelling} ", len(sizes))
-            sizes.append(len(spelling))
-            owners.append(owner)
-    automaton.make_automaton()
-    hits = np.fromiter(
-        chain.from_iterable(automaton.iter(f" {level(gathered.whole, blotted=True)} ")), np.int64
-    ).reshape(-1, 2)
-    if not len(hits):
-        return
-    first = hits[:, 0] - np.array(sizes)[hits[:, 1]] - 1
-    owner_of = np.array(owners)[hits[:, 1]]
-    bounds = np.cumsum([size + len(_BREAK) for size in gathered.sizes])
-    passage = np.searchsorted(bounds, first - 1, side="right")
-    chars = np.frombuffer(gathered.prose.encode("utf-32-le", "surrogatepass"), "<u4")[first]
-    high = np.isin(chars, [int(char) for char in np.unique(chars) if chr(char).isupper()])
-    case = np.where(chars == ord(_CODE_MARK), 0, np.where(high, 1, 2))
-    # One sort makes distinct: by phrase, then passage, then case.
-    seen = np.sort((owner_of * passages_ + passage) * 3 + case)
-    seen = seen[np.append(True, seen[1:] != seen[:-1])]
-    owners_seen, cases = seen // (3 * passages_), seen % 3
-    anew = np.append(True, seen[1:] // 3 != seen[:-1] // 3)
-    chosen = (owner_of, owners_seen[anew], *(owners_seen[cases == one] for one in (0, 1, 2)))
-    columns = [np.bincount(one, minlength=len(signs)).tolist() for one in chosen]
-    for sign, times, passages, code, capital, small in zip(signs.values(), *columns, strict=True):
-        sign.times, sign.passages, sign.code, sign.capital, sign.small = times, passages, code, capital, small

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.ingest.concepts.common import CALENDAR
-from scrubjay.ingest.concepts.evidence import Signs
 from scrubjay.ingest.concepts.normal import is_common, is_generic, refused
 from scrubjay.ingest.concepts.ordinary import UNKNOWN, keyness, rank
+from scrubjay.ingest.concepts.signs import Signs
 
 TWICE: Final = 2
 """Passages in which a name must stand with its capital (or as code): once may be a slip, or an only mention."""
@@ -24,6 +24,8 @@ TITLE_KEYNESS: Final = 50
 """The same for a word that headings alone speak for."""
 OWN_KEYNESS: Final = 100
 """From here on a text's own use of a word outweighs the ordinary one, whatever its case."""
+SLOPPY: Final = 4
+"""Small letters for one capital that such a word may have: "git" is also written so, "flavor" is not a name."""
 RARE: Final = 8_000
 """Rank from which on a word is hardly met in ordinary English."""
 ORDINARY: Final = 5_000
@@ -111,7 +113,7 @@ def _capitalised(form: str, signs: Signs, times: float, before: int) -> Found | 
     odd = min(signs.found.get("odd", 0), signs.passages) if name[0].islower() else 0  # macOS
     small, code = max(0, signs.small - odd), _coded(signs)
     capital = signs.found.get("capital", 0) + signs.found.get("odd", 0)
-    own = place > RARE and times >= OWN_KEYNESS and not name.isupper()
+    own = place > RARE and times >= OWN_KEYNESS and small <= SLOPPY * capital and not name.isupper()
     own = own or (place >= UNKNOWN and code > 0 and small <= 2 * capital)
     known = written + code + (before if place > RARE else 0)
     share = 5 if place < EVERYDAY else 1

@@ -34,7 +34,7 @@ _UNREAD: Final = (
     ("](", re.compile(r"\]\([^()\s]+")),
     ("][", re.compile(r"\]\[[^\]\n]+")),
     ("]: ", re.compile(r"^\[[^\]\n]+\]: [^\n]+", re.MULTILINE)),
-    ('="', re.compile(r"<\w+\s[^<>]*=\"[^<>]*>")),
+    ('="', re.compile(r"<\w{1,40}+\s[^<>=]{0,200}+=\"[^<>]{0,2000}+>")),
 )
 """What stands in an address, a path, a link's target or an HTML tag; each after what must be there for it."""
 _LONG: Final = 4_000

@@ -1,0 +1,35 @@
+"""Signs: what speaks for a phrase being a name, and how it stands in texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Signs:
+    """What speaks for one phrase.
+
+    Attributes:
+        spelled: Spellings to how often each was found as a candidate.
+        found: Kind of evidence to how often: ``capital`` (within a sentence), ``odd`` (``macOS``, ``HTTP``),
+            ``code``, ``italic``, ``heading`` (a whole one), ``page``, ``tag``.
+        apart: Level forms of spellings whose words stand apart (``std::io``), since no single space joins them.
+        aliases: Abbreviations that were given for it in brackets.
+        headings: Headings of documents that hold it, each once a document.
+        times: Occurrences in all texts.
+        passages: Passages in which it stands.
+        capital: Those in which it begins with a capital outside code.
+        small: Those in which it does not.
+        code: Those in which it stands in code.
+    """
+
+    spelled: dict[str, int] = field(default_factory=dict)
+    found: dict[str, int] = field(default_factory=dict)
+    apart: set[str] = field(default_factory=set)
+    aliases: list[str] = field(default_factory=list)
+    headings: int = 0
+    times: int = 0
+    passages: int = 0
+    capital: int = 0
+    small: int = 0
+    code: int = 0
