@@ -39,13 +39,40 @@ SAMPLE: Final = 2_000
 PAGE: Final = 1_000
 
 
-def due(before: int, now: int) -> bool:
-    """Return whether memories have doubled: the number of them passed a power of two, 16 at least.
+def held(store: Store, scope: Scope, key: str) -> int:
+    """Return how many memories of one key there are."""
+    viewers = scope.seen_with(key)
+    alone = Scope(viewers.tenant, viewers.user, viewers.groups if key.startswith("group:") else ())
+    with store.reader(alone) as reader:
+        count = reader.counts().memories
+    if key == "public":
+        return count
+    with store.reader(Scope(scope.tenant, "")) as reader:
+        return count - reader.counts().memories
 
-    >>> [due(0, 15), due(15, 16), due(16, 31), due(20, 40), due(0, 1000)]
-    [False, True, False, True, True]
+
+def due(store: Store, scope: Scope, key: str, base: Embedder, written: int) -> bool:
+    """Return whether the topics of a key must be found anew.
+
+    They must when its memories have doubled since, or when they are half as many; where none were found yet,
+    when the number of memories has passed a power of two, 16 at least.
+
+    Args:
+        store: Where.
+        scope: Who writes.
+        key: The key.
+        base: The base model; topics that were found with another are found anew.
+        written: Memories of the key that were just written, of them those that were there before included.
     """
-    return now >= FEWEST and before.bit_length() < now.bit_length()
+    now = held(store, scope, key)
+    with store.reader(scope.seen_with(key)) as reader:
+        topics = [c for c in reader.categories() if c.key == key and c.kind == "topic"]
+    if any(topic.model not in ("", base.model.fingerprint) for topic in topics):
+        return True
+    built = max((topic.built for topic in topics), default=0)
+    if built:
+        return now >= 2 * built or 2 * now <= built
+    return now >= FEWEST and max(0, now - written).bit_length() < now.bit_length()
 
 
 def organise(store: Store, scope: Scope, key: str, base: Embedder) -> int:
@@ -57,7 +84,8 @@ def organise(store: Store, scope: Scope, key: str, base: Embedder) -> int:
         How many topics there are now, themes included.
     """
     at = now_micros()
-    with store.reader(scope) as reader:
+    built = held(store, scope, key)
+    with store.reader(scope.seen_with(key)) as reader:
         old = [c for c in reader.categories() if c.key == key and c.kind == "topic"]
         chosen = list(islice(_wordy(reader, key), SAMPLE))
         found = (
@@ -65,10 +93,10 @@ def organise(store: Store, scope: Scope, key: str, base: Embedder) -> int:
             if len(chosen) >= FEWEST
             else ()
         )
-        held = len(chosen) if len(chosen) < SAMPLE else reader.counts().memories
-    made = _categories(store.secret(scope), key, base.model.fingerprint, found, at, held)
+    made, sizes = _categories(store.secret(scope), key, base.model.fingerprint, found, (at, built))
     store.write(scope, [PutCategory(category) for category in made.values()])
-    _reshelve(store, scope, key, base, ({c.id for c in old} | set(made), at))
+    shelves = Shelves([made[topic] for topic in sizes], list(sizes.values()))
+    _reshelve(store, scope, key, base, (shelves, {c.id for c in old} | set(made), at))
     gone = [c.id for c in old if c.id not in made]
     if gone:
         store.write(scope, [DropCategory(category) for category in gone])
@@ -111,13 +139,18 @@ def _known(reader: Reader, records: Sequence[Record], old: Sequence[Category]) -
 
 
 def _categories(
-    secret: bytes, key: str, fingerprint: str, topics: Sequence[Topic], at: int, held: int
-) -> dict[str, Category]:
-    """Return topics as categories by id. Two that are born with one name in one key are one."""
+    secret: bytes, key: str, fingerprint: str, topics: Sequence[Topic], when: tuple[int, int]
+) -> tuple[dict[str, Category], dict[str, int]]:
+    """Return topics as categories by id, and how many members those have that hold memories themselves.
+
+    Two that are born with one name in one key are one.
+    """
     import numpy as np
 
+    at, built = when
     ids = {t.name: t.id or category_id(secret, (key, "topic", "", t.name)) for t in topics}
-    made = {}
+    made: dict[str, Category] = {}
+    sizes: dict[str, int] = {}
     for topic in topics:
         peak = float(np.abs(topic.centroid).max()) or 1.0
         codes = np.rint(topic.centroid * (127.0 / peak)).astype(np.int8).tobytes() if topic.members else b""
@@ -125,17 +158,21 @@ def _categories(
         identity = ids[topic.name]
         made[identity] = Category(
             identity, key, "topic", topic.name, parent, topic.abstract, topic.overview,
-            fingerprint if codes else "", codes, at, held,
+            fingerprint if codes else "", codes, at, built,
         )  # fmt: skip
-    return made
+        if topic.members:
+            sizes[identity] = len(topic.members)
+    return made, sizes
 
 
-def _reshelve(store: Store, scope: Scope, key: str, base: Embedder, known: tuple[set[str], int]) -> None:
+def _reshelve(
+    store: Store, scope: Scope, key: str, base: Embedder, known: tuple[Shelves, set[str], int]
+) -> None:
     """Put every memory of a key under its topic; an edge that stays right stays."""
-    topics, at = known
+    shelves, topics, at = known
     after = ""
     while True:
-        with store.reader(scope) as reader:
+        with store.reader(scope.seen_with(key)) as reader:
             page = reader.page(after, PAGE)
             if not page:
                 return
@@ -143,10 +180,13 @@ def _reshelve(store: Store, scope: Scope, key: str, base: Embedder, known: tuple
             own = [r for r in page if r.key == key]
             wanted = [r for r in own if r.status == "active" and worth(r)]
             codes = reader.vectors(base.model.fingerprint, [r.id for r in wanted])
-            rows = directions([codes.get(r.id) for r in wanted], base.model.dimensions)
-            edges = Shelves(reader, key, base.model.fingerprint).edges(wanted, rows, at)
+            edges = shelves.edges(
+                wanted, directions([codes.get(r.id) for r in wanted], base.model.dimensions), at
+            )
             stands = {
-                (e.src, e.dst): e for e in reader.edges([r.id for r in own], ["belongs"]) if e.dst in topics
+                (e.src, e.dst): e
+                for e in reader.edges([r.id for r in own], ["belongs"])
+                if e.dst in topics and e.origin == "found"
             }
         new = {(edge.src, edge.dst): edge for edge in edges}
         gone = tuple((src, "belongs", dst) for src, dst in stands if (src, dst) not in new)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from scrubjay.ingest.topics.join import join
 from scrubjay.memory.categories import Category
@@ -18,18 +18,23 @@ if TYPE_CHECKING:
 
 
 class Shelves:
-    """The topics of one key, as they stand."""
+    """Topics of one key, ready for memories to be put under."""
 
-    def __init__(self, reader: Reader, key: str, fingerprint: str) -> None:
-        """Args: what the key's viewers see, the key, and the model whose vectors are compared."""
+    def __init__(self, topics: Sequence[Category], sizes: Sequence[int]) -> None:
+        """Args: topics with a centroid, of one model; how many memories each holds."""
         import numpy as np
 
-        known = [c for c in reader.categories() if c.key == key and c.kind == "topic" and c.centroid]
-        self._topics = [c for c in known if c.model == fingerprint]
-        counts = reader.degrees("belongs", [c.id for c in self._topics]) if self._topics else {}
-        self._sizes = [counts.get(c.id, 0) for c in self._topics]
-        rows = [np.frombuffer(c.centroid, np.int8).astype(np.float32) for c in self._topics]
+        self._topics = topics
+        self._sizes = sizes
+        rows = [np.frombuffer(topic.centroid, np.int8).astype(np.float32) for topic in topics]
         self._centroids = unit_rows(np.stack(rows)) if rows else np.zeros((0, 0), np.float32)
+
+    @classmethod
+    def standing(cls, reader: Reader, key: str, fingerprint: str) -> Self:
+        """Return the topics of a key as they are stored, those that were found with one model."""
+        known = [c for c in reader.categories() if (c.key, c.kind, c.model) == (key, "topic", fingerprint)]
+        sizes = reader.degrees("belongs", [c.id for c in known]) if known else {}
+        return cls(known, [sizes.get(c.id, 0) for c in known])
 
     @property
     def topics(self) -> Sequence[Category]:

@@ -10,19 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.worth import worth
 from scrubjay.memory.edges import Edge
-from scrubjay.memory.ranking import rounded
+from scrubjay.memory.ranking import MICRO
 from scrubjay.memory.records import Record
-from scrubjay.store.changes import Prepared
+from scrubjay.store.changes import Codes, Prepared
+from scrubjay.store.score import EXACT_IN_FLOAT32, quantised
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from scrubjay.store.base import Reader
+
+WIDER: Final = 8
+"""Times as many are asked for once more, where of those that came nearest too many cannot be joined with."""
+MOST_KNOWN: Final = 100_000
+"""Memories whose place is remembered through one sync: 20 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,80 +45,151 @@ class Nearness:
     links: int = 10
 
 
-def similar(
-    reader: Reader,
-    fingerprint: str,
-    fresh: Sequence[Prepared],
-    at: int,
-    nearness: Nearness,
-    *,
-    again: bool = False,
-) -> list[Edge]:
-    """Return the edges from memories that are about to be written to those nearest to them.
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """What decides whether another memory may be joined with one.
 
-    Args:
-        reader: What whoever sees the memories sees: they share one visibility key.
-        fingerprint: The base model, of which each has vectors.
-        fresh: The memories, none of them stored as they are now.
-        at: UTC microseconds of the edges.
-        nearness: When two are joined.
-        again: The memories are stored as they are, and all are joined anew: each with those of smaller ids.
+    Attributes:
+        key: Its visibility key.
+        document: Where it stands: passages of one document are joined by it. Its own id, if in none.
+        tells: Whether it says enough to be like another.
     """
-    import numpy as np
 
-    telling = [m for m in fresh if fingerprint in m.vectors and worth(m.record)]
-    if not telling:
-        return []
-    queries = np.stack([_direction(memory, fingerprint) for memory in telling])
-    own = {memory.record.id for memory in fresh}
-    stored = (
-        reader.alike(fingerprint, queries, nearness.links * 2, nearness.floor)
-        if reader.windows(fingerprint)
-        else []
-    )
-    near = reader.get(list({hit.id for hits in stored for hit in hits} - own))
-    products = queries @ queries.T
-    edges = []
-    for place, memory in enumerate(telling):
-        found = {hit.id: hit.score for hit in (stored[place] if stored else ()) if hit.id in near}
-        found = {other: score for other, score in found.items() if _apart(memory.record, near[other])}
-        if again:
-            found = {
-                other: score for other, score in found.items() if _digits(other) < _digits(memory.record.id)
-            }
-        # Of the same batch only the earlier ones: the later one of two makes their link.
-        for before in np.flatnonzero(products[place, :place] >= nearness.floor).tolist():
-            if _apart(memory.record, telling[before].record):
-                found[telling[before].record.id] = rounded(float(products[place, before]))
-        edges += _best(memory.record, found, at, nearness.links)
-    return edges
+    key: str
+    document: tuple[str, str]
+    tells: bool
 
 
-def _best(record: Record, found: Mapping[str, float], at: int, most: int) -> list[Edge]:
-    ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
-    return [
-        Edge(record.id, "similar", other, record.key, min(score, 1.0), at, rule="cosine")
-        for other, score in ranked
-    ]
+class Neighbours:
+    """Joins the memories that one call writes."""
+
+    def __init__(self, fingerprint: str, nearness: Nearness) -> None:
+        """Args: the base model, whose vectors are compared, and when two are joined."""
+        self._fingerprint = fingerprint
+        self._nearness = nearness
+        self._spots: dict[str, Spot] = {}
+
+    def similar(
+        self,
+        reader: Reader,
+        fresh: Sequence[Prepared],
+        at: int,
+        *,
+        beside: Sequence[Prepared] = (),
+        again: bool = False,
+    ) -> list[Edge]:
+        """Return the edges from memories that are about to be written to those nearest to them.
+
+        Args:
+            reader: What whoever sees the memories sees: they share one visibility key.
+            fresh: The memories, none of them stored as they are now.
+            at: UTC microseconds of the edges.
+            beside: What else is about to be written and seen by all who see these: of wider keys.
+            again: The memories are stored as they are, and all are joined anew: of two with one key, the one
+                with the greater id makes their link.
+        """
+        import numpy as np
+
+        if len(self._spots) > MOST_KNOWN:
+            self._spots.clear()
+        self._remember([memory.record for memory in (*fresh, *beside)])
+        telling = self._telling(fresh)
+        if not telling:
+            return []
+        queries = np.stack([_direction(memory.vectors[self._fingerprint]) for memory in telling])
+        others = [*telling, *self._telling(beside)]
+        now = {memory.record.id for memory in (*fresh, *beside)}
+        found = self._stored(reader, [memory.record for memory in telling], queries, now, again=again)
+        micro = _products(queries, [memory.vectors[self._fingerprint] for memory in others])
+        ids = np.array([memory.record.id for memory in others])
+        documents = np.unique(["\n".join(self._spots[one].document) for one in ids], return_inverse=True)[1]
+        edges = []
+        for place, memory in enumerate(telling):
+            near = micro[place] / MICRO >= self._nearness.floor
+            near &= documents != documents[place]
+            near[place : len(telling)] = False  # the later of two makes their link
+            rows = np.flatnonzero(near)
+            order = np.lexsort((ids[rows], -micro[place, rows]))[: self._nearness.links]
+            found[place] |= {str(ids[row]): float(micro[place, row] / MICRO) for row in rows[order]}
+            edges += self._best(memory.record, found[place], at)
+        return edges
+
+    def _telling(self, memories: Sequence[Prepared]) -> list[Prepared]:
+        return [m for m in memories if self._fingerprint in m.vectors and self._spots[m.record.id].tells]
+
+    def _stored(
+        self,
+        reader: Reader,
+        records: Sequence[Record],
+        queries: NDArray[np.float32],
+        now: set[str],
+        *,
+        again: bool,
+    ) -> list[dict[str, float]]:
+        """Return for each memory the stored ones it may be joined with, and how near they are."""
+        found: list[dict[str, float]] = [{} for _ in records]
+        if not reader.windows(self._fingerprint):
+            return found
+        links = self._nearness.links
+        wanted, rows = links * 2, list(range(len(records)))
+        for most in (wanted, wanted * WIDER):
+            hits = reader.alike(self._fingerprint, queries[rows], most, self._nearness.floor)
+            unknown = {hit.id for some in hits for hit in some} - self._spots.keys()
+            self._remember(list(reader.get(list(unknown)).values()))
+            short = []
+            for row, some in zip(rows, hits, strict=True):
+                fit = [hit for hit in some if hit.id not in now and self._fits(records[row], hit.id, again)]
+                found[row] = {hit.id: hit.score for hit in fit}
+                if len(some) == most and len(fit) < links:
+                    short.append(row)
+            rows = short
+            if not rows:
+                break
+        return found
+
+    def _fits(self, record: Record, other: str, again: bool) -> bool:
+        spot = self._spots.get(other)
+        if spot is None or not spot.tells or spot.document == self._spots[record.id].document:
+            return False
+        return not again or spot.key != record.key or _digits(other) < _digits(record.id)
+
+    def _remember(self, records: Sequence[Record]) -> None:
+        for record in records:
+            place = record.place
+            document = (place.source, place.path) if place is not None else ("", record.id)
+            self._spots[record.id] = Spot(record.key, document, worth(record))
+
+    def _best(self, record: Record, found: Mapping[str, float], at: int) -> list[Edge]:
+        ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[: self._nearness.links]
+        return [
+            Edge(record.id, "similar", other, record.key, min(score, 1.0), at, rule="cosine")
+            for other, score in ranked
+        ]
 
 
 def _digits(memory: str) -> str:
     return memory.partition("_")[2]
 
 
-def _apart(one: Record, other: Record) -> bool:
-    """Tell whether two memories stand in different documents; those of one document are joined by it."""
-    if one.place is None or other.place is None:
-        return one.id != other.id
-    return (one.place.source, one.place.path) != (other.place.source, other.place.path)
-
-
-def _direction(memory: Prepared, fingerprint: str) -> NDArray[np.float32]:
+def _direction(codes: Codes) -> NDArray[np.float32]:
     """Return the direction of a memory's windows together, as a unit row."""
     import numpy as np
 
-    codes = memory.vectors[fingerprint]
     total = (codes.data.astype(np.float32) * codes.scales[:, None]).sum(0)
     length = float(np.linalg.norm(total))
     found: NDArray[np.float32] = total / np.float32(length or 1.0)
     return found
+
+
+def _products(queries: NDArray[np.float32], held: Sequence[Codes]) -> NDArray[np.int64]:
+    """Return the cosine of each query with each memory's best window, in millionths, as a store scores them."""
+    import numpy as np
+
+    packed = [quantised(query) for query in queries]
+    kind = np.dtype(np.float32 if queries.shape[1] <= EXACT_IN_FLOAT32 else np.float64)
+    rows = np.concatenate([codes.data for codes in held]).astype(kind)
+    scores = (np.stack([row for row, _ in packed]).astype(kind) @ rows.T).astype(np.float64)
+    scales = np.concatenate([codes.scales for codes in held]).astype(np.float64)
+    scores *= scales * np.array([scale for _, scale in packed])[:, None]
+    first = np.cumsum([0, *(len(codes.scales) for codes in held[:-1])])
+    return np.maximum.reduceat(np.rint(scores * MICRO).astype(np.int64), first, axis=1)

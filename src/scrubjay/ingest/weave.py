@@ -14,7 +14,7 @@ from typing import Final
 
 from scrubjay.ingest.lexicon import Lexicon, Lexicons, earlier, lexicon
 from scrubjay.ingest.shelve import Shelves, directions
-from scrubjay.ingest.similar import Nearness, similar
+from scrubjay.ingest.similar import Nearness, Neighbours
 from scrubjay.ingest.worth import worth
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.dates import now_micros
@@ -67,6 +67,7 @@ class Weaver:
         self._lexicons = lexicons
         self._concepts: list[Change] = []
         self._earlier: list[Change] = []
+        self._neighbours = Neighbours(fingerprint, wish.nearness)
         self._shelves: dict[str, Shelves] = {}
         self.linked = 0
         self.written: Counter[str] = Counter()
@@ -114,11 +115,13 @@ class Weaver:
         at = now_micros()
         edges: list[Edge] = []
         for key, same in _by_key_prepared(fresh).items():
-            with self._store.reader(self._scope.seen_with(key)) as reader:
+            viewers = self._scope.seen_with(key)
+            with self._store.reader(viewers) as reader:
                 if "concepts" in self._wish.stages:
                     edges += self._references(reader, key, same, at)
                 if "similar" in self._wish.stages:
-                    edges += similar(reader, self._fingerprint, same, at, self._wish.nearness, again=again)
+                    beside = [m for m in fresh if m.record.key != key and m.record.key in viewers.keys]
+                    edges += self._neighbours.similar(reader, same, at, beside=beside, again=again)
                 if "categories" in self._wish.stages:
                     edges += self._belongs(reader, key, same, at)
             self.written[key] += len(same)
@@ -137,7 +140,7 @@ class Weaver:
 
     def _belongs(self, reader: Reader, key: str, same: Sequence[Prepared], at: int) -> list[Edge]:
         if key not in self._shelves:
-            self._shelves[key] = Shelves(reader, key, self._fingerprint)
+            self._shelves[key] = Shelves.standing(reader, key, self._fingerprint)
         shelves = self._shelves[key]
         about = (
             [m for m in same if self._fingerprint in m.vectors and worth(m.record)] if shelves.topics else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.ingest.organise import due, organise
+from scrubjay.ingest.organise import due, held, organise
 from scrubjay.ingest.similar import Nearness
 from scrubjay.ingest.weave import Weaver, Wish
 from scrubjay.wiring.desk import Desk
@@ -14,20 +14,21 @@ if TYPE_CHECKING:
 
 
 def organise_due(desk: Desk, base: Embedder, weaver: Weaver, most: int | None = None) -> None:
-    """Find the topics anew of each key whose memories have doubled by what a call wrote.
+    """Find the topics anew of each key whose memories have doubled since they were found.
 
     Args:
         desk: Where.
         base: The base model.
         weaver: What the call wrote with.
-        most: Memories above which nothing is done, for a call that must not take a second; None for any number.
+        most: Memories above which nothing is done, for a call that must not take a second: the next sync does
+            it. None for any number.
     """
     if "categories" not in weaver.stages:
         return
-    for key, count in weaver.written.items():
-        with desk.store.reader(desk.scope.seen_with(key)) as reader:
-            now = reader.counts().memories
-        if due(now - count, now) and (most is None or now <= most):
+    for key in desk.scope.keys if most is None else weaver.written:
+        if most is not None and held(desk.store, desk.scope, key) > most:
+            continue
+        if due(desk.store, desk.scope, key, base, weaver.written[key]):
             organise(desk.store, desk.scope, key, base)
 
 
