@@ -197,6 +197,12 @@ class Settings:
         default_factory=_login,
         metadata=word("Who asks, and who owns what is written.", default="the login name"),
     )
+    groups: tuple[str, ...] = field(
+        default=(),
+        metadata=word(
+            "Groups that the user belongs to, whose memories they see.", kind="list", default="none"
+        ),
+    )
     tenant: str = field(default="default", metadata=word("The walled garden that all of it lies in."))
     chunk: Chunk = field(default_factory=Chunk)
     recall: Recall = field(default_factory=Recall)

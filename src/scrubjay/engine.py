@@ -62,7 +62,7 @@ class Memory:
         url: str | Path | None = None,
         *,
         user: str | None = None,
-        groups: Sequence[str] = (),
+        groups: Sequence[str] | None = None,
         tenant: str | None = None,
         settings: Settings | None = None,
         embedders: Sequence[Embedder] | None = None,
@@ -74,7 +74,7 @@ class Memory:
         Args:
             url: A path, ``sqlite:///path``, ``memory://`` or ``postgresql://…``; None takes the settings' store.
             user: Who asks and writes; None takes the settings' user.
-            groups: Groups they belong to.
+            groups: Groups they belong to; None takes the settings' groups.
             tenant: The walled garden; None takes the settings' tenant.
             settings: Settings; None loads them from file and environment.
             embedders: Models instead of the settings' own: the first is the base model, which is always
@@ -87,7 +87,9 @@ class Memory:
         """
         found = settings if settings is not None else load()
         store = open_store(str(url) if url is not None else found.store)
-        scope = Scope(tenant or found.tenant, user or found.user, tuple(groups))
+        scope = Scope(
+            tenant or found.tenant, user or found.user, tuple(found.groups if groups is None else groups)
+        )
         models = catalog(found, announce) if embedders is None else given(embedders)
         return cls(
             Desk(store, scope, Lineup(store, scope, models, cold=cold, overlap=found.chunk.overlap), found)

@@ -124,3 +124,22 @@ def test_forget_takes_whole_ids_only_and_does_what_it_can(cli) -> None:
     said = cli("forget", kept, "obs_0000000000000000", "--yes", "--json")
     assert said.code == 0
     assert (said.json["ids"], said.json["unknown"]) == ([kept], ["obs_0000000000000000"])
+
+
+def test_an_addition_for_a_group_is_seen_by_it_and_by_no_other(cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCRUBJAY_GROUPS", "dev, ops")
+    cli("add", "The deploy key rotates on Mondays.", "--group", "dev")
+    monkeypatch.setenv("SCRUBJAY_USER", "somebody-else")
+    assert cli("search", "deploy key", "--json").json["results"]
+    monkeypatch.setenv("SCRUBJAY_GROUPS", "ops")
+    assert cli("search", "deploy key", "--json").json["results"] == []
+    assert "is not one of somebody-else's groups" in cli("add", "x", "--group", "dev").err
+
+
+def test_an_addition_names_its_project_by_the_path_it_is_at(cli, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    added = cli("add", "The mast is 12 metres.", "--project", ".", "--json").json["id"]
+    (kept,) = cli("get", added, "--json").json["memories"]
+    assert kept["project"].startswith(tmp_path.name.casefold())
+    assert cli("search", "mast", "--project", tmp_path, "--json").json["results"]
+    assert cli("search", "mast", "--project", "elsewhere", "--json").json["results"] == []

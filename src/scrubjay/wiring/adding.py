@@ -14,6 +14,7 @@ from scrubjay.memory.new import NewMemory
 from scrubjay.memory.records import Record
 from scrubjay.memory.reports import Added
 from scrubjay.wiring.desk import Desk
+from scrubjay.wiring.places import resolved
 from scrubjay.wiring.weaving import organise_due, weaving
 
 MOST_AT_ONCE = 1_024
@@ -24,7 +25,10 @@ TITLE = 60
 
 def add(desk: Desk, memories: Iterable[NewMemory]) -> list[Added]:
     """Add memories; those that are new are appended to today's note when settings name a notes folder."""
-    wanted = list(memories)
+    wanted = [
+        replace(item, project=resolved(desk, [item.project])[0]) if item.project else item
+        for item in memories
+    ]
     base = desk.lineup.writing()
     weaver = weaving(desk, base)
     added = store_path.add(desk.store, desk.scope, base, wanted, weaver)

@@ -33,9 +33,10 @@ from scrubjay.surfaces.cli.output import counted, line, write, write_json
 @click.option("--session", help="Conversation that it belongs to.")
 @click.option("--role", help="Who speaks, in a conversation.")
 @click.option("--turn", metavar="N", type=click.IntRange(0), help="Place within the conversation, from 0.")
-@click.option("--project", help="Project that it belongs to.")
+@click.option("--project", help="Project that it belongs to: a name, the end of one, a path.")
 @click.option("--agent", help="Agent that says it.")
 @click.option("--public", is_flag=True, help="Let every user of the store see it.")
+@click.option("--group", help="Let this group, one of yours in the settings, see it.")
 @click.option("--pin", is_flag=True, help="Keep it from fading.")
 def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin: bool, **fields: Any) -> None:
     """Add one memory: TEXT, or standard input when there is none or it is -.
@@ -45,7 +46,7 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
     """
     content = read(text, file)
     given = {name: value for name, value in fields.items() if value is not None}
-    visibility = "public" if public else "user"
+    visibility = "public" if public else "group" if fields.get("group") else "user"
     with call.open() as memory:
         done = memory.add(content, visibility=visibility, pinned=pin, **given)
     if call.json:
