@@ -181,7 +181,7 @@ class Concepts:
             # A removal that was stopped midway has refused the name, and goes on here.
             with desk.store.reader(desk.scope) as reader:
                 left = removed(reader, name)
-            if left is None:
+            if left is None or not left.memories:
                 raise
             gone = left
         remove(desk.store, desk.scope, gone.id)

@@ -1,0 +1,114 @@
+"""What the viewers of a key call things, as texts teach it and as the store changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from scrubjay.ingest.lexicon import Lexicon
+from scrubjay.memory.concepts import Concept
+from scrubjay.memory.records import Record
+from scrubjay.testing.store_samples import concept, memory
+
+OWN = "user:ann"
+
+
+def record(text: str, **fields: object) -> Record:
+    return memory(text, OWN, **fields).record
+
+
+def referred(words: Lexicon, text: str) -> set[str]:
+    return {edge.dst for edge in words.references(record(text), 0)}
+
+
+def learnt(words: Lexicon, *texts: str) -> list[str]:
+    def never(names: Sequence[str]) -> list[int]:
+        return [0] * len(names)
+
+    return [row.name for row in words.learn([record(text) for text in texts], b"secret", OWN, 0, never)]
+
+
+KAYAK = concept("kayak", OWN, aliases=("canoe",))
+TENT = concept("tent", "public")
+
+
+def test_a_memory_refers_to_what_it_names_by_name_alias_or_tag() -> None:
+    words = Lexicon([KAYAK, TENT])
+    assert referred(words, "two canoes and a TENT") == {KAYAK.id, TENT.id}
+    assert {edge.dst for edge in words.references(record("wet", tags=("tent",)), 0)} == {TENT.id}
+
+
+def test_the_weight_grows_with_every_mention() -> None:
+    words = Lexicon([KAYAK])
+    weights = [words.references(record("kayak " * times), 0)[0].weight for times in (1, 2, 3)]
+    assert weights == [0.5, 0.75, 0.875]
+
+
+@pytest.mark.parametrize("read_before", [False, True])
+def test_concepts_that_are_added_later_are_found_as_if_they_had_been_there(read_before: bool) -> None:
+    rows = [concept(letter * 3, OWN, aliases=(letter * 4,)) for letter in "cdefghijklmnop"]
+    text = " ".join(name for row in rows for name in (row.name, *row.aliases))
+    grown = Lexicon([KAYAK])
+    for row in rows:
+        if read_before:
+            grown.references(record(text), 0)
+        grown.add([row])
+    assert grown.references(record(text), 0) == Lexicon([KAYAK, *rows]).references(record(text), 0)
+
+
+@pytest.mark.parametrize("read_before", [False, True])
+def test_an_alias_that_another_concept_has_does_not_find_the_one_that_comes_later(read_before: bool) -> None:
+    words = Lexicon([KAYAK])
+    if read_before:
+        words.references(record("kayak"), 0)
+    boat = concept("boat", OWN, aliases=("kayak", "skiff"))
+    words.renew([KAYAK, boat])
+    assert referred(words, "a kayak") == {KAYAK.id}
+    assert referred(words, "a skiff") == {boat.id}
+    assert words.means("Kayak") == KAYAK.id
+
+
+def test_a_name_goes_before_anothers_alias_whenever_it_comes() -> None:
+    boat = concept("boat", OWN, aliases=("kayak",))
+    words = Lexicon([boat])
+    assert referred(words, "a kayak") == {boat.id}
+    words.renew([boat, KAYAK])
+    assert referred(words, "a kayak") == {KAYAK.id}
+    assert words.means("kayak") == KAYAK.id
+
+
+def refused(row: Concept, key: str) -> Concept:
+    return replace(row, key=key, kind="refused")
+
+
+def test_a_refused_concept_is_not_referred_to_whoever_knows_it_still() -> None:
+    words = Lexicon([TENT])
+    assert referred(words, "a tent") == {TENT.id}
+    words.renew([TENT, refused(TENT, OWN)])
+    assert referred(words, "a tent") == set()
+    assert referred(Lexicon([TENT, refused(TENT, OWN)]), "a tent") == set()
+
+
+def test_a_row_of_another_key_adds_its_names_and_no_second_mention() -> None:
+    words = Lexicon([TENT])
+    words.references(record("a tent"), 0)
+    words.renew([TENT, replace(TENT, key=OWN, name="tarp")])
+    (edge,) = words.references(record("a tent"), 0)
+    assert (edge.dst, edge.weight) == (TENT.id, 0.5)
+    assert referred(words, "a tarp") == {TENT.id}
+
+
+def test_a_refused_name_is_not_learnt_again_in_the_singular_or_the_plural() -> None:
+    text = "see [[Kiel Canal]] and [[Old Port]]"
+    assert learnt(Lexicon([]), text) == ["Kiel Canal", "Old Port"]
+    words = Lexicon([refused(concept("Kiel Canals", OWN, aliases=("Old Port",)), OWN)])
+    assert learnt(words, text) == []
+
+
+def test_what_is_known_is_not_learnt_twice() -> None:
+    words = Lexicon([])
+    assert learnt(words, "see [[Kiel Canal]]") == ["Kiel Canal"]
+    assert learnt(words, "see [[kiel canal]]") == []
+    assert len(referred(words, "the Kiel Canal")) == 1
