@@ -287,3 +287,15 @@ def test_line_ends_are_kept_as_they_are(memory: Memory, notes: Notes, newline: s
     memory.sync(notes.root)
     assert text(memory, file).encode() == file.read_bytes()
     assert memory.sync().unchanged == 3
+
+
+def test_files_of_one_text_that_go_at_once_all_leave_search(memory: Memory, notes: Notes) -> None:
+    files = [notes.write(f"{name}.md", "# Quince\n\nquince\n") for name in "abc"]
+    notes.write("d.md", "# House\n\nmedlar\n")
+    memory.sync(notes.root)
+    for file in files[:2]:
+        file.unlink()
+    assert memory.sync().removed == 2
+    files[2].rename(notes.root / "e.md")
+    assert memory.sync().removed == 0
+    assert found(memory, "quince") == ["e.md"]

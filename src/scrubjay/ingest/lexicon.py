@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from scrubjay.ingest.concepts.discover import Seen, discover
@@ -15,7 +18,7 @@ from scrubjay.memory.edges import Edge
 from scrubjay.memory.ids import concept_id
 from scrubjay.memory.records import Record, Where
 from scrubjay.store.base import Reader
-from scrubjay.text.tokens import groups
+from scrubjay.text.tokens import TermGroup, groups
 
 MOST: Final = 32
 """Concepts that one memory refers to; more are a list of names, and each would say less."""
@@ -23,6 +26,9 @@ MOST_EARLIER: Final = 500
 """Stored memories that are looked through for the name of a concept which has just been found."""
 MATCHERS: Final = 8
 """Small automata kept beside the large one before they are made into one."""
+
+form = lru_cache(maxsize=4_096)(normal)
+"""The normal form of a name; each step of learning a name asks for it again."""
 
 
 class Lexicon:
@@ -46,10 +52,10 @@ class Lexicon:
         """Let names mean their concepts, then aliases; of several with one right, that of the smallest id."""
         ranked = sorted(rows, key=lambda row: row.id)
         for row in ranked:
-            self._known.setdefault(normal(row.name), row.id)
+            self._known.setdefault(form(row.name), row.id)
         for row in ranked:
             for alias in row.aliases:
-                self._known.setdefault(normal(alias), row.id)
+                self._known.setdefault(form(alias), row.id)
 
     def rows(self, concept: str) -> Sequence[Concept]:
         """Return the rows of a concept."""
@@ -57,7 +63,14 @@ class Lexicon:
 
     def means(self, name: str) -> str | None:
         """Return the id of the concept that a name means, also of one that was taken out, or None."""
-        return self._known.get(normal(name))
+        return self._known.get(form(name))
+
+    def fork(self) -> Lexicon:
+        """Return one that knows the same and learns without this one's learning it; automata are shared."""
+        self._automata()
+        found = copy(self)
+        found._by_id, found._known, found._matchers = dict(self._by_id), dict(self._known), [*self._matchers]
+        return found
 
     def renew(self, rows: Sequence[Concept]) -> None:
         """Take over what the store holds now; what was only added costs little."""
@@ -79,12 +92,10 @@ class Lexicon:
         found = discover([seen(record) for record in records], seen_before)
         new: dict[str, Concept] = {}
         for item in found:
-            named = normal(item.name)
+            named = form(item.name)
             if named and named not in self._known and not self._taken_out(item.name):
                 identity = concept_id(secret, named)
-                aliases = tuple(
-                    sorted({a for a in item.aliases if normal(a) not in self._known} - {item.name})
-                )
+                aliases = tuple(sorted({a for a in item.aliases if form(a) not in self._known} - {item.name}))
                 new[identity] = Concept(identity, key, item.name, aliases, item.kind, at)
                 self._name([new[identity]])
         self.add(list(new.values()))
@@ -156,16 +167,16 @@ def lexicon(reader: Reader, key: str, kept: Lexicons) -> Lexicon:
     if key not in kept:
         kept[key] = mark, Lexicon(reader.concepts())
     elif kept[key][0] != mark:
-        kept[key][1].renew(reader.concepts())
-        kept[key] = mark, kept[key][1]
+        words = kept[key][1].fork()  # another thread may read in the one that is kept
+        words.renew(reader.concepts())
+        kept[key] = mark, words
     return kept[key][1]
 
 
 def seen(record: Record) -> Seen:
     """Return a memory as discovery reads it."""
-    pages = tuple(
-        target.name for target in links(record.content) if target.rule == "wikilink" and target.name
-    )
+    found = links(record.content) if "[[" in record.content else ()
+    pages = tuple(target.name for target in found if target.rule == "wikilink" and target.name)
     path = (
         f"{record.place.source}/{record.place.path}"
         if record.place is not None
@@ -187,12 +198,30 @@ def earlier(reader: Reader, rows: Sequence[Concept]) -> list[Record]:
     tongues = reader.languages()
     if not tongues:
         return []
-    found: dict[str, Record] = {}
+    found: dict[str, None] = {}
     # In its normal form: "docker-compose" is also meant where "Docker Compose" stands.
-    asked = {name: groups(normal(name), tongues) for row in rows for name in (row.name, *row.aliases)}
-    for wanted in asked.values():
-        if not wanted or min(reader.frequencies(wanted)) == 0:
-            continue
-        hits = reader.words(wanted, Where()).top(MOST_EARLIER)
-        found |= reader.get([hit.id for hit in hits if hit.id not in found])
-    return list(found.values())
+    for name in {form(name) for row in rows for name in (row.name, *row.aliases)}:
+        rarest, count = frequency(reader, name, tongues)
+        if rarest is not None:
+            hits = reader.words([rarest], Where()).top(min(count, MOST_EARLIER))
+            found |= dict.fromkeys(hit.id for hit in hits)
+    return list(reader.get(list(found)).values())
+
+
+def frequency(reader: Reader, name: str, tongues: Sequence[str]) -> tuple[TermGroup | None, int]:
+    """Return the rarest word of a name and how many stored memories hold it; None and 0 where one is in none."""
+    rarest, least = None, 0
+    for group in groups(name, tongues):
+        (count,) = reader.frequencies([group])
+        if count == 0:
+            return None, 0
+        if rarest is None or count < least:
+            rarest, least = group, count
+    return rarest, least
+
+
+def told_before(records: Sequence[Record], names: Sequence[str]) -> list[int]:
+    """Return how many of some memories hold each of these names."""
+    matcher = Matcher(Concept(str(number), "", name) for number, name in enumerate(names))
+    held = Counter(mention.concept for record in records for mention in matcher.match(named_text(record)))
+    return [held[str(number)] for number in range(len(names))]

@@ -66,18 +66,24 @@ def _write_changes(
     changed, gone = work
     # What was said stays remembered when its log is thrown away; a note that is gone is gone.
     logs = [path for path in gone if known[path].cursor]
-    left = {known[path].content_hash: path for path in sorted(set(gone) - set(logs), reverse=True)}
+    notes = set(gone) - set(logs)
+    left = {known[path].content_hash: path for path in sorted(notes, reverse=True)}
+    movable = set(left.values())
     started = time.monotonic()
     paths: set[str] = set()
     for window in windows(_ready(run, source, known, changed, (left, logs))):
-        run.weaver.learn([memory.record for document in window for memory in document.labelled.fresh])
+        labelled = [document.labelled for document in window]
+        run.weaver.learn(
+            [memory.record for one in labelled for memory in one.fresh],
+            {memory for one in labelled for memory in one.renewed},
+        )
         for batch in batches(window):
             settler.note(batch)
             write(run.store, run.scope, batch, run.base, run.chunks.overlap, run.weaver)
             paths.update(document.labelled.document.path for document in batch)
             if run.progress is not None:
                 run.progress(Progress("write", len(paths), len(changed), time.monotonic() - started))
-    dropped = [path for path in gone if path in left.values()]
+    dropped = sorted(notes - (movable - set(left.values())))
     if dropped:
         with run.store.reader(run.scope) as reader:
             run.tally.removed += sum(len(reader.passages(source.id, path)) for path in dropped)

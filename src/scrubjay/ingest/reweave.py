@@ -61,8 +61,9 @@ def reweave(
             Prepared(r, NO_TERMS, {base.model.fingerprint: vectors[r.id]} if r.id in vectors else {})
             for r in page
         ]
-        weaver.learn(page)
-        first, last = weaver.changes(memories, [record.id for record in page], again=True)
+        ids = [record.id for record in page]
+        weaver.learn(page, ids)
+        first, last = weaver.changes(memories, ids, again=True)
         store.write(scope, [*first, *last])
         done += len(page)
         if progress is not None:

@@ -8,11 +8,11 @@ what everybody sees who sees that key. So nothing that a person writes for thems
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from scrubjay.ingest.lexicon import Lexicon, Lexicons, earlier, lexicon
+from scrubjay.ingest.lexicon import Lexicon, Lexicons, earlier, frequency, lexicon, told_before
 from scrubjay.ingest.shelve import Shelves, directions
 from scrubjay.ingest.similar import Nearness, Neighbours
 from scrubjay.ingest.worth import worth
@@ -23,7 +23,6 @@ from scrubjay.memory.records import Record
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Store
 from scrubjay.store.changes import Change, Prepared, PutConcept, PutEdges
-from scrubjay.text.tokens import groups
 
 FOUND: Final = ("belongs", "references", "similar")
 """Kinds of edges that are made anew with every change of a memory."""
@@ -43,8 +42,6 @@ class Wish:
 
 
 EVERYTHING: Final = Wish()
-UNSURE: Final = -1
-"""Stands for the mark of a lexicon that knows more than the store, until what it learned is written."""
 
 
 class Weaver:
@@ -65,6 +62,7 @@ class Weaver:
         self._fingerprint = fingerprint
         self._secret = store.secret(scope)
         self._lexicons = lexicons
+        self._words: dict[str, Lexicon] = {}
         self._concepts: list[Change] = []
         self._earlier: list[Change] = []
         self._neighbours = Neighbours(fingerprint, wish.nearness)
@@ -77,30 +75,29 @@ class Weaver:
         """What is done."""
         return self._wish.stages
 
-    def learn(self, records: Sequence[Record]) -> None:
+    def learn(self, records: Sequence[Record], stored: Collection[str] = ()) -> None:
         """Find the concepts of memories that are about to be written, a window of them at a time.
 
         Memories that were written before and name one of them are linked with the next `changes`.
+
+        Args:
+            records: The memories.
+            stored: Ids of those of them that are there already, as they are or as they were.
         """
         if "concepts" not in self._wish.stages:
             return
         at = now_micros()
         for key, same in _by_key(records).items():
             with self._store.reader(self._scope.seen_with(key)) as reader:
-                words = lexicon(reader, key, self._lexicons)
-                tongues = reader.languages() or ("en",)
-
-                def seen_before(
-                    names: Sequence[str], reader: Reader = reader, tongues: Sequence[str] = tongues
-                ) -> list[int]:
-                    return [_frequency(reader, name, tongues) for name in names]
-
-                new = words.learn(same, self._secret, key, at, seen_before)
-                self._concepts += [PutConcept(concept) for concept in new]
-                if new:
-                    # Read again before the next window: should the write fail, they are not known after all.
-                    self._lexicons[key] = UNSURE, words
-                    self._look_back(reader, new, key, at)
+                if key not in self._words:
+                    # Its own from here on: should the write fail, what it learnt is not known after all.
+                    self._words[key] = lexicon(reader, key, self._lexicons).fork()
+                before = list(reader.get([r.id for r in same if r.id in stored]).values()) if stored else []
+                known = _Before(reader, before)
+                new = self._words[key].learn(same, self._secret, key, at, known.count)
+            self._concepts += [PutConcept(concept) for concept in new]
+            if new:
+                self._look_back(new, key, at)
 
     def changes(
         self, fresh: Sequence[Prepared], renewed: Sequence[str], *, again: bool = False
@@ -133,8 +130,9 @@ class Weaver:
         return before, after
 
     def _references(self, reader: Reader, key: str, same: Sequence[Prepared], at: int) -> list[Edge]:
-        words = self._lexicons[key][1] if key in self._lexicons else lexicon(reader, key, self._lexicons)
-        named = [edge for memory in same for edge in words.references(memory.record, at)]
+        if key not in self._words:
+            self._words[key] = lexicon(reader, key, self._lexicons).fork()
+        named = [edge for memory in same for edge in self._words[key].references(memory.record, at)]
         self.linked += len(named)
         return named
 
@@ -151,18 +149,37 @@ class Weaver:
         rows = directions(codes, codes[0].data.shape[1])
         return shelves.edges([memory.record for memory in about], rows, at)
 
-    def _look_back(self, reader: Reader, new: Sequence[Concept], key: str, at: int) -> None:
+    def _look_back(self, new: Sequence[Concept], key: str, at: int) -> None:
+        """Link the stored memories that name new concepts: those that all see who know them, and the writer's own."""
         words = Lexicon(new)
-        edges = [edge for record in earlier(reader, new) for edge in words.references(record, at, key)]
-        if edges:
-            self.linked += len(edges)
-            self._earlier.append(PutEdges(tuple(edges)))
+        for own in self._scope.keys:
+            viewers = self._scope.seen_with(own)
+            if key not in viewers.keys:
+                continue
+            with self._store.reader(viewers) as reader:
+                found = [r for r in earlier(reader, new) if own in (key, r.key)]
+            edges = tuple(edge for record in found for edge in words.references(record, at, own))
+            if edges:
+                self.linked += len(edges)
+                self._earlier.append(PutEdges(edges))
 
 
-def _frequency(reader: Reader, name: str, tongues: Sequence[str]) -> int:
-    """Return how many stored memories hold every word of a name, at most."""
-    found = reader.frequencies(groups(name, tongues))
-    return min(found, default=0)
+class _Before:
+    """What is stored already and speaks for a name."""
+
+    def __init__(self, reader: Reader, replaced: Sequence[Record]) -> None:
+        """Args: what a key's viewers see, and what of it is about to be written anew: it does not count twice."""
+        self._reader = reader
+        self._replaced = replaced
+        self._tongues = reader.languages() or ("en",)
+
+    def count(self, names: Sequence[str]) -> list[int]:
+        """Return how many stored memories hold every word of each name, at most."""
+        held = [frequency(self._reader, name, self._tongues)[1] for name in names]
+        if not self._replaced:
+            return held
+        again = told_before(self._replaced, names)
+        return [max(0, count - twice) for count, twice in zip(held, again, strict=True)]
 
 
 def _by_key(records: Sequence[Record]) -> dict[str, list[Record]]:
