@@ -88,7 +88,7 @@ def refusal(name: str) -> str | None:
         name.encode()
     except UnicodeEncodeError:
         return "it holds half a character"
-    if any(unicodedata.category(char) == "Cc" for char in name):
+    if not name.isprintable() and any(unicodedata.category(char) == "Cc" for char in name):
         return "it holds a control character"
     found = refused(name, given=True)
     if found is None and scrub(name).counts:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from scrubjay.ingest.concepts.normal import care, normal
+from scrubjay.ingest.concepts.normal import care
 from scrubjay.ingest.dictionary import Refusals, Terms, refusal
-from scrubjay.ingest.lexicon import Lexicon, Lexicons, lexicon
+from scrubjay.ingest.lexicon import Lexicon, Lexicons, form, lexicon
 from scrubjay.ingest.lookback import look_back
 from scrubjay.memory.concepts import Concept, united
 from scrubjay.memory.dates import now_micros
@@ -78,7 +78,7 @@ class _Page:
         if why is not None:
             return [(f"{terms.where}{terms.name}", why)]
         out = {alias: why for alias in terms.aliases if (why := refusal(alias)) is not None}
-        named = normal(terms.name)
+        named = form(terms.name)
         identity = self._meant(terms.name) or concept_id(self._secret, named)
         row = self.rows.get(identity) or self._row(identity, terms.name)
         aliases = [alias for alias in terms.aliases if alias not in out]
@@ -90,7 +90,7 @@ class _Page:
         return [(f"{terms.where}{alias}", why) for alias, why in out.items()]
 
     def _meant(self, name: str) -> str | None:
-        return self._means.get(normal(name)) or self._words.means(name)
+        return self._means.get(form(name)) or self._words.means(name)
 
     def _claim(self, alias: str, row: Concept) -> None:
         """Let an alias mean a concept, unless it means another that is there."""
@@ -103,7 +103,7 @@ class _Page:
         if rows and other != row.id:
             self.clashes.append(f'"{alias}" means {rows[0].name} already; it does not find {row.name}.')
         else:
-            self._means[normal(alias)] = row.id
+            self._means[form(alias)] = row.id
 
     def _row(self, identity: str, name: str) -> Concept:
         """Return the key's row of a concept, given, as it is before a name is added."""
@@ -114,7 +114,7 @@ class _Page:
             return Concept(identity, self._key, name, (), "given", self._at)
         (one,) = known
         # A person's spelling goes before one that was found.
-        shown = name if one.kind != "given" and normal(one.name) == normal(name) else one.name
+        shown = name if one.kind != "given" and form(one.name) == form(name) else one.name
         own = [each for row in rows if row.key == self._key for each in (row.name, *row.aliases)]
         return Concept(identity, self._key, shown, tuple(own), "given", self._at)
 
@@ -129,10 +129,10 @@ class _Page:
 
 def _distinct(name: str, aliases: Iterable[str]) -> set[str]:
     """Return the aliases that find anything beyond a name and each other."""
-    kept: dict[object, str] = {(normal(name), "any"): name, name: name}
+    kept: dict[object, str] = {(form(name), "any"): name, name: name}
     for alias in aliases:
         loose = care(alias) == "any"
-        kept.setdefault((normal(alias), "any") if loose else alias, alias)
+        kept.setdefault((form(alias), "any") if loose else alias, alias)
     return set(kept.values()) - {name}
 
 
