@@ -82,11 +82,24 @@ def test_code_names_need_several_passages_and_listings_do_not_count():
 
 def test_a_word_that_texts_define_and_live_of_is_a_concept_in_small_letters():
     texts = ["# Closures\n\nA _closure_ is a function that keeps what is around it, as each closure does."]
-    texts += ["Another closure borrows. This closure moves; a closure may be stored."] * 3
+    texts += ["Another closure is called. This closure moves what it holds into a closure."] * 3
     window = [Seen(text, "Closures", ("Closures",), path="a") for text in texts]
     assert [(one.name, one.kind) for one in discover([*window, Seen(FILLER, path="b")])] == [
         ("closure", "heading")
     ]
+
+
+def test_a_verb_or_an_adjective_is_no_concept_however_often_it_is_used():
+    texts = ["# Refutable patterns\n\nA _refutable_ pattern may fail."] + [
+        "Each refutable pattern needs more care."
+    ] * 5
+    window = [Seen(text, "Refutable patterns", ("Refutable patterns",), path="a") for text in texts]
+    assert "refutable" not in {one.name for one in discover([*window, Seen(FILLER, path="b")])}
+
+
+def test_a_link_whose_address_bears_its_text_names_something():
+    text = "I ran [oxipng](https://github.com/shssoichiro/oxipng) after [this page](https://x.test/this-page)"
+    assert found(text, "then oxipng again") == {"oxipng": "name"}
 
 
 def test_german_nouns_are_not_names_for_their_capital():

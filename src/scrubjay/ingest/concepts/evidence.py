@@ -39,6 +39,7 @@ _CAPITALS: Final = re.compile(
 _ODD: Final = re.compile(r"[A-Z](?<![A-Za-z0-9_].)(?:[a-z0-9]{0,40}[A-Z]|[A-Z0-9])[A-Za-z0-9]{0,40}+(?!\w)")
 _HUMP: Final = re.compile(r"[A-Z](?<=[a-z].)[A-Za-z0-9]{0,40}+(?!\w)")
 _BEFORE_HUMP: Final = re.compile(r"(?<!\w)[a-z]{1,20}$")
+_LINK: Final = re.compile(r"\[([^\[\]\n]{2,40})\]\(https?://([^()\s]+)")
 _BRACKETED: Final = re.compile(r"\(([A-Z][A-Za-z&]{1,7}?)s?\)")
 _SMALL: Final = frozenset(("of", "and", "for", "the", "de", "to", "in"))
 """Words that an abbreviation passes over."""
@@ -81,7 +82,8 @@ def gather(
         headings: For each document its distinct headings.
         given: Names that people marked themselves, each with its kind, ``page`` or ``tag``.
     """
-    whole = blot(_FENCE.sub(_blank, "\n" + BREAK.join(texts)), " ")
+    listed = _FENCE.sub(_blank, "\n" + BREAK.join(texts))
+    whole = blot(listed, " ")
     prose = _CODE.sub(_as_code, whole)
     marked = list(given)
     phrases, wholes = _headings(headings)
@@ -91,6 +93,7 @@ def gather(
         "capital": Counter(_CAPITALS.findall(prose if all(telling) else _only(prose, texts, telling))),
         "odd": Counter((*_ODD.findall(prose), *_humped(prose))),
         "heading": wholes,
+        "link": Counter(name for name, address in _LINK.findall(listed) if _is_addressed(name, address)),
         "page": Counter(name for name, kind in marked if kind == "page"),
         "tag": Counter(name for name, kind in marked if kind == "tag"),
     }
@@ -100,6 +103,12 @@ def gather(
         if form in signs:
             signs[form].headings += count
     return Gathered(tuple(map(len, texts)), whole, prose, signs)
+
+
+def _is_addressed(name: str, address: str) -> bool:
+    """Tell whether a link's text is a name that its address bears too: ``[oxipng](https://…/oxipng)``."""
+    bare = name.strip("`*_")
+    return "".join(filter(str.isalnum, bare.lower())) in "".join(filter(str.isalnum, address.lower()))
 
 
 def _only(prose: str, texts: Sequence[str], chosen: Sequence[bool]) -> str:

@@ -14,23 +14,21 @@ from scrubjay.ingest.concepts.signs import Signs
 
 TWICE: Final = 2
 """Passages in which a name must stand with its capital (or as code): once may be a slip, or an only mention."""
-CODE_TIMES: Final = 3
-"""Times that a plain word must stand in backticks: twice are often one listing and its explanation."""
-TERM_PASSAGES: Final = 3
-"""Passages that a lower-case phrase must stand in to be more than its author's turn of phrase."""
+THRICE: Final = 3
+"""Passages for what has less to speak for it: a plain word in backticks, a phrase in small letters."""
 TERM_KEYNESS: Final = 12
 """A defined word (italic, and in a heading) must be used this many times as often as in English."""
-TITLE_KEYNESS: Final = 50
-"""The same for a word that headings alone speak for."""
 OWN_KEYNESS: Final = 100
 """From here on a text's own use of a word outweighs the ordinary one, whatever its case."""
+CLOSING: Final = 0.25
+"""Share of a noun's occurrences that end a phrase: thread .63, string .27, immutable .23, internal .11."""
 SLOPPY: Final = 4
 """Small letters for one capital that such a word may have: "git" is also written so, "flavor" is not a name."""
 RARE: Final = 8_000
 """Rank from which on a word is hardly met in ordinary English."""
 ORDINARY: Final = 5_000
 """Rank below which a word in backticks is a word in backticks (``created``, ``stable``)."""
-PLAIN_CODE: Final = 6
+PLAIN_CODE: Final = 10
 """Times in backticks from which on even ``Result`` is a name; it is then looked for as written."""
 EVERYDAY: Final = 3_000
 """Rank below which capitals are often mere emphasis ("Director", "Blue"): five of six must be written so."""
@@ -65,7 +63,7 @@ def possible(form: str, signs: Signs) -> bool:
     if _NUMBERED.fullmatch(form) or form.endswith("n_t") or refused(name, given=True, folded=form):
         return False
     marked = "page" in signs.found or "tag" in signs.found or signs.aliases
-    often = signs.found.get("code", 0) >= CODE_TIMES and name[:1].isupper()
+    often = signs.found.get("code", 0) >= THRICE and name[:1].isupper()
     return bool(marked or often or not all(map(is_common, form.split(" "))))
 
 
@@ -84,11 +82,14 @@ def judge(form: str, signs: Signs, words: int, before: int = 0) -> Found | None:
         return _found(name, "page", signs, *((form,) if own and name.isalpha() else ()))
     if "tag" in signs.found:
         return _found(name, "tag", signs)
+    addressed = "link" in signs.found and not all(map(_is_plain, form.split(" ")))
+    if addressed and (rank(form) > RARE or name != name.lower()):
+        return _found(name, "name", signs, *((form,) if signs.small else ()))
     if signs.aliases:
         return _found(name, "name", signs)
-    return (
-        _one_word(form, name, signs, words, before) if " " not in form else _phrase(form, name, signs, before)
-    )
+    if " " in form:
+        return _phrase(form, name, signs, before)
+    return _one_word(form, name, signs, words, before)
 
 
 def _found(name: str, kind: str, signs: Signs, *more: str) -> Found:
@@ -106,20 +107,20 @@ def _one_word(form: str, name: str, signs: Signs, words: int, before: int) -> Fo
 def _capitalised(form: str, signs: Signs, times: float, before: int) -> Found | None:
     """A word that has a capital within sentences, and mostly so."""
     capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
-    written = min(signs.found.get("capital", 0) + signs.found.get("odd", 0), signs.passages)
-    if not capitals or not written or _is_plain(form):
+    capital = signs.found.get("capital", 0) + signs.found.get("odd", 0)
+    if not capitals or not capital or _is_plain(form):
         return None
     name, place = _commonest(capitals, signs.spelled), rank(form)
     odd = min(signs.found.get("odd", 0), signs.passages) if name[0].islower() else 0  # macOS
     small, code = max(0, signs.small - odd), _coded(signs)
-    capital = signs.found.get("capital", 0) + signs.found.get("odd", 0)
     own = place > RARE and times >= OWN_KEYNESS and small <= SLOPPY * capital and not name.isupper()
     own = own or (place >= UNKNOWN and code > 0 and small <= 2 * capital)
-    known = written + code + (before if place > RARE else 0)
+    known = min(capital, signs.passages) + code + (before if place > RARE else 0)
     share = 5 if place < EVERYDAY else 1
     if known < TWICE or (small * share > capital and not own):
         return None
-    loose = small and (own or (2 * small <= capital and place > RARE))
+    short = name.isupper() and len(name) <= _SHORT  # TS is TypeScript, ts is somebody's variable
+    loose = small and not short and (own or (2 * small <= capital and place > RARE))
     return _found(name, "name", signs, *((form,) if loose else ()))
 
 
@@ -130,13 +131,17 @@ def _code(form: str, name: str, signs: Signs, before: int) -> Found | None:
         return None
     title = name.isalpha() and name[0].isupper() and name[1:].islower()
     if title:
-        enough = PLAIN_CODE if _is_plain(form) else CODE_TIMES
+        enough = PLAIN_CODE if _is_plain(form) else THRICE
     elif form.isalpha():
-        if _is_plain(form) or rank(form) <= ORDINARY:
+        if (
+            _is_plain(form)
+            or rank(form) <= ORDINARY
+            or (rank(form) < UNKNOWN and signs.small > 2 * signs.code)
+        ):
             return None
-        enough = PLAIN_CODE if len(form) < _SHORT else TWICE if rank(form) > RARE else CODE_TIMES
+        enough = PLAIN_CODE if len(form) < _SHORT else TWICE if rank(form) > RARE else THRICE
     else:
-        enough = CODE_TIMES if name.islower() else TWICE  # user_name, index.html: often one example's own
+        enough = THRICE if name.islower() else TWICE  # user_name, index.html: often one example's own
     return _found(name, "code", signs) if code + before >= enough else None
 
 
@@ -145,7 +150,7 @@ def _phrase(form: str, name: str, signs: Signs, before: int) -> Found | None:
     plain = [_is_plain(word) for word in words]
     capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
     written = signs.found.get("capital", 0) + signs.found.get("odd", 0)
-    enough = CODE_TIMES if all(plain) else TWICE
+    enough = THRICE if all(plain) else TWICE
     title = (
         len(words) > TWICE and signs.headings and "heading" not in signs.found
     )  # quoted: "Run Code Simultaneously"
@@ -158,9 +163,9 @@ def _phrase(form: str, name: str, signs: Signs, before: int) -> Found | None:
         and min(map(len, words)) > 1
     ):
         return _found(_commonest(capitals, signs.spelled), "name", signs, *((form,) if signs.small else ()))
-    if _coded(signs) >= (CODE_TIMES if " " in name else TWICE):
+    if _coded(signs) >= (THRICE if " " in name else TWICE):
         return _found(name, "code", signs)
-    if len(words) > _LONGEST_TERM or all(plain) or signs.passages < TERM_PASSAGES:
+    if len(words) > _LONGEST_TERM or all(plain) or signs.passages < THRICE or signs.closing < CLOSING:
         return None
     if not any(map(is_common, words)) and ("italic" in signs.found or (signs.headings and not plain[-1])):
         return _found(_term_name(signs), "heading", signs)
@@ -189,9 +194,9 @@ def _is_plain(word: str) -> bool:
 
 def _is_term(form: str, signs: Signs, times: float) -> bool:
     """Tell whether an ordinary-looking word is one that these texts speak of as a thing."""
-    if _is_plain(form) or form.endswith("ly") or signs.passages < CODE_TIMES:
+    if _is_plain(form) or signs.closing < CLOSING or signs.passages < THRICE:
         return False
     if signs.found.get("italic", 0) and signs.headings:
         titled = signs.headings >= TWICE and "capital" in signs.found
         return times >= (TERM_KEYNESS / 4 if titled else TERM_KEYNESS)
-    return "capital" in signs.found and signs.headings >= TWICE and times >= TITLE_KEYNESS
+    return "capital" in signs.found and signs.headings >= TWICE and times >= OWN_KEYNESS

@@ -12,7 +12,8 @@ class Signs:
     Attributes:
         spelled: Spellings to how often each was found as a candidate.
         found: Kind of evidence to how often: ``capital`` (within a sentence), ``odd`` (``macOS``, ``HTTP``),
-            ``code``, ``italic``, ``heading`` (a whole one), ``page``, ``tag``.
+            ``code``, ``italic``, ``heading`` (a whole one), ``link`` (whose address bears the name too), ``page``,
+            ``tag``.
         apart: Level forms of spellings whose words stand apart (``std::io``), since no single space joins them.
         aliases: Abbreviations that were given for it in brackets.
         headings: Headings of documents that hold it, each once a document.
@@ -21,6 +22,8 @@ class Signs:
         capital: Those in which it begins with a capital outside code.
         small: Those in which it does not.
         code: Those in which it stands in code.
+        closing: Share of its occurrences outside code behind which a phrase ends: a third to two thirds for
+            nouns, a tenth for adjectives and verbs.
     """
 
     spelled: dict[str, int] = field(default_factory=dict)
@@ -33,3 +36,4 @@ class Signs:
     capital: int = 0
     small: int = 0
     code: int = 0
+    closing: float = 0.0
