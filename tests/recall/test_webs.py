@@ -260,6 +260,8 @@ def test_a_phrase_is_the_abstract_else_the_beginning_cut_between_words(store) ->
     with store.reader(ANN) as reader:
         (record,) = reader.get(IDS[:1]).values()
     assert webs.phrase(replace(record, abstract="A short\nphrase.")) == "A short phrase."
+    short = replace(record, abstract=None, content="# Trip\n\n## Day 1\n\n- #1 is wet\n")
+    assert webs.phrase(short) == "Trip Day 1 #1 is wet"
     long = webs.phrase(replace(record, abstract=None, content="word " * 60))
     assert long.endswith(" word…")
     assert len(long) <= webs.PHRASE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -29,6 +30,7 @@ PHRASE: Final = 120
 LINKS: Final = 10
 """Links of one memory and kind, those that leave it and those that come counted together."""
 LISTED: Final = "`scrubjay concepts list PART` shows those with PART in their name"
+_MARK = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
 BETWEEN: Final = ("contradicts", "derived_from", "links", "similar", "supersedes")
 """Kinds of edges from memory to memory."""
 
@@ -200,7 +202,7 @@ def links(reader: Reader, memory: str) -> tuple[Link, ...]:
 
 def phrase(record: Record) -> str:
     """Return a phrase of a memory: its abstract, else its beginning on one line."""
-    text = " ".join((record.abstract or record.content).split())
+    text = " ".join((record.abstract or _MARK.sub("", record.content)).split())
     return text if len(text) <= PHRASE else text[:PHRASE].rsplit(" ", 1)[0] + "…"
 
 
