@@ -17,9 +17,11 @@ DIARY = Source("src_cccc000000000003", "/home/ann/notes", include=("/diary.md",)
 ALL = [NOTES, WORK, DIARY]
 
 
-def test_an_id_belongs_to_a_tenant_and_a_root() -> None:
-    assert source_id(b"k", "/a") == source_id(b"k", "/a")
-    assert len({source_id(b"k", "/a"), source_id(b"k", "/b"), source_id(b"j", "/a")}) == 3
+def test_an_id_belongs_to_a_tenant_a_root_and_who_sees_it() -> None:
+    assert source_id(b"k", "/a", "user:ann") == source_id(b"k", "/a", "user:ann")
+    others = (b"k", "/b", "user:ann"), (b"j", "/a", "user:ann"), (b"k", "/a", "user:bob")
+    assert source_id(b"k", "/a", "user:ann") not in {source_id(*other) for other in others}
+    assert len({source_id(*other) for other in others}) == 3
 
 
 def test_a_source_is_named_by_id_by_its_beginning_or_by_path() -> None:

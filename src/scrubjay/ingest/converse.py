@@ -26,7 +26,7 @@ from scrubjay.ingest.sources.transcripts.follow import follow
 from scrubjay.ingest.sources.transcripts.format import Broken, Format, Left
 from scrubjay.ingest.write import Ready
 from scrubjay.memory.dates import now_micros
-from scrubjay.memory.ids import memory_id, memory_key, text_hash, tombstone_hash
+from scrubjay.memory.ids import memory_id, memory_key, text_hash, tombstones
 from scrubjay.memory.records import Document, Place, Record, Source, When
 from scrubjay.memory.reports import Trouble
 from scrubjay.memory.scope import Scope
@@ -152,13 +152,13 @@ def _fresh(
     """Return the turns that are not stored yet, as memories."""
     drawn = [(turn.session, *_pieces(talk, state, turn, heard)) for turn in turns]
     present = reader.get([record.id for _, _, pieces in drawn for record in pieces])
-    marks = [tombstone_hash(talk.secret, whole) for _, whole, _ in drawn]
-    forgotten = reader.forgotten(marks)
+    marks = [tombstones(talk.secret, whole, talk.scope.keys) for _, whole, _ in drawn]
+    forgotten = reader.forgotten([mark for own in marks for mark in own])
     fresh: dict[str, Prepared] = {}
-    for (session, _, pieces), whole in zip(drawn, marks, strict=True):
+    for (session, _, pieces), own in zip(drawn, marks, strict=True):
         new = [record for record in pieces if record.id not in present and record.id not in fresh]
         heard.copies += len(pieces) - len(new)
-        if not new or whole in forgotten:
+        if not new or not forgotten.isdisjoint(own):
             continue
         if session not in numbers:
             last = reader.last_turn(session)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -16,8 +17,8 @@ from scrubjay.ingest.sources.files import FileState
 from scrubjay.ingest.sources.read import FileText
 from scrubjay.ingest.write import Ready
 from scrubjay.memory.dates import now_micros, when
-from scrubjay.memory.ids import tombstone_hash
-from scrubjay.memory.records import Document, Source
+from scrubjay.memory.ids import tombstones
+from scrubjay.memory.records import Document, Record, Source
 from scrubjay.memory.reports import Trouble
 from scrubjay.store.base import Reader
 
@@ -72,7 +73,8 @@ def _label(
     old = reader.passages(source.id, moved_from or document.path) if seen_before else []
     added = said([(d.heading_path, d.content) for d in drafted.drafts])
     texts = [{d.content, text} for d, text in zip(drafted.drafts, added, strict=True)]
-    hashes = [{tombstone_hash(secret, text) for text in pair} for pair in texts]
+    keys = run.scope.keys
+    hashes = [{mark for text in pair for mark in tombstones(secret, text, keys)} for pair in texts]
     forgotten = reader.forgotten([digest for pair in hashes for digest in pair])
     kept = [d for d, pair in zip(drafted.drafts, hashes, strict=True) if forgotten.isdisjoint(pair)]
     ids = Ids(
@@ -90,14 +92,25 @@ def _label(
     tally.scrubbed.update(drafted.scrubbed)
     full = str(Path(source.root) / document.path)
     tally.problems += [Trouble(full, problem) for problem in drafted.facts.problems]
-    pieces = {d.place.ordinal: d for d in drafted.drafts}
+    return Ready(labelled, _befores(labelled, old))
+
+
+def _befores(labelled: Labelled, old: Sequence[Record]) -> list[str]:
+    """Return what each fresh passage borrows from the one before it, of its own section and visibility key.
+
+    An addition that others see stands in its writer's note between what they do not see.
+    """
+    known = {record.id: record for record in old}
+    stands = {memory.record.place: memory.record for memory in labelled.fresh}
+    stands |= {kept.place: known[kept.id] for kept in labelled.kept}
+    by_ordinal = {place.ordinal: record for place, record in stands.items() if place is not None}
     befores = []
     for memory in labelled.fresh:
-        assert memory.record.place is not None
-        before = pieces.get(memory.record.place.ordinal - 1)
-        near = before is not None and before.heading_path == memory.record.heading_path
+        record = memory.record
+        before = by_ordinal.get(record.place.ordinal - 1) if record.place is not None else None
+        near = before is not None and (before.heading_path, before.key) == (record.heading_path, record.key)
         befores.append(before.content if near and before is not None else "")
-    return Ready(labelled, befores)
+    return befores
 
 
 def _traits(run: Run, source: Source, drafted: Drafted) -> Traits:

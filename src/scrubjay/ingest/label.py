@@ -122,20 +122,27 @@ def label(
     aligned = align([record for record in old if record.id not in taken], [texts[place] for place in others])
     matched = {**own, **dict(zip(others, aligned, strict=True))}
     matches = [matched[place] for place in range(len(drafts))]
-    tongue = language("\n".join(draft.content for draft in drafts[:8])[:SAMPLE])
-    fresh, kept = [], []
+    records = []
     for draft, text, match in zip(drafts, texts, matches, strict=True):
-        memory = match.id if match is not None else _new_id(ids, document, draft, used)
+        memory = match.id if match is not None else _new_id(ids, document, draft, traits.key, used)
         used.add(memory)
-        record = _record(memory, draft, text.content_hash, traits, match)
+        records.append(_record(memory, draft, text.content_hash, traits, match))
+    tongues = {key: _tongue(records, key) for key in {record.key for record in records}}
+    fresh, kept = [], []
+    for draft, record, match in zip(drafts, records, matches, strict=True):
         if match is not None and _same(match, record):
-            kept.append(Kept(memory, draft.place))
+            kept.append(Kept(record.id, draft.place))
         else:
-            fresh.append(prepare(record, tongue))
+            fresh.append(prepare(record, tongues[record.key]))
     present = {match.id for match in matches if match is not None}
     dropped = tuple(record.id for record in old if record.id not in present)
     renewed = tuple(memory.record.id for memory in fresh if memory.record.id in present)
     return Labelled(document, tuple(fresh), tuple(kept), dropped, renewed=renewed)
+
+
+def _tongue(records: Sequence[Record], key: str) -> str:
+    """Return the language of a document's passages of one visibility key: other keys' text does not tell."""
+    return language("\n".join([record.content for record in records if record.key == key][:8])[:SAMPLE])
 
 
 def _additions(drafts: Sequence[Draft], ids: Ids, owner: str, mine: Set[str]) -> dict[int, Record]:
@@ -172,8 +179,9 @@ def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Recor
     )
 
 
-def _new_id(ids: Ids, document: Document, draft: Draft, used: set[str]) -> str:
-    parts = (document.source, document.path, "\x1e".join(draft.heading_path), str(draft.place.ordinal))
+def _new_id(ids: Ids, document: Document, draft: Draft, key: str, used: set[str]) -> str:
+    # The key, for who left a group sees no longer which numbers its passages have.
+    parts = (document.source, document.path, "\x1e".join(draft.heading_path), str(draft.place.ordinal), key)
     attempt = 0
     while True:
         memory = memory_id(TIER, memory_key(ids.secret, (*parts, str(attempt)) if attempt else parts))

@@ -37,30 +37,36 @@ def rebuild(
     base: Embedder,
     chunks: ChunkSettings,
     progress: Callable[[Progress], None] | None = None,
-) -> int:
-    """Make every memory anew beside the old ones, then switch to them at once.
+) -> None:
+    """Make every memory of the tenant anew beside the old ones, then switch to them at once.
 
-    Returns:
-        How many memories the new generation holds.
+    Args:
+        store: Where.
+        scope: Who asks for it. They are told of their own documents alone.
+        base: The base model.
+        chunks: How documents are cut.
+        progress: Told how far it is.
     """
     started = time.monotonic()
     secret = store.secret(scope)
-    written = 0
+    with store.reader(scope) as reader:
+        own = {source.id for source in reader.sources()}
     with store.rebuild(scope) as generation:
         documents = generation.documents()
         for first in range(0, len(documents), AT_ONCE):
             batch = documents[first : first + AT_ONCE]
             changes = [_remade(generation, document, base, chunks, secret) for document in batch]
             generation.write(changes)
-            written += sum(len(change.fresh) for change in changes)
             if progress is not None:
-                progress(Progress("write", first + len(batch), len(documents), time.monotonic() - started))
+                done, total = (
+                    sum(1 for document in some if document.source in own)
+                    for some in (documents[: first + AT_ONCE], documents)
+                )
+                progress(Progress("write", done, total, time.monotonic() - started))
         additions = generation.additions()
         for first in range(0, len(additions), AT_ONCE * 16):
             generation.write(_again(additions[first : first + AT_ONCE * 16], base))
-        written += len(additions)
         generation.write([PutVersions(versions(chunks))])
-    return written
 
 
 def _remade(
@@ -119,7 +125,8 @@ def _traits(old: Sequence[Record]) -> Traits:
 def _befores(ordered: Sequence[Prepared]) -> list[str]:
     befores = [""] if ordered else []
     for before, memory in pairwise(ordered):
-        same = before.record.heading_path == memory.record.heading_path
+        one, other = before.record, memory.record
+        same = (one.heading_path, one.key) == (other.heading_path, other.key)
         befores.append(before.record.content if same else "")
     return befores
 

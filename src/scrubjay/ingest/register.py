@@ -57,7 +57,7 @@ def register(store: Store, scope: Scope, path: Path, wish: Source) -> Source:
                 hint="docs/transcripts.md describes the formats, with one for your own tools",
             )
         source = Source(
-            id=source_id(store.secret(scope), str(full)),
+            id=source_id(store.secret(scope), str(full), scope.key()),
             root=str(full.parent if single else full),
             include=("/" + escaped(full.name),) if single else (),
             key=scope.key("user"),

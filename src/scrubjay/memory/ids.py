@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Iterable
 from functools import lru_cache
 
 from scrubjay.memory.tiers import CATEGORY_PREFIX, CONCEPT_PREFIX, PREFIX
@@ -83,10 +84,24 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def tombstone_hash(secret: bytes, text: str) -> str:
+def tombstone_hash(secret: bytes, text: str, key: str = "") -> str:
     """Return the keyed hash that a forgotten text leaves behind.
 
-    Blank differences are ignored, so that a reflowed paragraph stays forgotten.
+    Blank differences are ignored, so that a reflowed paragraph stays forgotten. The visibility key is part of
+    it: nobody can learn by a text of their own that a stranger forgot the same. Without one it is the hash
+    that stores kept before keys were.
     """
     plain = " ".join(text.split())
-    return hmac.digest(secret, plain.encode("utf-8", "surrogatepass"), "sha256").hex()
+    mark = hmac.digest(secret, plain.encode("utf-8", "surrogatepass"), "sha256").hex()
+    return _under(secret, mark, key) if key else mark
+
+
+def tombstones(secret: bytes, text: str, keys: Iterable[str]) -> set[str]:
+    """Return the hashes that a text has left behind if it was forgotten under any of these visibility keys."""
+    mark = tombstone_hash(secret, text)
+    return {mark, *(_under(secret, mark, key) for key in keys)}
+
+
+def _under(secret: bytes, mark: str, key: str) -> str:
+    message = f"{key}\x1f{mark}".encode("utf-8", "surrogatepass")
+    return hmac.digest(secret, message, "sha256").hex()

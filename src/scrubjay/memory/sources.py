@@ -14,13 +14,15 @@ from scrubjay.memory.records import Source
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-def source_id(secret: bytes, root: str) -> str:
-    """Return the id of a source first seen at a root; it stays when the root moves.
+def source_id(secret: bytes, root: str, key: str) -> str:
+    """Return the id of a source that a visibility key first saw at a root; it stays when the root moves.
 
-    >>> source_id(b"k", "/notes") == source_id(b"k", "/notes")
-    True
+    The key is part of it: two people may sync one folder, and neither learns of the other.
+
+    >>> source_id(b"k", "/notes", "user:ann") == source_id(b"k", "/notes", "user:bob")
+    False
     """
-    return f"src_{memory_key(secret, ('source', root)):016x}"
+    return f"src_{memory_key(secret, ('source', root, key)):016x}"
 
 
 def named(sources: Sequence[Source], name: str) -> Source:

@@ -124,7 +124,7 @@ class Waiting:
     Attributes:
         record: The memory.
         before: Content of the passage before it in its document where both are of one section (their
-            heading paths are equal), else an empty string.
+            heading paths are equal) and of one visibility key, else an empty string.
     """
 
     record: Record
@@ -263,7 +263,7 @@ class Reader(GraphReader, Protocol):
         ...
 
     def forgotten(self, hashes: Sequence[str]) -> set[str]:
-        """Return those of these tombstone hashes that were forgotten in this tenant."""
+        """Return those of these tombstone hashes (`ids.tombstone_hash`) that this tenant's forgotten texts left."""
         ...
 
     def counts(self) -> Counts:

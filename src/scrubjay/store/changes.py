@@ -123,7 +123,10 @@ class PutMemory:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Remove visible memories for good and remember a keyed hash of each text, so that none comes back."""
+    """Remove visible memories for good, so that none comes back.
+
+    A keyed hash of each one's text and visibility key is remembered (`ids.tombstone_hash`).
+    """
 
     ids: tuple[str, ...]
 

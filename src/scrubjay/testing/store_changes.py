@@ -144,7 +144,7 @@ class ChangesContract:
             assert reader.coverage(F).covered == 1
             assert [state.model for state in reader.models()] == [SMALL]
             assert reader.documents("notes") == {}
-            assert reader.forgotten([tombstone_hash(store.secret(ann), "nut forgotten")]) != set()
+            assert reader.forgotten([tombstone_hash(store.secret(ann), "nut forgotten", MINE)]) != set()
 
     @pytest.mark.parametrize("bad", FAILING, ids=[f"{i}-{type(c).__name__}" for i, c in enumerate(FAILING)])
     def test_a_change_that_fails_takes_the_whole_batch_back(
@@ -153,7 +153,7 @@ class ChangesContract:
         """Whatever came before it in the batch, nothing of it was written, and the next write succeeds."""
         _small_store(store, ann)
         before = everything(store, ann, QUESTIONS, ("jya",))
-        mark = tombstone_hash(store.secret(ann), "jay nut")
+        mark = tombstone_hash(store.secret(ann), "jay nut", MINE)
         good: tuple[Change, ...] = (
             PutModel(SMALL, "adding"),
             PutVersions(Versions("2", "2", "2", "2", "2")),
@@ -199,7 +199,8 @@ class ChangesContract:
         write(store, ann, Forget((sample_id("told"), sample_id("unknown"))))
         assert everything(store, ann, QUESTIONS, ("zygomaticus",)) == before
         marks = [
-            tombstone_hash(store.secret(ann), text) for text in (told, " zygomatic\n\njay ", "jay", "unknown")
+            tombstone_hash(store.secret(ann), text, MINE)
+            for text in (told, " zygomatic\n\njay ", "jay", "unknown")
         ]
         with store.reader(ann) as reader:
             assert reader.forgotten(marks) == {marks[0]}

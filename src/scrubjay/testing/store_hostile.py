@@ -151,7 +151,7 @@ class HostileContract:
         """And stays known as forgotten by its hash alone."""
         write(store, ann, PutMemory(memory(text, "user:ann", name="m", counted=Terms({text: 1}, 1))))
         write(store, ann, Forget((sample_id("m"), text)))
-        mark = tombstone_hash(store.secret(ann), text)
+        mark = tombstone_hash(store.secret(ann), text, "user:ann")
         with store.reader(ann) as reader:
             assert reader.forgotten([mark, text_hash(text)]) == {mark}
             assert reader.counts().memories == 0

@@ -157,7 +157,7 @@ class RebuildsContract:
         write(store, ann, PutVectors(SMALL.fingerprint, {}, {"text": embedded("t")}))
         with store.rebuild(ann) as rebuild:
             _copy(rebuild)
-        mark = tombstone_hash(store.secret(ann), "jay old")
+        mark = tombstone_hash(store.secret(ann), "jay old", "user:ann")
         with store.reader(ann) as reader:
             assert reader.forgotten([mark]) == {mark}
             assert list(reader.cached(SMALL.fingerprint, ["text"])) == ["text"]

@@ -165,7 +165,7 @@ class ScopesContract:
         write(store, ann, PutVectors(F, {}, {"hash": embedded("x")}))
         write(store, ann, PutMemory(memory("gone", "user:ann", name="gone")), Forget((sample_id("gone"),)))
         before = everything(store, ann, QUESTIONS, WORDS)
-        mark = tombstone_hash(store.secret(ann), "gone")
+        mark = tombstone_hash(store.secret(ann), "gone", "user:ann")
         with store.reader(eve) as reader:
             assert (reader.models(), reader.versions(), reader.counts().memories) == ([], None, 0)
             assert (reader.cached(F, ["hash"]), reader.forgotten([mark])) == ({}, set())
@@ -217,7 +217,7 @@ class ScopesContract:
         assert everything(store, bob, QUESTIONS, WORDS) == before
         with store.reader(ann) as reader:
             assert reader.passages("notes", "c.md") == []
-            assert reader.forgotten([tombstone_hash(store.secret(ann), "jay 0")]) == set()
+            assert reader.forgotten([tombstone_hash(store.secret(ann), "jay 0", "user:bob")]) == set()
 
     def test_a_strangers_sources_cannot_be_seen_or_changed(
         self, store: Store, ann: Scope, bob: Scope
@@ -258,6 +258,8 @@ class ScopesContract:
             ]
             assert {w.before for w in reader.waiting(F, 9)} == {""}
             assert reader.counts().memories == 2
+        with store.reader(ann) as reader:  # who sees both must not mix them: what is embedded is seen by others
+            assert {w.before for w in reader.waiting(F, 9)} == {""}
         write(store, bob, PutDocument(document("shared", "s.md"), (), (), (sample_id("jay open"),)))
         with store.reader(ann) as reader:
             assert [passage.content for passage in reader.passages("shared", "s.md")] == ["jay closed"]

@@ -96,12 +96,13 @@ def reconnect(desk: Desk, progress: Report | None) -> None:
 def remake(desk: Desk, progress: Report | None = None) -> Summary:
     """Rebuild everything from what is stored."""
     started = time.monotonic()
-    held = rebuild(desk.store, desk.scope, desk.lineup.writing(), chunks(desk), progress)
+    rebuild(desk.store, desk.scope, desk.lineup.writing(), chunks(desk), progress)
     reconnect(desk, progress)
     with desk.store.reader(desk.scope) as reader:
-        documents = reader.counts().documents
+        held = reader.counts()
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in desk.lineup.backfilled())
-    return Summary(documents, held, 0, held, 0, 0, 0, 0, waiting, {}, (), time.monotonic() - started)
+    seconds = time.monotonic() - started
+    return Summary(held.documents, held.memories, 0, held.memories, 0, 0, 0, 0, waiting, {}, (), seconds)
 
 
 def remove(desk: Desk, source: str) -> None:

@@ -191,7 +191,7 @@ class InMemoryReader(InMemoryGraph):
             return ""
         for other in self.passages(record.place.source, record.place.path):
             near = other.place is not None and other.place.ordinal == record.place.ordinal - 1
-            if near and other.heading_path == record.heading_path:
+            if near and (other.heading_path, other.key) == (record.heading_path, record.key):
                 return other.content
         return ""
 

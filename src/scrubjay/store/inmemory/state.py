@@ -163,7 +163,7 @@ class State:
         for memory in ids:
             kept = self.memories.get(memory)
             if kept is not None and _sees(scope, kept.record.key):
-                self.tombstones.add(tombstone_hash(self.secret, kept.record.content))
+                self.tombstones.add(tombstone_hash(self.secret, kept.record.content, kept.record.key))
                 del self.memories[memory]
         self.cache.clear()
 

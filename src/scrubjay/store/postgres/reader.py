@@ -240,8 +240,8 @@ class PostgresReader(PostgresGraph):
             return ""
         found = self._records(
             "d.source = %s AND d.path = %s AND m.ordinal = %s AND m.heading_path = %s::text[] "
-            'ORDER BY m.tier COLLATE "C", m.hash LIMIT 1',
-            place.source, place.path, place.ordinal - 1, list(record.heading_path),
+            'AND m.key = %s ORDER BY m.tier COLLATE "C", m.hash LIMIT 1',
+            place.source, place.path, place.ordinal - 1, list(record.heading_path), record.key,
         )  # fmt: skip
         return found[0].content if found else ""
 

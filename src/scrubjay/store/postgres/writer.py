@@ -263,14 +263,14 @@ class Writer:
         tenant = self._tenant.number
         nums = self._numbers(ids)
         held = self._all(
-            "SELECT content, terms FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[])", tenant, nums
+            "SELECT content, key, terms FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[])", tenant, nums
         )
-        for content, _ in held:
-            mark = (tenant, tombstone_hash(self._tenant.secret, content))
+        for content, key, _ in held:
+            mark = (tenant, tombstone_hash(self._tenant.secret, content, key))
             self._db.execute("INSERT INTO tombstone VALUES (%s, %s) ON CONFLICT DO NOTHING", mark)
         self._remove(nums)
         self._db.execute("DELETE FROM cache WHERE tenant = %s", (tenant,))
-        terms.drop_unused(self._db, tenant, {term for _, own in held for term in own})
+        terms.drop_unused(self._db, tenant, {term for _, _, own in held for term in own})
 
     def _model(self, fingerprint: str) -> models.Registered:
         if fingerprint not in self._models:

@@ -80,8 +80,7 @@ def waiting(seen: Seen, fingerprint: str, limit: int) -> list[Waiting]:
 def _before(seen: Seen, num: int) -> str:
     row = seen.db.execute(
         "SELECT b.content FROM memory m JOIN memory b ON b.document = m.document AND b.ordinal = m.ordinal - 1 "
-        "AND b.heading_path = m.heading_path "
-        f"WHERE m.num = ? AND b.key IN ({seen.marks}) ORDER BY b.tier, b.hash LIMIT 1",
-        (num, *seen.keys),
+        "AND b.heading_path = m.heading_path AND b.key = m.key WHERE m.num = ? ORDER BY b.tier, b.hash LIMIT 1",
+        (num,),
     ).fetchone()
     return "" if row is None else str(row[0])

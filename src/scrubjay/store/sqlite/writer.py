@@ -286,8 +286,8 @@ class Writer:
         nums = self._numbers(ids)
         touched: set[int] = set()
         for num in nums:
-            (content,) = self._db.execute("SELECT content FROM memory WHERE num = ?", (num,)).fetchone()
-            mark = tombstone_hash(self._tenant.secret, content)
+            content, key = self._db.execute("SELECT content, key FROM memory WHERE num = ?", (num,)).fetchone()
+            mark = tombstone_hash(self._tenant.secret, content, key)
             self._db.execute("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", (self._tenant.number, mark))
             touched |= terms.of(self._db, num)
         self._remove(nums, "forget")

@@ -1,0 +1,8 @@
+"""What the properties share: worlds of several principals in one store."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,172 @@
+"""Reads: everything that one principal can learn of a world through the facade, as values that compare.
+
+Left out are times of the clock, how long a call took, and what is no memory's: the store's URL and its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scope_world import WRITERS, World
+
+from scrubjay import Memory
+from scrubjay.errors import ScrubjayError
+from scrubjay.ingest.projects import Projects
+from scrubjay.memory.scope import Scope
+from scrubjay.recall import webs
+from scrubjay.store.base import Reader
+from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.testing.store_answers import Question, everything
+from scrubjay.text.tokens import groups
+
+CLOCK = frozenset(
+    {"added_at", "at", "bytes", "date", "recorded_at", "seconds", "store", "synced", "synced_at", "took_ms"}
+    | {"updated_at"}
+)
+"""Fields that tell the time of the clock, or of the store as a file."""
+QUERIES = (
+    "harbour master",
+    "blue jay",
+    "deployment of the quince",
+    "deploymnt harbuor",
+    "secrte lanterm",
+    '"tide table" harbour',
+    "harbour -jay",
+    "who keeps the lantern?",
+    "Hafen und Leuchtturm",
+    "zygomatic",
+    "v2.3",
+)
+FILTERS: tuple[Mapping[str, Any], ...] = (
+    {"tags": ["red"]},
+    {"projects": ["garden"]},
+    {"projects": ["acme/boat"]},
+    {"agents": ["codex"]},
+    {"sessions": ["s0", "s1"]},
+    {"categories": ["Birds"]},
+    {"categories": ["Boats"]},
+    {"path": "plan.md"},
+    {"path": "*/plan.md"},
+    {"path": "public"},
+    {"since": "2024-02", "until": "2024-04"},
+    {"tiers": ["lesson"]},
+    {"statuses": ["active", "archived"]},
+    {"fusion": "rrf"},
+    {"preset": "router"},
+    {"stages": []},
+)
+WORDS = ("deploymnt", "harbuor", "secrte", "lanterm", "jya", "zygomatik")
+
+
+def plain(value: Any) -> Any:
+    """Return a value without what the clock says, made of dicts, lists and plain values."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.name not in CLOCK}
+    if isinstance(value, BaseException):
+        return [type(value).__name__, str(value)]
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def reads(world: World, who: Scope, ids: Sequence[str], files: Sequence[Path] = ()) -> dict[str, Any]:
+    """Return all that a principal can read.
+
+    Args:
+        world: Where.
+        who: Who reads.
+        ids: Ids of everybody's memories.
+        files: Everybody's files.
+    """
+    memory = world.memory(who)
+    found = {"search": _searches(memory, world), "get": _gets(memory, ids, files)}
+    found |= {
+        "status": memory.status(),
+        "sources": memory.sources(),
+        "models": memory.models(),
+        "projects": Projects(world.store, who).names(),
+    }
+    vector = HashEmbedder(32).embed(["blue jay harbour"])[0][0]
+    asked = [
+        Question(groups(q, ("de", "en")), vector, HashEmbedder(32).model.fingerprint) for q in QUERIES[:4]
+    ]
+    found["store"] = everything(world.store, who, asked, WORDS)
+    # Plain folders are marked by their inodes, which are others in every world; the names are not.
+    found["store"]["projects"] = sorted(found["store"]["projects"].values())
+    with world.store.reader(who) as reader:
+        found |= _webs(reader, ids)
+        found["complete"] = {prefix: reader.complete(prefix) for prefix in _prefixes(ids)}
+    return {name: plain(value) for name, value in found.items()}
+
+
+def _searches(memory: Memory, world: World) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for query in QUERIES:
+        found[query] = _asked(lambda query=query: memory.search(query, explain=True, limit=20))
+    roots = [str(world.folder(who, "notes")) for who in WRITERS]
+    for number, wanted in enumerate((*FILTERS, *({"sources": [root]} for root in roots))):
+        query = QUERIES[number % 4]
+        found[f"{query} {dict(wanted)}"] = _asked(
+            lambda query=query, wanted=wanted: memory.search(query, explain=True, limit=20, **wanted)
+        )
+    return found
+
+
+def _gets(memory: Memory, ids: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
+    found = {one: _asked(lambda one=one: memory.get(one, neighbours=2)) for one in ids}
+    for prefix in _prefixes(ids):
+        found[prefix] = _asked(lambda prefix=prefix: memory.get(prefix))
+    for path in files:
+        found[str(path)] = _asked(lambda path=path: memory.get(path=path))
+        found[path.name] = _asked(lambda path=path: memory.get(path=path.name, lines=(1, 6)))
+    return found
+
+
+def _webs(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
+    known = webs.concepts(reader)
+    shelves = webs.categories(reader)
+    named = [*(one.id for one in known), *(one.name for one in known), "Secret Lantern", "quince"]
+    return {
+        "concepts": known,
+        "concept pages": {name: _asked(lambda name=name: webs.concept_page(reader, name)) for name in named},
+        "related": {one.id: webs.related(reader, one.id) for one in known},
+        "categories": shelves,
+        "category pages": {
+            name: _asked(lambda name=name: webs.category_page(reader, name))
+            for name in (*(shelf.id for shelf in shelves), "Birds", "Boats")
+        },
+        "links": {one: webs.links(reader, one) for one in ids},
+    }
+
+
+def _prefixes(ids: Sequence[str]) -> list[str]:
+    """Return beginnings of ids: of one digit, which are seldom unique, and of three."""
+    return sorted({one[: len("obs_") + digits] for one in ids for digits in (0, 1, 3)})
+
+
+def _asked(call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except ScrubjayError as error:
+        return error
+
+
+def differences(one: Any, other: Any, where: str = "") -> Iterator[str]:
+    """Tell where two plain values differ, one line for each place."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted({*one, *other}, key=str):
+            if key not in one or key not in other:
+                yield f"{where}/{key}: only {'with' if key in one else 'without'} the foreign writes"
+            else:
+                yield from differences(one[key], other[key], f"{where}/{key}")
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place, (a, b) in enumerate(zip(one, other, strict=True)):
+            yield from differences(a, b, f"{where}[{place}]")
+    elif isinstance(one, np.ndarray) or one != other:
+        yield f"{where}: {one!r} != {other!r}"

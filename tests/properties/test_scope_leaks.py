@@ -1,0 +1,189 @@
+"""Leaks that the random histories found, or that reading the code did: each told once in plain words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scope_world import LONG_AGO
+
+from scrubjay import Memory
+from scrubjay.config import Notes, Settings, load
+from scrubjay.ingest import organise
+from scrubjay.memory.reports import Progress
+from scrubjay.memory.scope import Scope
+from scrubjay.store.inmemory.store import InMemoryStore
+from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.wiring.desk import Desk
+from scrubjay.wiring.lineup import Lineup, given
+
+ANN, BOB = Scope("t", "ann", ("dev",)), Scope("t", "bob")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return load(environ={"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path / "none")})
+
+
+@pytest.fixture
+def store() -> InMemoryStore:
+    return InMemoryStore(bytes(range(32)))
+
+
+@pytest.fixture
+def opened(store: InMemoryStore, settings: Settings) -> Callable[..., Memory]:
+    """Open the one store for a principal."""
+
+    def open_(who: Scope, **changes: Any) -> Memory:
+        lineup = Lineup(store, who, given([HashEmbedder(32), HashEmbedder(16, name="slow")]), cold=False)
+        return Memory(Desk(store, who, lineup, replace(settings, **changes)))
+
+    return open_
+
+
+def write(file: Path, text: str, second: int = LONG_AGO) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    os.utime(file, (second, second))
+    return file
+
+
+def test_two_people_sync_one_folder_and_neither_learns_of_the_other(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    write(tmp_path / "shared" / "a.md", "# Tides\n\nHigh water at noon.\n")
+    ann, bob = opened(ANN), opened(BOB)
+    ann.sync(tmp_path / "shared")
+    assert bob.sync(tmp_path / "shared").added == 1
+    assert bob.status().memories == ann.status().memories == 1
+    assert bob.sources()[0].id != ann.sources()[0].id
+    bob.remove_source(str(tmp_path / "shared"))
+    assert ann.search("high water").results
+
+
+def test_what_a_stranger_forgot_is_not_missing_from_my_notes(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    """Nor can I find out by a note of my own whether somebody forgot a text."""
+    ann, bob = opened(ANN), opened(BOB)
+    secret = "# Merger\n\nThe merger is off.\n"
+    write(tmp_path / "ann" / "a.md", secret)
+    ann.sync(tmp_path / "ann")
+    ann.forget([record.id for record in ann.get(path=tmp_path / "ann" / "a.md").records])
+    write(tmp_path / "bob" / "b.md", secret)
+    assert bob.sync(tmp_path / "bob").added == 1
+    write(tmp_path / "ann" / "copy.md", secret)
+    assert ann.sync(tmp_path / "ann").added == 0, "what I forgot stays forgotten, in another file too"
+
+
+def test_what_i_forgot_of_a_group_does_not_come_back_as_mine(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    ann = opened(ANN)
+    text = "# Harbour\n\nIt is open.\n\n# Merger\n\nThe merger is off.\n"
+    file = write(tmp_path / "a.md", f"---\nvisibility: group:dev\n---\n{text}")
+    ann.sync(tmp_path)
+    ann.forget([record.id for record in ann.get(path=file).records if "merger" in record.content])
+    write(file, text, LONG_AGO + 10)
+    ann.sync(tmp_path)
+    assert [record.title for record in ann.get(path=file).records] == ["Harbour"]
+
+
+def test_a_rebuild_tells_of_my_own_memories_alone(opened: Callable[..., Memory], tmp_path: Path) -> None:
+    ann, bob = opened(ANN), opened(BOB)
+    for name in "abc":
+        write(tmp_path / "ann" / f"{name}.md", f"# Page {name}\n\nText of {name}.\n")
+    write(tmp_path / "bob" / "b.md", "# Mine\n\nText.\n")
+    ann.sync(tmp_path / "ann")
+    bob.sync(tmp_path / "bob")
+    told: list[Progress] = []
+    summary = bob.rebuild(progress=told.append)
+    assert (summary.files, summary.passages, summary.updated) == (1, 1, 1)
+    assert {progress.total for progress in told if progress.stage == "write"} == {1}
+
+
+@pytest.mark.parametrize("rebuilt", [False, True])
+def test_a_shared_line_of_my_diary_is_stemmed_and_embedded_without_the_private_ones(
+    settings: Settings, tmp_path: Path, rebuilt: bool
+) -> None:
+    """Two additions of one minute and one title stand under equal headings in the day's note."""
+    private = (
+        "Der Hafen gehört niemandem, und die Leuchttürme sind für alle da, sagt die Frau am Kai.",
+        "I am going to sell the garden before they know that it is for sale.",
+    )
+    told = [_diary(tmp_path / str(n), settings, text, rebuilt) for n, text in enumerate(private)]
+    assert told[0] == told[1]
+
+
+def _diary(folder: Path, settings: Settings, private: str, rebuilt: bool) -> object:
+    """Return what is stored of a public addition beside a private one."""
+    store = InMemoryStore(bytes(range(32)))
+    lineup = Lineup(store, ANN, given([HashEmbedder(32), HashEmbedder(16, name="slow")]), cold=False)
+    memory = Memory(Desk(store, ANN, lineup, replace(settings, notes=Notes(dir=folder))))
+    memory.add(private, title="Boats")
+    shared = memory.add("The harbour is open.", title="Boats", visibility="public")
+    (note,) = folder.glob("*.md")
+    lines = ["## 10:00 Boats" if line.startswith("## ") else line for line in note.read_text().splitlines()]
+    write(note, "\n".join(lines) + "\n")
+    memory.sync(folder)
+    memory.embed()
+    if rebuilt:
+        memory.rebuild()
+        memory.embed()
+    with store.reader(BOB) as reader:
+        record = reader.get([shared.id])[shared.id]
+        models = [state.model.fingerprint for state in reader.models()]
+        vectors = [reader.vectors(model, [shared.id])[shared.id].data.tolist() for model in models]
+        assert record.place is not None
+        return vectors, reader.languages(), [reader.similar_terms("harbuor")], record.abstract
+
+
+def test_pieces_of_one_section_and_one_key_still_lend_to_each_other(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    """The contract has the other half: what waits borrows nothing of another key."""
+    ann = opened(ANN)
+    sentence = "The harbour lantern burns for every boat that comes in late at night. "
+    write(tmp_path / "a.md", f"---\nvisibility: public\n---\n# Long\n\n{sentence * 120}\n")
+    ann.sync(tmp_path)
+    with ann._desk.store.reader(ANN) as reader:
+        waiting = reader.waiting(HashEmbedder(16, name="slow").model.fingerprint, 99)
+    assert len(waiting) > 1
+    assert [bool(one.before) for one in waiting].count(True) == len(waiting) - 1
+
+
+def test_topics_of_shared_memories_are_counted_without_my_own(
+    opened: Callable[..., Memory], store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number that a hierarchy was built of is kept with it, where all can read it."""
+    monkeypatch.setattr(organise, "SAMPLE", 20)
+    ann = opened(ANN)
+    for number in range(20):
+        ann.add(f"My own secret number {number} of the garden and the quince, told to nobody else at all.")
+    for number in range(40):
+        ann.add(
+            f"Boat {number} of the harbour is painted blue and lies beside the lantern at the old pier.",
+            visibility="public",
+        )
+    with store.reader(BOB) as reader:
+        built = {one.built for one in reader.categories() if one.kind == "topic"}
+    assert built
+    assert max(built) <= 40
+
+
+def test_who_left_a_group_can_go_on_with_a_note_that_was_shared_with_it(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    """The passages that the group still sees are a stranger's by now: they neither stand in the way nor are told of."""
+    front = "---\nvisibility: group:dev\n---\n"
+    file = write(tmp_path / "a.md", f"{front}# Plan\n\nPlant the quince.\n")
+    opened(ANN).sync(tmp_path)
+    left = opened(Scope("t", "ann"))
+    write(file, f"{front}# Plan\n\nSell the quince.\n", LONG_AGO + 10)
+    summary = left.sync(tmp_path)
+    assert [trouble.hint for trouble in summary.problems] == ["correct its front matter"]
+    assert [record.content.split("\n")[-2] for record in left.get(path=file).records] == ["Sell the quince."]

@@ -1,0 +1,185 @@
+"""Whatever strangers write: every read of mine is what it would be without them.
+
+A history of several principals is lived twice: whole, and with those writes alone that one of them may see. All
+that this one can read must be equal in both: results and scores, counts, suggestions, pages, errors, and what the
+own writes answered.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from scope_reads import differences, plain, reads
+from scope_world import ANN, BOB, DAN, EVE, FAY, PLACES, READERS, WRITERS, Step, World, seen
+
+from scrubjay.config import Settings, load
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Store
+from scrubjay.store.inmemory.store import InMemoryStore
+from scrubjay.store.sqlite.store import SQLiteStore
+
+SECRET = bytes(range(32))
+"""Both worlds of a history share it, so that a memory has one id in both."""
+HISTORIES = 40
+HISTORIES_IN_FILES = 8
+
+TEXTS = (
+    "The Harbour Master of Blue Jay keeps the tide table of the old harbour beside the lantern every night.",
+    "The Harbour Master of Blue Jay keeps the tide table of the new harbour beside the lantern each night.",
+    "Blue Jay hides acorns; see [[Blue Jay]] and [[plan]] for the deployment of the quince.",
+    "The Secret Lantern of Wren Lake burns for nobody but Blue Jay, says [[harbour#Page 1 harbour|the page]].",
+    "Deployment of `quince_press` v2.3 is due on Friday; deployment waits for `tide_table`.",
+    "Der Leuchtturm am Hafen brennt nicht mehr, und die Hafenmeisterin sucht den Schlüssel im Garten.",
+    "Secret zygomatic words of #quince and Wren Lake: lantern, lantern, lantern.",
+    "yes",
+)
+NAMES = ("Blue Jay", "Secret Lantern", "Wren Lake", "quince", "harbour master", "tide table")
+
+texts = st.lists(st.sampled_from(TEXTS), min_size=1, max_size=2).map(tuple)
+marks = st.tuples(st.integers(0, 9), st.integers(0, 9))
+places = st.sampled_from(PLACES)
+writers = st.sampled_from((ANN, ANN, BOB, BOB, *WRITERS))
+options = st.fixed_dictionaries(
+    {},
+    optional={
+        "tags": st.sampled_from((["red"], ["red", "blue"])),
+        "title": st.sampled_from(("Blue Jay", "Harbour plan")),
+        "session": st.sampled_from(("s0", "s1")),
+        "turn": st.integers(0, 3),
+        "role": st.sampled_from(("user", "assistant")),
+        "project": st.sampled_from(("garden", "acme/boat")),
+        "agent": st.just("codex"),
+        "date": st.sampled_from(("2024-03", "2025-01-01")),
+        "tier": st.just("lesson"),
+        "pinned": st.booleans(),
+        "confidence": st.just(0.5),
+    },
+).map(lambda found: tuple(found.items()))
+names = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True).map(tuple)
+
+pairs = st.permutations(NAMES).map(lambda some: tuple(some[:2]))
+
+
+def step(kind: str, **given_: Any) -> st.SearchStrategy[Step]:
+    """Return steps of one kind by a writer who may write what they hold."""
+    found = st.builds(Step, who=writers, kind=st.just(kind), marks=marks, **given_)
+    return found.filter(lambda s: not s.visibility.startswith("group:") or s.key in s.who.keys)
+
+
+steps = st.one_of(
+    step("add", visibility=places, texts=texts, options=options),
+    step("add", visibility=places, texts=texts, options=options),
+    *[step("note", visibility=places, texts=texts, options=options)] * 4,
+    step("note", visibility=places, texts=texts, options=options),
+    step("talk", texts=texts),
+    step("unlink", visibility=places),
+    step("forget"),
+    step("concept", visibility=places, texts=names),
+    st.builds(
+        Step, who=st.just(FAY), kind=st.just("edit"), visibility=st.just("public"), texts=pairs, marks=marks
+    ),
+    step("category", visibility=places, texts=st.sampled_from((("Birds",), ("Boats",)))),
+    step("link", visibility=places),
+    step("common"),
+    step("leave"),
+    step("embed"),
+    step("rebuild"),
+)
+histories = st.lists(steps, min_size=6, max_size=24)
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
+
+
+@pytest.fixture(scope="module")
+def nobodys(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    folder = tmp_path_factory.mktemp("settings")
+    return load(environ={"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(folder)})
+
+
+def store(kind: str, file: Path) -> Store:
+    return InMemoryStore(SECRET) if kind == "memory" else SQLiteStore(file, SECRET)
+
+
+def felt(kind: str, folder: Path, nobodys: Settings, history: list[Step], reader: Scope) -> list[str]:
+    """Return what of a reader's reads the writes of others changed, a line for each."""
+    root = folder / "files"
+    own = seen(history, reader)
+    answers = []
+    probes: tuple[list[str], list[Path]] | None = None
+    for number, chosen in enumerate((dict(enumerate(history)), own)):
+        held = store(kind, folder / f"{number}.db")
+        try:
+            world = World(held, root, nobodys).live(history, chosen)
+            probes = probes or (world.every_id(), world.files())
+            written = {n: plain(world.outcomes[n]) for n in own if history[n].who == reader}
+            answers.append(reads(world, reader, *probes) | {"written": written})
+        finally:
+            held.close()
+    return list(differences(*answers))
+
+
+def unfelt(kind: str, tmp: pytest.TempPathFactory, nobodys: Settings, examples: int) -> None:
+    """Check a number of random histories."""
+
+    @given(history=histories, reader=st.sampled_from(READERS))
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        phases=PHASES,
+        suppress_health_check=list(HealthCheck),
+        database=None,
+        print_blob=True,
+    )
+    def check(history: list[Step], reader: Scope) -> None:
+        found = felt(kind, tmp.mktemp("world"), nobodys, history, reader)
+        assert not found, "\n".join(found[:20])
+
+    check()
+
+
+def test_no_read_feels_what_the_reader_may_not_see(
+    tmp_path_factory: pytest.TempPathFactory, nobodys: Settings, rounds: int | None
+) -> None:
+    unfelt("memory", tmp_path_factory, nobodys, rounds or HISTORIES)
+
+
+def test_no_read_of_a_store_in_a_file_feels_what_the_reader_may_not_see(
+    tmp_path_factory: pytest.TempPathFactory, nobodys: Settings, rounds: int | None
+) -> None:
+    unfelt("sqlite", tmp_path_factory, nobodys, (rounds or 10 * HISTORIES_IN_FILES) // 10)
+
+
+DAY = [
+    Step(BOB, "add", "group:ops", TEXTS[:1], options=(("tags", ["red"]), ("project", "garden"))),
+    Step(BOB, "note", "group:ops", TEXTS[2:4], (0, 0)),
+    Step(BOB, "note", "group:ops", TEXTS[:2], (1, 0)),
+    Step(BOB, "add", "group:ops", TEXTS[1:2]),
+    Step(BOB, "add", "group:ops", TEXTS[4:6], options=(("session", "s0"), ("turn", 1))),
+    Step(BOB, "concept", "group:ops", ("Blue Jay", "jaybird")),
+    Step(BOB, "concept", "group:ops", ("Secret Lantern",)),
+    Step(BOB, "category", "group:ops", ("Birds",), (0, 1)),
+    Step(BOB, "link", "group:ops", (), (0, 1)),
+    Step(ANN, "add", "public", TEXTS[:1]),
+]
+
+
+def test_the_reads_see_everything_that_they_are_held_to(tmp_path: Path, nobodys: Settings) -> None:
+    """A battery that could not feel a stranger would prove nothing: who may see him feels him in each read."""
+    world = World(InMemoryStore(SECRET), tmp_path / "files", nobodys).live(DAY)
+    ids = world.every_id()
+    stranger = Scope("t", "dan", ())
+    told = {who: reads(world, who, ids) for who in (DAN, stranger)}
+    same = {name for name in told[DAN] if not list(differences(told[DAN][name], told[stranger][name]))}
+    assert same == {"sources", "projects"}, "Bob's notes folder is his own, and so are his places"
+    sourced = {who: reads(world, who, ids) for who in (BOB, ANN)}
+    assert sourced[BOB]["sources"] != sourced[ANN]["sources"]
+
+
+def test_a_namesake_of_another_tenant_is_a_stranger(tmp_path: Path, nobodys: Settings) -> None:
+    """Same name, same groups, same words, same folder names, same secret: nothing is shared."""
+    theirs = [Step(EVE, s.kind, s.visibility.replace("ops", "dev"), s.texts, s.marks, s.options) for s in DAY]
+    mine = [Step(ANN, s.kind, s.visibility.replace("ops", "dev"), s.texts, s.marks, s.options) for s in DAY]
+    assert felt("memory", tmp_path, nobodys, [*theirs, *mine, *theirs], ANN) == []
