@@ -15,7 +15,8 @@ def texts(text: str) -> list[str]:
         ("**a** and *b* and ***c***", "a and b and c"),
         ("_a_ and __b__ but snake_case_x", "a and b but snake_case_x"),
         ("2 * 3 * 4 ** 2", "2 * 3 * 4 ** 2"),
-        ("`run *x*`", "run x"),
+        ("`run *x*` of `Arc<T>` in **`a_b_`**", "run *x* of Arc<T> in a_b_"),
+        ("[![c *d*](e.png)](http://x.y)", "c d"),
         ("[a **b**](http://x.y/z_(w)) ![c](d.png) [e][1]", "a b c e"),
         ("[[Page]] and [[Page|name]]", "Page and name"),
         ("~~old~~ <b>bold</b> 1 < 2 > 0", "old  bold  1 < 2 > 0"),
@@ -52,6 +53,19 @@ def test_of_a_fence_the_first_line_stands_out_and_nothing_in_it_is_read_as_markd
         ("more code", "**x** = [1](2)"),
         ("text", "item"),
     ]
+
+
+def test_what_is_for_programs_is_not_said() -> None:
+    text = (
+        "- One\n  id:: 60a78b6b\n  collapsed:: true\n\n#+BEGIN_QUOTE\nTwo\n#+END_QUOTE\n\n{{#include a.rs}}\n\n"
+        "[three]: ch3.html\n\n```rust\n{{#include b.rs}}\n```\n"
+    )
+    assert list(sentences(text)) == [("text", "One"), ("text", "Two")]
+
+
+def test_a_list_that_starts_indented_is_no_code() -> None:
+    text = "\t- **First** thing\n\t\t- its [part](x.md)\n\t- Second thing\n"
+    assert texts(text) == ["First thing", "its part", "Second thing"]
 
 
 def test_a_source_file_is_told_by_its_lines_and_its_comments_are_text() -> None:

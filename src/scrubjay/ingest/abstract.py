@@ -30,6 +30,10 @@ L0_TOKENS: Final = 30
 L1_TOKENS: Final = 120
 CHARACTERS: Final = 12
 """Most characters a token of room: English has six, with the space; a blob or a data URL finds no place."""
+SHORTEST: Final = 2
+"""Least characters a word and the space behind it have."""
+FEW: Final = 7
+"""Characters a token: of a content with fewer for all of L1, words are counted before sentences are read."""
 READ: Final = 8_000
 """Characters read: a passage has 1,250 on average, but an addition may be a pasted log of megabytes."""
 NEW: Final = 0.34
@@ -42,7 +46,7 @@ HELD: Final = frozenset(("more code", "row"))
 """Kinds that come in only when room is left: lines of code after the first, rows after a table's header."""
 CUT_MARK: Final = "…"
 
-_ASCII = re.compile(r"_*[^\W_]\w*(?:[.'\-]\w+)*(?:\+\+\d+)?", re.ASCII)
+_ASCII = re.compile(r"[A-Za-z0-9]\w*+(?:[.'\-]\w++)*+(?:\+\+\d++)?+", re.ASCII)
 """Counts as ``tokens`` does, in a fourth of the time; a test holds the two together."""
 _PAUSE = re.compile(r"[,;:.!?)](?=\s)|[，、；：。！？」』）؛،।]")
 _ENDS = frozenset(".!?:;…。！？।؟۔｡：；")
@@ -66,8 +70,14 @@ def abstract(title: str, content: str, heading_path: Sequence[str] = ()) -> tupl
     >>> abstract("", "user: yes")
     (None, None)
     """
-    units, size = _read(content, {name.casefold() for name in (title, *heading_path)})
-    if size <= L1_TOKENS:  # all was read; what was passed over counts too
+    if content.isascii() and len(content) < L0_TOKENS * SHORTEST:
+        return None, None
+    size = _count(content) if len(content) < L1_TOKENS * FEW else L1_TOKENS + 1
+    if size <= L0_TOKENS:
+        return None, None
+    known = {name.casefold() for name in (title, *heading_path)}
+    units, read = _read(content, known, L1_TOKENS if size > L1_TOKENS else L0_TOKENS)
+    if size > L1_TOKENS >= read:  # all was read; what was passed over counts too
         size = _count(content)
     return (
         _chosen(units, L0_TOKENS) if size > L0_TOKENS else None,
@@ -75,8 +85,8 @@ def abstract(title: str, content: str, heading_path: Sequence[str] = ()) -> tupl
     )
 
 
-def _read(content: str, known: set[str]) -> tuple[list[_Unit], int]:
-    """Return the first units that say something new, enough for L1, else also the ones held back."""
+def _read(content: str, known: set[str], room: int) -> tuple[list[_Unit], int]:
+    """Return the first units that say something new, more than fit, else also the ones held back."""
     read = even(content[:READ])
     runs = not typographic(read).isascii() and holds_run(read)
     units: list[_Unit] = []
@@ -87,25 +97,30 @@ def _read(content: str, known: set[str]) -> tuple[list[_Unit], int]:
         if kind in HELD:
             held.append(_Unit(place, kind, text, 0))
             continue
-        found = _word(text).findall(text)
-        bag = set(found)
+        found = _words(text)
+        bag, before = set(found), len(said)
+        said |= bag
         if kind == "heading":
             passed = text.casefold() in known
         else:
-            passed = len(bag - said) < NEW * len(bag)
-        if passed or not bag:
+            passed = len(said) - before < NEW * len(bag)
+        if passed or not found:
             continue
         size = _count(text) if runs else len(found)
         if kind == "text" and size < SHORT:
             held.append(_Unit(place, kind, text, size))
             continue
         units.append(_Unit(place, kind, text, size))
-        said |= bag
         total += size
-        if total > L1_TOKENS:
+        if total > room:
             return units, total
-    sized = (unit._replace(size=_count(unit.text)) for unit in held[:L1_TOKENS])
+    sized = (unit._replace(size=_count(unit.text)) for unit in held[:room])
     return [*units, *(unit for unit in sized if unit.size)], total
+
+
+def _words(text: str) -> list[str]:
+    flat = typographic(text)
+    return _word(flat).findall(flat if flat.isascii() else text)
 
 
 def _word(text: str) -> re.Pattern[str]:
@@ -120,9 +135,10 @@ def _unicode() -> re.Pattern[str]:
 
 def _count(text: str) -> int:
     """Return the number of source words, or a few more: decomposed characters are counted one by one."""
-    word = _word(text)
-    if word is _ASCII or not holds_run(text):
-        return len(word.findall(text))
+    flat = typographic(text)
+    if flat.isascii() or not holds_run(text):
+        return len(_words(text))
+    word = _unicode()
     return sum(
         max(1, end - start - 1) if run else len(word.findall(text, start, end))
         for run, start, end in pieces(text)
@@ -167,7 +183,8 @@ def _cut(text: str, tokens: int) -> str:
     if runs:
         ends = [word.end for word in islice(words(text), tokens + 1)]
     else:
-        ends = [found.end() for found in islice(_word(text).finditer(text), tokens + 1)]
+        flat = typographic(text)  # offsets stay
+        ends = [found.end() for found in islice(_word(flat).finditer(flat), tokens + 1)]
     if len(ends) < 2:
         return ""
     last = ends[-2]  # whether the last one found goes on behind the room is not known

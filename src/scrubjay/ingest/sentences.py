@@ -24,14 +24,20 @@ _SENTENCE = re.compile(
     r"[.!?。！？।؟۔｡](?:(?<=[.!?])[\"'”’)\]]*(?<![ (][A-Za-z]\.)(?<!\b[DMS][rt]\.)(?<!\bvs\.)(?<!\bMrs\.)\s+(?![a-z])"
     r"|(?<=[。！？।؟۔｡])[”’」』）\"]*\s*)"
 )
-_ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?:#{1,6}[ \t]+)?")
 _DASHES = re.compile(r"[\s|:=*_+-]+\Z")
 _HIDDEN = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
 _COMMENT = re.compile(r"\s*(?://[/!]?|#+!?|--|/?\*+/?|\"\"\"|''')[ \t]*")
 _CODE = re.compile(
-    r"(?:[ \t@/)\]}]|(?:async |pub |export |public |private |static |default )*+(?:def|class|func|fn|import|from"
-    r"|package|use|const|let|var|struct|type|return|if|for|interface) )(?=.*[^.!?]\Z)|.*[{};(,\[]\Z",
+    r"(?:[@/)\]}]|[ \t]++(?![*+-] |[0-9]++[.)] )"
+    r"|(?:async |pub |export |public |private |static |default )*+(?:def|class|func|fn|import|from"
+    r"|package|use|const|let|var|struct|type|return|if|for|interface) )(?=.*[^.!?]\Z)",
 )
+_CODE_ENDS = frozenset("{};(,[")
+_DEFINITION = re.compile(r"\[[^\[\]^:][^\[\]:]*\]:[ \t]*\S+(?:[ \t]+[\"'(].*)?\Z")
+"""Where a link by name leads to."""
+_OUTLINE = re.compile(r"\b(?:id|collapsed):: *\S+")
+"""What outliners write to themselves."""
 _MARK = re.compile(r"[`\[<*~_]")
 _INLINE = re.compile(
     r"[`!\[<*~_](?:"
@@ -43,7 +49,9 @@ _INLINE = re.compile(
     r"(?:(?<=.)(?P=m)[*~_](?!(?<=_)\w))"
     r")"
 )
-_MARKS = frozenset(("", *"#|-*+>=~`_0123456789"))
+_CODE_GROUP: Final = 2
+"""Of ``_INLINE``: what stands in ticks, where marks are none."""
+_MARKS = frozenset(("", *"#|-*+>=~`_0123456789[{"))
 
 
 def sentences(text: str) -> Iterator[tuple[str, str]]:
@@ -59,6 +67,8 @@ def sentences(text: str) -> Iterator[tuple[str, str]]:
         text = text[front_matter(text) :]
     if "<!--" in text:
         text = _HIDDEN.sub(" ", text)
+    if ":: " in text:
+        text = _OUTLINE.sub("", text)
     prose: list[str] = []
     for kind, line in _code_lines(text) if _is_code(text) else _lines(text):
         if kind == "more":
@@ -80,7 +90,7 @@ def _is_code(text: str) -> bool:
     if "```" in text:
         return False
     lines = [line for line in text[:GLANCE].split("\n") if line and not line.isspace()]
-    return 2 * sum(_CODE.match(line) is not None for line in lines) > len(lines)
+    return 2 * sum(line[-1] in _CODE_ENDS or _CODE.match(line) is not None for line in lines) > len(lines)
 
 
 def _code_lines(text: str) -> Iterator[tuple[str, str]]:
@@ -97,11 +107,15 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
     """Yield each line's kind and words; ``more`` goes on with the paragraph before it."""
     fence, before, code = "", "", "code"
     for line in text.split("\n"):
+        if line[:1].isalpha() and not fence:  # most lines of most texts
+            before = "more"
+            yield before, line.rstrip()
+            continue
         words = line.strip()
         if fence:
             if words.startswith(fence) and not words.strip(fence[0]):
                 fence = ""
-            elif words:
+            elif words and not _included(words):
                 yield code, words
                 code = "more code"
         elif words[:3] in ("```", "~~~"):
@@ -118,24 +132,39 @@ def _line(line: str, words: str, before: str) -> tuple[str, str]:
     if first not in _MARKS:
         deep = before in ("", "code") and line.startswith(("    ", "\t"))
         return ("code" if deep else "more"), words
-    if _DASHES.match(words) or not words:
+    if not words or _DASHES.match(words) or _included(words) or _DEFINITION.match(words):
         return ("row" if before == "header" else ""), ""
     if first == "#":
         return "heading", words.strip("# \t")
     if first == "|":
         cells = ", ".join(cell.strip() for cell in words.strip("|").split("|") if cell.strip())
         return ("row" if before in ("header", "row") else "header"), cells
-    item = _ITEM.match(words)
+    item = None if first in "[{" else _ITEM.match(words)
     return ("item", words[item.end() :]) if item else ("more", words.lstrip("> ") if first == ">" else words)
+
+
+def _included(line: str) -> bool:
+    """Tell whether a line is for a program: what stands in its place when it is shown, or how it looks."""
+    return line.startswith("#+") or (line.startswith("{{") and line.endswith("}}"))
 
 
 def _plain(text: str) -> str:
     """Return a text without inline marks: emphasis, code ticks, link targets, tags; placeholders stay."""
-    for _ in range(2):  # bold in a link, a picture in a link
-        if _MARK.search(text) is None:
-            break
-        text = _INLINE.sub(lambda found: found[found.lastindex] if found.lastindex else " ", text)
-    return text
+    if _MARK.search(text) is None:
+        return text
+    if "`" in text and "``" not in text:
+        parts = text.split("`")
+        if len(parts) % 2 and _MARK.search(" ".join(parts[::2])) is None:  # ticks are all there is
+            return "".join(parts)
+    text = _INLINE.sub(_inner, text)
+    return _INLINE.sub(_inner, text) if "](" in text else text  # a picture in a link
+
+
+def _inner(found: re.Match[str]) -> str:
+    group = found.lastindex
+    if group is None:
+        return " "
+    return found[group] if group == _CODE_GROUP else _plain(found[group])
 
 
 def _sentences(text: str) -> Iterator[tuple[str, str]]:
