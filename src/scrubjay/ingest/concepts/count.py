@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 _LONGEST_SMALL: Final = 4
-_SMALL: Final = "is are was and or to in of that for with on from has have can will as by at but if so than may must do not when who"
+_SMALL: Final = (
+    "is are was and or to in of that for with on from has have can will as by at but if so than "
+    "may must do not when who"
+)
 """English words before which a noun's phrase is over; an adjective's or a verb's is not."""
 
 

@@ -24,8 +24,8 @@ from typing import Final
 
 from scrubjay.ingest.concepts.count import count
 from scrubjay.ingest.concepts.evidence import gather
-from scrubjay.ingest.concepts.judge import Found as Found
 from scrubjay.ingest.concepts.judge import judge, possible
+from scrubjay.ingest.concepts.signs import Found as Found
 from scrubjay.text.languages import language
 
 SAMPLE: Final = 1_000

@@ -107,8 +107,7 @@ def gather(
 
 def _is_addressed(name: str, address: str) -> bool:
     """Tell whether a link's text is a name that its address bears too: ``[oxipng](https://…/oxipng)``."""
-    bare = name.strip("`*_")
-    return "".join(filter(str.isalnum, bare.lower())) in "".join(filter(str.isalnum, address.lower()))
+    return "".join(filter(str.isalnum, name.lower())) in "".join(filter(str.isalnum, address.lower()))
 
 
 def _only(prose: str, texts: Sequence[str], chosen: Sequence[bool]) -> str:
@@ -158,7 +157,7 @@ def _grouped(surfaces: dict[str, Counter[str]]) -> dict[str, Signs]:
             form = " ".join(levelled.split())
             if not form or form.count(" ") >= _LONGEST_PHRASE:
                 continue
-            bare = _POSSESSIVE.sub("", " ".join(surface.split())).strip("_").rstrip(".:-")
+            bare = _POSSESSIVE.sub("", " ".join(surface.split())).strip("_`*").rstrip(".:-")
             own = form.removesuffix(" s") if _POSSESSIVE.search(surface) else form
             own = (
                 singular(own)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.ingest.concepts.common import CALENDAR
 from scrubjay.ingest.concepts.normal import is_common, is_generic, refused
 from scrubjay.ingest.concepts.ordinary import UNKNOWN, keyness, rank
-from scrubjay.ingest.concepts.signs import Signs
+from scrubjay.ingest.concepts.signs import Found, Signs
 
 TWICE: Final = 2
 """Passages in which a name must stand with its capital (or as code): once may be a slip, or an only mention."""
@@ -23,7 +22,7 @@ OWN_KEYNESS: Final = 100
 CLOSING: Final = 0.25
 """Share of a noun's occurrences that end a phrase: thread .63, string .27, immutable .23, internal .11."""
 SLOPPY: Final = 4
-"""Small letters for one capital that such a word may have: "git" is also written so, "flavor" is not a name."""
+"""Small letters that a name may have for one capital, or one link: git is also written so, flavor is no name."""
 RARE: Final = 8_000
 """Rank from which on a word is hardly met in ordinary English."""
 ORDINARY: Final = 5_000
@@ -38,23 +37,6 @@ _LONGEST_TERM: Final = 3
 _NUMBERED: Final = re.compile(
     r"(?:listing|chapter|figure|step|part|section|appendix|table|phase|week|day|quarter|q|fy)s?(?: ?\d.*)?"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A name that texts use for something.
-
-    Attributes:
-        name: As it is mostly written.
-        aliases: Its abbreviation, and itself in lower case where it is also written so; sorted.
-        kind: One of ``memory.concepts.KINDS``.
-        support: Passages of the window in which it stands.
-    """
-
-    name: str
-    aliases: tuple[str, ...]
-    kind: str
-    support: int
 
 
 def possible(form: str, signs: Signs) -> bool:
@@ -82,8 +64,10 @@ def judge(form: str, signs: Signs, words: int, before: int = 0) -> Found | None:
         return _found(name, "page", signs, *((form,) if own and name.isalpha() else ()))
     if "tag" in signs.found:
         return _found(name, "tag", signs)
-    addressed = "link" in signs.found and not all(map(_is_plain, form.split(" ")))
-    if addressed and (rank(form) > RARE or name != name.lower()):
+    addressed = signs.small <= SLOPPY * signs.found.get("link", 0) and not all(
+        map(_is_plain, form.split(" "))
+    )
+    if "link" in signs.found and addressed and (rank(form) > RARE or name != name.lower()):
         return _found(name, "name", signs, *((form,) if signs.small else ()))
     if signs.aliases:
         return _found(name, "name", signs)

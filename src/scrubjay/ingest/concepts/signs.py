@@ -1,4 +1,4 @@
-"""Signs: what speaks for a phrase being a name, and how it stands in texts."""
+"""Signs, Found: what speaks for a phrase being a name, and a name that was found."""
 
 from __future__ import annotations
 
@@ -37,3 +37,20 @@ class Signs:
     small: int = 0
     code: int = 0
     closing: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A name that texts use for something.
+
+    Attributes:
+        name: As it is mostly written.
+        aliases: Its abbreviation, and itself in lower case where it is also written so; sorted.
+        kind: One of ``memory.concepts.KINDS``.
+        support: Passages of the window in which it stands.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    kind: str
+    support: int
