@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from cached import CachedEmbedder
 from data import DataSet, Doc, Query, Space, spaces
 from metrics import DEPTH, first_seen, measure
 from scrubjay import Memory
-from scrubjay.config import Settings
+from scrubjay.config import CONNECTING, Settings
 from scrubjay.memory.answers import Result
 from scrubjay.memory.new import NewMemory
 from scrubjay.providers.embedders.minilm import MiniLmEmbedder
@@ -98,7 +98,7 @@ def run_set(
     wants_sessions = any(task.sessions for task in data.tasks)
     for space in spaces(data, queries):
         groups = tuple(sorted({doc.scope for doc in space.docs if doc.scope})) if space.shared else ()
-        with open_memory(store, models, space.user, groups) as memory:
+        with open_memory(store, models, space.user, groups, connect=()) as memory:
             known = _write(memory, space, run)
             if state == "embed":
                 embed(memory, run.seconds)
@@ -106,7 +106,7 @@ def run_set(
         for query in space.queries:
             readers.setdefault(query.scopes or groups if space.shared else (), []).append(query)
         for seen, own in readers.items():
-            with open_memory(store, models, space.user, seen) as memory:
+            with open_memory(store, models, space.user, seen, connect=()) as memory:
                 for name, options in configurations.items():
                     for query in own:
                         _ask(memory, query, known, run, name, options, wants_sessions)
@@ -119,10 +119,19 @@ def run_set(
 
 
 def open_memory(
-    store: Path, models: Sequence[Embedder], user: str = "reader", groups: Sequence[str] = ()
+    store: Path,
+    models: Sequence[Embedder],
+    user: str = "reader",
+    groups: Sequence[str] = (),
+    connect: Sequence[str] = CONNECTING,
 ) -> Memory:
-    """Open a store with the product's default settings, whatever this machine's own are."""
-    return Memory.open(store, user=user, groups=groups, settings=Settings(), embedders=models)
+    """Open a store with the product's default settings, whatever this machine's own are.
+
+    Quality is measured with nothing connected: no channel reads what connects memories, a test holds the answers
+    equal with and without it (tests/switches), and it would take hours on the long sets.
+    """
+    settings = replace(Settings(), connect=replace(Settings().connect, stages=tuple(connect)))
+    return Memory.open(store, user=user, groups=groups, settings=settings, embedders=models)
 
 
 def embed(memory: Memory, seconds: dict[str, float]) -> None:
