@@ -237,3 +237,23 @@ def test_a_log_that_cannot_be_opened_is_a_problem_and_the_rest_goes_on(memory: M
 
 def _ids(memory: Memory) -> list[str]:
     return [result.id for result in memory.search("quince", limit=10).results]
+
+
+@pytest.mark.parametrize("include", [(), ("*.jsonl",)], ids=["found by itself", "asked for"])
+def test_what_was_said_stays_when_its_log_is_emptied_and_then_thrown_away(
+    memory: Memory, logs: Path, include: tuple[str, ...]
+) -> None:
+    memory.sync(logs, include=include)
+    log = logs / "garden" / "s1.jsonl"
+    said = log.read_text()
+    log.write_text("")
+    memory.sync()
+    assert len(texts(memory)) == 2
+    memory.rebuild()
+    log.unlink()
+    append(logs, line(1, "Another talk about quince", session="s9"), name="s9")
+    memory.sync()
+    assert len(texts(memory)) == 2
+    log.write_text(said + line(3, "And the quince jelly?"))
+    assert memory.sync().added == 1
+    assert len(texts(memory)) == 3

@@ -86,7 +86,9 @@ def _write_changes(
     dropped = sorted(notes - (movable - set(left.values())))
     if dropped:
         with run.store.reader(run.scope) as reader:
-            run.tally.removed += sum(len(reader.passages(source.id, path)) for path in dropped)
+            gone_with = [record.id for path in dropped for record in reader.passages(source.id, path)]
+        run.tally.removed += len(gone_with)
+        settler.going(gone_with)
         run.store.write(run.scope, [DropDocument(source.id, path) for path in dropped])
 
 

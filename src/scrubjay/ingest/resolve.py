@@ -6,12 +6,13 @@ of it is stored. When a page comes in a later sync, the notes that already speak
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
 from scrubjay.ingest.links import Pages, Target, links, slug
+from scrubjay.ingest.sources.files import NO_TRANSCRIPT
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.records import Document, Record, Where
 from scrubjay.store.base import Reader
@@ -19,8 +20,8 @@ from scrubjay.text.tokens import groups
 
 MOST_MENTIONS: Final = 200
 """Stored passages looked through for links to a page that has just come."""
-MOST_NEW: Final = 64
-"""Pages of one sync for which stored passages are looked through: more are a source that grew by itself."""
+A_LOOK: Final = 50
+"""Documents that are read in the time in which the words of one new page's names are looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +42,43 @@ class Resolver:
         self._linking: dict[str, _Linking] = {}
         self._ends: dict[str, list[tuple[str, str]]] = {}
 
-    def gather(self, records: Iterable[Record]) -> None:
-        """Remember the links of passages that are new or changed."""
+    def gather(self, records: Iterable[Record], stale: Collection[str] | None = ()) -> None:
+        """Remember the links of passages.
+
+        Args:
+            records: The passages.
+            stale: Those that may have had links before and have none now; None for any.
+        """
         for record in records:
             place = record.place
             if place is not None and place.source == self._source and record.session is None:
-                self._linking[record.id] = _Linking(record.id, record.key, place.path, links(record.content))
+                targets = links(record.content)
+                if targets or stale is None or record.id in stale:
+                    self._linking[record.id] = _Linking(record.id, record.key, place.path, targets)
 
-    def bereft(self, reader: Reader, dropped: Sequence[str]) -> None:
-        """Remember the passages that link to others which are about to go: their page may still be there."""
+    def touched(self, reader: Reader, passages: Sequence[str]) -> None:
+        """Remember the passages that link to others which are about to change, move or go.
+
+        Their page may still be there, or another of its name; a heading that they name may come.
+        """
         sources = {
-            edge.src for edge in reader.edges(dropped, ["links"], inward=True) if edge.origin == "found"
+            edge.src for edge in reader.edges(passages, ["links"], inward=True) if edge.origin == "found"
         }
-        self.gather(reader.get(sorted(sources - set(dropped))).values())
+        self.gather(reader.get(sorted(sources)).values(), sources)
 
-    def came(self, reader: Reader, documents: Sequence[Document]) -> None:
-        """Remember the stored passages that may link to pages which have just come."""
-        for document in documents[:MOST_NEW]:
+    def came(self, reader: Reader, new: Sequence[Document], documents: Mapping[str, Document]) -> None:
+        """Remember the stored passages that may link to pages which have just come, or have a new title.
+
+        Args:
+            reader: What the writer sees.
+            new: The pages.
+            documents: All documents of the source, these included.
+        """
+        if len(documents) < A_LOOK * len(new):
+            for path in documents:
+                self.gather(reader.passages(self._source, path))
+            return
+        for document in new:
             for name in {PurePosixPath(document.path).stem, document.title}:
                 asked = groups(name, reader.languages() or ("en",))
                 hits = reader.words(asked, Where(sources=(self._source,))).top(MOST_MENTIONS) if asked else []
@@ -86,3 +107,12 @@ class Resolver:
         held = self._ends[path]
         named = (memory for memory, heading in held if wanted and heading == wanted)
         return next(named, held[0][0] if held else None)
+
+
+def pages(documents: Mapping[str, Document]) -> dict[str, Document]:
+    """Return the documents that a link may mean: conversations are none, nor data that lies beside them."""
+    return {
+        path: document
+        for path, document in documents.items()
+        if not document.cursor and document.versions.extractor != NO_TRANSCRIPT
+    }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.folders import refile
 from scrubjay.ingest.organise import organise
-from scrubjay.ingest.resolve import Resolver
+from scrubjay.ingest.resolve import Resolver, pages
 from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.reports import Progress
@@ -86,10 +86,9 @@ def relink(store: Store, scope: Scope) -> None:
     for source in sources:
         resolver = Resolver(source.id)
         with store.reader(scope) as reader:
-            documents = reader.documents(source.id)
-            for path, document in documents.items():
-                if not document.cursor:
-                    resolver.gather(reader.passages(source.id, path))
+            documents = pages(reader.documents(source.id))
+            for path in documents:
+                resolver.gather(reader.passages(source.id, path), None)
             found = resolver.edges(reader, documents, now_micros())
         ids = list(found)
         for first in range(0, len(ids), PAGE):

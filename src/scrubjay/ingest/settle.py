@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from scrubjay.ingest.folders import refile
-from scrubjay.ingest.resolve import Resolver
+from scrubjay.ingest.resolve import Resolver, pages
 from scrubjay.ingest.run import Run
 from scrubjay.ingest.write import Ready
 from scrubjay.memory.dates import now_micros
@@ -33,14 +33,21 @@ class Settler:
 
     def note(self, batch: Sequence[Ready]) -> None:
         """Remember what is about to be written."""
-        dropped = [memory for document in batch for memory in document.labelled.dropped]
-        if dropped:
+        labelled = [document.labelled for document in batch]
+        before = [
+            m for one in labelled for m in (*one.dropped, *one.renewed, *(kept.id for kept in one.kept))
+        ]
+        self.going(before)
+        for one in labelled:
+            if one.fresh or one.kept or one.dropped:
+                self._written.add(one.document.path)
+            self._resolver.gather((memory.record for memory in one.fresh), one.renewed)
+
+    def going(self, passages: Sequence[str]) -> None:
+        """Remember who links to passages that are about to change or go."""
+        if passages and "links" in self._run.weaver.stages:
             with self._run.store.reader(self._run.scope) as reader:
-                self._resolver.bereft(reader, dropped)
-        for document in batch:
-            if document.labelled.fresh or document.labelled.kept or document.labelled.dropped:
-                self._written.add(document.labelled.document.path)
-            self._resolver.gather(memory.record for memory in document.labelled.fresh)
+                self._resolver.touched(reader, passages)
 
     def settle(self, *, everything: bool) -> None:
         """Write what was waited with: the links by name, the categories by place.
@@ -56,13 +63,17 @@ class Settler:
 
     def _link(self, at: int, *, everything: bool) -> None:
         with self._run.store.reader(self._run.scope) as reader:
-            documents = reader.documents(self._source.id)
+            documents = pages(reader.documents(self._source.id))
             if everything:
                 for path in documents:
-                    self._resolver.gather(reader.passages(self._source.id, path))
+                    self._resolver.gather(reader.passages(self._source.id, path), None)
             elif self._known:
-                new = [document for path, document in documents.items() if path not in self._known]
-                self._resolver.came(reader, [document for document in new if not document.cursor])
+                # What stays in a document may name a heading that came, or be read from another folder now.
+                for path in sorted(self._written & documents.keys()):
+                    self._resolver.gather(reader.passages(self._source.id, path))
+                titles = {path: document.title for path, document in self._known.items()}
+                new = [document for path, document in documents.items() if titles.get(path) != document.title]
+                self._resolver.came(reader, new, documents)
             found = self._resolver.edges(reader, documents, at)
         ids = list(found)
         for first in range(0, len(ids), AT_ONCE):

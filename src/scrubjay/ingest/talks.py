@@ -13,7 +13,13 @@ from scrubjay.ingest.converse import Heard, Talk, converse, mark, unknown
 from scrubjay.ingest.label import Labelled
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.run import Run
-from scrubjay.ingest.sources.files import DEFAULT_INCLUDE, TRANSCRIPT_INCLUDE, FileState, like_transcript
+from scrubjay.ingest.sources.files import (
+    DEFAULT_INCLUDE,
+    NO_TRANSCRIPT,
+    TRANSCRIPT_INCLUDE,
+    FileState,
+    like_transcript,
+)
 from scrubjay.ingest.sources.read import opened
 from scrubjay.ingest.sources.transcripts.format import HEAD_BYTES, Format
 from scrubjay.ingest.sources.transcripts.recognise import recognise
@@ -23,17 +29,19 @@ from scrubjay.memory.reports import Trouble
 
 AUTOMATIC: Final = (*DEFAULT_INCLUDE, *TRANSCRIPT_INCLUDE)
 """Patterns of a source in which transcripts were found when it was registered (`register`)."""
-NONE: Final = "no transcript"
-"""Stamped as the extractor of a file that ends like a transcript and is none, so that it is read once."""
 
 
 def form_of(root: str, path: str) -> Format | None:
     """Return which tool wrote a file, None for a file that is no transcript or cannot be read."""
     try:
-        with opened(Path(root), path) as file:
-            return recognise((Path(root) / path).as_posix(), file.read(HEAD_BYTES))
+        return _form(root, path)
     except (OSError, SourceError):
         return None  # whoever reads it whole says why it cannot be read
+
+
+def _form(root: str, path: str) -> Format | None:
+    with opened(Path(root), path) as file:
+        return recognise((Path(root) / path).as_posix(), file.read(HEAD_BYTES))
 
 
 def talks(
@@ -50,7 +58,16 @@ def talks(
     """
     if not like_transcript(state.path):
         return None
-    form = form_of(source.root, state.path)
+    try:
+        form = _form(source.root, state.path)
+    except (OSError, SourceError) as error:
+        run.tally.problems.append(_unread(str(Path(source.root) / state.path), error))
+        return iter(())
+    old = known.get(state.path)
+    if form is None and old is not None and old.cursor:
+        # Emptied, or another file by now: what was said in it stays remembered, also when it goes altogether.
+        touched = replace(old, mtime_ns=state.mtime_ns, size=state.size)
+        return iter([Ready(Labelled(touched, (), (), ()), ())])
     if form is None:
         return iter(_passed_over(run, source, state)) if source.include == AUTOMATIC else None
     return _turns(run, source, state, form, _stored(source, state, known, gone))
@@ -65,12 +82,16 @@ def _turns(
     talk = Talk(source, run.store, run.scope, secret, run.chunks, run.projects.of)
     try:
         yield from converse(talk, state, form, old, heard)
-    except SourceError as error:
-        run.tally.problems.append(Trouble(full, str(error), error.hint))
-    except OSError as error:
-        run.tally.problems.append(Trouble(full, f"It cannot be read: {error.strerror}.", "check its rights"))
+    except (OSError, SourceError) as error:
+        run.tally.problems.append(_unread(full, error))
     run.tally.added += heard.added
     run.tally.problems += [*heard.problems, *unknown(full, form, heard.left)]
+
+
+def _unread(path: str, error: OSError | SourceError) -> Trouble:
+    if isinstance(error, SourceError):
+        return Trouble(path, str(error), error.hint)
+    return Trouble(path, f"It cannot be read: {error.strerror}.", "check its rights")
 
 
 def _stored(
@@ -89,6 +110,6 @@ def _stored(
 
 
 def _passed_over(run: Run, source: Source, state: FileState) -> list[Ready]:
-    stamp = replace(versions(run.chunks), extractor=NONE)
-    document = Document(source.id, state.path, NONE, state.mtime_ns, state.size, state.path, stamp)
+    stamp = replace(versions(run.chunks), extractor=NO_TRANSCRIPT)
+    document = Document(source.id, state.path, NO_TRANSCRIPT, state.mtime_ns, state.size, state.path, stamp)
     return [Ready(Labelled(document, (), (), ()), ())]

@@ -34,6 +34,7 @@ from scrubjay.ingest.sources.read import MOST_BYTES, FileText, read, within
 __all__ = [
     "DEFAULT_INCLUDE",
     "MOST_BYTES",
+    "NO_TRANSCRIPT",
     "TRANSCRIPT_INCLUDE",
     "FileState",
     "FileText",
@@ -50,6 +51,8 @@ LOOKS = 64  # entries between two looks at the clock: about half a millisecond
 DEFAULT_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
 # What a folder with transcripts in it holds besides; which of these files are some is told by their content.
 TRANSCRIPT_INCLUDE = ("*.jsonl", "*.json", "*.jsonl.reset.*", "*.jsonl.deleted.*", "opencode*.db")
+# Stands for the extractor of a file that is named like a transcript and is none, so that it is read once.
+NO_TRANSCRIPT = "no transcript"
 
 
 @dataclass(frozen=True, slots=True)
