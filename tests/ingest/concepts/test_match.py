@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.concepts.level import level
+from scrubjay.ingest.concepts.level import level, pattern
 from scrubjay.ingest.concepts.match import Clash, Matcher
 from scrubjay.memory.concepts import Concept
 
@@ -152,6 +152,11 @@ def test_the_order_of_the_dictionary_makes_no_difference(names, text, random):
     first, second = Matcher(rows), Matcher(shuffled)
     assert first.match(text) == second.match(text)
     assert first.clashes == second.clashes
+
+
+@given(st.text("aB1 ", max_size=8))
+def test_a_plain_name_is_looked_for_as_its_level_text_has_it(name):
+    assert pattern(name).strip() == level(name).strip()
 
 
 @given(TEXT)

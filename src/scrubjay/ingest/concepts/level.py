@@ -114,6 +114,10 @@ def behind(last: int, origins: Sequence[int] | None) -> int:
 
 def pattern(name: str) -> str:
     """Return what to look for in a spread text to find a name; "" for a name without a word."""
+    if (
+        name.isascii() and name.replace(" ", "").isalnum() and "  " not in name
+    ):  # most names: nothing to level
+        return f" {name.strip().lower()} "
     words = (level(name) if name.isascii() or not holds_run(name) else _spread_runs(name)[0]).strip(" ")
     if not words:
         return ""
