@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
+from failing_store import Failing
 from notes_folder import Notes
 from web import edges, everything, named, scope_of, store_of
 
@@ -16,8 +16,7 @@ from scrubjay.config import Connect, Settings
 from scrubjay.errors import StoreBusyError
 from scrubjay.memory.new import NewMemory
 from scrubjay.memory.scope import Scope
-from scrubjay.store.base import Reader, Rebuild, Store
-from scrubjay.store.changes import Change, PutConcept
+from scrubjay.store.changes import PutConcept
 from scrubjay.wiring.desk import Desk
 
 Open = Callable[..., Memory]
@@ -30,46 +29,6 @@ PLAN = "We deploy with [[Grafana]] on Mondays, and it tells us when it hurts."
 def memory(request: pytest.FixtureRequest, settings: Settings, opened: Open) -> Memory:
     """A store of the test's own, of either kind that needs no server."""
     return opened(settings=replace(settings, store="memory://") if request.param == "memory" else settings)
-
-
-class Failing:
-    """A store whose write fails when it is told to, before anything is stored; all else is another's."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.left = 0
-
-    @property
-    def url(self) -> str:
-        return self._store.url
-
-    def secret(self, scope: Scope) -> bytes:
-        return self._store.secret(scope)
-
-    @contextmanager
-    def reader(self, scope: Scope) -> Iterator[Reader]:
-        with self._store.reader(scope) as reader:
-            yield reader
-
-    def write(self, scope: Scope, changes: Sequence[Change], *, durable: bool = False) -> None:
-        if self.left and any(isinstance(change, PutConcept) for change in changes):
-            self.left -= 1
-            raise StoreBusyError("Another process is writing. Nothing was written.")
-        self._store.write(scope, changes, durable=durable)
-
-    def busy(self, scope: Scope, patience: float = 0.1) -> bool:
-        return self._store.busy(scope, patience)
-
-    @contextmanager
-    def rebuild(self, scope: Scope) -> Iterator[Rebuild]:
-        with self._store.rebuild(scope) as generation:
-            yield generation
-
-    def size(self) -> int:
-        return self._store.size()
-
-    def close(self) -> None:
-        self._store.close()
 
 
 def dump(memory: Memory) -> list[object]:
@@ -176,7 +135,7 @@ def test_what_a_failed_write_would_have_taught_is_taught_by_the_next(
     settings: Settings, opened: Open, notes: Notes, kind: str
 ) -> None:
     desk = opened()._desk
-    store = Failing(desk.store)
+    store = Failing(desk.store, lambda change: isinstance(change, PutConcept))
     memory = Memory(Desk(store, desk.scope, desk.lineup, settings))
     notes.write("plan.md", PLAN)
     store.left = 2

@@ -1,0 +1,56 @@
+"""A store that fails when it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from scrubjay.errors import StoreBusyError
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Reader, Rebuild, Store
+from scrubjay.store.changes import Change
+
+
+class Failing:
+    """A store whose writes of some changes fail before anything is stored; all else is another's.
+
+    Attributes:
+        left: Writes that are yet to fail.
+    """
+
+    def __init__(self, store: Store, when: Callable[[Change], bool]) -> None:
+        self._store = store
+        self._when = when
+        self.left = 0
+
+    @property
+    def url(self) -> str:
+        return self._store.url
+
+    def secret(self, scope: Scope) -> bytes:
+        return self._store.secret(scope)
+
+    @contextmanager
+    def reader(self, scope: Scope) -> Iterator[Reader]:
+        with self._store.reader(scope) as reader:
+            yield reader
+
+    def write(self, scope: Scope, changes: Sequence[Change], *, durable: bool = False) -> None:
+        if self.left and any(map(self._when, changes)):
+            self.left -= 1
+            raise StoreBusyError("Another process is writing. Nothing was written.")
+        self._store.write(scope, changes, durable=durable)
+
+    def busy(self, scope: Scope, patience: float = 0.1) -> bool:
+        return self._store.busy(scope, patience)
+
+    @contextmanager
+    def rebuild(self, scope: Scope) -> Iterator[Rebuild]:
+        with self._store.rebuild(scope) as generation:
+            yield generation
+
+    def size(self) -> int:
+        return self._store.size()
+
+    def close(self) -> None:
+        self._store.close()

@@ -1,0 +1,118 @@
+"""A sync that was cut short: the next one makes good what could only be told at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from failing_store import Failing
+from notes_folder import Notes
+from web import categories, edges, store_of
+
+from scrubjay import Memory
+from scrubjay.config import Settings
+from scrubjay.errors import StoreBusyError
+from scrubjay.store.changes import Change, PutCategory, PutEdges
+from scrubjay.wiring.desk import Desk
+
+Open = Callable[..., Memory]
+
+
+def links(change: Change) -> bool:
+    return isinstance(change, PutEdges) and change.kinds == ("links",)
+
+
+def places(change: Change) -> bool:
+    return isinstance(change, PutCategory) and change.category.kind == "path"
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def desk(request: pytest.FixtureRequest, settings: Settings, opened: Open) -> Desk:
+    url = "memory://" if request.param == "memory" else settings.store
+    return opened(settings=replace(settings, store=url))._desk
+
+
+def failing(desk: Desk, when: Callable[[Change], bool]) -> tuple[Failing, Memory]:
+    store = Failing(desk.store, when)
+    return store, Memory(Desk(store, desk.scope, desk.lineup, desk.settings))
+
+
+def tree(notes: Notes) -> None:
+    notes.write("a.md", "# A\n\nSee [[b]].\n")
+    notes.write("b.md", "# B\n\nBack to [a](a.md).\n\n## One\n\nfirst\n\n## Two\n\nsecond\n")
+    notes.write("deep/c.md", "# C\n\nSee [[b#Two]].\n")
+    notes.write("deep/d.md", "# D\n\nNothing.\n")
+
+
+def synced(desk: Desk) -> bool:
+    with desk.store.reader(desk.scope) as reader:
+        return all(source.synced_at is not None for source in reader.sources())
+
+
+def whole(memory: Memory) -> tuple[set[tuple[str, str, str]], set[str]]:
+    return (
+        {(edge.src, edge.kind, edge.dst) for edge in edges(memory, "links", "belongs")},
+        {category.name for category in categories(memory, "path")},
+    )
+
+
+@pytest.mark.parametrize("when", [links, places], ids=["before its links", "before its folders"])
+def test_a_first_sync_that_was_cut_short_is_made_good(
+    desk: Desk, notes: Notes, when: Callable[[Change], bool]
+) -> None:
+    tree(notes)
+    store, memory = failing(desk, when)
+    store.left = 1
+    with pytest.raises(StoreBusyError):
+        memory.sync(notes.root)
+    assert memory.status().documents == 4
+    assert not synced(desk)
+    memory.sync()
+    found = whole(memory)
+    assert len(edges(memory, "links")) == 3
+    assert {"notes", "deep", "b.md"} <= found[1]
+    memory.rebuild()
+    assert whole(memory) == found
+
+
+@pytest.mark.parametrize("when", [links, places], ids=["before its links", "before its folders"])
+def test_an_edit_whose_sync_was_cut_short_is_made_good(
+    desk: Desk, notes: Notes, when: Callable[[Change], bool]
+) -> None:
+    tree(notes)
+    store, memory = failing(desk, when)
+    memory.sync(notes.root)
+    notes.write("a.md", "# A\n\nNothing any more.\n")
+    notes.write("deep/e.md", "# E\n\nSee [[a]].\n\n## One\n\nfirst\n\n## Two\n\nsecond\n")
+    (notes.root / "b.md").unlink()
+    store.left = 1
+    with pytest.raises(StoreBusyError):
+        memory.sync()
+    memory.sync()
+    (link,) = edges(memory, "links")
+    with store_of(memory).reader(desk.scope) as reader:
+        held = reader.get([link.src, link.dst])
+    assert [held[one].place.path for one in (link.src, link.dst)] == ["deep/e.md", "a.md"]  # type: ignore[union-attr]
+    found = whole(memory)
+    assert "b.md" not in found[1]
+    memory.rebuild()
+    assert whole(memory) == found
+
+
+def test_a_sync_that_was_cut_short_leaves_a_source_that_says_so_until_it_is_made_good(
+    desk: Desk, notes: Notes
+) -> None:
+    tree(notes)
+    store, memory = failing(desk, links)
+    memory.sync(notes.root)
+    assert synced(desk)
+    notes.write("a.md", "# A\n\nSee [[d]].\n")
+    store.left = 2
+    for _ in range(2):
+        with pytest.raises(StoreBusyError):
+            memory.sync()
+        assert not synced(desk)
+    memory.sync()
+    assert synced(desk)
+    assert len(edges(memory, "links")) == 3
