@@ -89,6 +89,8 @@ def test_a_refused_concept_is_not_referred_to_whoever_knows_it_still() -> None:
     words.renew([TENT, refused(TENT, OWN)])
     assert referred(words, "a tent") == set()
     assert referred(Lexicon([TENT, refused(TENT, OWN)]), "a tent") == set()
+    words.renew([TENT, refused(TENT, OWN), refused(KAYAK, OWN)])
+    assert referred(words, "a kayak") == set()
 
 
 def test_a_row_of_another_key_adds_its_names_and_no_second_mention() -> None:

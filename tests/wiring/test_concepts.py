@@ -12,7 +12,14 @@ import pytest
 from scrubjay import Memory
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError, SourceError
 from scrubjay.ingest import lookback, reshape, teach
+from scrubjay.memory.scope import Scope
+from scrubjay.memory.tiers import STATUSES
+from scrubjay.store.changes import PutConcept, PutMemory
+from scrubjay.store.inmemory.store import InMemoryStore
+from scrubjay.store.open import open_store
 from scrubjay.store.sqlite.store import SQLiteStore
+from scrubjay.testing.store_samples import concept, sample_id
+from scrubjay.testing.store_samples import memory as sample
 
 
 @pytest.fixture
@@ -132,8 +139,9 @@ def test_merged_concepts_are_one_with_all_names_and_all_memories(memory: Memory)
 
 def test_a_merge_adds_the_mentions_of_both_names(memory: Memory) -> None:
     memory.concepts.add_many(["kayak", "canoe"])
-    memory.add("one kayak or one canoe, and no boat")
-    most = memory.add("kayak and canoe, canoe")
+    memory.add("canoe, canoe")
+    most = memory.add("kayak, kayak, or one canoe")
+    assert memory.concepts.show("canoe").memories[0].id != most.id
     memory.concepts.merge("canoe", "kayak")
     assert memory.concepts.show("kayak").memories[0].id == most.id
 
@@ -157,6 +165,20 @@ def test_a_renamed_concept_keeps_its_id_its_old_name_and_its_memories(memory: Me
     assert (after.id, after.name, after.aliases, after.kind) == (before.id, "baidarka", ("kayak",), "given")
     assert referring(memory, "kayak") == {one.id, two.id}
     assert memory.concepts.rename("baidarka", "kayak").aliases == ("baidarka",)
+
+
+def test_a_found_concept_that_is_renamed_is_given(memory: Memory) -> None:
+    memory.add("see [[kiel canal]]")
+    assert memory.concepts.rename("kiel canal", "NOK").kind == "given"
+
+
+def test_a_memory_that_gets_more_mentions_is_not_counted_as_linked_again(memory: Memory) -> None:
+    memory.add("a kayak, a kayak")
+    more = memory.add("a kayak, a canoe, a canoe")
+    memory.concepts.add("kayak")
+    assert memory.concepts.show("kayak").memories[0].id != more.id
+    assert memory.concepts.add("kayak", ["canoe"]).linked == 0
+    assert memory.concepts.show("kayak").memories[0].id == more.id
 
 
 def test_a_name_that_another_concept_bears_is_not_taken(memory: Memory) -> None:
@@ -250,6 +272,20 @@ def test_many_names_are_looked_for_in_every_memory_and_few_by_their_words(
     assert referring(memory, "docker-compose") == set(ids[:2])
 
 
+@pytest.mark.parametrize("little", [0, 2_000])
+def test_memories_of_every_status_are_linked(monkeypatch: pytest.MonkeyPatch, little: int) -> None:
+    monkeypatch.setattr(lookback, "LITTLE", little)
+    store, ann, row = InMemoryStore(), Scope("t", "ann"), concept("kayak", "user:ann")
+    store.write(
+        ann, [PutMemory(sample(f"kayak {each}", "user:ann", name=each, status=each)) for each in STATUSES]
+    )
+    store.write(ann, [PutConcept(row)])
+    assert lookback.look_back(store, ann, [row], {}) == len(STATUSES)
+    with store.reader(ann) as reader:
+        found = reader.edges([row.id], ["references"], inward=True)
+    assert {edge.src for edge in found} == {sample_id(each) for each in STATUSES}
+
+
 def test_concepts_of_others_are_neither_listed_nor_found_nor_counted(opened: Callable[..., Memory]) -> None:
     ann, bob = opened(user="ann"), opened(user="bob")
     for n in range(3):
@@ -292,6 +328,13 @@ def test_a_private_name_of_a_shared_concept_stays_private_even_through_a_merge(
     assert names(ann) == {"old bathtub": ("kayak",)}
     for one in (ann, bob):
         assert referring(one, "kayak") == {shared.id}
+
+
+def test_what_is_shared_is_named_by_what_others_know_alone(opened: Callable[..., Memory]) -> None:
+    ann, bob = opened(user="ann"), opened(user="bob")
+    ann.concepts.add("old bathtub", ["kayak"])
+    ann.concepts.add("kayak", visibility="public")
+    assert names(bob) == {"kayak": ()}
 
 
 def test_a_public_memory_is_linked_to_a_private_concept_for_its_owner_alone(
@@ -355,11 +398,10 @@ def test_an_edit_that_is_stopped_anywhere_loses_nothing_and_is_ended_by_doing_it
             memory.add(f"kayak, canoe, canoe, tent, rope, light and dinghy {n}", date="2026-01-01")
         return memory
 
-    def state(memory: Memory) -> list[tuple[object, ...]]:
-        return sorted(
-            (known.name, known.aliases, known.memories, len(referring(memory, known.name)))
-            for known in memory.concepts.list()
-        )
+    def state(memory: Memory) -> list[Any]:
+        known = memory.concepts.list()
+        edges = [(one.name, weight) for one in known for weight in weights(memory, one.id)]
+        return [(one.name, one.aliases, one.memories) for one in known] + sorted(edges)
 
     whole = filled("whole.db")
     EDITS[edit](whole)
@@ -377,6 +419,14 @@ def test_an_edit_that_is_stopped_anywhere_loses_nothing_and_is_ended_by_doing_it
         again = opened(tmp_path / f"{writes}.db")
         EDITS[edit](again)
         assert state(again) == state(whole)
+
+
+def weights(memory: Memory, concept: str) -> list[float]:
+    store = open_store(memory.status().store)
+    with store.reader(Scope("default", "ann")) as reader:
+        found = [edge.weight for edge in reader.edges([concept], ["references"], inward=True)]
+    store.close()
+    return found
 
 
 def stop_after(writes: int, patch: pytest.MonkeyPatch) -> None:
