@@ -209,7 +209,8 @@ class Reader(GraphReader, Protocol):
         """Score by BM25 (k1 1.2, b .75) over term groups.
 
         tf is the largest of a group's forms, 255 at most; df counts memories with any of them; idf is
-        ``ln(1 + (N - df + .5) / (df + .5))``.
+        ``ln(1 + (N - df + .5) / (df + .5))``. A quarter of a group's weight is for its first form, the word
+        itself: ``.75`` of what the group earns is added to ``.25`` of what that form would earn alone.
         """
         ...
 

@@ -20,6 +20,9 @@ B: Final = 0.75
 """How much a long memory is held against it: the usual value."""
 MOST_COUNTED: Final = 255
 """Times that a term counts at most: one byte, and at 255 a word earns .995 of all it ever can."""
+EXACT: Final = 0.25
+"""Share of a query word's weight that only its exact form earns, and no other form such as its stem: of two
+memories the one that says the very word is first (bench/LOG.md)."""
 BLOCK: Final = 1024
 """Rows widened to float32 at a time: 1 MB at 256 dimensions, which stays in the processor's cache."""
 EXACT_IN_FLOAT32: Final = 1040

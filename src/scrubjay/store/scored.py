@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from scrubjay.memory.ranking import MICRO, Hit, rounded
-from scrubjay.store.score import idf, saturation
+from scrubjay.store.score import EXACT, idf, saturation
 from scrubjay.store.table import Table
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Found: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64]]"
 """Rows that hold a term, ascending, each once, and how often."""
+Held: TypeAlias = "tuple[Found, Found]"
+"""What holds a term group: rows with any of its forms and the largest of their frequencies; rows with the first."""
 NOTHING: Final[Found] = (np.zeros(0, np.int64), np.zeros(0, np.float64))
 
 
@@ -110,18 +112,25 @@ def united(found: Sequence[Found]) -> Found:
     return rows[first], np.maximum.reduceat(counts, first)
 
 
-def by_words(table: Table, found: Sequence[Found], passing: NDArray[np.bool_]) -> ArrayScored:
+def held(forms: Sequence[Found]) -> Held:
+    """Return what holds a term group, of what holds each of its forms."""
+    return united(forms), forms[0] if forms else NOTHING
+
+
+def by_words(table: Table, found: Sequence[Held], passing: NDArray[np.bool_]) -> ArrayScored:
     """Score every row by BM25; groups are added in their order, as the reference adds them.
 
     Args:
         table: The rows.
-        found: The rows that hold each term group, with its frequency.
+        found: The rows that hold each term group.
         passing: Which rows pass the filter.
     """
     scores = np.zeros(table.rows, np.float64)
     parts = []
-    for rows, counts in found:
-        amounts = idf(table.memories, len(rows)) * saturation(counts, table.lengths[rows], table.average)
+    for whole, exact in found:
+        rows, amounts = whole[0], _bm25(table, whole) * (1.0 - EXACT)
+        spots = slice(None) if len(exact[0]) == len(rows) else np.searchsorted(rows, exact[0])
+        amounts[spots] += _bm25(table, exact) * EXACT
         scores[rows] += amounts
         parts.append((rows, amounts))
     mean, deviation = spread(scores[table.live])
@@ -136,6 +145,11 @@ def by_words(table: Table, found: Sequence[Found], passing: NDArray[np.bool_]) -
         groups=tuple(parts),
         frequencies=tuple(len(rows) for rows, _ in parts),
     )
+
+
+def _bm25(table: Table, found: Found) -> NDArray[np.float64]:
+    rows, counts = found
+    return idf(table.memories, len(rows)) * saturation(counts, table.lengths[rows], table.average)
 
 
 def by_vectors(table: Table, best: NDArray[np.float64], passing: NDArray[np.bool_]) -> ArrayScored:

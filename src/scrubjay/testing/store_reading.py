@@ -123,14 +123,27 @@ class ReadingContract:
 
     def test_a_group_counts_its_best_form_and_the_union_of_its_forms(self, store: Store, ann: Scope) -> None:
         """Tf is the largest of the forms', df the number of memories with any of them."""
-        counted = (Terms({"run": 1, "running": 3}, 5), Terms({"running": 3}, 5), Terms({"walk": 1}, 5))
+        counted = (Terms({"run": 3, "running": 1}, 5), Terms({"running": 3}, 5), Terms({"walk": 1}, 5))
         _put_counted(store, ann, counted)
         with store.reader(ann) as reader:
-            both = reader.words([group("running", "run")], Where())
+            both = reader.words([group("walks", "run", "running")], Where())
             first, second = both.of([sample_id("m0"), sample_id("m1")])
             assert first == second
             assert both.frequencies == (2,)
             assert reader.frequencies([group("running", "run"), group("walk"), group("fly")]) == [2, 1, 0]
+
+    def test_a_quarter_of_a_words_weight_is_for_its_exact_form(self, store: Store, ann: Scope) -> None:
+        """By hand: the first form earns with a df and tf of its own what no other form can earn."""
+        counted = (Terms({"run": 2}, 5), Terms({"running": 1, "run": 2}, 5), Terms({"walk": 1}, 5))
+        _put_counted(store, ann, counted)
+        both, own = (math.log(1 + (3 - df + 0.5) / (df + 0.5)) for df in (2, 1))
+        twice, once = (tf * (K1 + 1) / (tf + K1) for tf in (2, 1))
+        with store.reader(ann) as reader:
+            found = reader.words([group("running", "run")], Where())
+            hits = [(hit.id, hit.score) for hit in found.top(10)]
+        exact = 0.75 * both * twice + 0.25 * own * once
+        assert hits == [(sample_id("m1"), round(exact, 6)), (sample_id("m0"), round(0.75 * both * twice, 6))]
+        assert found.parts([sample_id("m1")])[0] == pytest.approx((exact,), abs=1e-9)
 
     def test_the_parts_of_a_score_add_up_to_it(self, store: Store, ann: Scope) -> None:
         """In the groups' order, zero where a group does not match, zeros for an unknown memory."""

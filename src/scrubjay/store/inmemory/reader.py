@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
@@ -17,7 +19,7 @@ from scrubjay.store.inmemory.graph import InMemoryGraph
 from scrubjay.store.inmemory.scored import ListScored
 from scrubjay.store.inmemory.state import State
 from scrubjay.store.paths import path_passes
-from scrubjay.store.score import MOST_COUNTED, idf, quantised, saturation
+from scrubjay.store.score import EXACT, MOST_COUNTED, idf, quantised, saturation
 from scrubjay.text.grams import nearest
 
 if TYPE_CHECKING:
@@ -100,16 +102,25 @@ class InMemoryReader(InMemoryGraph):
         total = len(self._visible)
         length = sum(m.terms.length for m in self._visible.values())
         average = length / total if length else 1.0
-        df = self.frequencies(groups)
+        pairs = [(group, replace(group, forms=group.forms[:1])) for group in groups]
+        asked = list(chain.from_iterable(pairs))
+        df = dict(zip(asked, self.frequencies(asked), strict=True))
+
+        def earned(memory: Prepared, group: TermGroup) -> float:
+            tf, length = float(_tf(memory, group)), float(memory.terms.length)
+            return idf(total, df[group]) * saturation(tf, length, average)
+
         parts: dict[str, tuple[float, ...]] = {}
         for i, memory in self._visible.items():
             parts[i] = tuple(
-                idf(total, n) * saturation(float(_tf(memory, group)), float(memory.terms.length), average)
-                for group, n in zip(groups, df, strict=True)
+                earned(memory, whole) * (1.0 - EXACT) + earned(memory, exact) * EXACT
+                for whole, exact in pairs
             )
         scores = {i: _sum(values) for i, values in parts.items()}
         found = frozenset(i for i, score in scores.items() if score > 0 and self._passes(i, where))
-        return ListScored(scores, found, 0.0, frozenset(self._visible), parts, tuple(df))
+        return ListScored(
+            scores, found, 0.0, frozenset(self._visible), parts, tuple(df[group] for group in groups)
+        )
 
     def nearest(self, fingerprint: str, query: NDArray[np.float32], where: Where) -> ListScored:
         """Score by cosine with the best window."""

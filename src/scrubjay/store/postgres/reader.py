@@ -134,7 +134,7 @@ class PostgresReader(PostgresGraph):
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
         """Return the df of each group."""
-        return [len(held) for held, _ in scores.postings(self._db, self._own, self._table(), groups)]
+        return [len(whole[0]) for whole, _ in scores.postings(self._db, self._own, self._table(), groups)]
 
     def words(self, groups: Sequence[TermGroup], where: Where) -> ArrayScored:
         """Score by BM25."""

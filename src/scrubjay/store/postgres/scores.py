@@ -15,7 +15,7 @@ from scrubjay.store.paths import path_passes
 from scrubjay.store.postgres import edges
 from scrubjay.store.postgres.rows import SIGN
 from scrubjay.store.score import products, quantised
-from scrubjay.store.scored import NOTHING, ArrayScored, Found, by_vectors, united
+from scrubjay.store.scored import NOTHING, ArrayScored, Held, by_vectors, held
 from scrubjay.store.table import COLUMNS, TIER_CODE, Table
 from scrubjay.text.tokens import TermGroup
 
@@ -81,8 +81,8 @@ def _documents(db: Database, own: Own, where: Where) -> list[int]:
     ]
 
 
-def postings(db: Database, own: Own, seen: Table, groups: Sequence[TermGroup]) -> list[Found]:
-    """Return, a group, the rows that hold any of its forms with the largest of their frequencies."""
+def postings(db: Database, own: Own, seen: Table, groups: Sequence[TermGroup]) -> list[Held]:
+    """Return the rows that hold each group."""
     forms = sorted({form for group in groups for form in group.forms})
     known = db.execute(
         "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)", (own[0], forms)
@@ -99,11 +99,11 @@ def postings(db: Database, own: Own, seen: Table, groups: Sequence[TermGroup]) -
     for term, num, count in found:
         nums[term].append(num)
         counts[term].append(count)
-    held = {
+    by_term = {
         term: (np.searchsorted(seen.columns["num"], own_nums), np.array(counts[term], np.float64))
         for term, own_nums in nums.items()
     }
-    return [united([held.get(named.get(form, -1), NOTHING) for form in group.forms]) for group in groups]
+    return [held([by_term.get(named.get(form, -1), NOTHING) for form in group.forms]) for group in groups]
 
 
 def windows(db: Database, own: Own, seen: Table, model: tuple[int, Model]) -> Windows:

@@ -16,7 +16,7 @@ from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.scope_check import after as number_after
-from scrubjay.store.scored import ArrayScored, Found, by_words
+from scrubjay.store.scored import ArrayScored, Held, by_words
 from scrubjay.store.sqlite import chains, filters, registry, rows, terms, vectors, words
 from scrubjay.store.sqlite.graph import Graph
 from scrubjay.store.sqlite.nominate import NominatedScored
@@ -49,7 +49,7 @@ class SQLiteReader(Graph):
         self._tables = tables
         self._blocks = blocks
         self._seen: Table | None = None
-        self._found: dict[TermGroup, Found] = {}
+        self._found: dict[TermGroup, Held] = {}
 
     def _table(self) -> Table:
         if self._seen is None:
@@ -161,7 +161,7 @@ class SQLiteReader(Graph):
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
         """Return the df of each group."""
-        return [len(self._postings(group)[0]) for group in groups]
+        return [len(self._postings(group)[0][0]) for group in groups]
 
     def words(self, groups: Sequence[TermGroup], where: Where) -> ArrayScored:
         """Score by BM25."""
@@ -169,7 +169,7 @@ class SQLiteReader(Graph):
         passing = filters.passing(self, table, where)
         return by_words(table, [self._postings(group) for group in groups], passing)
 
-    def _postings(self, group: TermGroup) -> Found:
+    def _postings(self, group: TermGroup) -> Held:
         """Return a group's rows; asked by the plan first and by the scorer again."""
         if group not in self._found:
             self._found[group] = words.postings(self._db, self._tenant, self._table(), group)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scrubjay.store.scored import NOTHING, Found, united
+from scrubjay.store.scored import NOTHING, Found, Held, held
 from scrubjay.store.sqlite.pack import unpack_postings
 from scrubjay.store.table import Table
 from scrubjay.text.tokens import TermGroup
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
 
 
-def postings(db: Database, tenant: int, table: Table, group: TermGroup) -> Found:
-    """Return the rows that hold any form of a group, ascending, with the largest frequency of its forms."""
-    return united([_postings(db, tenant, table, form) for form in group.forms])
+def postings(db: Database, tenant: int, table: Table, group: TermGroup) -> Held:
+    """Return the rows that hold a group, ascending."""
+    return held([_postings(db, tenant, table, form) for form in group.forms])
 
 
 def _postings(db: Database, tenant: int, table: Table, form: str) -> Found:
@@ -26,11 +26,11 @@ def _postings(db: Database, tenant: int, table: Table, form: str) -> Found:
         return NOTHING
     slots, counts = [], []
     for part in table.parts:
-        held = db.execute(
+        blob = db.execute(
             "SELECT data FROM posting WHERE segment = ? AND term = ?", (part.segment, row[0])
         ).fetchone()
-        if held is not None:
-            places, frequencies = unpack_postings(held[0])
+        if blob is not None:
+            places, frequencies = unpack_postings(blob[0])
             slots.append(places.astype(np.int64) + part.first)
             counts.append(frequencies)
     if not slots:
