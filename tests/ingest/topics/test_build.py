@@ -110,3 +110,18 @@ def test_nothing_makes_nothing_and_a_lost_vector_is_refused() -> None:
     assert build([], vectors[:0]) == ()
     with pytest.raises(InputError, match="12 memories came with 11 vectors"):
         build(leaves, vectors[1:])
+
+
+def test_a_theme_that_is_born_takes_no_name_of_a_topic_that_stands() -> None:
+    leaves, vectors, _ = world(each=30)
+    born = build(leaves, vectors)
+    themes = [one.name for one in born if not one.members]
+    topics = [one for one in born if one.members]
+    assert themes
+    for name in themes:
+        # A topic of before bears what the theme would be called, as a topic does that has grown into a theme.
+        old = [Known("cat_0000000000000001", name, frozenset(topics[0].members))]
+        again = build(leaves, vectors, old)
+        assert any(one.id and one.name == name and one.members == topics[0].members for one in again)
+        assert len({one.name for one in again}) == len(again)
+        assert all(one.parent != one.name for one in again)

@@ -44,9 +44,10 @@ def build(leaves: Sequence[Leaf], vectors: Matrix, old: Sequence[Known] = ()) ->
     parents = [[row for topic in theme for row in members[topic]] for theme in themes]
     known_themes = [one for one in old if one.theme]
     known_topics = [one for one in old if not one.theme]
-    above = describe(ordered, rows, parents, match(ordered, parents, known_themes))
-    home = {topic: above[number].name for number, theme in enumerate(themes) for topic in theme}
     same = match(ordered, members, known_topics)
+    staying = [one.name for one in same if one is not None]
+    above = describe(ordered, rows, parents, match(ordered, parents, known_themes), taken=staying)
+    home = {topic: above[number].name for number, theme in enumerate(themes) for topic in theme}
     topics = describe(ordered, rows, members, same, taken=home.values())
     return (
         *(
