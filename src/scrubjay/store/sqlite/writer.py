@@ -129,9 +129,8 @@ class Writer:
             by_key[entry.memory.record.key].append(entry)
         self._fresh.clear()
         for key, entries in by_key.items():
-            known = self._vocabulary.numbers(
-                self._db, self._tenant.number, (t for e in entries for t in e.memory.terms.counts)
-            )
+            used = set().union(*(entry.memory.terms.counts for entry in entries))
+            known = self._vocabulary.numbers(self._db, self._tenant.number, used)
             index.put(self._db, self._tenant.number, key, self._tenant.generation, entries, known)
 
     def _put_source(self, change: c.PutSource) -> None:
