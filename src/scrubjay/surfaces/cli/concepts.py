@@ -78,7 +78,10 @@ def show(call: Call, name: str) -> None:
     help="Take many from this file instead: one a line, as name, alias, alias.",
 )
 @click.option("--public", is_flag=True, help="Let every user of the store know it.")
-def add(call: Call, name: str | None, aliases: tuple[str, ...], file: Path | None, public: bool) -> None:
+@click.option("--group", help="Let this group, one of yours in the settings, know it.")
+def add(
+    call: Call, name: str | None, aliases: tuple[str, ...], file: Path | None, public: bool, group: str | None
+) -> None:
     """Add a concept, or aliases to one that is there; memories that name it are linked at once.
 
     A line of the file that cannot be taken is named and the rest goes on.
@@ -87,12 +90,12 @@ def add(call: Call, name: str | None, aliases: tuple[str, ...], file: Path | Non
         raise InputError(
             "concepts add takes a name and its aliases, or --file.", hint="scrubjay concepts add --help"
         )
-    visibility = "public" if public else "user"
+    visibility = "public" if public else "group" if group else "user"
     with call.open(cold=True) as memory:
         if file is not None:
-            done = memory.concepts.add_file(file, visibility=visibility)
+            done = memory.concepts.add_file(file, visibility=visibility, group=group)
         else:
-            done = memory.concepts.add(name or "", aliases, visibility=visibility)
+            done = memory.concepts.add(name or "", aliases, visibility=visibility, group=group)
     if call.json:
         write_json(shape.plain(done))
     else:
