@@ -6,7 +6,7 @@ Left out are times of the clock, how long a call took, and what is no memory's: 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from scope_world import WRITERS, World
 from scrubjay import Memory
 from scrubjay.errors import ScrubjayError
 from scrubjay.ingest.projects import Projects
+from scrubjay.memory.answers import Answer
 from scrubjay.memory.scope import Scope
 from scrubjay.recall import webs
 from scrubjay.store.base import Reader
@@ -28,6 +29,7 @@ CLOCK = frozenset(
     | {"updated_at"}
 )
 """Fields that tell the time of the clock, or of the store as a file."""
+HURRIED = "was not compared with the store"
 QUERIES = (
     "harbour master",
     "blue jay",
@@ -45,6 +47,7 @@ FILTERS: tuple[Mapping[str, Any], ...] = (
     {"tags": ["red"]},
     {"projects": ["garden"]},
     {"projects": ["acme/boat"]},
+    {"projects": ["orchard"]},
     {"agents": ["codex"]},
     {"sessions": ["s0", "s1"]},
     {"categories": ["Birds"]},
@@ -64,10 +67,12 @@ WORDS = ("deploymnt", "harbuor", "secrte", "lanterm", "jya", "zygomatik")
 
 def plain(value: Any) -> Any:
     """Return a value without what the clock says, made of dicts, lists and plain values."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.name not in CLOCK}
     if isinstance(value, BaseException):
         return [type(value).__name__, str(value)]
+    if isinstance(value, Answer):  # whether the look at the files was cut short is the clock's word, too
+        value = replace(value, partial=tuple(text for text in value.partial if HURRIED not in text))
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.name not in CLOCK}
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -97,8 +102,8 @@ def reads(world: World, who: Scope, ids: Sequence[str], files: Sequence[Path] = 
         Question(groups(q, ("de", "en")), vector, HashEmbedder(32).model.fingerprint) for q in QUERIES[:4]
     ]
     found["store"] = everything(world.store, who, asked, WORDS)
-    # Plain folders are marked by their inodes, which are others in every world; the names are not.
-    found["store"]["projects"] = sorted(found["store"]["projects"].values())
+    # Plain folders are marked by their inodes, which the disk gives as it likes; the names are the memory's.
+    found["store"]["projects"] = sorted({*found["store"]["projects"].values()})
     with world.store.reader(who) as reader:
         found |= _webs(reader, ids)
         found["complete"] = {prefix: reader.complete(prefix) for prefix in _prefixes(ids)}

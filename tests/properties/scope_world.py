@@ -203,7 +203,12 @@ class World:
         session = f"s{step.marks[0] % 2}"
         file = folder / f"{session}.jsonl"
         lines = [
-            {"role": ("user", "assistant")[i % 2], "content": text, "session": session, "cwd": "/none/garden"}
+            {
+                "role": ("user", "assistant")[i % 2],
+                "content": text,
+                "session": session,
+                "cwd": "/none/orchard",
+            }
             for i, text in enumerate(step.texts)
         ]
         before = file.read_text() if file.exists() else ""

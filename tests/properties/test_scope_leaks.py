@@ -106,6 +106,35 @@ def test_a_rebuild_tells_of_my_own_memories_alone(opened: Callable[..., Memory],
     assert {progress.total for progress in told if progress.stage == "write"} == {1}
 
 
+def test_a_private_page_takes_no_name_from_a_shared_one(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    """What a shared note links to must not depend on pages that its readers do not see."""
+    ann, bob = opened(ANN), opened(BOB)
+    shared = "---\nvisibility: public\n---\n"
+    hub = write(tmp_path / "hub.md", f"{shared}# Hub\n\nSee [[plan]].\n")
+    plan = write(tmp_path / "sub" / "plan.md", f"{shared}# Plan\n\nPlant the quince.\n")
+    mine = write(tmp_path / "plan.md", "# Plan\n\nSell the garden.\n")
+    ann.sync(tmp_path)
+    ids = {file: ann.get(path=file).records[0].id for file in (hub, plan, mine)}
+    assert [link.id for link in bob.links(ids[hub]) if link.kind == "links"] == [ids[plan]]
+    assert {link.id for link in ann.links(ids[hub]) if link.kind == "links"} == {ids[plan], ids[mine]}
+
+
+def test_who_rebuilds_leaves_the_notes_of_others_where_they_stand(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    """No leak but its price: who does not see a folder cannot say what stands in it, and must not say "nothing"."""
+    ann, bob = opened(ANN), opened(BOB)
+    for n in range(6):
+        write(tmp_path / f"d{n % 2}" / f"{n}.md", f"---\nvisibility: public\n---\n# Page {n}\n\nBoat {n}.\n")
+    ann.sync(tmp_path)
+    before = [(shelf.name, shelf.memories) for shelf in bob.categories.list()]
+    bob.rebuild()
+    assert [(shelf.name, shelf.memories) for shelf in bob.categories.list()] == before
+    assert ("d1", 3) in before
+
+
 @pytest.mark.parametrize("rebuilt", [False, True])
 def test_a_shared_line_of_my_diary_is_stemmed_and_embedded_without_the_private_ones(
     settings: Settings, tmp_path: Path, rebuilt: bool

@@ -15,6 +15,7 @@ from scrubjay.ingest.links import Pages, Target, links, slug
 from scrubjay.ingest.sources.files import NO_TRANSCRIPT
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.records import Document, Record, Where
+from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader
 from scrubjay.text.tokens import groups
 
@@ -37,10 +38,11 @@ class _Linking:
 class Resolver:
     """The links of one source, while it is synced."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, scope: Scope) -> None:
+        """Args: the source, and who syncs it."""
         self._source = source
+        self._scope = scope
         self._linking: dict[str, _Linking] = {}
-        self._ends: dict[str, list[tuple[str, str]]] = {}
 
     def gather(self, records: Iterable[Record], stale: Collection[str] | None = ()) -> None:
         """Remember the links of passages.
@@ -86,27 +88,64 @@ class Resolver:
                 self.gather(record for record in held if "[" in record.content)
 
     def edges(self, reader: Reader, documents: Mapping[str, Document], at: int) -> dict[str, list[Edge]]:
-        """Return, for every passage that was remembered, the edges of its links as things are now."""
-        pages = Pages(documents)
+        """Return, for every passage that was remembered, the edges of its links as things are now.
+
+        A shared passage links to what all see who see it: a private page takes no name from a shared one. What
+        its writer alone can follow is an edge of their own.
+        """
+        seen = _Seen(reader, self._source, documents)
         found: dict[str, list[Edge]] = {}
         for one in self._linking.values():
             edges: dict[str, Edge] = {}
             for target in one.targets:
-                meant = pages.find(target, one.path)
-                end = self._end(reader, meant, slug(target.heading)) if meant is not None else None
-                if end is not None and end != one.id:
-                    edges.setdefault(end, Edge(one.id, "links", end, one.key, 1.0, at, rule=target.rule))
+                for key in dict.fromkeys((one.key, self._scope.key())):
+                    end = seen.end(target, one.path, self._scope.seen_with(key).keys)
+                    if end is not None and end != one.id:
+                        edges.setdefault(end, Edge(one.id, "links", end, key, 1.0, at, rule=target.rule))
             found[one.id] = list(edges.values())
         return found
 
-    def _end(self, reader: Reader, path: str, wanted: str) -> str | None:
-        """Return the passage that a link into a document means: under the heading it names, else the first."""
-        if path not in self._ends:
-            passages = reader.passages(self._source, path)
-            self._ends[path] = [(p.id, slug(p.heading_path[-1]) if p.heading_path else "") for p in passages]
-        held = self._ends[path]
-        named = (memory for memory, heading in held if wanted and heading == wanted)
-        return next(named, held[0][0] if held else None)
+
+class _Seen:
+    """The pages of one source, as they look to who sees some visibility keys."""
+
+    def __init__(self, reader: Reader, source: str, documents: Mapping[str, Document]) -> None:
+        self._reader = reader
+        self._source = source
+        self._documents = documents
+        self._pages: dict[tuple[str, ...], Pages] = {}
+        self._hidden: dict[tuple[str, ...], set[str]] = {}
+        self._held: dict[str, list[tuple[str, str, str]]] = {}
+
+    def end(self, target: Target, start: str, keys: tuple[str, ...]) -> str | None:
+        """Return the passage that a link in the document ``start`` means, None where they see none.
+
+        Under the heading that it names, else the first of the document.
+        """
+        hidden = self._hidden.setdefault(keys, set())
+        while True:
+            if keys not in self._pages:
+                self._pages[keys] = Pages({p: d for p, d in self._documents.items() if p not in hidden})
+            path = self._pages[keys].find(target, start)
+            if path is None:
+                return None
+            seen = [(memory, heading) for memory, heading, key in self._passages(path) if key in keys]
+            if seen or path == start:
+                break
+            hidden.add(path)  # its name may be that of a page that they see
+            del self._pages[keys]
+        wanted = slug(target.heading)
+        named = (memory for memory, heading in seen if wanted and heading == wanted)
+        return next(named, seen[0][0] if seen else None)
+
+    def _passages(self, path: str) -> list[tuple[str, str, str]]:
+        """Return id, anchor and visibility key of a document's passages."""
+        if path not in self._held:
+            self._held[path] = [
+                (p.id, slug(p.heading_path[-1]) if p.heading_path else "", p.key)
+                for p in self._reader.passages(self._source, path)
+            ]
+        return self._held[path]
 
 
 def pages(documents: Mapping[str, Document]) -> dict[str, Document]:

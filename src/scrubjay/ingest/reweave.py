@@ -49,6 +49,7 @@ def reweave(
     after, done = "", 0
     with store.reader(scope) as reader:
         total = reader.counts().memories
+        own = {source.id for source in reader.sources()}
     while True:
         with store.reader(scope) as reader:
             page = reader.page(after, PAGE)
@@ -63,8 +64,11 @@ def reweave(
         ]
         ids = [record.id for record in page]
         weaver.learn(page, ids)
-        first, last = weaver.changes(memories, ids, again=True)
-        store.write(scope, [*first, *last])
+        # In which folder a shared note stands, only they can tell anew who sync it.
+        theirs = {record.id for record in page if record.place is not None and record.place.source not in own}
+        first, last = weaver.changes(memories, [memory for memory in ids if memory not in theirs], again=True)
+        anew = [PutEdges((), tuple(sorted(theirs)), ("references", "similar"))] if theirs else []
+        store.write(scope, [*first, *anew, *last])
         done += len(page)
         if progress is not None:
             progress(Progress("connect", done, total, time.monotonic() - started))
@@ -84,7 +88,7 @@ def relink(store: Store, scope: Scope) -> None:
     with store.reader(scope) as reader:
         sources = reader.sources()
     for source in sources:
-        resolver = Resolver(source.id)
+        resolver = Resolver(source.id, scope)
         with store.reader(scope) as reader:
             documents = pages(reader.documents(source.id))
             for path in documents:

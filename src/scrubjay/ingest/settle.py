@@ -28,7 +28,7 @@ class Settler:
         self._run = run
         self._source = source
         self._known = known
-        self._resolver = Resolver(source.id)
+        self._resolver = Resolver(source.id, run.scope)
         self._written: set[str] = set()
 
     def note(self, batch: Sequence[Ready]) -> None:
