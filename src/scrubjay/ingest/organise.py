@@ -51,11 +51,13 @@ def held(store: Store, scope: Scope, key: str) -> int:
         return count - reader.counts().memories
 
 
-def due(store: Store, scope: Scope, key: str, base: Embedder, written: int) -> bool:
+def due(
+    store: Store, scope: Scope, key: str, base: Embedder, written: int, *, patient: bool = True
+) -> bool:
     """Return whether the topics of a key must be found anew.
 
     They must when its memories have doubled since, or when they are half as many; where none were found yet,
-    when the number of memories has passed a power of two, 16 at least.
+    when there are 16 and the number has passed a power of two.
 
     Args:
         store: Where.
@@ -63,6 +65,8 @@ def due(store: Store, scope: Scope, key: str, base: Embedder, written: int) -> b
         key: The key.
         base: The base model; topics that were found with another are found anew.
         written: Memories of the key that were just written, of them those that were there before included.
+        patient: Where none were found yet, look whenever something was written: a call before may have been
+            cut short.
     """
     now = held(store, scope, key)
     with store.reader(scope.seen_with(key)) as reader:
@@ -72,7 +76,8 @@ def due(store: Store, scope: Scope, key: str, base: Embedder, written: int) -> b
     built = max((topic.built for topic in topics), default=0)
     if built:
         return now >= 2 * built or 2 * now <= built
-    return now >= FEWEST and max(0, now - written).bit_length() < now.bit_length()
+    grown = written > 0 if patient else max(0, now - written).bit_length() < now.bit_length()
+    return now >= FEWEST and grown
 
 
 def organise(store: Store, scope: Scope, key: str, base: Embedder) -> int:

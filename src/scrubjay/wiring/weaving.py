@@ -28,7 +28,7 @@ def organise_due(desk: Desk, base: Embedder, weaver: Weaver, most: int | None = 
     for key in desk.scope.keys if most is None else weaver.written:
         if most is not None and held(desk.store, desk.scope, key) > most:
             continue
-        if due(desk.store, desk.scope, key, base, weaver.written[key]):
+        if due(desk.store, desk.scope, key, base, weaver.written[key], patient=most is None):
             organise(desk.store, desk.scope, key, base)
 
 
