@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from scrubjay.ingest.sources.files import DEFAULT_INCLUDE, TRANSCRIPT_INCLUDE, FileState, Scan, scan
+from scrubjay.ingest.sources.files import FileState, Scan, scan
+from scrubjay.ingest.sources.kinds import DEFAULT_INCLUDE, TRANSCRIPT_INCLUDE
 from scrubjay.memory.records import Document, Source
 
 BESIDE: Final = ("storage/message/", "storage/part/", "storage/session_diff/")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay.errors import InputError
-from scrubjay.ingest.sources.files import TRANSCRIPT_INCLUDE, like_transcript, scan
+from scrubjay.ingest.sources.files import scan
+from scrubjay.ingest.sources.kinds import TRANSCRIPT_INCLUDE, like_transcript
 from scrubjay.ingest.talks import AUTOMATIC, form_of
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.records import Source

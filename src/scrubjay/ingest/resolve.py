@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from scrubjay.ingest.links import Pages, Target, links, slug
-from scrubjay.ingest.sources.files import NO_TRANSCRIPT
+from scrubjay.ingest.sources.kinds import NO_TRANSCRIPT
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.records import Document, Record, Where
 from scrubjay.memory.scope import Scope

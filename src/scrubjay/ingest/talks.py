@@ -13,13 +13,8 @@ from scrubjay.ingest.converse import Heard, Talk, converse, mark, unknown
 from scrubjay.ingest.label import Labelled
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.run import Run
-from scrubjay.ingest.sources.files import (
-    DEFAULT_INCLUDE,
-    NO_TRANSCRIPT,
-    TRANSCRIPT_INCLUDE,
-    FileState,
-    like_transcript,
-)
+from scrubjay.ingest.sources.files import FileState
+from scrubjay.ingest.sources.kinds import DEFAULT_INCLUDE, NO_TRANSCRIPT, TRANSCRIPT_INCLUDE, like_transcript
 from scrubjay.ingest.sources.read import opened
 from scrubjay.ingest.sources.transcripts.format import HEAD_BYTES, Format
 from scrubjay.ingest.sources.transcripts.recognise import recognise

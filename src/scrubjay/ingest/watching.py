@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from scrubjay.ingest.sources.files import DEFAULT_INCLUDE
+from scrubjay.ingest.sources.kinds import DEFAULT_INCLUDE
 from scrubjay.ingest.sources.watch import watch
 from scrubjay.memory.records import Source
 from scrubjay.memory.reports import Summary, Trouble

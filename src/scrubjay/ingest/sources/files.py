@@ -29,30 +29,12 @@ from pathlib import Path
 
 from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest.sources.ignore import IGNORE_FILES, Ignore, Include, skipped
+from scrubjay.ingest.sources.kinds import DEFAULT_INCLUDE, like_transcript
 from scrubjay.ingest.sources.read import MOST_BYTES, FileText, read, within
 
-__all__ = [
-    "DEFAULT_INCLUDE",
-    "MOST_BYTES",
-    "NO_TRANSCRIPT",
-    "TRANSCRIPT_INCLUDE",
-    "FileState",
-    "FileText",
-    "Problem",
-    "Scan",
-    "like_transcript",
-    "read",
-    "scan",
-]
+__all__ = ["MOST_BYTES", "FileState", "FileText", "Problem", "Scan", "read", "scan"]
 
 LOOKS = 64  # entries between two looks at the clock: about half a millisecond
-# What the Markdown chunker reads as it is meant. reStructuredText and Org have other headings, so their
-# sections would come out untitled: they are taken when `include` asks for them.
-DEFAULT_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
-# What a folder with transcripts in it holds besides; which of these files are some is told by their content.
-TRANSCRIPT_INCLUDE = ("*.jsonl", "*.json", "*.jsonl.reset.*", "*.jsonl.deleted.*", "opencode*.db")
-# Stands for the extractor of a file that is named like a transcript and is none, so that it is read once.
-NO_TRANSCRIPT = "no transcript"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +122,6 @@ def scan(
         hint = "check the path, or whether its disk is mounted"
         return Scan((), (Problem(".", f"{root} cannot be read: {reason}. Nothing was removed.", hint),), True)
     return _Walk(top, taking, leaving, until).run()
-
-
-def like_transcript(path: str) -> bool:
-    """Return whether a file's name is one that transcripts have; they are read piece by piece, however large."""
-    name = path.rpartition("/")[2].lower()
-    log = name.endswith(".json") or ".jsonl" in name[-40:]
-    return log or (name.startswith("opencode") and name.endswith(".db"))
 
 
 def _single(root: Path, info: os.stat_result) -> Scan:

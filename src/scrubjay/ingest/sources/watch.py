@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scrubjay.errors import SourceError
-from scrubjay.ingest.sources.files import DEFAULT_INCLUDE
 from scrubjay.ingest.sources.ignore import IGNORE_FILES, Include, skipped
+from scrubjay.ingest.sources.kinds import DEFAULT_INCLUDE
 
 # An editor writes, renames and touches within this time; a person hardly notices it.
 DEBOUNCE = 1.5
