@@ -51,9 +51,7 @@ def held(store: Store, scope: Scope, key: str) -> int:
         return count - reader.counts().memories
 
 
-def due(
-    store: Store, scope: Scope, key: str, base: Embedder, written: int, *, patient: bool = True
-) -> bool:
+def due(store: Store, scope: Scope, key: str, base: Embedder, written: int, *, patient: bool = True) -> bool:
     """Return whether the topics of a key must be found anew.
 
     They must when its memories have doubled since, or when they are half as many; where none were found yet,

@@ -18,7 +18,7 @@ from scrubjay.ingest.label import Ids, Traits, label
 from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.noted import noted
 from scrubjay.ingest.read import drafts, versions
-from scrubjay.memory.records import Document, Record
+from scrubjay.memory.records import Document, Record, Versions
 from scrubjay.memory.reports import Progress
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Rebuild, Store
@@ -37,6 +37,7 @@ def rebuild(
     base: Embedder,
     chunks: ChunkSettings,
     progress: Callable[[Progress], None] | None = None,
+    stamp: Versions | None = None,
 ) -> None:
     """Make every memory of the tenant anew beside the old ones, then switch to them at once.
 
@@ -46,6 +47,7 @@ def rebuild(
         base: The base model.
         chunks: How documents are cut.
         progress: Told how far it is.
+        stamp: What the new generation is stamped with, instead of the versions of the stages as they are now.
     """
     started = time.monotonic()
     secret = store.secret(scope)
@@ -66,7 +68,7 @@ def rebuild(
         additions = generation.additions()
         for first in range(0, len(additions), AT_ONCE * 16):
             generation.write(_again(additions[first : first + AT_ONCE * 16], base))
-        generation.write([PutVersions(versions(chunks))])
+        generation.write([PutVersions(stamp or versions(chunks))])
 
 
 def _remade(

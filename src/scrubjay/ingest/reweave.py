@@ -18,7 +18,7 @@ from scrubjay.memory.dates import now_micros
 from scrubjay.memory.reports import Progress
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
-from scrubjay.store.changes import Prepared, PutEdges
+from scrubjay.store.changes import DropCategory, Prepared, PutEdges
 from scrubjay.text.tokens import Terms
 
 if TYPE_CHECKING:
@@ -75,12 +75,21 @@ def reweave(
     if "links" in weaver.stages:
         relink(store, scope)
     if "categories" in weaver.stages:
-        for key in weaver.written:
-            organise(store, scope, key, base)
+        _sort(store, scope, base)
+    else:
         with store.reader(scope) as reader:
-            sources = reader.sources()
-        for source in sources:
-            refile(store, scope, source, now_micros())
+            gone = [DropCategory(category.id) for category in reader.categories()]
+        store.write(scope, gone)
+
+
+def _sort(store: Store, scope: Scope, base: Embedder) -> None:
+    """Find all topics and places anew."""
+    for key in scope.keys:
+        organise(store, scope, key, base)
+    with store.reader(scope) as reader:
+        sources = reader.sources()
+    for source in sources:
+        refile(store, scope, source, now_micros())
 
 
 def relink(store: Store, scope: Scope) -> None:

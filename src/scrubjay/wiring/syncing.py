@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from scrubjay.ingest import pipeline
@@ -83,21 +84,23 @@ def _stamp(desk: Desk, progress: Report | None) -> None:
     if stamped is None:
         desk.store.write(desk.scope, [PutVersions(versions(chunks(desk)))])
     elif stamped != versions(chunks(desk)):
-        rebuild(desk.store, desk.scope, desk.lineup.writing(), chunks(desk), progress)
-        reconnect(desk, progress)
+        _anew(desk, progress)
 
 
-def reconnect(desk: Desk, progress: Report | None) -> None:
-    """Connect every memory anew."""
+def _anew(desk: Desk, progress: Report | None) -> None:
+    """Make every memory anew, then connect them; until that is done the store is not of this version."""
+    now = versions(chunks(desk))
     base = desk.lineup.writing()
+    unconnected = replace(now, labeller=f"{now.labeller}, unconnected")
+    rebuild(desk.store, desk.scope, base, chunks(desk), progress, unconnected)
     reweave(desk.store, desk.scope, base, weaving(desk, base), progress)
+    desk.store.write(desk.scope, [PutVersions(now)])
 
 
 def remake(desk: Desk, progress: Report | None = None) -> Summary:
     """Rebuild everything from what is stored."""
     started = time.monotonic()
-    rebuild(desk.store, desk.scope, desk.lineup.writing(), chunks(desk), progress)
-    reconnect(desk, progress)
+    _anew(desk, progress)
     with desk.store.reader(desk.scope) as reader:
         held = reader.counts()
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in desk.lineup.backfilled())
