@@ -30,7 +30,7 @@ def freshen(desk: Desk) -> tuple[str, ...]:
     if stamped is not None and stamped != versions(chunks(desk)):
         return (*look.partial, "The store was made by another version: `scrubjay sync` brings it up to date.")
     try:
-        run(desk, [source for source in sources if source.id in look.changed], time.monotonic(), None)
+        run(desk, [source for source in sources if source.id in look.changed], time.monotonic(), None, most=0)
     except StoreBusyError:
         return (*look.partial, WRITING)
     return look.partial

@@ -48,8 +48,18 @@ def _sources(desk: Desk) -> list[Source]:
         return reader.sources()
 
 
-def run(desk: Desk, chosen: Sequence[Source], started: float, progress: Report | None) -> Summary:
-    """Sync these sources, one after the other."""
+def run(
+    desk: Desk, chosen: Sequence[Source], started: float, progress: Report | None, most: int | None = None
+) -> Summary:
+    """Sync these sources, one after the other.
+
+    Args:
+        desk: Where.
+        chosen: The sources.
+        started: When the call began, by the monotonic clock.
+        progress: Told how far it is.
+        most: As of `organise_due`.
+    """
     tally = Tally()
     projects = Projects(desk.store, desk.scope)
     base = desk.lineup.writing()
@@ -58,7 +68,7 @@ def run(desk: Desk, chosen: Sequence[Source], started: float, progress: Report |
     known = _sources(desk)
     for source in chosen:
         pipeline.sync(job, source, apart(source, known))
-    organise_due(desk, base, weaver)
+    organise_due(desk, base, weaver, most)
     with desk.store.reader(desk.scope) as reader:
         passages = reader.held([source.id for source in chosen])
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in desk.lineup.backfilled())
