@@ -54,7 +54,7 @@ FILTERS: tuple[Mapping[str, Any], ...] = (
     {"categories": ["Boats"]},
     {"path": "plan.md"},
     {"path": "*/plan.md"},
-    {"path": "public"},
+    {"path": "3"},
     {"since": "2024-02", "until": "2024-04"},
     {"tiers": ["lesson"]},
     {"statuses": ["active", "archived"]},
@@ -90,7 +90,7 @@ def reads(world: World, who: Scope, ids: Sequence[str], files: Sequence[Path] = 
         files: Everybody's files.
     """
     memory = world.memory(who)
-    found = {"search": _searches(memory, world), "get": _gets(memory, ids, files)}
+    found: dict[str, Any] = {"search": _searches(memory, world), "get": _gets(memory, ids, files)}
     found |= {
         "status": memory.status(),
         "sources": memory.sources(),
@@ -113,23 +113,21 @@ def reads(world: World, who: Scope, ids: Sequence[str], files: Sequence[Path] = 
 def _searches(memory: Memory, world: World) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for query in QUERIES:
-        found[query] = _asked(lambda query=query: memory.search(query, explain=True, limit=20))
+        found[query] = _asked(memory.search, query, explain=True, limit=20)
     roots = [str(world.folder(who, "notes")) for who in WRITERS]
     for number, wanted in enumerate((*FILTERS, *({"sources": [root]} for root in roots))):
         query = QUERIES[number % 4]
-        found[f"{query} {dict(wanted)}"] = _asked(
-            lambda query=query, wanted=wanted: memory.search(query, explain=True, limit=20, **wanted)
-        )
+        found[f"{query} {dict(wanted)}"] = _asked(memory.search, query, explain=True, limit=20, **wanted)
     return found
 
 
 def _gets(memory: Memory, ids: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
-    found = {one: _asked(lambda one=one: memory.get(one, neighbours=2)) for one in ids}
+    found = {one: _asked(memory.get, one, neighbours=2) for one in ids}
     for prefix in _prefixes(ids):
-        found[prefix] = _asked(lambda prefix=prefix: memory.get(prefix))
+        found[prefix] = _asked(memory.get, prefix)
     for path in files:
-        found[str(path)] = _asked(lambda path=path: memory.get(path=path))
-        found[path.name] = _asked(lambda path=path: memory.get(path=path.name, lines=(1, 6)))
+        found[str(path)] = _asked(memory.get, path=path)
+        found[path.name] = _asked(memory.get, path=path.name, lines=(1, 6))
     return found
 
 
@@ -139,11 +137,11 @@ def _webs(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
     named = [*(one.id for one in known), *(one.name for one in known), "Secret Lantern", "quince"]
     return {
         "concepts": known,
-        "concept pages": {name: _asked(lambda name=name: webs.concept_page(reader, name)) for name in named},
+        "concept pages": {name: _asked(webs.concept_page, reader, name) for name in named},
         "related": {one.id: webs.related(reader, one.id) for one in known},
         "categories": shelves,
         "category pages": {
-            name: _asked(lambda name=name: webs.category_page(reader, name))
+            name: _asked(webs.category_page, reader, name)
             for name in (*(shelf.id for shelf in shelves), "Birds", "Boats")
         },
         "links": {one: webs.links(reader, one) for one in ids},
@@ -155,9 +153,9 @@ def _prefixes(ids: Sequence[str]) -> list[str]:
     return sorted({one[: len("obs_") + digits] for one in ids for digits in (0, 1, 3)})
 
 
-def _asked(call: Callable[[], Any]) -> Any:
+def _asked(call: Callable[..., Any], *given: Any, **options: Any) -> Any:
     try:
-        return call()
+        return call(*given, **options)
     except ScrubjayError as error:
         return error
 

@@ -20,6 +20,7 @@ from scrubjay.errors import ScrubjayError
 from scrubjay.memory.categories import Category
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.ids import category_id
+from scrubjay.memory.new import NewMemory
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 from scrubjay.store.changes import Change, PutCategory, PutEdges
@@ -40,9 +41,11 @@ FAY = Scope("t", "fay", ())
 """Edits the dictionary. An edit holds for every row its writer sees, so it is told by one who sees what all see."""
 WRITERS = (ANN, BOB, CLEO, EVE)
 READERS = (ANN, BOB, CLEO, DAN)
-PLACES = ("user", "public", "group:dev", "group:ops")
+PLACES = ("user", "group:ops", "group:dev", "public")
 LONG_AGO = 1_700_000_000
 """Seconds; file times are long past, so that nothing counts as written just now."""
+MANY = 8
+"""Memories of one text that are added at once: with two texts enough for topics to be found."""
 SLOW = "slow"
 """Name of the model that is backfilled."""
 
@@ -53,8 +56,8 @@ class Step:
 
     Attributes:
         who: Who writes.
-        kind: ``add``, ``note``, ``unlink``, ``talk``, ``common``, ``forget``, ``concept``, ``edit``, ``category``,
-            ``link``, ``leave``, ``embed``, ``rebuild``.
+        kind: ``add``, ``many``, ``note``, ``unlink``, ``talk``, ``common``, ``forget``, ``concept``, ``edit``,
+            ``category``, ``link``, ``leave``, ``embed``, ``rebuild``.
         visibility: Who may see it: one of ``PLACES``.
         texts: What it says.
         marks: Small numbers that choose: a file, a session, an earlier step.
@@ -91,7 +94,7 @@ def _target(steps: Sequence[Step], number: int) -> Step:
     """Return the step whose memories a ``forget`` removes: an earlier one of what its writer may see, or itself."""
     step = steps[number]
     earlier = [s for s in steps[:number] if s.kind in ("add", "note") and _sees(step.who, s)]
-    return earlier[step.marks[0] % len(earlier)] if earlier else step
+    return earlier[-1 - step.marks[0] % len(earlier)] if earlier else step
 
 
 def _sees(who: Scope, step: Step) -> bool:
@@ -167,6 +170,17 @@ class World:
         self.ids[number] = [added.id]
         return added
 
+    def _many(self, number: int, step: Step, memory: Memory) -> object:
+        kind, _, group = step.visibility.partition(":")
+        new = [
+            NewMemory(f"{text} It is number {n}. ({step.visibility})", visibility=kind, group=group or None)
+            for n in range(MANY)
+            for text in step.texts
+        ]
+        added = memory.add_many(new)
+        self.ids[number] = [one.id for one in added]
+        return added
+
     def _note(self, number: int, step: Step, memory: Memory) -> object:
         self._notes(step.who)
         file = self._file(step)
@@ -182,8 +196,9 @@ class World:
         return summary
 
     def _file(self, step: Step) -> Path:
-        names = ("plan.md", "harbour.md", "sub/plan.md", "Blue Jay.md")
-        folder = self.folder(step.who, "notes") / step.visibility.replace(":", "-")
+        names = ("plan.md", "harbour.md", "Blue Jay.md")
+        # Of two pages of one name the first by path is meant: what fewer see comes first.
+        folder = self.folder(step.who, "notes") / f"{PLACES.index(step.visibility)}"
         return folder / names[step.marks[0] % len(names)]
 
     def _notes(self, who: Scope) -> Path:
