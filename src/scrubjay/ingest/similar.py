@@ -130,14 +130,21 @@ class Neighbours:
         found: list[dict[str, float]] = [{} for _ in records]
         if not reader.windows(self._fingerprint):
             return found
-        links = self._nearness.links
+        links, texts = self._nearness.links, [query.tobytes() for query in queries]
         wanted, rows = links * 2, list(range(len(records)))
         for most in (wanted, wanted * WIDER):
-            hits = reader.alike(self._fingerprint, queries[rows], most, self._nearness.floor)
-            unknown = {hit.id for some in hits for hit in some} - self._spots.keys()
+            # Each text once: of a thousand that are the same, every one is as near to every other.
+            first: dict[bytes, int] = {}
+            for row in rows:
+                first.setdefault(texts[row], row)
+            asked = queries[list(first.values())]
+            nearest = reader.alike(self._fingerprint, asked, most, self._nearness.floor)
+            hits = dict(zip(first, nearest, strict=True))
+            unknown = {hit.id for some in nearest for hit in some} - self._spots.keys()
             self._remember(list(reader.get(list(unknown)).values()))
             short = []
-            for row, some in zip(rows, hits, strict=True):
+            for row in rows:
+                some = hits[texts[row]]
                 fit = [hit for hit in some if hit.id not in now and self._fits(records[row], hit.id, again)]
                 found[row] = {hit.id: hit.score for hit in fit}
                 if len(some) == most and len(fit) < links:
