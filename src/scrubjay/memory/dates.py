@@ -88,12 +88,13 @@ def _midnight(day: date) -> int:
 def shown(event: When | None, recorded_at: int) -> str:
     """Return the ISO date of a memory, as precise as it is known.
 
-    >>> shown(when("2026-03"), 0)
-    '2026-03'
+    >>> shown(when("2026-03"), 0), shown(when("0999"), 0)
+    ('2026-03', '0999')
     """
     if event is None:
         return moment(recorded_at).isoformat(timespec="seconds")
     if event.precision == "second":
         return moment(event.start).isoformat(timespec="seconds")
     local = moment(event.start).astimezone()
-    return local.strftime({"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}[event.precision])
+    # Not strftime, which writes the year 999 in three digits on some systems.
+    return local.date().isoformat()[: {"day": 10, "month": 7, "year": 4}[event.precision]]
