@@ -175,6 +175,23 @@ def test_a_link_to_a_folder_is_that_folder(tmp_path: Path, store: InMemoryStore)
     assert projects.of(str(tmp_path / "Real")) == projects.of(str(tmp_path / "real-link"))
 
 
+@pytest.mark.parametrize("remote", ["", "git@github.com:Ann/Garden.git"])
+def test_a_path_in_another_case_that_leads_there_is_the_same_project(
+    tmp_path: Path, store: InMemoryStore, remote: str
+) -> None:
+    """As on a disk that does not tell case apart, in whatever case a tool writes its working directory."""
+    real = repository(tmp_path / "Garden", remote)
+    (real / "Beds").mkdir()
+    (tmp_path / "garden").symlink_to(real)
+    (real / "beds").symlink_to(real / "Beds")
+    projects = fresh(store)
+    name = projects.of(str(real))
+    ways = (tmp_path / "garden", tmp_path / "garden" / "beds", tmp_path / "garden" / "gone", real / "beds")
+    assert {projects.of(str(way)) for way in ways} == {name}
+    assert {fresh(store).of(str(way)) for way in ways} == {name}
+    assert projects.names() == [name]
+
+
 def test_home_and_the_root_of_the_disk_are_no_project_even_under_git(
     tmp_path: Path, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
