@@ -7,6 +7,7 @@ the same however many there are.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -116,13 +117,18 @@ def _wordy(reader: Reader, key: str) -> Iterator[Record]:
                 yield record
 
 
+_UNREAD: Final = re.compile(r"<!--.*?-->|(?<=\])\([^()\s]*\)|\b[a-z]{2,9}://\S+|<[^<>\n]{1,200}>", re.DOTALL)
+"""Comments, targets of links, addresses, tags: what no topic is called after."""
+
+
 def _leaves(
     reader: Reader, records: Sequence[Record], base: Embedder
 ) -> tuple[list[Leaf], NDArray[np.float32]]:
     leaves = []
     for record in records:
-        tongue = language(record.content)
-        text = record.overview or record.content
+        # An overview is plain text already; of a short memory, marks that are not read are taken out here.
+        text = record.overview or _UNREAD.sub(" ", record.content)
+        tongue = language(text)
         leaves.append(Leaf(record.id, record.title, text, terms(text, tongue).counts, tongue))
     codes = reader.vectors(base.model.fingerprint, [record.id for record in records])
     return leaves, directions([codes.get(record.id) for record in records], base.model.dimensions)

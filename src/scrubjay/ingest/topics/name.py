@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from functools import lru_cache
 from itertools import count
 from typing import Final
 
@@ -28,7 +29,7 @@ WORDS: Final = 3
 """Words or phrases in a name."""
 CANDIDATES: Final = 30
 """Terms whose spelling is looked up; those that repeat a chosen one are passed over."""
-CENTRAL: Final = 12
+CENTRAL: Final = 8
 """Members that spellings are read from."""
 READ: Final = 2_000
 """Characters of each that are read."""
@@ -49,6 +50,9 @@ PARTICLES: Final = frozenset(
 
 _NEXT, _LAST = re.compile(r"[ \-]\w[\w]*"), re.compile(r"\w[\w]*[ \-]\Z")
 _NEXT_LETTER, _LAST_LETTER = re.compile(r"\w"), re.compile(r"\w\Z")
+
+_FILE = re.compile(r"[./_\\]|-.*-|\d-")
+"""What stands in the names of files, pages and variables: a person would not call a topic so."""
 
 Worth = dict[str, float]
 
@@ -72,9 +76,7 @@ def worths(groups: Sequence[Sequence[Leaf]], others: Iterable[Leaf] = ()) -> lis
 
 
 def _worth(group: Sequence[Leaf], held: Counter[str], everywhere: Counter[str], total: int) -> Worth:
-    titles = Counter(
-        term for leaf in group for term in {form for word in emitted(leaf.title) for form in word}
-    )
+    titles = Counter(term for leaf in group for term in _title_terms(leaf.title))
     size, rest = len(group), total - len(group)
     worth = {}
     for term, times in held.items():
@@ -82,6 +84,12 @@ def _worth(group: Sequence[Leaf], held: Counter[str], everywhere: Counter[str], 
         if times > 1 and times / size > outside:
             worth[term] = times / size * math.log(times / size / outside) * (1 + titles[term] / size)
     return dict(sorted(worth.items(), key=lambda one: (-one[1], one[0])))
+
+
+@lru_cache(maxsize=8_192)
+def _title_terms(title: str) -> frozenset[str]:
+    """Return the terms of a title; a memory's is read for its topic and for the theme above."""
+    return frozenset(form for word in emitted(title) for form in word)
 
 
 def name(group: Sequence[Leaf], worth: Mapping[str, float], taken: Iterable[str] = ()) -> str:
@@ -110,7 +118,7 @@ def _words(group: Sequence[Leaf], worth: Mapping[str, float]) -> Iterator[str]:
         for start, end, forms in find(text, wanted, language):
             for form in forms:
                 spellings[form][text[start:end]] += 1
-    plain = _function_words({leaf.language for leaf in group})
+    plain = _function_words(frozenset(leaf.language for leaf in group))
     said: set[str] = set()
     chosen: list[str] = []
     for term, spelled in spellings.items():
@@ -119,7 +127,8 @@ def _words(group: Sequence[Leaf], worth: Mapping[str, float]) -> Iterator[str]:
         word = min(spelled, key=lambda one: (-spelled[one], one), default="")
         if term in plain or not _telling(word):
             continue
-        word = _grown(word, [text for text, _ in texts], worth)
+        grown = _grown(word, [text for text, _ in texts], worth)
+        word = grown if _telling(grown) else word
         told = {form for one in emitted(word) for form in one} | {term}
         if not said & told and not any(word.casefold() in one.casefold() for one in chosen):
             said |= told
@@ -127,7 +136,8 @@ def _words(group: Sequence[Leaf], worth: Mapping[str, float]) -> Iterator[str]:
             yield word
 
 
-def _function_words(languages: Set[str]) -> Set[str]:
+@lru_cache(maxsize=64)
+def _function_words(languages: frozenset[str]) -> Set[str]:
     found = set(function_words("en"))
     for language in languages:
         with suppress(KeyError):  # Han and Thai have no list
@@ -136,8 +146,8 @@ def _function_words(languages: Set[str]) -> Set[str]:
 
 
 def _telling(word: str) -> bool:
-    """Tell whether a word can be a name: no number, hash or code of a byte, of two letters only an acronym."""
-    if len(word) > LONGEST or not any(letter.isalpha() for letter in word):
+    """Tell whether a word can be a name: no number, hash, byte or file; of two letters only an acronym."""
+    if len(word) > LONGEST or not any(letter.isalpha() for letter in word) or _FILE.search(word):
         return False
     if word.isascii():
         return word[0].isalpha() and (len(word) > 2 or (len(word) == 2 and word.isalpha() and word.isupper()))

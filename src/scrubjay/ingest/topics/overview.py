@@ -7,6 +7,7 @@ central memories first: of each the one that says most of what tells this topic 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from scrubjay.ingest.sentences import sentences
@@ -16,7 +17,7 @@ from scrubjay.text.tokens import terms
 
 L0_TOKENS: Final = 30
 L1_TOKENS: Final = 120
-CENTRAL: Final = 12
+CENTRAL: Final = 8
 """Members that are read."""
 READ: Final = 2_000
 """Characters of each that are read."""
@@ -86,5 +87,6 @@ def _fitting(texts: Iterable[str], room: int) -> str:
     return joined
 
 
+@lru_cache(maxsize=8_192)
 def _size(text: str) -> int:
     return terms(text).length
