@@ -1,12 +1,15 @@
 """Categories: memories with known groups -> how well the discovered topics agree with them, and what they cost.
 
     python bench/structure_categories.py DATA [--sets eval30 xquad_en ...] [--models static minilm]
-        [--cache FILE] [--names]
+        [--cache FILE] [--names] [--product]
 
 Agreement is the adjusted Rand index (Hubert and Arabie, 1985): 1 for the same partition, 0 for chance; a memory
 in no topic counts as a group of its own. Groups are, by set: the proposal's clusters (eval30), a document's
 package (source117), an article's title (xquad), a note's folder (til_simonw), a conversation (longmemeval_s,
 the first ``SESSIONS``). Folders and packages are other cuts than subjects are, so there 1 cannot be reached.
+
+With ``--product`` the same through the product: the memories are added to a store, and their topics are read from it
+after they were added (``sync``) and after the backfill (``embed``).
 
 Lost: of the categories of 99 % of the memories, how many have no successor when all are built again. Growing the
 last 1 % in renames none by construction; born are the topics that it founds.
@@ -17,6 +20,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,12 +32,17 @@ from numpy.typing import NDArray
 
 from cached import CachedEmbedder
 from data import DataError, rows
+from scrubjay import Memory
+from scrubjay.config import Settings
 from scrubjay.ingest.topics.build import build
 from scrubjay.ingest.topics.grow import Standing, grow
 from scrubjay.ingest.topics.leaf import Known, Leaf, Topic, unit
+from scrubjay.memory.new import NewMemory
+from scrubjay.memory.scope import Scope
 from scrubjay.providers.embedders.minilm import MiniLmEmbedder
 from scrubjay.providers.embedders.port import Embedder
 from scrubjay.providers.embedders.static import StaticEmbedder
+from scrubjay.store.open import open_store
 from scrubjay.text.tokens import terms
 
 SESSIONS = 30
@@ -146,6 +155,33 @@ def measure(name: str, found: Labelled, embedder: Embedder, *, names: bool) -> M
     )
 
 
+def product(name: str, found: Labelled, models: Sequence[Embedder]) -> list[tuple[str, float, int, int]]:
+    """Return, by state, the agreement of a store's topics with the groups, the topics and the memories in none."""
+    docs, labels = found
+    with (
+        tempfile.TemporaryDirectory(prefix="scrubjay-bench-") as folder,
+        Memory.open(
+            Path(folder) / f"{name}.db", user="reader", settings=Settings(), embedders=models
+        ) as memory,
+    ):
+        ids = [a.id for a in memory.add_many(NewMemory(d["text"], title=d.get("title") or "") for d in docs)]
+        measured = [("sync", *_topics(memory, ids, labels))]
+        memory.embed()
+        return [*measured, ("embed", *_topics(memory, ids, labels))]
+
+
+def _topics(memory: Memory, ids: Sequence[str], labels: Sequence[object]) -> tuple[float, int, int]:
+    store = open_store(memory.status().store)
+    try:
+        with store.reader(Scope("default", "reader")) as reader:
+            topics = {category.id for category in reader.categories() if category.kind == "topic"}
+            home = {edge.src: edge.dst for edge in reader.edges(ids, ["belongs"]) if edge.dst in topics}
+    finally:
+        store.close()
+    given = [home.get(memory_id, memory_id) for memory_id in ids]
+    return agreement(labels, given), len(set(home.values())), len(ids) - len(home)
+
+
 def _growth(leaves: Sequence[Leaf], vectors: NDArray[np.float32]) -> tuple[float, int, int, int]:
     last = set(np.random.default_rng(1).permutation(len(leaves))[: max(1, len(leaves) // 100)].tolist())
     first = [row for row in range(len(leaves)) if row not in last]
@@ -183,12 +219,21 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=("static", "minilm"), default=["static", "minilm"])
     parser.add_argument("--cache", type=Path, help="SQLite file that keeps MiniLM's vectors")
     parser.add_argument("--names", action="store_true", help="print each category")
+    parser.add_argument("--product", action="store_true", help="measure through a store instead")
     chosen = parser.parse_args()
     known = sets(chosen.data)
     if unknown := set(chosen.sets) - set(known):
         raise DataError(
             f"No labels are known for {', '.join(sorted(unknown))}; for {', '.join(known)} they are."
         )
+    if chosen.product:
+        finer: Embedder = MiniLmEmbedder()
+        if chosen.cache:
+            finer = CachedEmbedder(finer, chosen.cache)
+        for name in chosen.sets:
+            for state, agreed, topics, alone in product(name, known[name](), [StaticEmbedder(), finer]):
+                print(f"{name:14} {state:6} ARI {agreed:.3f}, {topics} topics, {alone} in none", flush=True)
+        return
     print("set            model                  n groups   ARI topics themes alone  build  grow  lost born")
     for model in chosen.models:
         embedder: Embedder = StaticEmbedder() if model == "static" else MiniLmEmbedder()

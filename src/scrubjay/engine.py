@@ -389,7 +389,7 @@ class Memory:
         from scrubjay.ingest.backfill import backfill
 
         desk = self._desk
-        return backfill(
+        done = backfill(
             desk.store,
             desk.scope,
             desk.lineup.backfilled(),
@@ -397,6 +397,11 @@ class Memory:
             seconds=seconds,
             progress=progress,
         )
+        if done.embedded and not done.waiting:
+            from scrubjay.wiring.weaving import organise_finer
+
+            organise_finer(desk)
+        return done
 
     def rebuild(self, *, progress: Callable[[Progress], None] | None = None) -> Summary:
         """Make every memory anew from what is stored, beside the old ones, and switch at once."""

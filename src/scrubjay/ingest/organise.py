@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.ingest.shelve import Shelves, directions
+from scrubjay.ingest.shelve import Shelves, directions, unit_rows
 from scrubjay.ingest.topics.build import build
 from scrubjay.ingest.topics.leaf import Known, Leaf, Topic
 from scrubjay.ingest.worth import worth
 from scrubjay.memory.categories import Category
 from scrubjay.memory.dates import now_micros
+from scrubjay.memory.edges import Edge
 from scrubjay.memory.ids import category_id
 from scrubjay.memory.records import Record
 from scrubjay.memory.scope import Scope
@@ -79,10 +81,19 @@ def due(store: Store, scope: Scope, key: str, base: Embedder, written: int, *, p
     return now >= FEWEST and grown
 
 
-def organise(store: Store, scope: Scope, key: str, base: Embedder) -> int:
-    """Find the topics of one key anew and put every memory of it under the one it is nearest to.
+def organise(store: Store, scope: Scope, key: str, base: Embedder, finer: Sequence[Embedder] = ()) -> int:
+    """Find the topics of one key anew and put every memory of it under its own.
 
-    Nothing that another process adds meanwhile is taken away: only what stood at the beginning is replaced.
+    Memories that topics were found from stay where they were found; the others join the nearest. Nothing that
+    another process adds meanwhile is taken away: only what stood at the beginning is replaced.
+
+    Args:
+        store: Where.
+        scope: Who writes.
+        key: The key.
+        base: The base model: memories join topics by it, now and as they are written.
+        finer: Models that are filled in behind. Topics are found with the first that covers every memory they
+            are found from, else with the base model.
 
     Returns:
         How many topics there are now, themes included.
@@ -92,15 +103,26 @@ def organise(store: Store, scope: Scope, key: str, base: Embedder) -> int:
     with store.reader(scope.seen_with(key)) as reader:
         old = [c for c in reader.categories() if c.key == key and c.kind == "topic"]
         chosen = list(islice(_wordy(reader, key), SAMPLE))
-        found = (
-            build(*_leaves(reader, chosen, base), _known(reader, chosen, old))
-            if len(chosen) >= FEWEST
-            else ()
-        )
+        found: Sequence[Topic] = ()
+        if len(chosen) >= FEWEST:
+            rows = _vectors(reader, chosen, base)
+            assert rows is not None
+            best = next(
+                (v for model in finer if (v := _vectors(reader, chosen, model, whole=True)) is not None), rows
+            )
+            found = build(_leaves(chosen), best, _known(reader, chosen, old))
+            if best is not rows:
+                found = _in_space(found, {record.id: row for row, record in enumerate(chosen)}, rows)
     made, sizes = _categories(store.secret(scope), key, base.model.fingerprint, found, (at, built))
     store.write(scope, [PutCategory(category) for category in made.values()])
+    ids = {category.name: category.id for category in made.values()}
+    placed = {
+        memory: (ids[topic.name], round(weight, 6))
+        for topic in found
+        for memory, weight in zip(topic.members, topic.weights, strict=True)
+    }
     shelves = Shelves([made[topic] for topic in sizes], list(sizes.values()))
-    _reshelve(store, scope, key, base, (shelves, {c.id for c in old} | set(made), at))
+    _reshelve(store, scope, key, base, (shelves, placed, {c.id for c in old} | set(made), at))
     gone = [c.id for c in old if c.id not in made]
     if gone:
         store.write(scope, [DropCategory(category) for category in gone])
@@ -121,17 +143,36 @@ _UNREAD: Final = re.compile(r"<!--.*?-->|(?<=\])\([^()\s]*\)|\b[a-z]{2,9}://\S+|
 """Comments, targets of links, addresses, tags: what no topic is called after."""
 
 
-def _leaves(
-    reader: Reader, records: Sequence[Record], base: Embedder
-) -> tuple[list[Leaf], NDArray[np.float32]]:
+def _leaves(records: Sequence[Record]) -> list[Leaf]:
     leaves = []
     for record in records:
         # An overview is plain text already; of a short memory, marks that are not read are taken out here.
         text = record.overview or _UNREAD.sub(" ", record.content)
         tongue = language(text)
         leaves.append(Leaf(record.id, record.title, text, terms(text, tongue).counts, tongue))
-    codes = reader.vectors(base.model.fingerprint, [record.id for record in records])
-    return leaves, directions([codes.get(record.id) for record in records], base.model.dimensions)
+    return leaves
+
+
+def _vectors(
+    reader: Reader, records: Sequence[Record], model: Embedder, *, whole: bool = False
+) -> NDArray[np.float32] | None:
+    """Return memories' directions by a model; None when all must have one and do not, or nobody knows the model."""
+    if whole and reader.coverage(model.model.fingerprint).covered < len(records):
+        return None
+    codes = reader.vectors(model.model.fingerprint, [record.id for record in records])
+    if whole and len(codes) < len(records):
+        return None
+    return directions([codes.get(record.id) for record in records], model.model.dimensions)
+
+
+def _in_space(topics: Sequence[Topic], place: Mapping[str, int], rows: NDArray[np.float32]) -> list[Topic]:
+    """Return topics with the middle of their members by another model's vectors."""
+    return [
+        replace(topic, centroid=unit_rows(rows[[place[m] for m in topic.members]].sum(0, keepdims=True))[0])
+        if topic.members
+        else topic
+        for topic in topics
+    ]
 
 
 def _known(reader: Reader, records: Sequence[Record], old: Sequence[Category]) -> list[Known]:
@@ -175,10 +216,14 @@ def _categories(
 
 
 def _reshelve(
-    store: Store, scope: Scope, key: str, base: Embedder, known: tuple[Shelves, set[str], int]
+    store: Store,
+    scope: Scope,
+    key: str,
+    base: Embedder,
+    known: tuple[Shelves, Mapping[str, tuple[str, float]], set[str], int],
 ) -> None:
     """Put every memory of a key under its topic; an edge that stays right stays."""
-    shelves, topics, at = known
+    shelves, placed, topics, at = known
     after = ""
     while True:
         with store.reader(scope.seen_with(key)) as reader:
@@ -188,10 +233,16 @@ def _reshelve(
             after = page[-1].id
             own = [r for r in page if r.key == key]
             wanted = [r for r in own if r.status == "active" and worth(r)]
-            codes = reader.vectors(base.model.fingerprint, [r.id for r in wanted])
+            joining = [r for r in wanted if r.id not in placed]
+            codes = reader.vectors(base.model.fingerprint, [r.id for r in joining])
             edges = shelves.edges(
-                wanted, directions([codes.get(r.id) for r in wanted], base.model.dimensions), at
+                joining, directions([codes.get(r.id) for r in joining], base.model.dimensions), at
             )
+            edges += [
+                Edge(r.id, "belongs", placed[r.id][0], key, min(placed[r.id][1], 1.0), at, rule="topic")
+                for r in wanted
+                if r.id in placed
+            ]
             stands = {
                 (e.src, e.dst): e
                 for e in reader.edges([r.id for r in own], ["belongs"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.ingest.organise import due, held, organise
+from scrubjay.ingest.organise import FEWEST, due, held, organise
 from scrubjay.ingest.similar import Nearness
 from scrubjay.ingest.weave import Weaver, Wish
 from scrubjay.wiring.desk import Desk
@@ -29,7 +29,17 @@ def organise_due(desk: Desk, base: Embedder, weaver: Weaver, most: int | None = 
         if most is not None and held(desk.store, desk.scope, key) > most:
             continue
         if due(desk.store, desk.scope, key, base, weaver.written[key], patient=most is None):
-            organise(desk.store, desk.scope, key, base)
+            organise(desk.store, desk.scope, key, base, desk.lineup.backfilled())
+
+
+def organise_finer(desk: Desk) -> None:
+    """Find the topics anew when a finer model has just come to cover every memory."""
+    if "categories" not in desk.settings.connect.stages:
+        return
+    base = desk.lineup.writing()
+    for key in desk.scope.keys:
+        if held(desk.store, desk.scope, key) >= FEWEST:
+            organise(desk.store, desk.scope, key, base, desk.lineup.backfilled())
 
 
 def weaving(desk: Desk, base: Embedder) -> Weaver:
