@@ -263,3 +263,23 @@ def test_two_processes_that_write_and_organise_leave_it_right(settings: Settings
     organise(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
     assert rightly_shelved(memory)
     assert len(members(memory)) >= 100
+
+
+def test_topics_are_found_by_a_finer_model_once_it_covers_all_and_joined_by_the_base_model(
+    tmp_path: Path,
+) -> None:
+    base, finer = HashEmbedder(64), HashEmbedder(32)
+    with Memory.open(tmp_path / "m.db", user="ann", embedders=[base, finer]) as memory:
+        for number in range(40):
+            word = ("apple", "engine", "violin", "glacier")[number % 4]
+            memory.add(
+                f"{word} {word} {word} number {number} tells of one {word} after another and of nothing else"
+            )
+        before = {shelf.id for shelf in memory.categories.list(kind="topic")}
+        memory.embed()
+        after = memory.categories.list(kind="topic")
+        with memory._desk.store.reader(memory._desk.scope) as reader:
+            models = {c.model for c in reader.categories() if c.centroid}
+    assert before
+    assert after
+    assert models == {base.model.fingerprint}
