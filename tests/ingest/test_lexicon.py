@@ -7,10 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from scrubjay.ingest.lexicon import Lexicon
+from scrubjay.ingest.lexicon import Lexicon, Lexicons, lexicon
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.records import Record
-from scrubjay.testing.store_samples import concept, memory
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Store
+from scrubjay.store.changes import PutConcept
+from scrubjay.store.open import open_store
+from scrubjay.testing.store_samples import concept, memory, write
 
 OWN = "user:ann"
 
@@ -64,7 +68,7 @@ def test_an_alias_that_another_concept_has_does_not_find_the_one_that_comes_late
     if read_before:
         words.references(record("kayak"), 0)
     boat = concept("boat", OWN, aliases=("kayak", "skiff"))
-    words.renew([KAYAK, boat])
+    words = words.renewed([KAYAK, boat])
     assert referred(words, "a kayak") == {KAYAK.id}
     assert referred(words, "a skiff") == {boat.id}
     assert words.means("Kayak") == KAYAK.id
@@ -74,7 +78,7 @@ def test_a_name_goes_before_anothers_alias_whenever_it_comes() -> None:
     boat = concept("boat", OWN, aliases=("kayak",))
     words = Lexicon([boat])
     assert referred(words, "a kayak") == {boat.id}
-    words.renew([boat, KAYAK])
+    words = words.renewed([boat, KAYAK])
     assert referred(words, "a kayak") == {KAYAK.id}
     assert words.means("kayak") == KAYAK.id
 
@@ -86,17 +90,17 @@ def refused(row: Concept, key: str) -> Concept:
 def test_a_refused_concept_is_not_referred_to_whoever_knows_it_still() -> None:
     words = Lexicon([TENT])
     assert referred(words, "a tent") == {TENT.id}
-    words.renew([TENT, refused(TENT, OWN)])
+    words = words.renewed([TENT, refused(TENT, OWN)])
     assert referred(words, "a tent") == set()
     assert referred(Lexicon([TENT, refused(TENT, OWN)]), "a tent") == set()
-    words.renew([TENT, refused(TENT, OWN), refused(KAYAK, OWN)])
+    words = words.renewed([TENT, refused(TENT, OWN), refused(KAYAK, OWN)])
     assert referred(words, "a kayak") == set()
 
 
 def test_a_row_of_another_key_adds_its_names_and_no_second_mention() -> None:
     words = Lexicon([TENT])
     words.references(record("a tent"), 0)
-    words.renew([TENT, replace(TENT, key=OWN, name="tarp")])
+    words = words.renewed([TENT, replace(TENT, key=OWN, name="tarp")])
     (edge,) = words.references(record("a tent"), 0)
     assert (edge.dst, edge.weight) == (TENT.id, 0.5)
     assert referred(words, "a tarp") == {TENT.id}
@@ -114,3 +118,34 @@ def test_what_is_known_is_not_learnt_twice() -> None:
     assert learnt(words, "see [[Kiel Canal]]") == ["Kiel Canal"]
     assert learnt(words, "see [[kiel canal]]") == []
     assert len(referred(words, "the Kiel Canal")) == 1
+
+
+SCOPE = Scope("default", "ann")
+
+
+def now(store: Store, kept: Lexicons) -> Lexicon:
+    with store.reader(SCOPE) as reader:
+        return lexicon(reader, OWN, kept)
+
+
+def test_what_a_call_learnt_is_taken_over_when_the_store_holds_it_and_nothing_else_is_new() -> None:
+    store = open_store("memory://")
+    kept: Lexicons = {}
+    first = now(store, kept)
+    heir = first.grown([KAYAK])
+    first.promise(kept[OWN][0] + 1, [KAYAK], heir)
+    assert now(store, kept) is first
+    write(store, SCOPE, PutConcept(KAYAK))
+    assert now(store, kept) is heir
+    assert referred(now(store, kept), "a kayak") == {KAYAK.id}
+    assert referred(first, "a kayak") == set()
+
+
+@pytest.mark.parametrize("others", [(TENT,), (TENT, KAYAK)], ids=["instead", "beside"])
+def test_what_a_call_learnt_is_given_up_when_something_else_was_written(others: tuple[Concept, ...]) -> None:
+    store = open_store("memory://")
+    kept: Lexicons = {}
+    first = now(store, kept)
+    first.promise(kept[OWN][0] + 1, [KAYAK], first.grown([KAYAK]))
+    write(store, SCOPE, *(PutConcept(replace(row, key=OWN)) for row in others))
+    assert referred(now(store, kept), "a kayak and a tent") == {row.id for row in others}

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from scrubjay.ingest.concepts.discover import Seen, discover
+from scrubjay.ingest.concepts.discover import discover
 from scrubjay.ingest.concepts.match import Matcher
 from scrubjay.ingest.concepts.normal import normal
-from scrubjay.ingest.links import links
+from scrubjay.ingest.told import named_text, seen
 from scrubjay.memory.concepts import Concept, united
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.ids import concept_id
-from scrubjay.memory.records import Record, Where
+from scrubjay.memory.records import Record
 from scrubjay.store.base import Reader
-from scrubjay.text.tokens import TermGroup, groups
 
 MOST: Final = 32
 """Concepts that one memory refers to; more are a list of names, and each would say less."""
-MOST_EARLIER: Final = 500
-"""Stored memories that are looked through for the name of a concept which has just been found."""
 MATCHERS: Final = 8
 """Small automata kept beside the large one before they are made into one."""
+SMALL: Final = 10
+"""Parts of all concepts, one of which they may hold together before the large one is made anew too."""
 
 form = lru_cache(maxsize=4_096)(normal)
 """The normal form of a name; each step of learning a name asks for it again."""
@@ -46,6 +44,8 @@ class Lexicon:
         self._name([row for row in rows if row.id in shown])
         self._name([row for row in rows if row.id not in shown])
         self._matchers: list[Matcher] = []
+        self._recent: list[Concept] = []
+        self._heir: tuple[int, Sequence[Concept], Lexicon] | None = None
         self._refused = Matcher(row for row in rows if row.kind == "refused")
 
     def _name(self, rows: Sequence[Concept]) -> None:
@@ -65,20 +65,33 @@ class Lexicon:
         """Return the id of the concept that a name means, also of one that was taken out, or None."""
         return self._known.get(form(name))
 
-    def fork(self) -> Lexicon:
-        """Return one that knows the same and learns without this one's learning it; automata are shared."""
+    def grown(self, rows: Sequence[Concept]) -> Lexicon:
+        """Return one that finds these too, beside this one, which stays as it is; automata are shared."""
         self._automata()
         found = copy(self)
-        found._by_id, found._known, found._matchers = dict(self._by_id), dict(self._known), [*self._matchers]
+        found._by_id, found._known = dict(self._by_id), dict(self._known)
+        found._matchers, found._recent, found._heir = [*self._matchers], [*self._recent], None
+        found.add(rows)
         return found
 
-    def renew(self, rows: Sequence[Concept]) -> None:
-        """Take over what the store holds now; what was only added costs little."""
+    def promise(self, mark: int, rows: Sequence[Concept], heir: Lexicon) -> None:
+        """Remember what this one will be when these rows are written, and the store's mark will then be this."""
+        self._heir = mark, rows, heir
+
+    def heir(self, reader: Reader, mark: int) -> Lexicon | None:
+        """Return what was promised, if the store holds it: by its mark it then holds nothing else that is new."""
+        if self._heir is None or self._heir[0] != mark:
+            return None
+        _, rows, heir = self._heir
+        held = set(reader.concepts([row.id for row in rows]))
+        return heir if held.issuperset(rows) else None
+
+    def renewed(self, rows: Sequence[Concept]) -> Lexicon:
+        """Return one of what the store holds now; what was only added costs little."""
         held = {row for same in self._by_id.values() for row in same}
         if held <= set(rows):
-            self.add([row for row in rows if row not in held])
-        else:
-            self._set(rows)
+            return self.grown([row for row in rows if row not in held])
+        return Lexicon(rows)
 
     def learn(
         self,
@@ -89,17 +102,32 @@ class Lexicon:
         seen_before: Callable[..., Sequence[int]],
     ) -> list[Concept]:
         """Return the concepts that memories teach, as rows of their key; from now on they are found."""
+        new = self.taught(records, secret, key, at, seen_before)
+        self.add(new)
+        return new
+
+    def taught(
+        self,
+        records: Sequence[Record],
+        secret: bytes,
+        key: str,
+        at: int,
+        seen_before: Callable[..., Sequence[int]],
+    ) -> list[Concept]:
+        """Return the concepts that memories would teach, as rows of their key."""
         found = discover([seen(record) for record in records], seen_before)
-        new: dict[str, Concept] = {}
+        new: list[Concept] = []
+        taken: set[str] = set()
         for item in found:
             named = form(item.name)
-            if named and named not in self._known and not self._taken_out(item.name):
-                identity = concept_id(secret, named)
-                aliases = tuple(sorted({a for a in item.aliases if form(a) not in self._known} - {item.name}))
-                new[identity] = Concept(identity, key, item.name, aliases, item.kind, at)
-                self._name([new[identity]])
-        self.add(list(new.values()))
-        return list(new.values())
+            if named and named not in self._known and named not in taken and not self._taken_out(item.name):
+                aliases = {a for a in item.aliases if form(a) not in self._known and form(a) not in taken}
+                aliases -= {item.name}
+                new.append(
+                    Concept(concept_id(secret, named), key, item.name, tuple(sorted(aliases)), item.kind, at)
+                )
+                taken.update(form(name) for name in (item.name, *aliases))
+        return new
 
     def add(self, rows: Sequence[Concept]) -> None:
         """Find these too."""
@@ -116,6 +144,7 @@ class Lexicon:
         self._by_id |= {row.id: [row] for row in rows}
         self._name(rows)
         if self._matchers:
+            self._recent += rows
             self._matchers.append(Matcher(self._found_by(row) for row in rows))
 
     def _found_by(self, row: Concept) -> Concept:
@@ -124,8 +153,11 @@ class Lexicon:
 
     def _automata(self) -> list[Matcher]:
         """Return the automata, made when first a text is read."""
-        if not 0 < len(self._matchers) <= MATCHERS:
+        if len(self._matchers) > MATCHERS and len(self._recent) * SMALL < len(self._by_id):
+            self._matchers[1:] = [Matcher(self._found_by(row) for row in self._recent)]
+        elif not 0 < len(self._matchers) <= MATCHERS:
             self._matchers = [Matcher(united(row for same in self._by_id.values() for row in same))]
+            self._recent = []
         return self._matchers
 
     def _taken_out(self, name: str) -> bool:
@@ -164,64 +196,13 @@ Lexicons = dict[str, tuple[int, Lexicon]]
 def lexicon(reader: Reader, key: str, kept: Lexicons) -> Lexicon:
     """Return the lexicon of a key's viewers, made anew only when their concepts have changed."""
     mark = reader.concept_mark()
-    if key not in kept:
-        kept[key] = mark, Lexicon(reader.concepts())
-    elif kept[key][0] != mark:
-        words = kept[key][1].fork()  # another thread may read in the one that is kept
-        words.renew(reader.concepts())
-        kept[key] = mark, words
-    return kept[key][1]
-
-
-def seen(record: Record) -> Seen:
-    """Return a memory as discovery reads it."""
-    found = links(record.content) if "[[" in record.content else ()
-    pages = tuple(target.name for target in found if target.rule == "wikilink" and target.name)
-    path = (
-        f"{record.place.source}/{record.place.path}"
-        if record.place is not None
-        else record.session or record.id
-    )
-    return Seen(record.content, record.title, record.heading_path, record.tags, pages, path)
-
-
-def named_text(record: Record) -> str:
-    """Return all that names a memory: the headings it stands under, its text, its tags."""
-    headings = [
-        name for name in dict.fromkeys((*record.heading_path, record.title)) if name not in record.content
-    ]
-    return "\n\n".join((*headings, record.content, *record.tags))
-
-
-def earlier(reader: Reader, rows: Sequence[Concept]) -> list[Record]:
-    """Return stored memories that may name concepts which have just become known."""
-    tongues = reader.languages()
-    if not tongues:
-        return []
-    found: dict[str, None] = {}
-    # In its normal form: "docker-compose" is also meant where "Docker Compose" stands.
-    for name in {form(name) for row in rows for name in (row.name, *row.aliases)}:
-        rarest, count = frequency(reader, name, tongues)
-        if rarest is not None:
-            hits = reader.words([rarest], Where()).top(min(count, MOST_EARLIER))
-            found |= dict.fromkeys(hit.id for hit in hits)
-    return list(reader.get(list(found)).values())
-
-
-def frequency(reader: Reader, name: str, tongues: Sequence[str]) -> tuple[TermGroup | None, int]:
-    """Return the rarest word of a name and how many stored memories hold it; None and 0 where one is in none."""
-    rarest, least = None, 0
-    for group in groups(name, tongues):
-        (count,) = reader.frequencies([group])
-        if count == 0:
-            return None, 0
-        if rarest is None or count < least:
-            rarest, least = group, count
-    return rarest, least
-
-
-def told_before(records: Sequence[Record], names: Sequence[str]) -> list[int]:
-    """Return how many of some memories hold each of these names."""
-    matcher = Matcher(Concept(str(number), "", name) for number, name in enumerate(names))
-    held = Counter(mention.concept for record in records for mention in matcher.match(named_text(record)))
-    return [held[str(number)] for number in range(len(names))]
+    held = kept.get(key)
+    if held is None:
+        words = Lexicon(reader.concepts())
+    elif held[0] == mark:
+        return held[1]
+    else:
+        heir = held[1].heir(reader, mark)
+        words = heir if heir is not None else held[1].renewed(reader.concepts())
+    kept[key] = mark, words
+    return words

@@ -12,9 +12,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from scrubjay.ingest.lexicon import Lexicon, Lexicons, earlier, frequency, lexicon, told_before
+from scrubjay.ingest.lexicon import Lexicon, Lexicons, lexicon
 from scrubjay.ingest.shelve import Shelves, directions
 from scrubjay.ingest.similar import Nearness, Neighbours
+from scrubjay.ingest.told import Before, earlier
 from scrubjay.ingest.worth import worth
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.dates import now_micros
@@ -62,7 +63,9 @@ class Weaver:
         self._fingerprint = fingerprint
         self._secret = store.secret(scope)
         self._lexicons = lexicons
+        self._shared: Lexicons = {}
         self._words: dict[str, Lexicon] = {}
+        self._taught: dict[str, list[Concept]] = {}
         self._concepts: list[Change] = []
         self._earlier: list[Change] = []
         self._neighbours = Neighbours(fingerprint, wish.nearness)
@@ -89,14 +92,16 @@ class Weaver:
         at = now_micros()
         for key, same in _by_key(records).items():
             with self._store.reader(self._scope.seen_with(key)) as reader:
-                if key not in self._words:
-                    # Its own from here on: should the write fail, what it learnt is not known after all.
-                    self._words[key] = lexicon(reader, key, self._lexicons).fork()
+                words = self._known(reader, key)
                 before = list(reader.get([r.id for r in same if r.id in stored]).values()) if stored else []
-                known = _Before(reader, before)
-                new = self._words[key].learn(same, self._secret, key, at, known.count)
+                new = words.taught(same, self._secret, key, at, Before(reader, before).count)
             self._concepts += [PutConcept(concept) for concept in new]
             if new:
+                # The call's own: should the write fail, nobody else takes them for known.
+                self._words[key] = words.grown(new)
+                self._taught.setdefault(key, []).extend(new)
+                mark, shared = self._shared[key]
+                shared.promise(mark + len(self._taught[key]), self._taught[key], self._words[key])
                 self._look_back(new, key, at)
 
     def changes(
@@ -129,10 +134,15 @@ class Weaver:
         after.append(PutEdges(tuple(edges), tuple(renewed), FOUND))
         return before, after
 
-    def _references(self, reader: Reader, key: str, same: Sequence[Prepared], at: int) -> list[Edge]:
+    def _known(self, reader: Reader, key: str) -> Lexicon:
         if key not in self._words:
-            self._words[key] = lexicon(reader, key, self._lexicons).fork()
-        named = [edge for memory in same for edge in self._words[key].references(memory.record, at)]
+            self._words[key] = lexicon(reader, key, self._lexicons)
+            self._shared[key] = reader.concept_mark(), self._words[key]
+        return self._words[key]
+
+    def _references(self, reader: Reader, key: str, same: Sequence[Prepared], at: int) -> list[Edge]:
+        words = self._known(reader, key)
+        named = [edge for memory in same for edge in words.references(memory.record, at)]
         self.linked += len(named)
         return named
 
@@ -162,24 +172,6 @@ class Weaver:
             if edges:
                 self.linked += len(edges)
                 self._earlier.append(PutEdges(edges))
-
-
-class _Before:
-    """What is stored already and speaks for a name."""
-
-    def __init__(self, reader: Reader, replaced: Sequence[Record]) -> None:
-        """Args: what a key's viewers see, and what of it is about to be written anew: it does not count twice."""
-        self._reader = reader
-        self._replaced = replaced
-        self._tongues = reader.languages() or ("en",)
-
-    def count(self, names: Sequence[str]) -> list[int]:
-        """Return how many stored memories hold every word of each name, at most."""
-        held = [frequency(self._reader, name, self._tongues)[1] for name in names]
-        if not self._replaced:
-            return held
-        again = told_before(self._replaced, names)
-        return [max(0, count - twice) for count, twice in zip(held, again, strict=True)]
 
 
 def _by_key(records: Sequence[Record]) -> dict[str, list[Record]]:

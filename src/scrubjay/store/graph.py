@@ -31,7 +31,10 @@ class GraphReader(Protocol):
         ...
 
     def concept_mark(self) -> int:
-        """Return a number that differs whenever `concepts` would, within one store and one scope."""
+        """Return a number that differs whenever `concepts` would, within one store and one scope.
+
+        It grows by one with each row of a visible key that is put, and never falls.
+        """
         ...
 
     def categories(self) -> list[Category]:

@@ -145,6 +145,18 @@ class ConceptsContract:
         write(store, ann, PutMemory(memory("m", MINE)))
         assert _mark(store, ann) == before
 
+    def test_a_mark_grows_by_one_with_each_row_that_is_put(
+        self, store: Store, ann: Scope, bob: Scope
+    ) -> None:
+        """Whoever puts n rows and finds it n greater knows that nothing else changed."""
+        write(store, ann, PutConcept(FULL))
+        own, others = _mark(store, ann), _mark(store, bob)
+        write(store, ann, PutConcept(concept("nut", MINE)), PutConcept(concept("oak", "public")))
+        write(store, ann, PutConcept(concept("nut", MINE)))
+        assert (_mark(store, ann) - own, _mark(store, bob) - others) == (3, 1)
+        write(store, ann, DropConcept(con("nut"), MINE))
+        assert _mark(store, ann) > own + 3
+
     def test_a_failed_write_leaves_the_mark_or_the_concepts(self, store: Store, ann: Scope) -> None:
         """A mark that was handed out means what it meant."""
         write(store, ann, PutConcept(FULL))
