@@ -122,7 +122,8 @@ def organise(store: Store, scope: Scope, key: str, base: Embedder, finer: Sequen
         for memory, weight in zip(topic.members, topic.weights, strict=True)
     }
     shelves = Shelves([made[topic] for topic in sizes], list(sizes.values()))
-    _reshelve(store, scope, key, base, (shelves, placed, {c.id for c in old} | set(made), at))
+    topics = {c.id for c in old} | set(made) if old else set()  # where none were, nothing belongs to one
+    _reshelve(store, scope, key, base, (shelves, placed, topics, at))
     gone = [c.id for c in old if c.id not in made]
     if gone:
         store.write(scope, [DropCategory(category) for category in gone])
@@ -243,11 +244,8 @@ def _reshelve(
                 for r in wanted
                 if r.id in placed
             ]
-            stands = {
-                (e.src, e.dst): e
-                for e in reader.edges([r.id for r in own], ["belongs"])
-                if e.dst in topics and e.origin == "found"
-            }
+            members = reader.edges([r.id for r in own], ["belongs"]) if topics else []
+            stands = {(e.src, e.dst): e for e in members if e.dst in topics and e.origin == "found"}
         new = {(edge.src, edge.dst): edge for edge in edges}
         gone = tuple((src, "belongs", dst) for src, dst in stands if (src, dst) not in new)
         fresh = tuple(
