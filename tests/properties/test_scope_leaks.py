@@ -13,7 +13,7 @@ from scope_world import LONG_AGO
 
 from scrubjay import Memory
 from scrubjay.config import Notes, Settings, load
-from scrubjay.ingest import organise
+from scrubjay.ingest import lookback, organise
 from scrubjay.memory.reports import Progress
 from scrubjay.memory.scope import Scope
 from scrubjay.store.inmemory.store import InMemoryStore
@@ -133,6 +133,21 @@ def test_who_rebuilds_leaves_the_notes_of_others_where_they_stand(
     bob.rebuild()
     assert [(shelf.name, shelf.memories) for shelf in bob.categories.list()] == before
     assert ("d1", 3) in before
+
+
+def test_how_much_i_hold_does_not_decide_what_a_shared_name_is_found_in(
+    opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a small store every memory is read, in a large one those that hold the word: small is what others see."""
+    monkeypatch.setattr(lookback, "LITTLE", 5)
+    ann, bob = opened(ANN), opened(BOB)
+    for number in range(6):
+        ann.add(f"My own note number {number}.")
+    tagged = ann.add("The old wall of the garden.", tags=["quince"], visibility="public")
+    for one in ann.concepts.list():  # the tag is known already; what is given must find it anew
+        ann.concepts.remove(one.name)
+    ann.concepts.add("Quince", visibility="public")
+    assert [place.id for place in bob.concepts.show("Quince").memories] == [tagged.id]
 
 
 @pytest.mark.parametrize("rebuilt", [False, True])

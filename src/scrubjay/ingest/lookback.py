@@ -57,18 +57,20 @@ def look_back(store: Store, scope: Scope, rows: Sequence[Concept], kept: Lexicon
     words: dict[str, Lexicon] = {}
     linked = 0
     at = now_micros()
-    for records in _memories(store, scope, names):
-        edges: list[Edge] = []
-        for record in records:
-            for key in _seen_under(record.key, keys, scope):
-                if key not in words:
-                    with store.reader(scope.seen_with(key)) as reader:
-                        words[key] = lexicon(reader, key, kept)
-                edges += [e for e in words[key].references(record, at, key) if e.dst in concepts]
-        edges, fresh = _missing(store, scope, edges)
-        linked += fresh
-        for first in range(0, len(edges), PUT_AT_ONCE):
-            store.write(scope, [PutEdges(tuple(edges[first : first + PUT_AT_ONCE]))])
+    for key in scope.keys:
+        viewer = scope.seen_with(key)
+        for records in _memories(
+            store, viewer, names
+        ):  # chosen among what the edge's viewers see, as it is judged
+            bearing = [record for record in records if key in _seen_under(record.key, keys, scope)]
+            if bearing and key not in words:
+                with store.reader(viewer) as reader:
+                    words[key] = lexicon(reader, key, kept)
+            found = [e for r in bearing for e in words[key].references(r, at, key) if e.dst in concepts]
+            edges, fresh = _missing(store, scope, found)
+            linked += fresh
+            for first in range(0, len(edges), PUT_AT_ONCE):
+                store.write(scope, [PutEdges(tuple(edges[first : first + PUT_AT_ONCE]))])
     return linked
 
 
