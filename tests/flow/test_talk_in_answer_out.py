@@ -14,7 +14,6 @@ from scrubjay import Memory
 from scrubjay.errors import InputError
 from scrubjay.testing.hash_embedder import HashEmbedder
 
-
 SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 
 

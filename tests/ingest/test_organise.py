@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
+from pathlib import Path
 
 import pytest
 from notes_folder import Notes
@@ -268,7 +269,7 @@ def test_two_processes_that_write_and_organise_leave_it_right(settings: Settings
 def test_topics_are_found_by_a_finer_model_once_it_covers_all_and_joined_by_the_base_model(
     tmp_path: Path,
 ) -> None:
-    base, finer = HashEmbedder(64), HashEmbedder(32)
+    base, finer = HashEmbedder(64), HashEmbedder(32, name="finer")
     with Memory.open(tmp_path / "m.db", user="ann", embedders=[base, finer]) as memory:
         for number in range(40):
             word = ("apple", "engine", "violin", "glacier")[number % 4]

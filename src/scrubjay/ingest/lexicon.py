@@ -11,6 +11,7 @@ from typing import Final
 from scrubjay.ingest.concepts.discover import discover
 from scrubjay.ingest.concepts.match import Matcher
 from scrubjay.ingest.concepts.normal import normal
+from scrubjay.ingest.concepts.plural import other_number
 from scrubjay.ingest.told import named_text, seen
 from scrubjay.memory.concepts import Concept, united
 from scrubjay.memory.edges import Edge
@@ -120,7 +121,9 @@ class Lexicon:
         taken: set[str] = set()
         for item in found:
             named = form(item.name)
-            if named and named not in self._known and named not in taken and not self._taken_out(item.name):
+            # A name in the other number is found already by the one that is known.
+            known = any(name in self._known or name in taken for name in (named, other_number(named)))
+            if named and not known and not self._taken_out(item.name):
                 aliases = {a for a in item.aliases if form(a) not in self._known and form(a) not in taken}
                 aliases -= {item.name}
                 new.append(

@@ -258,7 +258,9 @@ class ScopesContract:
             ]
             assert {w.before for w in reader.waiting(F, 9)} == {""}
             assert reader.counts().memories == 2
-        with store.reader(ann) as reader:  # who sees both must not mix them: what is embedded is seen by others
+        with store.reader(
+            ann
+        ) as reader:  # who sees both must not mix them: what is embedded is seen by others
             assert {w.before for w in reader.waiting(F, 9)} == {""}
         write(store, bob, PutDocument(document("shared", "s.md"), (), (), (sample_id("jay open"),)))
         with store.reader(ann) as reader:

@@ -62,3 +62,13 @@ def plural(form: str) -> str:
     """Return a normal form with its last word in the plural, or itself where it has none."""
     change = ending(form[form.rfind(" ") + 1 :])
     return form[: len(form) - change[0]] + change[1] if change and change[1].endswith("s") else form
+
+
+def other_number(form: str) -> str:
+    """Return a normal form with its last word in the other number; the form itself where there is none.
+
+    >>> other_number("rust crates"), other_number("crate"), other_number("aws")
+    ('rust crate', 'crates', 'aws')
+    """
+    change = ending(form[form.rfind(" ") + 1 :])
+    return form[: len(form) - change[0]] + change[1] if change else form

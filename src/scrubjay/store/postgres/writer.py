@@ -263,7 +263,9 @@ class Writer:
         tenant = self._tenant.number
         nums = self._numbers(ids)
         held = self._all(
-            "SELECT content, key, terms FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[])", tenant, nums
+            "SELECT content, key, terms FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[])",
+            tenant,
+            nums,
         )
         for content, key, _ in held:
             mark = (tenant, tombstone_hash(self._tenant.secret, content, key))

@@ -285,7 +285,9 @@ class Writer:
         nums = self._numbers(ids)
         touched: set[int] = set()
         for num in nums:
-            content, key = self._db.execute("SELECT content, key FROM memory WHERE num = ?", (num,)).fetchone()
+            content, key = self._db.execute(
+                "SELECT content, key FROM memory WHERE num = ?", (num,)
+            ).fetchone()
             mark = tombstone_hash(self._tenant.secret, content, key)
             self._db.execute("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", (self._tenant.number, mark))
             touched |= terms.of(self._db, num)
