@@ -325,13 +325,13 @@ class Memory:
         return add(self._desk, memories)
 
     def forget(self, ids: str | Sequence[str]) -> Forgotten:
-        """Remove memories for good: text, vectors, index, cache.
+        """Remove memories for good: text, vectors, index, cache, and names and digests that rest on them.
 
         A keyed hash keeps `sync` from bringing them back; files are not edited, their lines are named.
         """
-        from scrubjay.ingest.forget import forget
+        from scrubjay.wiring.forgetting import forget
 
-        return forget(self._desk.store, self._desk.scope, [ids] if isinstance(ids, str) else list(ids))
+        return forget(self._desk, [ids] if isinstance(ids, str) else list(ids))
 
     @property
     def concepts(self) -> Concepts:

@@ -1,16 +1,49 @@
-"""Forget: ids -> gone for good, and where the words still stand."""
+"""Forget: ids -> gone for good, with what would still tell of them, and where the words still stand.
+
+A concept that was found in forgotten texts alone goes with them. So does a category whose name or digest says
+what they said: its key, or its source, is told to the caller, to be sorted anew.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
 
+from scrubjay.memory.categories import Category
+from scrubjay.memory.records import Record, Source
 from scrubjay.memory.reports import Forgotten
 from scrubjay.memory.scope import Scope
+from scrubjay.memory.tree import path
 from scrubjay.store.base import Store
-from scrubjay.store.changes import Forget
+from scrubjay.store.changes import Change, DropCategory, DropConcept, Forget
+from scrubjay.text.tokens import groups
+
+RUN: Final = 4
+"""Words in a row that a digest shares with a memory when it was taken from it."""
+MOST_WORDS: Final = 400
+"""Words of one category that are looked up: its digest has 150."""
+_WORD: Final = re.compile(r"\w+")
 
 
-def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Forgotten:
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What forgetting did.
+
+    Attributes:
+        report: For who asked.
+        keys: Visibility keys whose topics lost one that told of what is forgotten.
+        sources: Sources whose places did.
+    """
+
+    report: Forgotten
+    keys: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+
+
+def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
     """Remove memories with their vectors, postings and cached texts, and keep only keyed hashes.
 
     A synced file is not edited: its lines are named, and the next sync leaves the passage out as long as
@@ -18,15 +51,70 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Forgotten:
     """
     with store.reader(scope) as reader:
         records = reader.get(ids)
-        roots = {source.id: source.root for source in reader.sources()}
+        sources = {source.id: source for source in reader.sources()}
     still = []
     for record in records.values():
         place = record.place
-        if place is not None and place.source in roots:
-            still.append(f"{roots[place.source]}/{place.path}:{place.line_start}-{place.line_end}")
+        if place is not None and place.source in sources:
+            root = sources[place.source].root
+            still.append(f"{root}/{place.path}:{place.line_start}-{place.line_end}")
     gone = tuple(memory for memory in dict.fromkeys(ids) if memory in records)
+    told: list[Category] = []
     if gone:
-        store.write(scope, [Forget(gone)], durable=True)
-    return Forgotten(
+        told = _telling(store, scope, records)
+        changes: list[Change] = [Forget(gone), *_concepts(store, scope, records)]
+        store.write(scope, [*changes, *(DropCategory(category.id) for category in told)], durable=True)
+    report = Forgotten(
         gone, tuple(memory for memory in dict.fromkeys(ids) if memory not in records), tuple(still)
     )
+    stood = {record.place.source for record in records.values() if record.place is not None}
+    placed = any(category.kind == "path" for category in told)
+    return Gone(
+        report,
+        tuple(sorted({category.key for category in told if category.kind == "topic"})),
+        tuple(sources[one] for one in sorted(stood & sources.keys())) if placed else (),
+    )
+
+
+def _concepts(store: Store, scope: Scope, records: dict[str, Record]) -> list[Change]:
+    """Return what takes out the concepts that nobody gave and that no other memory refers to, key by key."""
+    with store.reader(scope) as reader:
+        named = {edge.dst for edge in reader.edges(list(records), ["references"])}
+        rows = reader.concepts(sorted(named)) if named else []
+    found: list[Change] = []
+    for row in rows:
+        if row.kind not in ("given", "refused"):
+            with store.reader(scope.seen_with(row.key)) as reader:
+                held = reader.edges([row.id], ["references"], inward=True, limit=len(records) + 1)
+            if all(edge.src in records for edge in held):
+                found.append(DropConcept(row.id, row.key))
+    return found
+
+
+def _telling(store: Store, scope: Scope, records: dict[str, Record]) -> list[Category]:
+    """Return the categories that hold any of these memories, or stand above one that does, and say what they said."""
+    with store.reader(scope) as reader:
+        by_id = {category.id: category for category in reader.categories()}
+        homes = {edge.dst for edge in reader.edges(list(records), ["belongs"]) if edge.dst in by_id}
+    near = {one.id: one for home in sorted(homes) for one in path(by_id[home], by_id)}
+    return [category for category in near.values() if _tells(store, scope, category, records.values())]
+
+
+def _tells(store: Store, scope: Scope, category: Category, records: Iterable[Record]) -> bool:
+    """Tell whether a category's words are in part those of memories of its key that are to be forgotten."""
+    own = [record for record in records if record.key == category.key]
+    said = "\n".join((category.name, category.abstract, category.overview))
+    texts = [f"{record.content}\n{record.title}" for record in own]
+    runs = set(chain.from_iterable(_runs(text) for text in texts))
+    titles = [record.title.casefold() for record in own if record.title.strip()]
+    if not runs.isdisjoint(_runs(said)) or any(title in said.casefold() for title in titles):
+        return True
+    held = {group for text in texts for group in groups(text)}
+    shared = [group for group in groups(said)[:MOST_WORDS] if group in held]
+    with store.reader(scope.seen_with(category.key)) as reader:
+        return any(count <= len(own) for count in reader.frequencies(shared))
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = _WORD.findall(text.casefold())
+    return {tuple(words[first : first + RUN]) for first in range(len(words) - RUN + 1)}
