@@ -119,9 +119,11 @@ def remake(desk: Desk, progress: Report | None = None) -> Summary:
 
 
 def remove(desk: Desk, source: str) -> None:
-    """Remove a source, what it brought and the categories that its folders made."""
+    """Remove a source, what it brought and the categories that its folders made; of what is left half, topics anew."""
     with desk.store.reader(desk.scope) as reader:
         known = [one for one in reader.sources() if one.id == source]
     for one in known:
         unfile(desk.store, desk.scope, one)
     desk.store.write(desk.scope, [DropSource(source)])
+    base = desk.lineup.writing()
+    organise_due(desk, base, weaving(desk, base))
