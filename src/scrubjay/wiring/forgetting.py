@@ -1,0 +1,34 @@
+"""Forgetting: memories go for good; what told of them is sorted anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scrubjay.ingest import forget as store_path
+from scrubjay.memory.dates import now_micros
+from scrubjay.memory.records import Source
+from scrubjay.memory.reports import Forgotten
+from scrubjay.wiring.desk import Desk
+
+
+def forget(desk: Desk, ids: Sequence[str]) -> Forgotten:
+    """Remove memories; the categories that told of them are made of those that stay."""
+    gone = store_path.forget(desk.store, desk.scope, ids)
+    if "categories" in desk.settings.connect.stages:
+        for source in gone.sources:
+            _file(desk, source)
+        for key in gone.keys:
+            _organise(desk, key)
+    return gone.report
+
+
+def _file(desk: Desk, source: Source) -> None:
+    from scrubjay.ingest.folders import refile
+
+    refile(desk.store, desk.scope, source, now_micros())
+
+
+def _organise(desk: Desk, key: str) -> None:
+    from scrubjay.ingest.organise import organise
+
+    organise(desk.store, desk.scope, key, desk.lineup.writing(), desk.lineup.backfilled())
