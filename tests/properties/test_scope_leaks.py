@@ -150,6 +150,25 @@ def test_how_much_i_hold_does_not_decide_what_a_shared_name_is_found_in(
     assert [place.id for place in bob.concepts.show("Quince").memories] == [tagged.id]
 
 
+@pytest.mark.parametrize("private", [True, False])
+def test_a_page_that_is_shared_later_is_linked_whatever_private_page_bears_its_name(
+    opened: Callable[..., Memory], tmp_path: Path, private: bool
+) -> None:
+    """Its name led its writer elsewhere, so nothing that changed was known to be meant by the shared note."""
+    ann, bob = opened(ANN), opened(BOB)
+    shared = "---\nvisibility: public\n---\n"
+    hub = write(tmp_path / "hub.md", f"{shared}# Hub\n\nSee [[plan]].\n")
+    plan = write(tmp_path / "sub" / "plan.md", "# Plan\n\nPlant the quince.\n")
+    if private:
+        write(tmp_path / "plan.md", "# Plan\n\nSell the garden.\n")
+    ann.sync(tmp_path)
+    ids = {file: ann.get(path=file).records[0].id for file in (hub, plan)}
+    assert not [link for link in bob.links(ids[hub]) if link.kind == "links"]
+    write(plan, f"{shared}# Plan\n\nPlant the quince.\n", LONG_AGO + 10)
+    ann.sync(tmp_path)
+    assert [link.id for link in bob.links(ids[hub]) if link.kind == "links"] == [ids[plan]]
+
+
 @pytest.mark.parametrize("rebuilt", [False, True])
 def test_a_shared_line_of_my_diary_is_stemmed_and_embedded_without_the_private_ones(
     settings: Settings, tmp_path: Path, rebuilt: bool

@@ -91,6 +91,7 @@ class Labelled:
         moved_from: Path under which it stood, when it was renamed.
         grows: The fresh passages join those that it holds.
         renewed: Ids of the fresh ones that replace what they said before.
+        shown: Whether some see it now who saw nothing of it before.
     """
 
     document: Document
@@ -100,6 +101,7 @@ class Labelled:
     moved_from: str | None = None
     grows: bool = False
     renewed: tuple[str, ...] = ()
+    shown: bool = False
 
 
 def label(
@@ -137,7 +139,8 @@ def label(
     present = {match.id for match in matches if match is not None}
     dropped = tuple(record.id for record in old if record.id not in present)
     renewed = tuple(memory.record.id for memory in fresh if memory.record.id in present)
-    return Labelled(document, tuple(fresh), tuple(kept), dropped, renewed=renewed)
+    shown = not {record.key for record in records} <= {record.key for record in old}
+    return Labelled(document, tuple(fresh), tuple(kept), dropped, renewed=renewed, shown=shown)
 
 
 def _tongue(records: Sequence[Record], key: str) -> str:

@@ -30,6 +30,7 @@ class Settler:
         self._known = known
         self._resolver = Resolver(source.id, run.scope)
         self._written: set[str] = set()
+        self._shown: set[str] = set()
 
     def note(self, batch: Sequence[Ready]) -> None:
         """Remember what is about to be written."""
@@ -41,6 +42,8 @@ class Settler:
         for one in labelled:
             if one.fresh or one.kept or one.dropped:
                 self._written.add(one.document.path)
+            if one.shown:
+                self._shown.add(one.document.path)
             self._resolver.gather((memory.record for memory in one.fresh), one.renewed)
 
     def going(self, passages: Sequence[str]) -> None:
@@ -72,7 +75,11 @@ class Settler:
                 for path in sorted(self._written & documents.keys()):
                     self._resolver.gather(reader.passages(self._source.id, path))
                 titles = {path: document.title for path, document in self._known.items()}
-                new = [document for path, document in documents.items() if titles.get(path) != document.title]
+                new = [
+                    document
+                    for path, document in documents.items()
+                    if titles.get(path) != document.title or path in self._shown
+                ]
                 self._resolver.came(reader, new, documents)
             found = self._resolver.edges(reader, documents, at)
         ids = list(found)
