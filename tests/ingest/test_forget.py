@@ -145,7 +145,8 @@ def test_when_all_was_forgotten_no_name_of_before_comes_back(memory: Memory) -> 
     memory.add_many(NewMemory(day(n)) for n in range(40))
     old = {category.name for category in categories(memory, "topic")}
     with store_of(memory).reader(scope_of(memory)) as reader:
-        memory.forget([record.id for record in everything(reader)])
+        ids = [record.id for record in everything(reader)]
+    memory.forget(ids)
     assert old
     assert said(memory) == ""
     memory.add_many(NewMemory(day(n)[::-1]) for n in range(40))
