@@ -11,8 +11,8 @@ the first ``SESSIONS``). Folders and packages are other cuts than subjects are, 
 With ``--product`` the same through the product: the memories are added to a store, and their topics are read from it
 after they were added (``sync``) and after the backfill (``embed``).
 
-Lost: of the categories of 99 % of the memories, how many have no successor when all are built again. Growing the
-last 1 % in renames none by construction; born are the topics that it founds.
+Lost: of the categories of 99 % of the memories, how many have no successor when all are built again. Memories that
+join as they are written rename none by construction.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from data import DataError, rows
 from scrubjay import Memory
 from scrubjay.config import Settings
 from scrubjay.ingest.topics.build import build
-from scrubjay.ingest.topics.grow import Standing, grow
 from scrubjay.ingest.topics.leaf import Known, Leaf, Topic, unit
 from scrubjay.memory.new import NewMemory
 from scrubjay.memory.scope import Scope
@@ -62,10 +61,8 @@ class Measured:
     themes: int
     alone: int
     build_ms: float
-    grow_ms: float
     lost: int
     categories: int
-    born: int
 
 
 def sets(data: Path) -> dict[str, Callable[[], Labelled]]:
@@ -132,7 +129,7 @@ def measure(name: str, found: Labelled, embedder: Embedder, *, names: bool) -> M
     built = time.perf_counter() - start
     home = {member: number for number, topic in enumerate(topics) for member in topic.members}
     given = [home.get(leaf.id, leaf.id) for leaf in leaves]
-    grown, lost, categories, born = _growth(leaves, vectors)
+    lost, categories = _lost(leaves, vectors)
     if names:
         for topic in topics:
             print(
@@ -148,10 +145,8 @@ def measure(name: str, found: Labelled, embedder: Embedder, *, names: bool) -> M
         sum(not topic.members for topic in topics),
         len(docs) - len(home),
         1e3 * built,
-        1e3 * grown,
         lost,
         categories,
-        born,
     )
 
 
@@ -182,7 +177,7 @@ def _topics(memory: Memory, ids: Sequence[str], labels: Sequence[object]) -> tup
     return agreement(labels, given), len(set(home.values())), len(ids) - len(home)
 
 
-def _growth(leaves: Sequence[Leaf], vectors: NDArray[np.float32]) -> tuple[float, int, int, int]:
+def _lost(leaves: Sequence[Leaf], vectors: NDArray[np.float32]) -> tuple[int, int]:
     last = set(np.random.default_rng(1).permutation(len(leaves))[: max(1, len(leaves) // 100)].tolist())
     first = [row for row in range(len(leaves)) if row not in last]
     before = build([leaves[row] for row in first], vectors[first])
@@ -190,20 +185,8 @@ def _growth(leaves: Sequence[Leaf], vectors: NDArray[np.float32]) -> tuple[float
         Known(f"cat_{n:016x}", one.name, _members(one, before), not one.members)
         for n, one in enumerate(before)
     ]
-    standing = [
-        Standing(old.id, old.name, one.centroid, len(one.members))
-        for old, one in zip(known, before, strict=True)
-        if one.members
-    ]
-    placed = {member for topic in before for member in topic.members}
-    apart = [row for row in range(len(leaves)) if leaves[row].id not in placed]
-    fresh = {leaves[row].id for row in last}
-    start = time.perf_counter()
-    growth = grow(standing, [leaves[row] for row in apart], vectors[apart], fresh=fresh, total=len(leaves))
-    seconds = time.perf_counter() - start
-    assert {category for _, category, _ in growth.joined} <= {one.id for one in standing}
     after = build(leaves, vectors, known)
-    return seconds, len(known) - sum(one.id is not None for one in after), len(known), len(growth.born)
+    return len(known) - sum(one.id is not None for one in after), len(known)
 
 
 def _members(topic: Topic, topics: Sequence[Topic]) -> frozenset[str]:
@@ -234,7 +217,7 @@ def main() -> None:
             for state, agreed, topics, alone in product(name, known[name](), [StaticEmbedder(), finer]):
                 print(f"{name:14} {state:6} ARI {agreed:.3f}, {topics} topics, {alone} in none", flush=True)
         return
-    print("set            model                  n groups   ARI topics themes alone  build  grow  lost born")
+    print("set            model                  n groups   ARI topics themes alone  build  lost")
     for model in chosen.models:
         embedder: Embedder = StaticEmbedder() if model == "static" else MiniLmEmbedder()
         if model == "minilm" and chosen.cache:
@@ -243,8 +226,7 @@ def main() -> None:
             one = measure(name, known[name](), embedder, names=chosen.names)
             print(
                 f"{one.name:14} {one.model[:20]:20} {one.memories:4} {one.groups:5} {one.agreement:6.3f} {one.topics:5}"
-                f" {one.themes:5} {one.alone:6} {one.build_ms:5.0f}ms {one.grow_ms:3.0f}ms"
-                f" {one.lost:3}/{one.categories:<3} {one.born}",
+                f" {one.themes:5} {one.alone:6} {one.build_ms:5.0f}ms {one.lost:3}/{one.categories}",
                 flush=True,
             )
 

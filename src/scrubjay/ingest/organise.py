@@ -7,16 +7,16 @@ the same however many there are.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence, Set
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.ingest.shelve import Shelves, directions, unit_rows
+from scrubjay.ingest.concepts.common import COMMON
+from scrubjay.ingest.leaves import gather
+from scrubjay.ingest.shelve import Shelves, directions
 from scrubjay.ingest.topics.build import build
-from scrubjay.ingest.topics.leaf import Known, Leaf, Topic
+from scrubjay.ingest.topics.leaf import Known, Topic
 from scrubjay.ingest.worth import worth
 from scrubjay.memory.categories import Category
 from scrubjay.memory.dates import now_micros
@@ -26,13 +26,8 @@ from scrubjay.memory.records import Record
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Store
 from scrubjay.store.changes import Change, DropCategory, DropEdges, PutCategory, PutEdges
-from scrubjay.text.languages import language
-from scrubjay.text.tokens import terms
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from scrubjay.providers.embedders.port import Embedder
 
 FEWEST: Final = 16
@@ -81,6 +76,23 @@ def due(store: Store, scope: Scope, key: str, base: Embedder, written: int, *, p
     return now >= FEWEST and grown
 
 
+def behind(store: Store, scope: Scope, key: str, finer: Sequence[Embedder]) -> bool:
+    """Return whether the topics of a key were found without any of the finer models, or there are none yet.
+
+    What put a memory into a topic is noted with it. Those that came later joined by the base model, so it is
+    enough that one of all topics' nearest members was put there by a finer one.
+    """
+    with store.reader(scope.seen_with(key)) as reader:
+        topics = [c.id for c in reader.categories() if c.key == key and c.kind == "topic" and c.centroid]
+        nearest = reader.edges(topics, ["belongs"], inward=True, limit=1)
+    return {edge.rule for edge in nearest}.isdisjoint(_rule(embedder.model.name) for embedder in finer)
+
+
+def _rule(model: str) -> str:
+    """Return what is noted with a member of a topic that was found by a finer model; empty for the base model."""
+    return f"topic, {model}" if model else "topic"
+
+
 def organise(store: Store, scope: Scope, key: str, base: Embedder, finer: Sequence[Embedder] = ()) -> int:
     """Find the topics of one key anew and put every memory of it under its own.
 
@@ -103,27 +115,25 @@ def organise(store: Store, scope: Scope, key: str, base: Embedder, finer: Sequen
     with store.reader(scope.seen_with(key)) as reader:
         old = [c for c in reader.categories() if c.key == key and c.kind == "topic"]
         chosen = list(islice(_wordy(reader, key), SAMPLE))
+        stands = reader.edges([r.id for r in chosen], ["belongs"]) if old else []  # else nobody belongs
         found: Sequence[Topic] = ()
+        model = ""
         if len(chosen) >= FEWEST:
-            rows = _vectors(reader, chosen, base)
-            assert rows is not None
-            best = next(
-                (v for model in finer if (v := _vectors(reader, chosen, model, whole=True)) is not None), rows
-            )
-            found = build(_leaves(chosen), best, _known(reader, chosen, old))
-            if best is not rows:
-                found = _in_space(found, {record.id: row for row, record in enumerate(chosen)}, rows)
-    made, sizes = _categories(store.secret(scope), key, base.model.fingerprint, found, (at, built))
-    store.write(scope, [PutCategory(category) for category in made.values()])
-    ids = {category.name: category.id for category in made.values()}
-    placed = {
-        memory: (ids[topic.name], round(weight, 6))
-        for topic in found
-        for memory, weight in zip(topic.members, topic.weights, strict=True)
-    }
-    shelves = Shelves([made[topic] for topic in sizes], list(sizes.values()))
-    topics = {c.id for c in old} | set(made) if old else set()  # where none were, nothing belongs to one
-    _reshelve(store, scope, key, base, (shelves, placed, topics, at))
+            told = gather(reader, chosen, base.model, [embedder.model for embedder in finer])
+            found = build(told.leaves, told.vectors, _known(old, stands), finer=told.finer, plain=COMMON)
+            model = told.model
+    made, homes = _categories(store.secret(scope), key, base.model.fingerprint, found, (at, built))
+    edges = [
+        Edge(member, "belongs", home, key, round(weight, 6), at, rule=_rule(model))
+        for home, members in homes.items()
+        for member, weight in members
+    ]
+    topics = {c.id for c in old} | set(made)
+    store.write(scope, [*map(PutCategory, made.values()), *_moves(topics, stands, edges)])
+    if old or len(chosen) == SAMPLE or held(store, scope, key) != built:
+        shelves = Shelves([made[topic] for topic in homes], [len(members) for members in homes.values()])
+        placed = {record.id for record in chosen}
+        _reshelve(store, scope, key, base, (shelves, placed, topics if old else set(), at))
     gone = [c.id for c in old if c.id not in made]
     if gone:
         store.write(scope, [DropCategory(category) for category in gone])
@@ -140,46 +150,10 @@ def _wordy(reader: Reader, key: str) -> Iterator[Record]:
                 yield record
 
 
-_UNREAD: Final = re.compile(r"<!--.*?-->|(?<=\])\([^()\s]*\)|\b[a-z]{2,9}://\S+|<[^<>\n]{1,200}>", re.DOTALL)
-"""Comments, targets of links, addresses, tags: what no topic is called after."""
-
-
-def _leaves(records: Sequence[Record]) -> list[Leaf]:
-    leaves = []
-    for record in records:
-        # An overview is plain text already; of a short memory, marks that are not read are taken out here.
-        text = record.overview or _UNREAD.sub(" ", record.content)
-        tongue = language(text)
-        leaves.append(Leaf(record.id, record.title, text, terms(text, tongue).counts, tongue))
-    return leaves
-
-
-def _vectors(
-    reader: Reader, records: Sequence[Record], model: Embedder, *, whole: bool = False
-) -> NDArray[np.float32] | None:
-    """Return memories' directions by a model; None when all must have one and do not, or nobody knows the model."""
-    if whole and reader.coverage(model.model.fingerprint).covered < len(records):
-        return None
-    codes = reader.vectors(model.model.fingerprint, [record.id for record in records])
-    if whole and len(codes) < len(records):
-        return None
-    return directions([codes.get(record.id) for record in records], model.model.dimensions)
-
-
-def _in_space(topics: Sequence[Topic], place: Mapping[str, int], rows: NDArray[np.float32]) -> list[Topic]:
-    """Return topics with the middle of their members by another model's vectors."""
-    return [
-        replace(topic, centroid=unit_rows(rows[[place[m] for m in topic.members]].sum(0, keepdims=True))[0])
-        if topic.members
-        else topic
-        for topic in topics
-    ]
-
-
-def _known(reader: Reader, records: Sequence[Record], old: Sequence[Category]) -> list[Known]:
+def _known(old: Sequence[Category], stands: Sequence[Edge]) -> list[Known]:
     by_id = {category.id: category for category in old}
     members: dict[str, set[str]] = defaultdict(set)
-    for edge in reader.edges([record.id for record in records], ["belongs"]):
+    for edge in stands:
         if edge.dst in by_id:
             members[edge.dst].add(edge.src)
     themes = {category.parent for category in old if category.parent in by_id}
@@ -191,8 +165,8 @@ def _known(reader: Reader, records: Sequence[Record], old: Sequence[Category]) -
 
 def _categories(
     secret: bytes, key: str, fingerprint: str, topics: Sequence[Topic], when: tuple[int, int]
-) -> tuple[dict[str, Category], dict[str, int]]:
-    """Return topics as categories by id, and how many members those have that hold memories themselves.
+) -> tuple[dict[str, Category], dict[str, list[tuple[str, float]]]]:
+    """Return topics as categories by id, and the members with their weights of those that hold memories.
 
     Two that are born with one name in one key are one.
     """
@@ -201,7 +175,7 @@ def _categories(
     at, built = when
     ids = {t.name: t.id or category_id(secret, (key, "topic", "", t.name)) for t in topics}
     made: dict[str, Category] = {}
-    sizes: dict[str, int] = {}
+    homes: dict[str, list[tuple[str, float]]] = {}
     for topic in topics:
         peak = float(np.abs(topic.centroid).max()) or 1.0
         codes = np.rint(topic.centroid * (127.0 / peak)).astype(np.int8).tobytes() if topic.members else b""
@@ -212,8 +186,8 @@ def _categories(
             fingerprint if codes else "", codes, at, built,
         )  # fmt: skip
         if topic.members:
-            sizes[identity] = len(topic.members)
-    return made, sizes
+            homes[identity] = list(zip(topic.members, topic.weights, strict=True))
+    return made, homes
 
 
 def _reshelve(
@@ -221,9 +195,9 @@ def _reshelve(
     scope: Scope,
     key: str,
     base: Embedder,
-    known: tuple[Shelves, Mapping[str, tuple[str, float]], set[str], int],
+    known: tuple[Shelves, Set[str], Set[str], int],
 ) -> None:
-    """Put every memory of a key under its topic; an edge that stays right stays."""
+    """Put every memory of a key but those that are placed under the topic it is nearest to."""
     shelves, placed, topics, at = known
     after = ""
     while True:
@@ -232,27 +206,21 @@ def _reshelve(
             if not page:
                 return
             after = page[-1].id
-            own = [r for r in page if r.key == key]
+            own = [r for r in page if r.key == key and r.id not in placed]
             wanted = [r for r in own if r.status == "active" and worth(r)]
-            joining = [r for r in wanted if r.id not in placed]
-            codes = reader.vectors(base.model.fingerprint, [r.id for r in joining])
-            edges = shelves.edges(
-                joining, directions([codes.get(r.id) for r in joining], base.model.dimensions), at
-            )
-            edges += [
-                Edge(r.id, "belongs", placed[r.id][0], key, min(placed[r.id][1], 1.0), at, rule="topic")
-                for r in wanted
-                if r.id in placed
-            ]
-            members = reader.edges([r.id for r in own], ["belongs"]) if topics else []
-            stands = {(e.src, e.dst): e for e in members if e.dst in topics and e.origin == "found"}
-        new = {(edge.src, edge.dst): edge for edge in edges}
-        gone = tuple((src, "belongs", dst) for src, dst in stands if (src, dst) not in new)
-        fresh = tuple(
-            edge for pair, edge in new.items() if pair not in stands or stands[pair].weight != edge.weight
-        )
-        changes: list[Change] = [DropEdges(gone)] if gone else []
-        if fresh:
-            changes.append(PutEdges(fresh))
+            codes = reader.vectors(base.model.fingerprint, [r.id for r in wanted])
+            rows = directions([codes.get(r.id) for r in wanted], base.model.dimensions)
+            stands = reader.edges([r.id for r in own], ["belongs"]) if topics else []
+        changes = _moves(topics, stands, shelves.edges(wanted, rows, at))
         if changes:
             store.write(scope, changes)
+
+
+def _moves(topics: Set[str], stands: Sequence[Edge], edges: Sequence[Edge]) -> list[Change]:
+    """Return what makes the members of topics right; an edge that is right stays."""
+    was = {(e.src, e.dst): (e.weight, e.rule) for e in stands if e.dst in topics and e.origin == "found"}
+    new = {(edge.src, edge.dst): edge for edge in edges}
+    gone = tuple((src, "belongs", dst) for src, dst in was if (src, dst) not in new)
+    fresh = tuple(edge for pair, edge in new.items() if was.get(pair) != (edge.weight, edge.rule))
+    changes: list[Change] = [DropEdges(gone)] if gone else []
+    return [*changes, PutEdges(fresh)] if fresh else changes

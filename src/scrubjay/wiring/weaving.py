@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrubjay.ingest.organise import FEWEST, due, held, organise
+from scrubjay.ingest.organise import FEWEST, behind, due, held, organise
 from scrubjay.ingest.similar import Nearness
 from scrubjay.ingest.weave import Weaver, Wish
 from scrubjay.wiring.desk import Desk
@@ -33,13 +33,13 @@ def organise_due(desk: Desk, base: Embedder, weaver: Weaver, most: int | None = 
 
 
 def organise_finer(desk: Desk) -> None:
-    """Find the topics anew when a finer model has just come to cover every memory."""
+    """Find the topics anew that were found before a finer model had come to cover every memory."""
     if "categories" not in desk.settings.connect.stages:
         return
-    base = desk.lineup.writing()
+    base, finer = desk.lineup.writing(), desk.lineup.backfilled()
     for key in desk.scope.keys:
-        if held(desk.store, desk.scope, key) >= FEWEST:
-            organise(desk.store, desk.scope, key, base, desk.lineup.backfilled())
+        if held(desk.store, desk.scope, key) >= FEWEST and behind(desk.store, desk.scope, key, finer):
+            organise(desk.store, desk.scope, key, base, finer)
 
 
 def weaving(desk: Desk, base: Embedder) -> Weaver:

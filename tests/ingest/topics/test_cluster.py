@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scrubjay.ingest.topics.bags import bags
 from scrubjay.ingest.topics.cluster import MOST, cluster, least, sample
-from scrubjay.ingest.topics.features import features
+from scrubjay.ingest.topics.features import COLUMNS, COMMON, features
 from scrubjay.ingest.topics.leaf import Matrix, unit
 from scrubjay.ingest.topics.linkage import linkage
 
@@ -21,7 +24,7 @@ from samples import world
 
 def found(each: int, subjects: int, **more: float) -> tuple[list[set[str]], list[str]]:
     leaves, vectors, labels = world(each, subjects, **more)
-    clusters = cluster(features(vectors, [leaf.terms for leaf in leaves]))
+    clusters = cluster(features(vectors, bags(leaf.terms for leaf in leaves)))
     return [{labels[row] for row in topic} for topic in clusters.topics], labels
 
 
@@ -34,9 +37,9 @@ def test_topics_are_the_subjects_whatever_the_size(each: int, subjects: int) -> 
 
 def test_words_alone_or_vectors_alone_are_enough() -> None:
     leaves, vectors, labels = world()
-    bags = [leaf.terms for leaf in leaves]
-    for rows, words in ((np.zeros_like(vectors), bags), (vectors, [{} for _ in bags])):
-        topics = cluster(features(rows, words)).topics
+    terms = [leaf.terms for leaf in leaves]
+    for rows, words in ((np.zeros_like(vectors), terms), (vectors, [{} for _ in terms])):
+        topics = cluster(features(rows, bags(words))).topics
         assert len(topics) >= 6
         assert all(len({labels[row] for row in topic}) == 1 for topic in topics)
 
@@ -91,3 +94,37 @@ def test_a_large_set_is_sampled_by_its_ids_and_not_by_its_order() -> None:
     assert len(chosen) == MOST
     assert {turned[row] for row in sample(turned)} == chosen
     assert sample(ids[:10]) == list(range(10))
+
+
+def slow_features(bag: dict[str, int], held: dict[str, int], total: int) -> Matrix:
+    row = np.zeros((1, COLUMNS), dtype=np.float32)
+    for term, times in bag.items():
+        if 2 <= held[term] <= max(2, COMMON * total):
+            code = zlib.crc32(term.encode())
+            row[0, code % COLUMNS] += (
+                (1 + math.log(times)) * math.log(total / held[term]) * (1 if code >> 31 else -1)
+            )
+    return unit(row)
+
+
+def test_words_of_all_memories_at_once_are_weighed_as_those_of_each_would_be() -> None:
+    leaves, vectors, _ = world()
+    terms = [dict(leaf.terms) for leaf in leaves]
+    held = {term: sum(term in bag for bag in terms) for bag in terms for term in bag}
+    found = features(np.zeros_like(vectors), bags(terms))[:, vectors.shape[1] :]
+    for row, bag in zip(found, terms, strict=True):
+        np.testing.assert_allclose(row, slow_features(bag, held, len(terms))[0], atol=1e-5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9)), max_size=8), st.data())
+def test_bags_of_some_memories_are_those_memories_in_the_order_asked(
+    given_bags: list[dict[str, int]], data: st.DataObject
+) -> None:
+    rows = data.draw(st.permutations(range(len(given_bags)))) if given_bags else []
+    some = rows[: len(rows) // 2 + 1]
+    kept = bags(given_bags).of(some)
+    found: list[dict[str, int]] = [{} for _ in some]
+    for row, term, times in zip(kept.rows, kept.terms, kept.counts, strict=True):
+        found[row][kept.words[term]] = int(times)
+    assert found == [given_bags[row] for row in some]

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+import pytest
+
+from scrubjay.ingest.topics.bags import bags
 from scrubjay.ingest.topics.leaf import Leaf
-from scrubjay.ingest.topics.name import name, worths
-from scrubjay.ingest.topics.overview import listed, overview
+from scrubjay.ingest.topics.name import name
+from scrubjay.ingest.topics.overview import listed, overview, titles
+from scrubjay.ingest.topics.spell import Said, said
+from scrubjay.ingest.topics.worths import worths
 from scrubjay.text.tokens import terms
 
 
@@ -19,8 +26,18 @@ OTHERS = leaves(
 )
 
 
-def named(group: list[Leaf], taken: tuple[str, ...] = (), others: list[Leaf] = OTHERS) -> str:
-    return name(group, worths([group], others)[0], taken)
+def told(group: list[Leaf], others: list[Leaf] = OTHERS) -> Said:
+    every = [*group, *others]
+    return said(group, worths([range(len(group))], every, bags(leaf.terms for leaf in every))[0])
+
+
+def named(
+    group: list[Leaf],
+    taken: tuple[str, ...] = (),
+    others: list[Leaf] = OTHERS,
+    plain: Collection[str] = frozenset(),
+) -> str:
+    return name(told(group, others), [leaf.title for leaf in group], taken, plain)
 
 
 def test_a_name_keeps_capitals_and_joins_words_that_always_stand_together() -> None:
@@ -38,6 +55,43 @@ def test_function_words_numbers_and_hashes_are_no_names() -> None:
         f"with 2024 {blob} from tulips", f"with 2024 {blob} from tulips", f"with 2024 {blob} the tulips"
     )
     assert named(group) == "tulips"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "https://example.org/tulip-index",
+        "garden/beds/rows.md",
+        "index.md",
+        "ch21-web-server",
+        "benefits-pay-perks",
+        "CVE-2020-7731",
+        "dnrhbauihkhjs5ag6vszsme45a",
+        "bed_number_two",
+        "querySelectorAll",
+        "Config::build",
+        "type:: Feature",
+        "width=200",
+        "ann@example.org",
+        "can't",
+    ],
+)
+def test_what_nobody_wrote_as_a_word_is_no_name(written: str) -> None:
+    group = leaves(*(f"{written} tulips {written}" for _ in range(3)))
+    assert {"tulips"} <= set(named(group).split(", ")) <= {"tulips", "Feature"}
+
+
+@pytest.mark.parametrize(
+    "written", ["Node.js", "C++", "C#", "UTF-8", "macOS", "note-taking", "O'Reilly", "AI"]
+)
+def test_names_with_marks_in_them_are_words(written: str) -> None:
+    assert named(leaves(*(f"Of {written}, and on ({written})." for _ in range(3)))) == written
+
+
+def test_words_that_name_nothing_are_given_and_passed_over() -> None:
+    group = leaves("following tulips", "following tulips")
+    assert named(group) == "following, tulips"
+    assert named(group, plain={"following"}) == "tulips"
 
 
 def test_forms_of_one_word_are_named_once() -> None:
@@ -74,13 +128,32 @@ def test_l0_lists_central_titles_and_l1_telling_sentences() -> None:
         Leaf("b", "Feeding", "Compost feeds tulips.", terms("tulips compost").counts),
         Leaf("c", "planting", "It was late.", terms("late").counts),
     ]
-    brief, long = overview("tulips", group, worths([group], OTHERS)[0])
+    brief, long = overview("tulips", group, told(group))
     assert brief == "tulips: Planting; Feeding"
     assert long == "Tulips need compost. Compost feeds tulips."
 
 
+def titled(*some: str) -> list[Leaf]:
+    return [Leaf(f"m{n}", title, "Text says something.", {}) for n, title in enumerate(some)]
+
+
+def test_titles_that_are_nearly_one_or_only_a_files_name_are_listed_once_or_not_at_all() -> None:
+    group = titled(
+        "Week 2", "ch17-04-streams.md", "Week 5 goals", "[[Seeds]] of _oak_", "seeds of oak", "a/b/c"
+    )
+    assert list(titles("trees", group)) == ["Week 2", "Seeds of oak"]
+
+
+def test_titles_that_stand_in_many_topics_come_last() -> None:
+    assert list(titles("trees", titled("Usage", "Oak"), {"usage"})) == ["Oak", "Usage"]
+
+
+def test_where_only_files_have_names_first_sentences_stand_for_titles() -> None:
+    assert list(titles("trees", titled("a.md", "b.md"))) == ["Text says something"]
+
+
 def test_a_list_of_titles_fits_its_room() -> None:
-    titles = [f"title number {number} of many" for number in range(50)]
-    assert terms(listed("name", titles)).length <= 30
-    assert terms(listed("word " * 50, titles)).length <= 30
-    assert terms(listed("name", titles, 120)).length > 100
+    many = [f"title number {number} of many" for number in range(50)]
+    assert terms(listed("name", many)).length <= 30
+    assert terms(listed("word " * 50, many)).length <= 30
+    assert terms(listed("name", many, 120)).length > 100

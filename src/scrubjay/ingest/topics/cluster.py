@@ -73,7 +73,8 @@ def cluster(rows: Matrix) -> Clusters:
     points = np.flatnonzero(np.any(rows != 0, axis=1))
     if len(points) < 4:  # two topics of two
         return Clusters()
-    similarity = rows[points] @ rows[points].T
+    some = rows[points]
+    similarity = some @ some.T  # of one array with itself: half the work
     graph = _graph(similarity)
     merges = linkage(similarity)
     fine, coarse = _cuts(merges, graph)
@@ -99,10 +100,12 @@ def _graph(similarity: Matrix) -> list[dict[int, float]]:
     edges: list[dict[int, float]] = [{} for _ in similarity]
     own = similarity.copy()
     np.fill_diagonal(own, -np.inf)
-    nearest = np.argsort(-own, axis=1, kind="stable")[:, :NEIGHBOURS]
-    for point, others in enumerate(nearest):
-        for other in others.tolist():
-            weight = float(own[point, other])
+    everyone = np.arange(len(own))
+    for _ in range(min(NEIGHBOURS, len(own) - 1)):
+        nearest = own.argmax(axis=1)  # of equal ones the first
+        weights = own[everyone, nearest]
+        own[everyone, nearest] = -np.inf
+        for point, other, weight in zip(everyone.tolist(), nearest.tolist(), weights.tolist(), strict=True):
             if weight > 0:
                 edges[point][other] = edges[other][point] = weight
     return edges

@@ -1,4 +1,4 @@
-"""Features: (vectors, bags of terms) -> rows whose dot product says how much two memories have in common.
+"""Features: (vectors, bags) -> rows whose dot product says how much two memories have in common.
 
 Two halves beside each other. Vectors are centred first: all texts of one person point the same way, and it
 is the rest that tells them apart. Words are weighed by tf-idf and hashed with signs into a fixed number of
@@ -9,14 +9,12 @@ alone, .43 with the words alone; hashing moves it by .01.
 
 from __future__ import annotations
 
-import math
 import zlib
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
+from scrubjay.ingest.topics.bags import Bags
 from scrubjay.ingest.topics.leaf import Matrix, unit
 
 WORDS: Final = 0.7
@@ -26,12 +24,12 @@ COMMON: Final = 0.25
 """A term in more than this share of the memories tells none of them apart."""
 
 
-def features(vectors: Matrix, bags: Sequence[Mapping[str, int]]) -> Matrix:
+def features(vectors: Matrix, bags: Bags) -> Matrix:
     """Return unit rows, (n, d + ``COLUMNS``); zeros where a memory has neither a vector nor a shared term.
 
     Args:
         vectors: Unit rows or zeros, (n, d).
-        bags: Terms and counts of each memory, in the same order.
+        bags: The terms of each memory, in the same order.
     """
     present = np.any(vectors != 0, axis=1, keepdims=True)
     middle = vectors.sum(axis=0) / max(1, int(present.sum()))
@@ -39,21 +37,15 @@ def features(vectors: Matrix, bags: Sequence[Mapping[str, int]]) -> Matrix:
     return unit(np.hstack([centred, WORDS * _words(bags)]))
 
 
-def _words(bags: Sequence[Mapping[str, int]]) -> Matrix:
+def _words(bags: Bags) -> Matrix:
     """Unit rows of tf-idf, each term in the column and with the sign that its hash gives."""
-    held: Counter[str] = Counter()
-    for bag in bags:
-        held.update(bag.keys())
-    most = max(2, COMMON * len(bags))
-    places = {
-        term: (zlib.crc32(term.encode("utf-8", "surrogatepass")), math.log(len(bags) / times))
-        for term, times in held.items()
-        if 2 <= times <= most
-    }
-    rows = np.zeros((len(bags), COLUMNS), dtype=np.float32)
-    for row, bag in zip(rows, bags, strict=True):
-        for term, times in bag.items():
-            if term in places:
-                code, idf = places[term]
-                row[code % COLUMNS] += (1 + math.log(times)) * idf * (1 if code >> 31 else -1)
-    return unit(rows)
+    held = bags.held()
+    kept = np.flatnonzero((held >= 2) & (held <= max(2, COMMON * bags.size)))
+    codes = np.zeros(len(bags.words), dtype=np.int64)
+    codes[kept] = [zlib.crc32(bags.words[term].encode("utf-8", "surrogatepass")) for term in kept.tolist()]
+    weights = np.zeros(len(bags.words))
+    weights[kept] = np.log(bags.size / held[kept]) * np.where(codes[kept] >> 31, 1, -1)
+    places = bags.rows * COLUMNS + codes[bags.terms] % COLUMNS
+    values = (1 + np.log(bags.counts)) * weights[bags.terms]
+    sums = np.bincount(places, values, minlength=bags.size * COLUMNS)
+    return unit(sums.reshape(bags.size, COLUMNS).astype(np.float32))

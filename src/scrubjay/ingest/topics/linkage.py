@@ -29,24 +29,27 @@ def linkage(similarity: Matrix) -> list[Merge]:
     """
     rows = similarity
     np.fill_diagonal(rows, -np.inf)
-    sizes = np.ones(len(rows), dtype=np.float32)
-    alive = np.ones(len(rows), dtype=bool)
+    sizes = [1] * len(rows)
+    alive = dict.fromkeys(range(len(rows)))
     merges: list[Merge] = []
     chain: list[int] = []
-    while len(merges) < len(rows) - 1:
-        chain = chain or [int(np.argmax(alive))]
+    while len(alive) > 1:
+        chain = chain or [next(iter(alive))]
         while True:
-            last = chain[-1]
-            nearest = int(np.argmax(rows[last]))
-            if len(chain) > 1 and rows[last, chain[-2]] >= rows[last, nearest]:
+            last = rows[chain[-1]]
+            nearest = int(last.argmax())
+            if len(chain) > 1 and last[chain[-2]] >= last[nearest]:
                 break
             chain.append(nearest)
         right, left = chain.pop(), chain.pop()
         merges.append(Merge(float(rows[left, right]), left, right))
         total = sizes[left] + sizes[right]
-        joined = (rows[left] * sizes[left] + rows[right] * sizes[right]) / total
-        rows[left] = rows[:, left] = joined
-        rows[right] = rows[:, right] = -np.inf
-        rows[left, left] = -np.inf
-        sizes[left], alive[right] = total, False
+        joined = rows[left]
+        joined *= sizes[left] / total
+        joined += rows[right] * np.float32(sizes[right] / total)
+        joined[left] = -np.inf
+        rows[:, left] = joined
+        rows[:, right] = -np.inf
+        sizes[left] = total
+        del alive[right]
     return sorted(merges, key=lambda merge: -merge.similarity)

@@ -1,43 +1,57 @@
 """Overview: a topic's name and memories -> its L0 and L1, both taken from the memories.
 
-L0 is the name with the titles of the most central memories. L1 is made of sentences, one of a memory, the most
-central memories first: of each the one that says most of what tells this topic from others.
+L0 is the name with the titles of the most central memories, those first that stand in no other topic. L1 is
+made of sentences, one of a memory, the most central memories first: of each the one that says most of what
+tells this topic from others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 from typing import Final
 
-from scrubjay.ingest.sentences import sentences
 from scrubjay.ingest.topics.leaf import Leaf
-from scrubjay.text.markdown import even
+from scrubjay.ingest.topics.spell import READ, Said
 from scrubjay.text.tokens import terms
 
 L0_TOKENS: Final = 30
 L1_TOKENS: Final = 120
-CENTRAL: Final = 8
-"""Members that are read."""
-READ: Final = 2_000
-"""Characters of each that are read."""
+TITLED: Final = 24
+"""Members whose titles are read."""
+FULL: Final = 3
+"""Tokens of room in which nothing more finds place."""
+SHORT: Final = 40
+"""Characters added to a sentence's length, so that two telling words do not win by being short."""
+WEIGHED: Final = 10
+"""Most telling words that sentences are rated by."""
+ALIKE: Final = 0.6
+"""Share of the shorter title's words that two titles must have in common to be one: "Week 2", "Week 3 goals"."""
+
 _ENDS = frozenset(".!?:;…。！？।؟۔｡：；")
-SHORT: Final = 6
-"""Tokens added to a sentence's length, so that two telling words do not win by being short."""
+_SENTENCE = re.compile(r"[.!?…](?=\s+[^\sa-z])|[。！？।؟۔｡]|;(?= )|\n")
+_WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
+_MARK = re.compile(r"\[\[|\]\]|\*\*|`|&\w+;|(?<!\w)_|_(?!\w)")
+_FILE = re.compile(r"\S*(?:\.[A-Za-z][A-Za-z0-9]{0,4}|___\S*|/\S*)\Z|.*___")
+"""A title that is only the name of a file."""
 
 
-def overview(name: str, group: Sequence[Leaf], worth: Mapping[str, float]) -> tuple[str, str]:
+def overview(
+    name: str, central: Sequence[Leaf], said: Said, elsewhere: Collection[str] = frozenset()
+) -> tuple[str, str]:
     """Return L0, at most 30 tokens, and L1, at most 120.
 
     Args:
         name: The topic's name; it stands first in L0, and is cut where it alone is too long.
-        group: Its memories, the most central first.
-        worth: What each term tells of the topic.
+        central: Its memories, the most central first.
+        said: What they say of what tells of it.
+        elsewhere: Folded titles that stand in other topics too.
     """
-    return listed(name, _titles(name, group)), _fitting(_telling(group, worth), L1_TOKENS)
+    return listed(name, titles(name, central, elsewhere)), _fitting(_telling(central, said), L1_TOKENS)
 
 
-def listed(name: str, titles: Sequence[str], tokens: int = L0_TOKENS) -> str:
+def listed(name: str, titles: Iterable[str], tokens: int = L0_TOKENS) -> str:
     """Return a name with as many of some titles as fit; a name that is itself too long is cut."""
     words = name.split()
     while _size(" ".join(words)) > tokens and len(words) > 1:
@@ -47,33 +61,48 @@ def listed(name: str, titles: Sequence[str], tokens: int = L0_TOKENS) -> str:
     return f"{head}: {told}" if told else head
 
 
-def _titles(name: str, group: Sequence[Leaf]) -> list[str]:
-    """Distinct titles, or first sentences where a memory has none."""
-    found: dict[str, str] = {}
-    for leaf in group[:CENTRAL]:
-        title = " ".join(leaf.title.split()) or next((text for _, text in _read(leaf)), "")
-        found.setdefault(title.casefold(), title.rstrip(".:;"))
-    return [title for folded, title in found.items() if title and folded != name.casefold()]
+def titles(name: str, central: Sequence[Leaf], elsewhere: Collection[str] = frozenset()) -> Iterator[str]:
+    """Yield titles of memories, or first sentences where none has one: none like the name or one before it."""
+    given = [" ".join(_MARK.sub(" ", leaf.title).split()).rstrip(".:;") for leaf in central[:TITLED]]
+    written = [title for title in given if title and not _FILE.match(title)]
+    if not written:
+        written = [next(iter(_sentences(leaf)), "").rstrip(".:;") for leaf in central[:TITLED]]
+    chosen: list[frozenset[str]] = [_words(name)]
+    for title in sorted(dict.fromkeys(written), key=lambda one: one.casefold() in elsewhere):
+        words = _words(title)
+        if words and all(len(words & one) < ALIKE * min(len(words), len(one)) for one in chosen if one):
+            chosen.append(words)
+            yield title
 
 
-def _telling(group: Sequence[Leaf], worth: Mapping[str, float]) -> Iterator[str]:
-    said: set[str] = set()
-    for leaf in group[:CENTRAL]:
+def _words(title: str) -> frozenset[str]:
+    """Return what tells titles apart: no numbers, and no words of two letters but acronyms."""
+    found = (word.rstrip("0123456789") for word in _WORD.findall(title) if not word[0].isdigit())
+    return frozenset(
+        word.casefold() for word in found if len(word) > 2 or word.isupper() or not word.isascii()
+    )
+
+
+def _telling(central: Sequence[Leaf], said: Said) -> Iterator[str]:
+    told: set[str] = set()
+    weights = [(word, said.weights[word]) for word in islice(said.spellings.values(), WEIGHED)]
+    for leaf in central[:TITLED]:
         best, most = "", 0.0
-        for kind, text in _read(leaf):
-            if kind != "text" or text in said:
+        for text in _sentences(leaf):
+            if text in told:
                 continue
-            counted = terms(text, leaf.language)
-            gain = sum(worth.get(term, 0.0) for term in counted.counts) / (counted.length + SHORT)
+            gain = sum(weight for word, weight in weights if word in text) / (len(text) + SHORT)
             if gain > most:
                 best, most = text, gain
         if best:
-            said.add(best)
+            told.add(best)
             yield best
 
 
-def _read(leaf: Leaf) -> Iterator[tuple[str, str]]:
-    return sentences(even(leaf.text[:READ]))
+def _sentences(leaf: Leaf) -> list[str]:
+    text = leaf.text[:READ]
+    ends = [0, *(mark.end() for mark in _SENTENCE.finditer(text)), len(text)]
+    return [told for start, end in pairwise(ends) if (told := text[start:end].strip(" \n;"))]
 
 
 def _fitting(texts: Iterable[str], room: int) -> str:
@@ -84,9 +113,10 @@ def _fitting(texts: Iterable[str], room: int) -> str:
         if 0 < size <= room:
             joined += (" " if joined[-1] in _ENDS else "; ") + text if joined else text
             room -= size
+        if room < FULL:
+            break
     return joined
 
 
-@lru_cache(maxsize=8_192)
 def _size(text: str) -> int:
     return terms(text).length
