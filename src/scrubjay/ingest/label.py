@@ -14,8 +14,7 @@ from scrubjay.memory.records import Document, Place, Record, When
 from scrubjay.store.changes import Kept, Prepared
 from scrubjay.text.languages import language
 
-LABELLER_VERSION = "2"
-"""Stamped on every document; a change of what is indexed beside the text changes it."""
+LABELLER_VERSION = "2"  # stamped on every document; a change of what is indexed beside the text changes it
 TIER = "observation"
 SAMPLE = 1_500
 """Characters of a document that tell its language: two paragraphs of function words do."""
@@ -69,14 +68,12 @@ class Ids:
     def addition(self, content: str, owner: str, mine: Set[str]) -> Record | None:
         """Return the addition whose mark a passage bears, if it is still there and the owner's own.
 
-        One that stands in another document already stays there: a copied note is a copy. ``mine`` are the
-        ids of the passages that this document holds.
+        One that stands in a document whose passages are not ``mine`` stays there: a copied note is a copy.
         """
         memory = noted(content)
         found = self.find(memory) if memory is not None else None
-        if found is None or found.owner != owner or (found.place is not None and found.id not in mine):
-            return None
-        return found
+        foreign = found is None or found.owner != owner or (found.place is not None and found.id not in mine)
+        return None if foreign else found
 
 
 @dataclass(frozen=True, slots=True)
