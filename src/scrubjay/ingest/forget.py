@@ -81,9 +81,10 @@ def _concepts(store: Store, scope: Scope, records: dict[str, Record]) -> list[Ch
     with store.reader(scope) as reader:
         named = {edge.dst for edge in reader.edges(list(records), ["references"])}
         rows = reader.concepts(sorted(named)) if named else []
+    keys = {record.key for record in records.values()}  # what one key knows rests on texts of that key alone
     found: list[Change] = []
     for row in rows:
-        if row.kind not in ("given", "refused"):
+        if row.key in keys and row.kind not in ("given", "refused"):
             with store.reader(scope.seen_with(row.key)) as reader:
                 held = reader.edges([row.id], ["references"], inward=True, limit=len(records) + 1)
             if all(edge.src in records for edge in held):

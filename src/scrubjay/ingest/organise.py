@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.concepts.common import COMMON
 from scrubjay.ingest.leaves import gather
-from scrubjay.ingest.shelve import Shelves, directions
+from scrubjay.ingest.shelve import DIGITS, Shelves, directions
 from scrubjay.ingest.topics.build import build
 from scrubjay.ingest.topics.leaf import Known, Topic
 from scrubjay.ingest.worth import worth
@@ -124,7 +124,7 @@ def organise(store: Store, scope: Scope, key: str, base: Embedder, finer: Sequen
             model = told.model
     made, homes = _categories(store.secret(scope), key, base.model.fingerprint, found, (at, built))
     edges = [
-        Edge(member, "belongs", home, key, round(weight, 6), at, rule=_rule(model))
+        Edge(member, "belongs", home, key, round(weight, DIGITS), at, rule=_rule(model))
         for home, members in homes.items()
         for member, weight in members
     ]

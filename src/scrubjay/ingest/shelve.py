@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from scrubjay.ingest.topics.join import join
 from scrubjay.memory.categories import Category
@@ -15,6 +15,9 @@ from scrubjay.store.changes import Codes
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+DIGITS: Final = 3
+"""Of how near a memory is to its topic: the last bits of a product differ with what else is in the batch."""
 
 
 class Shelves:
@@ -55,7 +58,7 @@ class Shelves:
         for row, topic in enumerate(join(vectors, self._centroids, self._sizes)):
             if topic >= 0:
                 near = float(vectors[row] @ self._centroids[topic])
-                weight = round(min(max(near, 0.0), 1.0), 6)
+                weight = round(min(max(near, 0.0), 1.0), DIGITS)
                 record = records[row]
                 found.append(
                     Edge(record.id, "belongs", self._topics[topic].id, record.key, weight, at, rule="topic")
