@@ -39,14 +39,8 @@ PAGE: Final = 1_000
 
 def held(store: Store, scope: Scope, key: str) -> int:
     """Return how many memories of one key there are."""
-    viewers = scope.seen_with(key)
-    alone = Scope(viewers.tenant, viewers.user, viewers.groups if key.startswith("group:") else ())
-    with store.reader(alone) as reader:
-        count = reader.counts().memories
-    if key == "public":
-        return count
-    with store.reader(Scope(scope.tenant, "")) as reader:
-        return count - reader.counts().memories
+    with store.reader(scope) as reader:
+        return reader.amount(key)
 
 
 def due(store: Store, scope: Scope, key: str, base: Embedder, written: int, *, patient: bool = True) -> bool:

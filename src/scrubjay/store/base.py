@@ -271,6 +271,10 @@ class Reader(GraphReader, Protocol):
         """Return what the scope holds."""
         ...
 
+    def amount(self, key: str) -> int:
+        """Return how many memories one visibility key holds, 0 for one that is not the scope's; cheap at any size."""
+        ...
+
     def versions(self) -> Versions | None:
         """Return the versions that the current generation was stamped with, None before the first stamp."""
         ...

@@ -105,6 +105,7 @@ def held(reader: Reader, ids: Iterable[str], words: Iterable[str]) -> dict[str, 
         "models": models,
         "coverage": {state.model.name: reader.coverage(state.model.fingerprint) for state in models},
         "waiting": {state.model.name: reader.waiting(state.model.fingerprint, 1_000) for state in models},
+        "amounts": {key: reader.amount(key) for key in ("group:dev", "public", "user:ann", "user:bob")},
         "counts": (
             counts.memories,
             dict(counts.tiers),

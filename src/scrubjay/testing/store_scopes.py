@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -125,6 +126,22 @@ class ScopesContract:
         write(store, bob, PutVectors(F, {ids[-1]: (text_hash("jay 4"), embedded("jay"))}))
         write(store, bob, Forget(tuple(ids[:2])), DropDocument("bobs", "b.md"))
         assert everything(store, ann, QUESTIONS, WORDS) == before
+
+    def test_the_memories_of_each_key_are_counted_alone_and_a_strangers_not_at_all(
+        self, store: Store, ann: Scope, bob: Scope
+    ) -> None:
+        """Also when some were forgotten."""
+        _mine(store, ann)
+        ids = _theirs(store, bob)
+        write(store, ann, Forget((sample_id("waits"),)))
+        write(store, bob, Forget(tuple(ids[:1])))
+        for scope, stranger in ((ann, bob.key()), (bob, ann.key())):
+            with store.reader(scope) as reader:
+                kept = Counter(record.key for record in reader.page("", 1_000))
+                assert {key: reader.amount(key) for key in scope.keys} == {
+                    key: kept[key] for key in scope.keys
+                }
+                assert (reader.amount(stranger), reader.amount("")) == (0, 0)
 
     def test_a_strangers_memories_are_like_unknown_ones(self, store: Store, ann: Scope, bob: Scope) -> None:
         """By whole id, by its beginning, by its document, by its score."""

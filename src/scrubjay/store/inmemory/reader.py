@@ -215,6 +215,10 @@ class InMemoryReader(InMemoryGraph):
         """Return those of these tombstone hashes that were forgotten."""
         return self._state.tombstones & set(hashes)
 
+    def amount(self, key: str) -> int:
+        """Return how many memories one visibility key holds."""
+        return sum(1 for m in self._visible.values() if m.record.key == key)
+
     def counts(self) -> Counts:
         """Return what the scope holds."""
         records = [m.record for m in self._visible.values()]

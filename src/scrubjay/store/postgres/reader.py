@@ -272,6 +272,13 @@ class PostgresReader(PostgresGraph):
             sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, len(self.sources())
         )
 
+    def amount(self, key: str) -> int:
+        """Return how many memories one visibility key holds."""
+        ((found,),) = self._all(
+            f"SELECT count(*) FROM memory m WHERE {SCOPE} AND m.key = %s", *self._own, key
+        )
+        return int(found)
+
     def versions(self) -> Versions | None:
         """Return the versions that made the memories."""
         found = self._all("SELECT versions FROM tenant WHERE id = %s", self._tenant)

@@ -279,6 +279,10 @@ class SQLiteReader(Graph):
         """Return what the scope holds."""
         return self.seen.counts(len(self.sources()))
 
+    def amount(self, key: str) -> int:
+        """Return how many memories one visibility key holds."""
+        return self.seen.amount(key)
+
     def versions(self) -> Versions | None:
         """Return the versions that made the memories."""
         row = self._db.execute("SELECT versions FROM tenant WHERE id = ?", (self._tenant,)).fetchone()

@@ -70,6 +70,15 @@ class Seen(NamedTuple):
             found += [rows.from_hash(tier, number) for (number,) in held]
         return found
 
+    def amount(self, key: str) -> int:
+        """Return how many memories one of the keys holds, as its segments count them."""
+        (live,) = self.db.execute(
+            "SELECT total(live) FROM segment WHERE tenant = ? AND generation = ? "
+            f"AND key IN ({self.marks}) AND key = ?",
+            (*self.own, key),
+        ).fetchone()
+        return int(live)
+
     def counts(self, sources: int) -> Counts:
         """Return what these memories are, and how many documents the visible sources hold."""
         held = self.db.execute(
