@@ -265,6 +265,9 @@ class PutProject:
     key: str
 
 
+GraphChange = PutConcept | DropConcept | PutCategory | DropCategory | PutEdges | DropEdges | PutProject
+"""Changes of what connects memories; they belong to no generation."""
+
 Change = (
     PutVersions
     | PutSource
@@ -276,11 +279,5 @@ Change = (
     | PutModel
     | DropModel
     | PutVectors
-    | PutConcept
-    | DropConcept
-    | PutCategory
-    | DropCategory
-    | PutEdges
-    | DropEdges
-    | PutProject
+    | GraphChange
 )

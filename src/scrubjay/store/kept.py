@@ -24,13 +24,7 @@ class Tenant:
     generation: int
 
 
-def record_of(
-    row: tuple[Any, ...],
-    memory: str,
-    headings: Iterable[str],
-    tags: Iterable[str],
-    levels: tuple[str | None, str | None] = (None, None),
-) -> Record:
+def record_of(row: tuple[Any, ...], memory: str, headings: Iterable[str], tags: Iterable[str]) -> Record:
     """Return a record from a row, in the order of columns that both stores select.
 
     Args:
@@ -38,7 +32,6 @@ def record_of(
         memory: Its id, as the store keeps it.
         headings: Headings above it, as the store keeps them.
         tags: Its tags, likewise.
-        levels: Its L0 and L1.
     """
     event = None if row[21] is None else When(row[21], row[22], row[23], row[24])
     place = None if row[28] is None else Place(row[28], row[29], *row[30:35])
@@ -69,6 +62,6 @@ def record_of(
         valid_from=row[25],
         valid_until=row[26],
         last_used=row[27],
-        abstract=levels[0],
-        overview=levels[1],
+        abstract=row[35],
+        overview=row[36],
     )

@@ -14,10 +14,6 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
 from scrubjay.store.scope_check import UNTOUCHED, connectable, encodable, fileable, nameable, writable
 
-GraphChange = (
-    c.PutConcept | c.DropConcept | c.PutCategory | c.DropCategory | c.PutEdges | c.DropEdges | c.PutProject
-)
-
 
 @dataclass(slots=True)
 class GraphState:
@@ -43,7 +39,7 @@ class GraphState:
             dict(self.marks),
         )
 
-    def apply(self, scope: Scope, change: GraphChange, memories: Collection[str]) -> None:
+    def apply(self, scope: Scope, change: c.GraphChange, memories: Collection[str]) -> None:
         """Do one change for one scope, which sees these memories."""
         match change:
             case c.PutConcept(concept):

@@ -13,7 +13,7 @@ from scrubjay.memory.records import Document, Record, Source, Versions
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX, TIERS
 from scrubjay.store import changes as c
-from scrubjay.store.inmemory.graph_state import GraphChange, GraphState
+from scrubjay.store.inmemory.graph_state import GraphState
 from scrubjay.store.scope_check import UNTOUCHED, encodable, fitting, placed, storable, taken, writable
 
 
@@ -47,7 +47,7 @@ class State:
 
     def apply(self, scope: Scope | None, change: c.Change) -> None:
         """Do one change, for one scope, or for the whole tenant when a rebuild asks."""
-        if isinstance(change, GraphChange):
+        if isinstance(change, c.GraphChange):
             if scope is not None:  # a rebuild asks for none (`of_a_generation`)
                 self.graph.apply(scope, change, {i for i in self.memories if self._sees_memory(scope, i)})
             return

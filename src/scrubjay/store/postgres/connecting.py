@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
     from scrubjay.store.postgres.scores import Own
 
-GraphChange = (
-    c.PutConcept | c.DropConcept | c.PutCategory | c.DropCategory | c.PutEdges | c.DropEdges | c.PutProject
-)
-
 PUT_CONCEPT: Final = (
     "INSERT INTO concept (tenant, key, hash, name, aliases, kind, at) VALUES (%s, %s, %s, %s, %s, %s, %s) "
     "ON CONFLICT (tenant, key, hash) DO UPDATE SET (name, aliases, kind, at) = "
@@ -59,7 +55,7 @@ class Connecting:
         self._scope = scope
         self._own: Own = (tenant.number, tenant.generation, list(scope.keys))
 
-    def apply(self, change: GraphChange) -> None:
+    def apply(self, change: c.GraphChange) -> None:
         """Do one change."""
         match change:
             case c.PutConcept(concept):

@@ -95,7 +95,7 @@ def to_row(memory: Prepared, tenant: int, generation: int, document: int | None)
 
 def to_record(row: tuple[Any, ...]) -> Record:
     """Return a row of `RECORD` as a record."""
-    return record_of(row, id_of(row[1], row[0]), row[9], row[10], (row[35], row[36]))
+    return record_of(row, id_of(row[1], row[0]), row[9], row[10])
 
 
 def to_document(row: tuple[Any, ...]) -> Document:

@@ -14,7 +14,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant
 from scrubjay.store.postgres import models, rows, terms
-from scrubjay.store.postgres.connecting import Connecting, GraphChange
+from scrubjay.store.postgres.connecting import Connecting
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
 from scrubjay.store.score import MOST_COUNTED
 
@@ -39,7 +39,7 @@ class Writer:
 
     def apply(self, change: c.Change) -> None:
         """Do one change."""
-        if isinstance(change, GraphChange):
+        if isinstance(change, c.GraphChange):
             if self._graph is not None:  # a rebuild asks for none (`of_a_generation`)
                 self._graph.apply(change)
             return

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from scrubjay.memory.categories import Category
     from scrubjay.store.sqlite.database import Database
 
-GraphChange = (
-    c.PutConcept | c.DropConcept | c.PutCategory | c.DropCategory | c.PutEdges | c.DropEdges | c.PutProject
-)
-
 FOUND: Final = "EXISTS (SELECT 1 FROM maker k WHERE k.id = {0}.maker AND k.origin = 'found')"
 # A found edge leaves a given one as it is; any other edge is replaced.
 PUT: Final = (
@@ -58,7 +54,7 @@ class Connections:
         self._makers: dict[tuple[str, str, str | None], int] = {}
         self._sights: dict[sights.Name, int] = {}
 
-    def apply(self, change: GraphChange) -> None:
+    def apply(self, change: c.GraphChange) -> None:
         """Do one change."""
         match change:
             case c.PutConcept(concept):

@@ -64,7 +64,7 @@ def to_row(record: Record, tenant: int, generation: int, document: int | None) -
 def to_record(row: tuple[Any, ...]) -> Record:
     """Return a row of `SELECT` as a record."""
     memory = from_hash(row[1], row[0])
-    return record_of(row, memory, json.loads(row[9]), json.loads(row[10]), (row[35], row[36]))
+    return record_of(row, memory, json.loads(row[9]), json.loads(row[10]))
 
 
 def from_hash(tier: str, number: int) -> str:

@@ -17,7 +17,7 @@ from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
 from scrubjay.store.sqlite import documents, index, merge, models, registry, rows, terms
-from scrubjay.store.sqlite.connect_writes import Connections, GraphChange
+from scrubjay.store.sqlite.connect_writes import Connections
 from scrubjay.store.sqlite.settle import settle
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Writer:
 
     def apply(self, change: c.Change) -> None:
         """Do one change."""
-        if isinstance(change, GraphChange):
+        if isinstance(change, c.GraphChange):
             if self._scope is not None:  # a rebuild asks for none (`of_a_generation`)
                 self._connections(self._scope).apply(change)
             return
