@@ -34,8 +34,9 @@ from cached import CachedEmbedder
 from data import DataError, rows
 from scrubjay import Memory
 from scrubjay.config import Settings
+from scrubjay.ingest.directions import unit
 from scrubjay.ingest.topics.build import build
-from scrubjay.ingest.topics.leaf import Known, Leaf, Topic, unit
+from scrubjay.ingest.topics.leaf import Known, Leaf, Topic
 from scrubjay.memory.new import NewMemory
 from scrubjay.memory.scope import Scope
 from scrubjay.providers.embedders.minilm import MiniLmEmbedder

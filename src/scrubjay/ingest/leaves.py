@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.ingest.directions import directions
 from scrubjay.ingest.sentences import sentences
-from scrubjay.ingest.shelve import directions
 from scrubjay.ingest.topics.leaf import Leaf
 from scrubjay.memory.models import Model
 from scrubjay.memory.records import Record

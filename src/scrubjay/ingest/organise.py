@@ -13,8 +13,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.concepts.common import COMMON
+from scrubjay.ingest.directions import directions
 from scrubjay.ingest.leaves import gather
-from scrubjay.ingest.shelve import DIGITS, Shelves, directions
+from scrubjay.ingest.shelve import DIGITS, Shelves
 from scrubjay.ingest.topics.build import build
 from scrubjay.ingest.topics.leaf import Known, Topic
 from scrubjay.ingest.worth import worth

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Self
 
+from scrubjay.ingest.directions import unit
 from scrubjay.ingest.topics.join import join
 from scrubjay.memory.categories import Category
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.records import Record
 from scrubjay.store.base import Reader
-from scrubjay.store.changes import Codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ class Shelves:
         self._topics = topics
         self._sizes = sizes
         rows = [np.frombuffer(topic.centroid, np.int8).astype(np.float32) for topic in topics]
-        self._centroids = unit_rows(np.stack(rows)) if rows else np.zeros((0, 0), np.float32)
+        self._centroids = unit(np.stack(rows)) if rows else np.zeros((0, 0), np.float32)
 
     @classmethod
     def standing(cls, reader: Reader, key: str, fingerprint: str) -> Self:
@@ -64,23 +64,3 @@ class Shelves:
                     Edge(record.id, "belongs", self._topics[topic].id, record.key, weight, at, rule="topic")
                 )
         return found
-
-
-def directions(codes: Sequence[Codes | None], dimensions: int) -> NDArray[np.float32]:
-    """Return the direction of each memory's windows together, as unit rows; zeros for one without vectors."""
-    import numpy as np
-
-    rows = np.zeros((len(codes), dimensions), np.float32)
-    for place, windows in enumerate(codes):
-        if windows is not None:
-            rows[place] = (windows.data.astype(np.float32) * windows.scales[:, None]).sum(0)
-    return unit_rows(rows)
-
-
-def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return rows at unit length; rows of zeros stay."""
-    import numpy as np
-
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    found: NDArray[np.float32] = (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-    return found

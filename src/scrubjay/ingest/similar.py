@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.ingest.directions import directions
 from scrubjay.ingest.worth import worth
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.ranking import MICRO
@@ -96,7 +97,8 @@ class Neighbours:
         telling = self._telling(fresh)
         if not telling:
             return []
-        queries = np.stack([_direction(memory.vectors[self._fingerprint]) for memory in telling])
+        codes = [memory.vectors[self._fingerprint] for memory in telling]
+        queries = directions(codes, codes[0].data.shape[1])
         others = [*telling, *self._telling(beside)]
         now = {memory.record.id for memory in (*fresh, *beside)}
         found = self._stored(reader, [memory.record for memory in telling], queries, now, again=again)
@@ -176,16 +178,6 @@ class Neighbours:
 
 def _digits(memory: str) -> str:
     return memory.partition("_")[2]
-
-
-def _direction(codes: Codes) -> NDArray[np.float32]:
-    """Return the direction of a memory's windows together, as a unit row."""
-    import numpy as np
-
-    total = (codes.data.astype(np.float32) * codes.scales[:, None]).sum(0)
-    length = float(np.linalg.norm(total))
-    found: NDArray[np.float32] = total / np.float32(length or 1.0)
-    return found
 
 
 def _products(queries: NDArray[np.float32], held: Sequence[Codes]) -> NDArray[np.int64]:

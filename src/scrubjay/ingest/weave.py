@@ -12,8 +12,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from scrubjay.ingest.directions import directions
 from scrubjay.ingest.lexicon import Lexicon, Lexicons, lexicon
-from scrubjay.ingest.shelve import Shelves, directions
+from scrubjay.ingest.shelve import Shelves
 from scrubjay.ingest.similar import Nearness, Neighbours
 from scrubjay.ingest.told import Before, earlier
 from scrubjay.ingest.worth import worth

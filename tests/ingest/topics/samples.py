@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scrubjay.ingest.topics.leaf import Leaf, Matrix, unit
+from scrubjay.ingest.directions import unit
+from scrubjay.ingest.topics.leaf import Leaf, Matrix
 from scrubjay.text.tokens import terms
 
 SUBJECTS = {

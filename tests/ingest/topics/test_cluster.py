@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scrubjay.ingest.directions import unit
 from scrubjay.ingest.topics.bags import bags
 from scrubjay.ingest.topics.cluster import MOST, cluster, least, sample
 from scrubjay.ingest.topics.features import COLUMNS, COMMON, features
-from scrubjay.ingest.topics.leaf import Matrix, unit
+from scrubjay.ingest.topics.leaf import Matrix
 from scrubjay.ingest.topics.linkage import linkage
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -14,11 +14,12 @@ from dataclasses import replace
 import numpy as np
 
 from scrubjay.errors import InputError
+from scrubjay.ingest.directions import unit
 from scrubjay.ingest.topics.bags import Bags, bags
 from scrubjay.ingest.topics.cluster import cluster, sample
 from scrubjay.ingest.topics.features import features
 from scrubjay.ingest.topics.join import join
-from scrubjay.ingest.topics.leaf import Known, Leaf, Matrix, Topic, unit
+from scrubjay.ingest.topics.leaf import Known, Leaf, Matrix, Topic
 from scrubjay.ingest.topics.name import name
 from scrubjay.ingest.topics.overview import listed, overview
 from scrubjay.ingest.topics.spell import said

@@ -14,8 +14,9 @@ from typing import Final
 
 import numpy as np
 
+from scrubjay.ingest.directions import unit
 from scrubjay.ingest.topics.bags import Bags
-from scrubjay.ingest.topics.leaf import Matrix, unit
+from scrubjay.ingest.topics.leaf import Matrix
 
 WORDS: Final = 0.7
 """Length of the words' half, the vectors' being 1: a third of the similarity. .5 to 1 do about as well."""

@@ -11,7 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from scrubjay.ingest.topics.leaf import Matrix, unit
+from scrubjay.ingest.directions import unit
+from scrubjay.ingest.topics.leaf import Matrix
 
 NEAR: Final = 0.3
 """Least centred cosine to a topic's centroid. About a tenth of the members found by clustering stand further

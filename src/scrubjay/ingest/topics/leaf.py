@@ -70,13 +70,3 @@ class Known:
     name: str
     members: frozenset[str]
     theme: bool = False
-
-
-def unit(rows: Matrix) -> Matrix:
-    """Rows at unit length; rows of zeros stay.
-
-    Args:
-        rows: (n, d).
-    """
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(norms > 0, norms, 1), dtype=np.float32)
