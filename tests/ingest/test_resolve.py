@@ -15,7 +15,7 @@ from web import edges, scope_of, store_of
 from scrubjay import Memory
 from scrubjay.config import Settings
 from scrubjay.ingest import resolve
-from scrubjay.ingest.reweave import relink
+from scrubjay.ingest.resolve import relink
 
 Open = Callable[..., Memory]
 
@@ -241,7 +241,10 @@ def test_after_any_changes_the_links_are_those_that_all_notes_looked_at_anew_wou
         for kind, value in [*steps, ("sync", None)]:
             _do(memory, notes, kind, value)
         before = linked(memory)
-        relink(store_of(memory), scope_of(memory))
+        with store_of(memory).reader(scope_of(memory)) as reader:
+            sources = reader.sources()
+        for source in sources:
+            relink(store_of(memory), scope_of(memory), source)
         assert before == linked(memory)
 
 

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from scrubjay.ingest.resolve import pages
 from scrubjay.ingest.topics.paths import DOCUMENTS, Node, Spot, Trail, paths
 from scrubjay.memory.categories import Category
 from scrubjay.memory.edges import Edge
@@ -37,7 +38,7 @@ def refile(store: Store, scope: Scope, source: Source, at: int, changed: Sequenc
     """
     secret = store.secret(scope)
     with store.reader(scope) as reader:
-        documents = {path: d for path, d in reader.documents(source.id).items() if not d.cursor}
+        documents = pages(reader.documents(source.id))
         standing = {c.id: c for c in reader.categories() if c.kind == "path"}
         filer = _Filer(secret, source.key, source, standing)
         looked_at = None if changed is None or not _steady(filer, documents, changed) else changed

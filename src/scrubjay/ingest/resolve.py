@@ -13,12 +13,16 @@ from typing import Final
 
 from scrubjay.ingest.links import Pages, Target, links, slug
 from scrubjay.ingest.sources.kinds import NO_TRANSCRIPT
+from scrubjay.memory.dates import now_micros
 from scrubjay.memory.edges import Edge
-from scrubjay.memory.records import Document, Record, Where
+from scrubjay.memory.records import Document, Record, Source, Where
 from scrubjay.memory.scope import Scope
-from scrubjay.store.base import Reader
+from scrubjay.store.base import Reader, Store
+from scrubjay.store.changes import PutEdges
 from scrubjay.text.tokens import groups
 
+AT_ONCE: Final = 2_000
+"""Memories whose edges one transaction puts."""
 MOST_MENTIONS: Final = 200
 """Stored passages looked through for links to a page that has just come."""
 A_LOOK: Final = 50
@@ -80,9 +84,10 @@ class Resolver:
             for path in documents:
                 self.gather(reader.passages(self._source, path))
             return
+        tongues = reader.languages() or ("en",)
         for document in new:
             for name in {PurePosixPath(document.path).stem, document.title}:
-                asked = groups(name, reader.languages() or ("en",))
+                asked = groups(name, tongues)
                 hits = reader.words(asked, Where(sources=(self._source,))).top(MOST_MENTIONS) if asked else []
                 held = reader.get([hit.id for hit in hits]).values()
                 self.gather(record for record in held if "[" in record.content)
@@ -148,8 +153,28 @@ class _Seen:
         return self._held[path]
 
 
+def relink(store: Store, scope: Scope, source: Source) -> None:
+    """Look up the links of all documents of a source anew."""
+    resolver = Resolver(source.id, scope)
+    with store.reader(scope) as reader:
+        documents = pages(reader.documents(source.id))
+        for path in documents:
+            resolver.gather(reader.passages(source.id, path), None)
+        found = resolver.edges(reader, documents, now_micros())
+    put(store, scope, found)
+
+
+def put(store: Store, scope: Scope, found: Mapping[str, Sequence[Edge]]) -> None:
+    """Write the edges of passages' links in place of those that they had."""
+    ids = list(found)
+    for first in range(0, len(ids), AT_ONCE):
+        some = ids[first : first + AT_ONCE]
+        edges = tuple(edge for memory in some for edge in found[memory])
+        store.write(scope, [PutEdges(edges, tuple(some), ("links",))])
+
+
 def pages(documents: Mapping[str, Document]) -> dict[str, Document]:
-    """Return the documents that a link may mean: conversations are none, nor data that lies beside them."""
+    """Return the documents that are notes: conversations are none, nor data that lies beside them."""
     return {
         path: document
         for path, document in documents.items()

@@ -7,14 +7,15 @@ page is one transaction, so what is read meanwhile is connected as before or as 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.folders import refile
 from scrubjay.ingest.organise import organise
-from scrubjay.ingest.resolve import Resolver, pages
+from scrubjay.ingest.resolve import relink
 from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.dates import now_micros
+from scrubjay.memory.records import Source
 from scrubjay.memory.reports import Progress
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
@@ -49,7 +50,8 @@ def reweave(
     after, done = "", 0
     with store.reader(scope) as reader:
         total = reader.counts().memories
-        own = {source.id for source in reader.sources()}
+        sources = reader.sources()
+    own = {source.id for source in sources}
     while True:
         with store.reader(scope) as reader:
             page = reader.page(after, PAGE)
@@ -73,38 +75,19 @@ def reweave(
         if progress is not None:
             progress(Progress("connect", done, total, time.monotonic() - started))
     if "links" in weaver.stages:
-        relink(store, scope)
+        for source in sources:
+            relink(store, scope, source)
     if "categories" in weaver.stages:
-        _sort(store, scope, base)
+        _sort(store, scope, base, sources)
     else:
         with store.reader(scope) as reader:
             gone = [DropCategory(category.id) for category in reader.categories()]
         store.write(scope, gone)
 
 
-def _sort(store: Store, scope: Scope, base: Embedder) -> None:
+def _sort(store: Store, scope: Scope, base: Embedder, sources: Sequence[Source]) -> None:
     """Find all topics and places anew."""
     for key in scope.keys:
         organise(store, scope, key, base)
-    with store.reader(scope) as reader:
-        sources = reader.sources()
     for source in sources:
         refile(store, scope, source, now_micros())
-
-
-def relink(store: Store, scope: Scope) -> None:
-    """Look up the links by name of every document anew."""
-    with store.reader(scope) as reader:
-        sources = reader.sources()
-    for source in sources:
-        resolver = Resolver(source.id, scope)
-        with store.reader(scope) as reader:
-            documents = pages(reader.documents(source.id))
-            for path in documents:
-                resolver.gather(reader.passages(source.id, path), None)
-            found = resolver.edges(reader, documents, now_micros())
-        ids = list(found)
-        for first in range(0, len(ids), PAGE):
-            some = ids[first : first + PAGE]
-            edges = tuple(edge for memory in some for edge in found[memory])
-            store.write(scope, [PutEdges(edges, tuple(some), ("links",))])

@@ -5,19 +5,14 @@ A sync that is cut short leaves its source without a time of its last sync; the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence, Set
 
 from scrubjay.ingest.folders import refile
-from scrubjay.ingest.resolve import Resolver, pages
+from scrubjay.ingest.resolve import Resolver, pages, put, relink
 from scrubjay.ingest.run import Run
 from scrubjay.ingest.write import Ready
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.records import Document, Source
-from scrubjay.store.changes import PutEdges
-
-AT_ONCE: Final = 2_000
-"""Memories whose edges one transaction puts."""
 
 
 class Settler:
@@ -58,19 +53,21 @@ class Settler:
         Args:
             everything: Look at all documents of the source, not only at those that were written.
         """
-        at = now_micros()
-        if "links" in self._run.weaver.stages:
-            self._link(at, everything=everything)
-        if "categories" in self._run.weaver.stages:
-            self._file(at, everything=everything)
-
-    def _link(self, at: int, *, everything: bool) -> None:
-        with self._run.store.reader(self._run.scope) as reader:
+        run = self._run
+        with run.store.reader(run.scope) as reader:
             documents = pages(reader.documents(self._source.id))
-            if everything:
-                for path in documents:
-                    self._resolver.gather(reader.passages(self._source.id, path), None)
-            elif self._known:
+        if "links" in run.weaver.stages:
+            self._link(documents, everything=everything)
+        if "categories" in run.weaver.stages:
+            self._file(documents.keys(), everything=everything)
+
+    def _link(self, documents: Mapping[str, Document], *, everything: bool) -> None:
+        run = self._run
+        if everything:
+            relink(run.store, run.scope, self._source)
+            return
+        with run.store.reader(run.scope) as reader:
+            if self._known:
                 # What stays in a document may name a heading that came, or be read from another folder now.
                 for path in sorted(self._written & documents.keys()):
                     self._resolver.gather(reader.passages(self._source.id, path))
@@ -81,22 +78,13 @@ class Settler:
                     if titles.get(path) != document.title or path in self._shown
                 ]
                 self._resolver.came(reader, new, documents)
-            found = self._resolver.edges(reader, documents, at)
-        ids = list(found)
-        for first in range(0, len(ids), AT_ONCE):
-            some = ids[first : first + AT_ONCE]
-            edges = tuple(edge for memory in some for edge in found[memory])
-            self._run.store.write(self._run.scope, [PutEdges(edges, tuple(some), ("links",))])
+            found = self._resolver.edges(reader, documents, now_micros())
+        put(run.store, run.scope, found)
 
-    def _file(self, at: int, *, everything: bool) -> None:
-        run = self._run
-        with run.store.reader(run.scope) as reader:
-            now = {
-                path for path, document in reader.documents(self._source.id).items() if not document.cursor
-            }
-        before = {path for path, document in self._known.items() if not document.cursor}
+    def _file(self, now: Set[str], *, everything: bool) -> None:
+        run, before = self._run, pages(self._known).keys()
         touched = self._written & now | now ^ before
         if everything or not before:
-            refile(run.store, run.scope, self._source, at)
+            refile(run.store, run.scope, self._source, now_micros())
         elif touched:
-            refile(run.store, run.scope, self._source, at, sorted(touched))
+            refile(run.store, run.scope, self._source, now_micros(), sorted(touched))
