@@ -16,14 +16,17 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 import sample
 
-LABELS = Path(__file__).with_name("concepts.jsonl")
+LABELS = tuple(Path(__file__).parent.glob("concepts*.jsonl"))
+"""The first draw, and the halves of the second."""
 
 Row = dict[str, Any]
 
 
 def rows() -> list[Row]:
     """Every labelled passage, as stored."""
-    return [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line) for path in sorted(LABELS) for line in path.read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def labelled(data: Path) -> Iterator[tuple[Row, str]]:

@@ -1,6 +1,7 @@
 """Sample: the data folder -> the passages that were labelled for concept linking.
 
-``python bench/labels/sample.py DATA`` prints one JSON line a passage, without its text, always the same ones.
+``python bench/labels/sample.py DATA [--again]`` prints one JSON line a passage, without its text, always the same ones;
+``--again`` those of the second draw, from documents which the first did not touch.
 Standard library only, and nothing of scrubjay: the labels must not depend on how the product cuts or links text.
 """
 
@@ -13,7 +14,7 @@ import random
 import re
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +29,9 @@ TREES = {
     "logseq_docs": "markdown_small/logseq_docs.tar.gz",
     "sourcegraph_handbook": "markdown_handbook/sourcegraph_handbook.tar.gz",
 }
-CORPORA = {name: f"{name}/corpus.jsonl.gz" for name in ("til_simonw", "locomo", "longmemeval_s")}
+CORPORA = {
+    name: f"{name}/corpus.jsonl.gz" for name in ("til_simonw", "locomo", "longmemeval_s", "cookbook_docs")
+}
 SIZES = {
     "rust_book": 47,
     "til_simonw": 47,
@@ -38,6 +41,16 @@ SIZES = {
     "longmemeval_s": 15,
 }
 """Passages by set. Technical reference (rust_book, til_simonw) is 94 of 220; notes and talk are 126 of 220."""
+AGAIN = {
+    "rust_book": 40,
+    "til_simonw": 40,
+    "logseq_docs": 30,
+    "sourcegraph_handbook": 40,
+    "locomo": 10,
+    "longmemeval_s": 10,
+    "cookbook_docs": 40,
+}
+"""Passages of the second draw, drawn after the rules had been shaped on the first; `cookbook_docs` was not in that."""
 
 _HEADING = re.compile(r"^(?:- )?#{1,6}[ \t]+\S")
 _FENCE = re.compile(r"^\s*(?:- )?(```|~~~)")
@@ -136,23 +149,34 @@ def passages(name: str, doc: str, document: str, text: str) -> list[Passage]:
     return found
 
 
-def sample(data: Path) -> list[Passage]:
-    """The passages of every set: one a document at most (for turns: one a session)."""
+def sample(
+    data: Path, sizes: Mapping[str, int] = SIZES, seed: int = SEED, but: Container[tuple[str, str]] = ()
+) -> list[Passage]:
+    """The passages of every set: one a document at most (for turns: one a session), of no (set, document) in `but`."""
     chosen = []
-    for name, size in SIZES.items():
-        draw = random.Random(f"{SEED} {name}")
+    for name, size in sizes.items():
+        draw = random.Random(f"{seed} {name}")
         by_document: dict[str, list[Passage]] = {}
         for doc, document, text in documents(data, name):
+            if (name, document) in but:
+                continue
             if found := passages(name, doc, document, text):
                 by_document.setdefault(document, []).extend(found)
-        picked = draw.sample(sorted(by_document), size)
+        picked = draw.sample(sorted(by_document), min(size, len(by_document)))
         chosen += [draw.choice(by_document[document]) for document in picked]
     return chosen
 
 
+def again(data: Path) -> list[Passage]:
+    """The passages of the second draw."""
+    drawn = {(one.set, one.document) for one in sample(data)}
+    return sample(data, AGAIN, SEED + 1, drawn)
+
+
 def main() -> None:
     """Print the passages of the data folder named on the command line."""
-    for passage in sample(Path(sys.argv[1])):
+    data = Path(sys.argv[1])
+    for passage in again(data) if "--again" in sys.argv[2:] else sample(data):
         sys.stdout.write(json.dumps(passage.row(), ensure_ascii=False) + "\n")
 
 
