@@ -386,22 +386,9 @@ class Memory:
         Raises:
             ProviderError: A model failed; what was embedded before is stored.
         """
-        from scrubjay.ingest.backfill import backfill
+        from scrubjay.wiring.embedding import embed
 
-        desk = self._desk
-        done = backfill(
-            desk.store,
-            desk.scope,
-            desk.lineup.backfilled(),
-            overlap=desk.settings.chunk.overlap,
-            seconds=seconds,
-            progress=progress,
-        )
-        if done.embedded and not done.waiting:
-            from scrubjay.wiring.weaving import organise_finer
-
-            organise_finer(desk)
-        return done
+        return embed(self._desk, seconds, progress)
 
     def rebuild(self, *, progress: Callable[[Progress], None] | None = None) -> Summary:
         """Make every memory anew from what is stored, beside the old ones, and switch at once."""

@@ -16,6 +16,7 @@ from scrubjay.config import Notes, Settings, load
 from scrubjay.ingest import lookback, organise
 from scrubjay.memory.reports import Progress
 from scrubjay.memory.scope import Scope
+from scrubjay.store.changes import DropEdges
 from scrubjay.store.inmemory.store import InMemoryStore
 from scrubjay.testing.hash_embedder import HashEmbedder
 from scrubjay.wiring.desk import Desk
@@ -167,6 +168,48 @@ def test_a_page_that_is_shared_later_is_linked_whatever_private_page_bears_its_n
     write(plan, f"{shared}# Plan\n\nPlant the quince.\n", LONG_AGO + 10)
     ann.sync(tmp_path)
     assert [link.id for link in bob.links(ids[hub]) if link.kind == "links"] == [ids[plan]]
+
+
+def test_forgetting_what_is_mine_takes_no_concept_from_others(opened: Callable[..., Memory]) -> None:
+    """Nobody's shared memory refers to it by now, but that was so before."""
+    ann, bob = opened(ANN), opened(BOB)
+    shared = ann.add("See [[Wren Lake]].", visibility="public")
+    ann.forget(ann.add("Wren Lake is where I hide.").id)
+    mine = ann.add("I hide at Wren Lake still.")
+    known = [one.name for one in bob.concepts.list()]
+    assert "Wren Lake" in known
+    with ann._desk.store.reader(ANN) as reader:
+        edges = [(edge.src, edge.kind, edge.dst) for edge in reader.edges([shared.id], ["references"])]
+    ann._desk.store.write(
+        ANN, [DropEdges(tuple(edges))]
+    )  # as when the note that named it says something else
+    ann.forget(mine.id)
+    assert [one.name for one in bob.concepts.list()] == known
+
+
+def test_what_i_embed_of_my_own_does_not_find_the_topics_of_others_anew(
+    opened: Callable[..., Memory],
+) -> None:
+    """Nor does what waits of my own hold up theirs."""
+    ann, bob = opened(ANN), opened(BOB)
+    for number in range(20):
+        bob.add(
+            f"Boat {number} of the harbour is painted blue and lies beside the old pier.", visibility="public"
+        )
+    bob.embed()
+    with bob._desk.store.reader(BOB) as reader:
+        before = reader.categories()
+        edges = reader.edges([one.id for one in before], ["belongs"], inward=True)
+    ids = [edge.src for edge in edges]
+    given = [(edge.src, edge.kind, edge.dst) for edge in edges]
+    bob._desk.store.write(
+        BOB, [DropEdges(tuple(given))]
+    )  # the topics look as if no finer model had found them
+    ann.add("I am going to sell the garden and the house before they know that it is for sale.")
+    assert ann.embed().embedded == 1
+    with bob._desk.store.reader(BOB) as reader:
+        assert reader.categories() == before
+        assert reader.edges(ids, ["belongs"]) == []
 
 
 @pytest.mark.parametrize("rebuilt", [False, True])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scrubjay.ingest.organise import FEWEST, behind, due, held, organise
@@ -32,12 +33,12 @@ def organise_due(desk: Desk, base: Embedder, weaver: Weaver, most: int | None = 
             organise(desk.store, desk.scope, key, base, desk.lineup.backfilled())
 
 
-def organise_finer(desk: Desk) -> None:
-    """Find the topics anew that were found before a finer model had come to cover every memory."""
+def organise_finer(desk: Desk, keys: Sequence[str]) -> None:
+    """Find the topics of keys anew that were found before a finer model had come to cover every memory."""
     if "categories" not in desk.settings.connect.stages:
         return
     base, finer = desk.lineup.writing(), desk.lineup.backfilled()
-    for key in desk.scope.keys:
+    for key in keys:
         if held(desk.store, desk.scope, key) >= FEWEST and behind(desk.store, desk.scope, key, finer):
             organise(desk.store, desk.scope, key, base, finer)
 
