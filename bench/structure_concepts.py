@@ -1,6 +1,6 @@
 """Structure, concepts: labelled passages and the trees they come from -> recall and precision of linking.
 
-``python bench/structure_concepts.py DATA [--half dev|test|both] [--wrong]``. Discovery runs over a whole tree as the
+``python bench/structure_concepts.py DATA [--half dev|test|dev2|test2|both|again] [--wrong]``. Discovery runs over a whole tree as the
 product cuts it (``chunk``); the dictionary it finds is looked for in the labelled passages. Nothing is given by hand.
 
 How a passage is scored (bench/labels/GUIDELINES.md): a concept that was linked is a hit when one of its names,
@@ -132,9 +132,10 @@ def outcome(row: check.Row, text: str, matcher: Matcher, concepts: dict[str, Con
 
 def outcomes(data: Path, half: str, *, told: bool = True) -> list[Outcome]:
     """Judge every labelled passage of one half, or of both."""
-    rows = [(row, text) for row, text in check.labelled(data) if half in ("both", row["split"])]
+    halves = {"both": ("dev", "test"), "again": ("dev2", "test2")}.get(half, (half,))
+    rows = [(row, text) for row, text in check.labelled(data) if row["split"] in halves]
     judged = []
-    for name in sample.SIZES:
+    for name in dict.fromkeys(row["set"] for row, _ in rows):
         found, seconds, size = dictionary(data, name)
         if told:
             kinds = " ".join(
@@ -175,17 +176,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path)
-    parser.add_argument("--half", choices=("dev", "test", "both"), default="both")
+    parser.add_argument("--half", choices=("dev", "test", "both", "dev2", "test2", "again"), default="both")
     parser.add_argument("--wrong", action="store_true", help="list what was wrong and what was missed")
     asked = parser.parse_args()
     judged = outcomes(asked.data, asked.half)
     for half in dict.fromkeys(one.half for one in judged):
         mine = [one for one in judged if one.half == half]
-        for name in sample.SIZES:
+        for name in dict.fromkeys(one.name for one in mine):
             print(line(f"{half} {name}", [one for one in mine if one.name == name]))
         print(line(f"{half}, all", mine))
     if asked.wrong:
-        for name in sample.SIZES:
+        for name in dict.fromkeys(one.name for one in judged):
             print(
                 name,
                 "WRONG",
