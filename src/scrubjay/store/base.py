@@ -24,6 +24,7 @@ from scrubjay.memory.ranking import Hit
 from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.graph import GraphReader
+from scrubjay.store.life import LifeReader
 
 if TYPE_CHECKING:
     import numpy as np
@@ -158,6 +159,7 @@ class Counts:
         statuses: Status to number of memories.
         documents: Ingested documents.
         sources: Registered sources.
+        by_tier: Tier to status to number of memories; what is none is left out.
     """
 
     memories: int
@@ -165,9 +167,10 @@ class Counts:
     statuses: Mapping[str, int]
     documents: int
     sources: int
+    by_tier: Mapping[str, Mapping[str, int]]
 
 
-class Reader(GraphReader, Protocol):
+class Reader(GraphReader, LifeReader, Protocol):
     """One consistent view of a store for one scope. It ends with its ``with`` block."""
 
     def sources(self) -> list[Source]:
@@ -317,6 +320,17 @@ class Store(Protocol):
         """Return whether a writer's turn would not come within ``patience`` seconds.
 
         A reader who would like to write something on the side asks this first, and need not wait.
+        """
+        ...
+
+    def alone(self, scope: Scope, name: str) -> AbstractContextManager[bool]:
+        """Tell whether this caller alone, among all threads and processes, holds a name until the block ends.
+
+        It never waits, and writers are not kept from writing. Whoever dies lets go of what they held.
+
+        Args:
+            scope: Whose tenant; the same name in another one is another.
+            name: What is held, such as what is done meanwhile.
         """
         ...
 

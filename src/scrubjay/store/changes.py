@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.memory.categories import Category
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.edges import Edge
+from scrubjay.memory.events import Event
+from scrubjay.memory.life import Life
 from scrubjay.memory.models import Model
 from scrubjay.memory.records import Document, Place, Record, Source, Versions
+from scrubjay.memory.runs import Run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -268,6 +271,42 @@ class PutProject:
 GraphChange = PutConcept | DropConcept | PutCategory | DropCategory | PutEdges | DropEdges | PutProject
 """Changes of what connects memories; they belong to no generation."""
 
+
+@dataclass(frozen=True, slots=True)
+class PutLife:
+    """Change what time and use make of visible memories; text, place, words, edges and vectors stay.
+
+    So does ``updated_at``. Unknown ids and those out of the writer's sight are passed over. One bad value
+    (`scope_check.livable`, `scope_check.lasting`) refuses the whole write.
+
+    Attributes:
+        lives: Memory id to what becomes of it.
+    """
+
+    lives: Mapping[str, Life]
+
+
+@dataclass(frozen=True, slots=True)
+class PutEvents:
+    """Write down what happened to visible memories, in this order.
+
+    An event of a memory that is out of the writer's sight, or whose key is not the memory's, is passed over. An
+    ``other`` that the writer does not see is left out.
+    """
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PutRun:
+    """Make what a run did for one visibility key of the writer's be this row."""
+
+    run: Run
+
+
+LifeChange = PutLife | PutEvents | PutRun
+"""Changes of what happens to memories; no rebuild makes them."""
+
 Change = (
     PutVersions
     | PutSource
@@ -280,4 +319,5 @@ Change = (
     | DropModel
     | PutVectors
     | GraphChange
+    | LifeChange
 )

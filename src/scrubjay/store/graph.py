@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrubjay.memory.concepts import Concept
     from scrubjay.memory.edges import Edge
     from scrubjay.memory.ranking import Hit
-    from scrubjay.memory.records import Record
+    from scrubjay.memory.records import Record, Where
     from scrubjay.store.changes import Codes
 
 
@@ -112,10 +112,11 @@ class GraphReader(Protocol):
         """Return the greatest turn of a session's visible memories, None where it has none."""
         ...
 
-    def page(self, after: str, limit: int) -> list[Record]:
+    def page(self, after: str, limit: int, where: Where | None = None) -> list[Record]:
         """Return visible memories whose id's digits come after those of ``after`` (all when empty), in that order.
 
-        The order is that of the hash alone, whatever the tier; ``after`` may be an id that is gone.
+        The order is that of the hash alone, whatever the tier; ``after`` may be an id that is gone. Without
+        ``where`` all are returned, of whatever status.
 
         Raises:
             InputError: ``after`` is neither empty nor an id of a memory.

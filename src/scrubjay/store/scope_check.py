@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scrubjay.errors import InputError, ModelMismatchError
-from scrubjay.memory import categories, concepts, edges
+from scrubjay.memory import categories, concepts, edges, events, runs
 from scrubjay.memory.ids import parse_id, parse_node
+from scrubjay.memory.life import Life, said
 from scrubjay.memory.models import Model
 from scrubjay.memory.records import Document, Place, Record
 from scrubjay.memory.scope import Scope
@@ -156,6 +157,56 @@ def connectable(edge: edges.Edge) -> None:
     encodable(edge.key, edge.rule, edge.run)
 
 
+def livable(memory: str, life: Life) -> None:
+    """Refuse a life that no memory can have.
+
+    Raises:
+        InputError: Its status is unknown, or its strength or confidence is not within 0..1.
+    """
+    values = said(life)
+    if "status" in values:
+        _one_of(STATUSES, values["status"], f"Memory {memory} is to have status")
+    for name in ("strength", "confidence"):
+        if not 0 <= values.get(name, 0) <= 1:  # NaN is not, either
+            raise InputError(
+                f"Memory {memory} is to have {name} {values[name]}; wanted is 0..1. {UNTOUCHED}"
+            )
+
+
+def lasting(memory: str, valid_from: int | None, valid_until: int | None) -> None:
+    """Refuse a memory that would end being true before it began.
+
+    Raises:
+        InputError: ``valid_until`` is before ``valid_from``.
+    """
+    if valid_from is not None and valid_until is not None and valid_until < valid_from:
+        raise InputError(
+            f"Memory {memory} would be true from {valid_from} until {valid_until}, which is before. {UNTOUCHED}"
+        )
+
+
+def tellable(event: events.Event) -> None:
+    """Refuse an event that no store keeps.
+
+    Raises:
+        InputError: What happened or the status before is unknown, or a text holds half a character.
+    """
+    _one_of(events.OPS, event.op, f"An event of {event.memory} says")
+    _one_of(("", *STATUSES), event.before, f"An event of {event.memory} tells of the status")
+    encodable(event.key, event.run)
+
+
+def runnable(scope: Scope | None, run: runs.Run) -> None:
+    """Refuse a run that no store keeps.
+
+    Raises:
+        InputError: Its key is not one of the scope's, its state is unknown, or a text holds half a character.
+    """
+    writable(scope, run.key, f"Run {run.id}")
+    _one_of(runs.RUN_STATES, run.state, f"Run {run.id} has state")
+    encodable(run.id, run.rules, *run.counts)
+
+
 def _of(wanted: str, node: str) -> None:
     parsed = parse_node(node)
     found = None if parsed is None else parsed[0] if parsed[0] in ("concept", "category") else "memory"
@@ -181,7 +232,7 @@ def after(memory: str) -> int:
 
 
 def of_a_generation(changes: Sequence[Change]) -> None:
-    """Refuse what a rebuild cannot write: sources, models, tombstones and the graph belong to no generation.
+    """Refuse what a rebuild cannot write: sources, models, tombstones, the graph and what happened belong to none.
 
     Raises:
         InputError: One of the changes is of another kind.

@@ -81,6 +81,12 @@ class Table:
         keys, tiers = self.columns["key"][rows], self.columns["tier"][rows]
         return [memory_id(TIERS[tier], key) for key, tier in zip(keys.tolist(), tiers.tolist(), strict=True)]
 
+    def page(self, passing: NDArray[np.bool_], after: int, limit: int) -> list[str]:
+        """Return the ids of those of some live rows whose numbers come after one (-1: all), by number."""
+        rows = np.flatnonzero(passing if after < 0 else passing & (self.columns["key"] > np.uint64(after)))
+        order = np.argsort(self.columns["key"][rows], kind="stable")[:limit]
+        return self.ids(rows[order])
+
     def find(self, ids: Sequence[str]) -> list[int | None]:
         """Return the row of each id, None where the table has none."""
         if not self._order:

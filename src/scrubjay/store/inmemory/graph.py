@@ -13,7 +13,6 @@ from scrubjay.memory.edges import Edge
 from scrubjay.memory.records import Record
 from scrubjay.memory.scope import Scope
 from scrubjay.store.inmemory.state import State
-from scrubjay.store.scope_check import after as number_after
 
 
 class InMemoryGraph:
@@ -93,12 +92,6 @@ class InMemoryGraph:
         """Return the greatest turn of a session."""
         records = [m.record for m in self._visible.values()]
         return max((r.turn for r in records if r.session == session and r.turn is not None), default=None)
-
-    def page(self, after: str, limit: int) -> list[Record]:
-        """Return the visible memories whose digits come after those of an id."""
-        number = number_after(after)
-        ids = sorted((i for i in self._visible if int(_digits(i), 16) > number), key=_digits)
-        return [self._visible[i].record for i in ids[:limit]]
 
     def projects(self) -> dict[str, str]:
         """Return place to project name."""

@@ -16,9 +16,11 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes, Prepared
 from scrubjay.store.inmemory.graph import InMemoryGraph
+from scrubjay.store.inmemory.life import InMemoryLife
 from scrubjay.store.inmemory.scored import ListScored
 from scrubjay.store.inmemory.state import State
 from scrubjay.store.paths import path_passes
+from scrubjay.store.scope_check import after as number_after
 from scrubjay.store.score import EXACT, MOST_COUNTED, idf, quantised, saturation
 from scrubjay.text.grams import nearest
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from scrubjay.text.tokens import TermGroup
 
 
-class InMemoryReader(InMemoryGraph):
+class InMemoryReader(InMemoryGraph, InMemoryLife):
     """A view of one state for one scope."""
 
     def __init__(self, state: State, scope: Scope) -> None:
@@ -162,6 +164,13 @@ class InMemoryReader(InMemoryGraph):
         found = [self.nearest(fingerprint, query, Where()).top(limit) for query in queries]
         return [[hit for hit in hits if hit.score >= floor] for hits in found]
 
+    def page(self, after: str, limit: int, where: Where | None = None) -> list[Record]:
+        """Return the visible memories whose digits come after those of an id."""
+        number = number_after(after)
+        ids = [i for i in self._visible if where is None or self._passes(i, where)]
+        later = sorted((n, i) for i in ids if (n := int(i.partition("_")[2], 16)) > number)
+        return [self._visible[i].record for _, i in later[:limit]]
+
     def _passes(self, memory: str, where: Where) -> bool:
         belongs = {e.dst for e in self.edges([memory], ["belongs"])} if where.categories else set()
         filed = not where.categories or not belongs.isdisjoint(where.categories)
@@ -229,6 +238,10 @@ class InMemoryReader(InMemoryGraph):
             dict(sorted(Counter(r.status for r in records).items())),
             documents,
             len(self._sources),
+            {
+                tier: dict(sorted(Counter(r.status for r in records if r.tier == tier).items()))
+                for tier in sorted({r.tier for r in records})
+            },
         )
 
     def versions(self) -> Versions | None:

@@ -14,6 +14,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX, TIERS
 from scrubjay.store import changes as c
 from scrubjay.store.inmemory.graph_state import GraphState
+from scrubjay.store.inmemory.life_state import LifeState
 from scrubjay.store.scope_check import UNTOUCHED, encodable, fitting, placed, storable, taken, writable
 
 
@@ -30,6 +31,7 @@ class State:
     tombstones: set[str] = field(default_factory=set)
     versions: Versions | None = None
     graph: GraphState = field(default_factory=GraphState)
+    life: LifeState = field(default_factory=LifeState)
 
     def copy(self) -> State:
         """Return a state that can be changed without this one changing."""
@@ -43,6 +45,7 @@ class State:
             set(self.tombstones),
             self.versions,
             self.graph.copy(),
+            self.life.copy(),
         )
 
     def apply(self, scope: Scope | None, change: c.Change) -> None:
@@ -51,10 +54,15 @@ class State:
             if scope is not None:  # a rebuild asks for none (`of_a_generation`)
                 self.graph.apply(scope, change, {i for i in self.memories if self._sees_memory(scope, i)})
             return
+        if isinstance(change, c.LifeChange):
+            if scope is not None:
+                self.life.apply(scope, change, self.memories)
+            return
         before = set(self.memories)
         self._apply_to_memories(scope, change)
-        if scope is not None:  # a rebuild's edges are sorted out at its end
+        if scope is not None:  # a rebuild's edges and events are sorted out at its end
             self.graph.lose(before - set(self.memories))
+            self.life.lose(before - set(self.memories))
 
     def _apply_to_memories(self, scope: Scope | None, change: c.Change) -> None:
         match change:

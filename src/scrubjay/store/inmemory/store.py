@@ -25,6 +25,7 @@ class InMemoryStore:
         self._tenants: dict[str, State] = {}
         self._secret = secret
         self._lock = threading.RLock()
+        self._alone: dict[tuple[str, str], threading.Lock] = {}
 
     def _tenant(self, scope: Scope) -> State:
         if scope.tenant not in self._tenants:
@@ -59,12 +60,25 @@ class InMemoryStore:
         return not free
 
     @contextmanager
+    def alone(self, scope: Scope, name: str) -> Iterator[bool]:
+        """Tell whether no other thread holds a name."""
+        with self._lock:
+            held = self._alone.setdefault((scope.tenant, name), threading.Lock())
+        free = held.acquire(blocking=False)
+        try:
+            yield free
+        finally:
+            if free:
+                held.release()
+
+    @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[InMemoryRebuild]:
         """Fill the next generation, then flip to it. Other writers wait."""
         with self._lock:
             rebuild = InMemoryRebuild(self._tenant(scope))
             yield rebuild
             rebuild.fresh.graph.hold(rebuild.fresh.memories)
+            rebuild.fresh.life.lose(set(rebuild.old.memories) - set(rebuild.fresh.memories))
             self._tenants[scope.tenant] = rebuild.fresh
 
     def size(self) -> int:
@@ -79,23 +93,23 @@ class InMemoryRebuild:
     """The state of the next generation beside the one that answers."""
 
     def __init__(self, state: State) -> None:
-        self._old = state
+        self.old = state
         self.fresh = state.copy()
         self.fresh.memories = {}
         self.fresh.documents = {}
 
     def documents(self) -> list[Document]:
         """Return the documents of the generation that answers."""
-        return [document for _, document in sorted(self._old.documents.items())]
+        return [document for _, document in sorted(self.old.documents.items())]
 
     def passages(self, document: Document) -> list[Prepared]:
         """Return a document's passages as they were stored, in order."""
-        found = [_uncounted(m) for m in self._old.memories.values() if _stands_in(m.record, document)]
+        found = [_uncounted(m) for m in self.old.memories.values() if _stands_in(m.record, document)]
         return sorted(found, key=lambda memory: (_ordinal(memory), memory.record.id))
 
     def additions(self) -> list[Prepared]:
         """Return the memories that belong to no document."""
-        return [_uncounted(m) for m in self._old.memories.values() if m.record.place is None]
+        return [_uncounted(m) for m in self.old.memories.values() if m.record.place is None]
 
     def write(self, changes: Sequence[Change]) -> None:
         """Apply changes to the next generation."""
