@@ -1,8 +1,8 @@
 """Structure, concepts: labelled passages and the trees they come from -> recall and precision of linking.
 
 ``python bench/structure_concepts.py DATA [--half dev|test|dev2|test2|both|again] [--wrong]``. Discovery runs over a
-whole tree as the product cuts it (``chunk``); the dictionary it finds is looked for in the labelled passages. Nothing is
-given by hand.
+whole tree as the product cuts it (``chunk``); the dictionary it finds is looked for in the labelled passages. Nothing
+is given by hand.
 
 How a passage is scored (bench/labels/GUIDELINES.md): a concept that was linked is a hit when one of its names,
 or what matched, is a required surface or its canonical name; neutral when that is so of an optional one, or
