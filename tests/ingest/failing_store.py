@@ -45,6 +45,11 @@ class Failing:
         return self._store.busy(scope, patience)
 
     @contextmanager
+    def alone(self, scope: Scope, name: str) -> Iterator[bool]:
+        with self._store.alone(scope, name) as alone:
+            yield alone
+
+    @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[Rebuild]:
         with self._store.rebuild(scope) as generation:
             yield generation

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scrubjay.memory.records import Place, Record, When
+from scrubjay.store.base import Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +66,14 @@ def record_of(row: tuple[Any, ...], memory: str, headings: Iterable[str], tags: 
         abstract=row[35],
         overview=row[36],
     )
+
+
+def counts_of(held: Iterable[tuple[str, str, int]], documents: int, sources: int) -> Counts:
+    """Return what a scope holds, from rows of tier, status and number of memories."""
+    by_tier: dict[str, dict[str, int]] = {}
+    statuses: dict[str, int] = {}
+    for tier, status, count in sorted(held):
+        by_tier.setdefault(tier, {})[status] = count
+        statuses[status] = statuses.get(status, 0) + count
+    tiers = {tier: sum(own.values()) for tier, own in by_tier.items()}
+    return Counts(sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, sources, by_tier)

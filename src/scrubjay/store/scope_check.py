@@ -168,9 +168,7 @@ def livable(memory: str, life: Life) -> None:
         _one_of(STATUSES, values["status"], f"Memory {memory} is to have status")
     for name in ("strength", "confidence"):
         if not 0 <= values.get(name, 0) <= 1:  # NaN is not, either
-            raise InputError(
-                f"Memory {memory} is to have {name} {values[name]}; wanted is 0..1. {UNTOUCHED}"
-            )
+            raise InputError(f"Memory {memory} is to have {name} {values[name]}; wanted is 0..1. {UNTOUCHED}")
 
 
 def lasting(memory: str, valid_from: int | None, valid_until: int | None) -> None:

@@ -31,11 +31,14 @@ from scrubjay.testing.store_changes import ChangesContract
 from scrubjay.testing.store_concepts import ConceptsContract
 from scrubjay.testing.store_documents import DocumentsContract
 from scrubjay.testing.store_edges import EdgesContract
+from scrubjay.testing.store_events import EventsContract
 from scrubjay.testing.store_graph import GraphContract
 from scrubjay.testing.store_hostile import HostileContract
+from scrubjay.testing.store_life import LifeContract
 from scrubjay.testing.store_models import ModelsContract
 from scrubjay.testing.store_reading import ReadingContract
 from scrubjay.testing.store_rebuilds import RebuildsContract
+from scrubjay.testing.store_runs import RunsContract
 from scrubjay.testing.store_scopes import ScopesContract
 from scrubjay.testing.store_sessions import SessionsContract
 
@@ -54,6 +57,9 @@ class StoreContract(
     ConceptsContract,
     CategoriesContract,
     SessionsContract,
+    LifeContract,
+    EventsContract,
+    RunsContract,
     HostileContract,
     ABC,
 ):

@@ -15,6 +15,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes
+from scrubjay.store.kept import counts_of
 from scrubjay.store.postgres import models, rows, scores
 from scrubjay.store.postgres.graph import PostgresGraph
 from scrubjay.store.postgres.models import registered
@@ -258,19 +259,12 @@ class PostgresReader(PostgresGraph):
 
     def counts(self) -> Counts:
         """Return what the scope holds."""
-        tiers: dict[str, int] = {}
-        statuses: dict[str, int] = {}
         found = self._all(
             f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {SCOPE} GROUP BY m.tier, m.status",
             *self._own,
         )
-        for tier, status, count in sorted(found):
-            tiers[tier] = tiers.get(tier, 0) + count
-            statuses[status] = statuses.get(status, 0) + count
-        documents = len(self._documents("true"))
-        return Counts(
-            sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, len(self.sources())
-        )
+        held = [(tier, status, count) for tier, status, count in found]
+        return counts_of(held, len(self._documents("true")), len(self.sources()))
 
     def amount(self, key: str) -> int:
         """Return how many memories one visibility key holds."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrubjay.memory.ids import DIGITS
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts
+from scrubjay.store.kept import counts_of
 from scrubjay.store.sqlite import rows
 from scrubjay.store.sqlite.pack import SIGN
 
@@ -85,14 +86,9 @@ class Seen(NamedTuple):
             f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {self.among()} GROUP BY m.tier, m.status",
             self.own,
         ).fetchall()
-        tiers: dict[str, int] = {}
-        statuses: dict[str, int] = {}
-        for tier, status, count in sorted(held):
-            tiers[tier] = tiers.get(tier, 0) + count
-            statuses[status] = statuses.get(status, 0) + count
         (documents,) = self.db.execute(
             "SELECT count(*) FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = d.source "
             f"WHERE d.tenant = ? AND d.generation = ? AND s.key IN ({self.marks})",
             self.own,
         ).fetchone()
-        return Counts(sum(tiers.values()), tiers, dict(sorted(statuses.items())), documents, sources)
+        return counts_of(held, documents, sources)

@@ -1,0 +1,47 @@
+"""Events: what happened to memories, without a word of what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+OPS: Final = (
+    "added",
+    "archived",
+    "contradicted",
+    "derived",
+    "pinned",
+    "reinforced",
+    "restored",
+    "superseded",
+    "unpinned",
+    "used",
+    "useful",
+    "wrong",
+)
+"""What can happen to a memory. That one was forgotten is no event: nothing of it is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened to one memory. It holds no text.
+
+    Attributes:
+        memory: Id of the memory.
+        op: One of ``OPS``.
+        at: UTC microseconds when it happened.
+        key: Visibility key: that of the memory when it happened.
+        run: Run of a consolidation that did it, or None.
+        other: Id of another memory that had part in it, or None.
+        count: Of ``derived``, how many sources the memory had; else 0.
+        before: Of a change of status, the status before; else an empty string.
+    """
+
+    memory: str
+    op: str
+    at: int
+    key: str
+    run: str | None = None
+    other: str | None = None
+    count: int = 0
+    before: str = ""
