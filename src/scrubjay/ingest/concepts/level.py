@@ -112,15 +112,21 @@ def behind(last: int, origins: Sequence[int] | None) -> int:
     return last if origins is None else max(origins[last] + 1, origins[last + 1])
 
 
+def is_plain(name: str) -> bool:
+    """Tell whether a name holds ASCII letters, digits and single spaces only, as most do: nothing to level."""
+    return name.isascii() and name.replace(" ", "").isalnum() and "  " not in name
+
+
 def pattern(name: str) -> str:
     """Return what to look for in a spread text to find a name; "" for a name without a word."""
-    if (
-        name.isascii() and name.replace(" ", "").isalnum() and "  " not in name
-    ):  # most names: nothing to level
+    if is_plain(name):
         return f" {name.strip().lower()} "
     words = (level(name) if name.isascii() or not holds_run(name) else _spread_runs(name)[0]).strip(" ")
-    if not words:
-        return ""
+    return bounded(words) if words else ""
+
+
+def bounded(words: str) -> str:
+    """Return level words with a space at each side where they must not go on, in a script that has spaces."""
     first = "" if _ANYWHERE.match(words) else " "
     return f"{first}{words}{'' if _OPEN_ENDED.match(words[-1]) else ' '}"
 

@@ -1,6 +1,7 @@
 """Match: str -> tuple[Mention, ...]. Which known concepts a text refers to.
 
-Names and text are compared as level words (``level``), all names at once (Aho and Corasick, 1975). A name counts
+Names and text are compared as level words (``level``): each word and phrase of a text is looked up (``names``),
+and whom it means is worked out from the concepts that bear it, when first it is met. A name counts
 within a longer one too: what is known of Docker Compose is asked for by "Docker" (bench/LOG.md: recall +.02).
 It also stands in the plural, and a plural of five letters or more in the singular, where no other name is
 spelt so.
@@ -8,13 +9,12 @@ spelt so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-import ahocorasick
-
 from scrubjay.ingest.concepts.level import behind, pattern, place, spread
+from scrubjay.ingest.concepts.names import Names
 from scrubjay.ingest.concepts.normal import care, is_common
 from scrubjay.ingest.concepts.plural import ending
 from scrubjay.memory.concepts import Concept
@@ -61,43 +61,94 @@ class Clash:
     others: tuple[str, ...]
 
 
-class Matcher:
-    """All names of a dictionary, ready to be found.
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """Whom spellings mean.
 
     Attributes:
+        loose: What to look for (``level.pattern``) to whom it means however it is written.
+        written: What to look for to spellings, each with whom it means.
         clashes: Spellings that several concepts claim, sorted.
     """
 
-    __slots__ = ("_automaton", "clashes")
+    loose: dict[str, str]
+    written: dict[str, dict[str, str]]
+    clashes: tuple[Clash, ...]
+
+
+def claims(concepts: Iterable[Concept]) -> Claims:
+    """Return whom the names of concepts mean; the order of the concepts makes no difference.
+
+    A spelling that is the name of one and an alias of another means the one whose name it is; of several
+    with the same right, the one with the smallest id.
+    """
+    ranked = sorted(concepts, key=lambda concept: concept.id)
+    loose: dict[str, str] = {}
+    written: dict[str, dict[str, str]] = {}
+    clashes: dict[tuple[str, str], set[str]] = {}
+    spellings = [(concept.name, concept) for concept in ranked]
+    for spelling, concept in spellings + [(alias, known) for known in ranked for alias in known.aliases]:
+        key = pattern(spelling)
+        if key:
+            how = care(spelling, concept.kind)
+            table = loose if how == "any" else written.setdefault(key, {})
+            at = {"any": key, "capital": _CAPITAL, "marked": _MARKED, "written": spelling}[how]
+            owner = table.setdefault(at, concept.id)
+            if owner != concept.id:
+                clashes.setdefault((spelling, owner), set()).add(concept.id)
+    _inflect(loose, written)
+    found = (Clash(spelling, kept, tuple(sorted(others))) for (spelling, kept), others in clashes.items())
+    return Claims(loose, written, tuple(sorted(found)))
+
+
+def mentions(text: str, names: Names, claimed: Callable[[str], Claims]) -> tuple[Mention, ...]:
+    """Return the concepts that a text refers to, in the order in which they first do.
+
+    Args:
+        text: Any string; one passage is meant.
+        names: Where names may stand.
+        claimed: Told a stem, returns what all concepts that bear it claim.
+    """
+    spaced, origins = spread(text)
+    hits: list[tuple[int, int, int, int, str, dict[str, str] | None]] = []
+    for start, end, of, key in names.places(spaced):
+        known = claimed(of)
+        concept, written = known.loose.get(key, ""), known.written.get(key)
+        if concept or written:
+            hits.append((end + (key[-1] == " "), start - (key[0] == " "), start, end - 1, concept, written))
+    hits.sort(key=lambda hit: hit[:2])
+    found: dict[str, list[int]] = {}
+    for _, _, first, last, concept, written in hits:
+        if written:
+            concept = _meant(written, text, place(first, origins), behind(last, origins)) or concept
+        if concept in found:
+            found[concept][0] += 1
+        elif concept:
+            found[concept] = [1, first, last]
+    made = (
+        Mention(concept, count, place(first, origins), behind(last, origins))
+        for concept, (count, first, last) in found.items()
+    )
+    return tuple(sorted(made, key=lambda mention: (mention.start, mention.end, mention.concept)))
+
+
+class Matcher:
+    """All names of some concepts, ready to be found."""
+
+    __slots__ = ("_claims", "_concepts", "_names")
 
     def __init__(self, concepts: Iterable[Concept]) -> None:
-        """Build it; the order of the concepts makes no difference.
+        self._concepts: dict[str, list[Concept]] = {}
+        self._names = Names()
+        self._claims: dict[str, Claims] = {}
+        for concept in concepts:
+            self._concepts.setdefault(concept.id, []).append(concept)
+            self._names.learn((name, concept.id) for name in (concept.name, *concept.aliases))
 
-        A spelling that is the name of one and an alias of another means the one whose name it is; of several
-        with the same right, the one with the smallest id.
-        """
-        ranked = sorted(concepts, key=lambda concept: concept.id)
-        loose: dict[str, str] = {}
-        written: dict[str, dict[str, str]] = {}
-        clashes: dict[tuple[str, str], set[str]] = {}
-        spellings = [(concept.name, concept) for concept in ranked]
-        for spelling, concept in spellings + [(alias, known) for known in ranked for alias in known.aliases]:
-            key = pattern(spelling)
-            if key:
-                how = care(spelling, concept.kind)
-                table = loose if how == "any" else written.setdefault(key, {})
-                at = {"any": key, "capital": _CAPITAL, "marked": _MARKED, "written": spelling}[how]
-                owner = table.setdefault(at, concept.id)
-                if owner != concept.id:
-                    clashes.setdefault((spelling, owner), set()).add(concept.id)
-        _inflect(loose, written)
-        self._automaton = ahocorasick.Automaton()
-        for key in loose.keys() | written.keys():
-            before, after = len(key) - 1 - (key[0] == " "), int(key[-1] == " ")
-            self._automaton.add_word(key, (before, after, loose.get(key, ""), written.get(key)))
-        self._automaton.make_automaton()
-        found = (Clash(spelling, kept, tuple(sorted(others))) for (spelling, kept), others in clashes.items())
-        self.clashes = tuple(sorted(found))
+    @property
+    def clashes(self) -> tuple[Clash, ...]:
+        """Spellings that several concepts claim, sorted."""
+        return claims(concept for same in self._concepts.values() for concept in same).clashes
 
     def match(self, text: str) -> tuple[Mention, ...]:
         """Return the concepts that a text refers to, in the order in which they first do.
@@ -105,23 +156,13 @@ class Matcher:
         Args:
             text: Any string; one passage is meant.
         """
-        if not self._automaton:
-            return ()
-        spaced, origins = spread(text)
-        found: dict[str, list[int]] = {}
-        for end, (before, after, concept, written) in self._automaton.iter(spaced):
-            if written:
-                start = place(end - before, origins)
-                concept = _meant(written, text, start, behind(end - after, origins)) or concept
-            if concept in found:
-                found[concept][0] += 1
-            elif concept:
-                found[concept] = [1, end - before, end - after]
-        mentions = (
-            Mention(concept, count, place(first, origins), behind(last, origins))
-            for concept, (count, first, last) in found.items()
-        )
-        return tuple(sorted(mentions, key=lambda mention: (mention.start, mention.end, mention.concept)))
+        return mentions(text, self._names, self._claimed)
+
+    def _claimed(self, of: str) -> Claims:
+        if of not in self._claims:
+            bearers = self._names.bearers(of)
+            self._claims[of] = claims(concept for each in bearers for concept in self._concepts[each])
+        return self._claims[of]
 
 
 def _inflect(loose: dict[str, str], written: dict[str, dict[str, str]]) -> None:

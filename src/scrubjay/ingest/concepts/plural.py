@@ -27,6 +27,8 @@ _SINGULAR: Final = frozenset(
 )
 """Words that would mean something else without their s."""
 
+_ENDS: Final = "seiy"
+"""Every letter that ``ending`` cuts off or puts there."""
 _HISSING: Final = ("ss", "x", "ch", "sh")
 _HISSING_PLURALS: Final = ("sses", "xes", "ches", "shes")
 
@@ -50,6 +52,15 @@ def ending(word: str) -> tuple[int, str] | None:
     if word[-1] == "y" and word[-2] not in "aeiou":
         return 1, "ies"
     return 0, "es" if word.endswith(_HISSING) else "s"
+
+
+def stem(form: str) -> str:
+    """Return what a form and its other number have in common.
+
+    >>> stem("rust memory"), stem("rust memories")
+    ('rust memor', 'rust memor')
+    """
+    return form.rstrip(_ENDS)
 
 
 def singular(form: str) -> str:

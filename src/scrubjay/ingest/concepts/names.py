@@ -1,0 +1,122 @@
+"""Names: str -> places. Where in a text a name of a dictionary may stand, and which concepts bear it.
+
+A dictionary of 100,000 names costs a new process no more than to read it: each name is kept under its stem, which
+it shares with its plural and its singular, and a text's words and phrases are looked up one by one. What a stem's
+bearers mean exactly is left to ``match``, which asks only for the few that a text holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from scrubjay.ingest.concepts.level import bounded, is_plain, level, pattern
+from scrubjay.ingest.concepts.plural import ending, stem
+from scrubjay.text.scripts import holds_run
+
+
+class Names:
+    """Stems of names, with who bears them; a name is never forgotten, so its bearer may since have dropped it."""
+
+    __slots__ = ("_bearers", "_phrases", "_unspaced")
+
+    def __init__(self) -> None:
+        self._bearers: dict[str, str | tuple[str, ...]] = {}
+        self._phrases: dict[str, int] = {}
+        """First word of names to how many spaces the longest holds."""
+        self._unspaced: dict[str, tuple[int, ...]] = {}
+        """First character to lengths of the names that may begin or end within a run of letters."""
+
+    def copy(self) -> Names:
+        """Return one that learns for itself."""
+        other = Names()
+        other._bearers, other._phrases = self._bearers.copy(), self._phrases.copy()
+        other._unspaced = self._unspaced.copy()
+        return other
+
+    def learn(self, spellings: Iterable[tuple[str, str]]) -> None:
+        """Take in names, each with the id of a concept that bears it."""
+        bearers, phrases = self._bearers, self._phrases
+        for spelling, concept in spellings:
+            if is_plain(spelling):
+                body = spelling.strip().lower()
+            else:
+                folded, body = _forms(spelling)
+                if folded != body:
+                    self._bear(stem(folded), concept)
+                if not body:
+                    continue
+                self._learn_unspaced(body)
+            of = stem(body)
+            if bearers.setdefault(of, concept) is not concept:
+                self._bear(of, concept)
+            spaces = body.count(" ")
+            if spaces:
+                first = body[: body.find(" ")]
+                if phrases.get(first, 0) < spaces:
+                    phrases[first] = spaces
+
+    def bearers(self, of: str) -> tuple[str, ...]:
+        """Return the ids of the concepts that bear, or once bore, a name of a stem."""
+        held = self._bearers.get(of, ())
+        return (held,) if isinstance(held, str) else held
+
+    def places(self, spaced: str) -> Iterator[tuple[int, int, str, str]]:
+        """Yield where names may stand in a spread text (``level.spread``).
+
+        Yields:
+            First character, one past the last, the stem, and what to look for, as ``pattern`` has it.
+        """
+        bearers, longest = self._bearers, self._phrases.get
+        words = spaced.split(" ")
+        end = -1
+        for number, word in enumerate(words, 1):
+            start = end + 1
+            end = start + len(word)
+            of = stem(word)
+            if of in bearers and word:
+                yield start, end, of, f" {word} "
+            spaces = longest(word)
+            if spaces:
+                last = end
+                for further in words[number : number + spaces]:
+                    last += 1 + len(further)
+                    of = stem(spaced[start:last])
+                    if of in bearers:
+                        yield start, last, of, f" {spaced[start:last]} "
+        if self._unspaced and not spaced.isascii():
+            yield from self._unspaced_places(spaced)
+
+    def _unspaced_places(self, spaced: str) -> Iterator[tuple[int, int, str, str]]:
+        for start, char in enumerate(spaced):
+            for length in self._unspaced.get(char, ()):
+                body = spaced[start : start + length]
+                of = stem(body)
+                if len(body) == length and of in self._bearers:
+                    key = bounded(body)
+                    begin, end = start - (key[0] == " "), start + length + (key[-1] == " ")
+                    if len(key) < length + 2 and spaced[begin:end] == key:
+                        yield start, start + length, of, key
+
+    def _bear(self, of: str, concept: str) -> None:
+        held = self.bearers(of)
+        if concept not in held:
+            self._bearers[of] = (*held, concept)
+
+    def _learn_unspaced(self, body: str) -> None:
+        key = bounded(body)
+        if len(key) < len(body) + 2:
+            change = ending(body[body.rfind(" ") + 1 :]) if key[-1] == " " else None
+            other = len(body) - change[0] + len(change[1]) if change else len(body)
+            lengths = {*self._unspaced.get(body[0], ()), len(body), other}
+            self._unspaced[body[0]] = tuple(sorted(lengths))
+
+
+def stems(spelling: str) -> tuple[str, ...]:
+    """Return the stems under which a name is kept."""
+    return tuple({stem(form) for form in _forms(spelling)})
+
+
+def _forms(spelling: str) -> tuple[str, str]:
+    """Return the normal form of a name, and what is looked for in texts, without the spaces around it."""
+    words = level(spelling)
+    return " ".join(words.split()), (pattern(spelling) if holds_run(spelling) else words).strip(" ")
