@@ -152,3 +152,12 @@ def test_when_all_was_forgotten_no_name_of_before_comes_back(memory: Memory) -> 
     memory.add_many(NewMemory(day(n)[::-1]) for n in range(40))
     assert categories(memory, "topic")
     assert not old & {category.name for category in categories(memory, "topic")}
+
+
+def test_a_sync_says_what_it_leaves_out_because_it_was_forgotten(memory: Memory, notes: Notes) -> None:
+    notes.write("plan.md", f"# Plan\n\nThe word is {SECRET}.\n\n# Other\n\nStays as it is.\n")
+    assert memory.sync(notes.root).forgotten == 0
+    memory.forget(telling(memory))
+    done = memory.sync(notes.root)
+    assert (done.forgotten, done.added, telling(memory)) == (1, 0, [])
+    assert memory.sync(notes.root).forgotten == 0

@@ -73,6 +73,7 @@ class Heard:
     problems: list[Trouble]
     added: int = 0
     copies: int = 0
+    forgotten: int = 0
 
 
 def mark(file: BinaryIO, cursor: int) -> str:
@@ -158,7 +159,10 @@ def _fresh(
     for (session, _, pieces), own in zip(drawn, marks, strict=True):
         new = [record for record in pieces if record.id not in present and record.id not in fresh]
         heard.copies += len(pieces) - len(new)
-        if not new or not forgotten.isdisjoint(own):
+        if not forgotten.isdisjoint(own):
+            heard.forgotten += 1
+            continue
+        if not new:
             continue
         if session not in numbers:
             last = reader.last_turn(session)

@@ -89,6 +89,7 @@ def _label(
     tally.added += sum(1 for memory in labelled.fresh if memory.record.id not in known)
     tally.updated += sum(1 for memory in labelled.fresh if memory.record.id in known)
     tally.removed += len(labelled.dropped)
+    tally.forgotten += len(drafted.drafts) - len(kept)
     tally.scrubbed.update(drafted.scrubbed)
     full = str(Path(source.root) / document.path)
     tally.problems += [Trouble(full, problem) for problem in drafted.facts.problems]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
@@ -18,13 +18,15 @@ from scrubjay.memory.reports import Forgotten
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tree import path
 from scrubjay.store.base import Store
-from scrubjay.store.changes import Change, DropCategory, DropConcept, Forget
+from scrubjay.store.changes import Change, DropCategory, DropConcept, Forget, PutDocument
 from scrubjay.text.tokens import groups
 
 RUN: Final = 4
 """Words in a row that a digest shares with a memory when it was taken from it."""
 MOST_WORDS: Final = 400
 """Words of one category that are looked up: its digest has 150."""
+AGAIN: Final = "to be read again"
+"""Stands for the hash of a file whose passages are fewer than what it holds."""
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -62,7 +64,11 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
     told: list[Category] = []
     if gone:
         told = _telling(store, scope, records)
-        changes: list[Change] = [Forget(gone), *_concepts(store, scope, records)]
+        changes: list[Change] = [
+            Forget(gone),
+            *_concepts(store, scope, records),
+            *_reread(store, scope, records),
+        ]
         store.write(scope, [*changes, *(DropCategory(category.id) for category in told)], durable=True)
     report = Forgotten(
         gone, tuple(memory for memory in dict.fromkeys(ids) if memory not in records), tuple(still)
@@ -74,6 +80,21 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
         tuple(sorted({category.key for category in told if category.kind == "topic"})),
         tuple(sources[one] for one in sorted(stood & sources.keys())) if placed else (),
     )
+
+
+def _reread(store: Store, scope: Scope, records: dict[str, Record]) -> list[Change]:
+    """Return what makes the next sync read these memories' files again and say that it leaves them out.
+
+    A transcript is read on from its cursor alone.
+    """
+    places = {(r.place.source, r.place.path) for r in records.values() if r.place is not None}
+    changes: list[Change] = []
+    with store.reader(scope) as reader:
+        for source, path_ in sorted(places):
+            document = reader.documents(source).get(path_)
+            if document is not None and not document.cursor:
+                changes.append(PutDocument(replace(document, mtime_ns=0, content_hash=AGAIN)))
+    return changes
 
 
 def _concepts(store: Store, scope: Scope, records: dict[str, Record]) -> list[Change]:

@@ -156,7 +156,7 @@ def _additions(drafts: Sequence[Draft], ids: Ids, owner: str, mine: Set[str]) ->
 
 
 def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Record | None) -> Record:
-    """Return a passage as a memory: what it was is kept, what the document says now is set."""
+    """Return a passage as a memory: what it was is kept (archived as long as its text stays), what is said now is set."""
     if match is not None:
         old = match
     else:
@@ -173,6 +173,8 @@ def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Recor
         heading_path=draft.heading_path,
         tags=tuple(sorted({*traits.tags, *old.tags})) if addition else traits.tags,
         place=draft.place,
+        status=old.status if digest == old.content_hash else "active",
+        valid_until=old.valid_until if digest == old.content_hash else None,
         pinned=traits.pinned or (addition and old.pinned),
         event=old.event if addition and old.event is not None else traits.event,
         project=old.project if addition and old.project is not None else traits.project,

@@ -33,6 +33,7 @@ class Tally:
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
+    forgotten: int = 0
     scrubbed: Counter[str] = field(default_factory=Counter)
     placed: set[str] = field(default_factory=set)
     problems: list[Trouble] = field(default_factory=list)

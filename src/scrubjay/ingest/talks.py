@@ -80,6 +80,7 @@ def _turns(
     except (OSError, SourceError) as error:
         run.tally.problems.append(_unread(full, error))
     run.tally.added += heard.added
+    run.tally.forgotten += heard.forgotten
     run.tally.problems += [*heard.problems, *unknown(full, form, heard.left)]
 
 

@@ -79,6 +79,7 @@ class Summary:
         updated: Passages whose text changed.
         unchanged: Passages that stayed.
         removed: Passages that are gone.
+        forgotten: Passages and turns left out because they were forgotten: their words still stand in the files.
         linked: Concepts that memories were found to refer to, counted once a memory.
         embedded: Passages embedded by the backfilled models in this call.
         waiting: Passages that still wait for a backfilled model.
@@ -93,6 +94,7 @@ class Summary:
     updated: int
     unchanged: int
     removed: int
+    forgotten: int
     linked: int
     embedded: int
     waiting: int

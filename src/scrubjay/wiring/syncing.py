@@ -79,6 +79,7 @@ def run(
         updated=tally.updated,
         unchanged=passages - tally.added - tally.updated,
         removed=tally.removed,
+        forgotten=tally.forgotten,
         linked=weaver.linked,
         embedded=0,
         waiting=waiting,
@@ -115,7 +116,7 @@ def remake(desk: Desk, progress: Report | None = None) -> Summary:
         held = reader.counts()
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in desk.lineup.backfilled())
     seconds = time.monotonic() - started
-    return Summary(held.documents, held.memories, 0, held.memories, 0, 0, 0, 0, waiting, {}, (), seconds)
+    return Summary(held.documents, held.memories, 0, held.memories, 0, 0, 0, 0, 0, waiting, {}, (), seconds)
 
 
 def remove(desk: Desk, source: str) -> None:
