@@ -113,12 +113,12 @@ def label(
         old: Its passages as they are stored.
         ids: Where new ids come from.
     """
-    texts = [Text(text_hash(draft.content), draft.heading_path, draft.content) for draft in drafts]
+    texts = [Text(text_hash(one.content), one.heading_path, one.content) for one in drafts]
     used = {record.id for record in old}
     own = _additions(drafts, ids, traits.owner, used)
     taken = {record.id for record in own.values()}
     others = [place for place in range(len(drafts)) if place not in own]
-    aligned = align([record for record in old if record.id not in taken], [texts[place] for place in others])
+    aligned = align([one for one in old if one.id not in taken], [texts[place] for place in others])
     matched = {**own, **dict(zip(others, aligned, strict=True))}
     matches = [matched[place] for place in range(len(drafts))]
     records = []
@@ -156,9 +156,9 @@ def _additions(drafts: Sequence[Draft], ids: Ids, owner: str, mine: Set[str]) ->
 
 
 def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Record | None) -> Record:
-    """Return a passage as a memory: what it was is kept (archived as long as its text stays), what is said now is set."""
+    """Return a passage as a memory: what it was is kept (its status while its text stays), what is said now is set."""
     if match is not None:
-        old = match
+        old = match if match.content_hash == digest else replace(match, status="active", valid_until=None)
     else:
         tier, key, owner = TIER, traits.key, traits.owner
         old = Record(memory, tier, "", digest, draft.title, key, owner, traits.recorded_at, traits.updated_at)
@@ -173,8 +173,6 @@ def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Recor
         heading_path=draft.heading_path,
         tags=tuple(sorted({*traits.tags, *old.tags})) if addition else traits.tags,
         place=draft.place,
-        status=old.status if digest == old.content_hash else "active",
-        valid_until=old.valid_until if digest == old.content_hash else None,
         pinned=traits.pinned or (addition and old.pinned),
         event=old.event if addition and old.event is not None else traits.event,
         project=old.project if addition and old.project is not None else traits.project,
