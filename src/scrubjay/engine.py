@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from scrubjay.config import Settings, load
+from scrubjay.engine_life import Living
 from scrubjay.memory.scope import Scope
 from scrubjay.store.open import open_store
 from scrubjay.wiring.desk import Desk
@@ -42,7 +43,7 @@ def _silent(message: str) -> None:
     """Nobody listens to announcements of remote providers."""
 
 
-class Memory:
+class Memory(Living):
     """Everything one principal remembers, in one store.
 
     Example:

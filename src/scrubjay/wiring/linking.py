@@ -21,7 +21,7 @@ KINDS: Final = ("links", "derived_from", "supersedes", "contradicts")
 def links(desk: Desk, memory: str) -> tuple[Link, ...]:
     """Return what a memory is joined with, in both directions."""
     with desk.store.reader(desk.scope) as reader:
-        return webs.links(reader, _whole(reader, memory))
+        return webs.links(reader, whole(reader, memory))
 
 
 def link(desk: Desk, edge: Edge) -> Link:
@@ -35,7 +35,7 @@ def link(desk: Desk, edge: Edge) -> Link:
     if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight <= 1:
         raise InputError(f"The weight is {weight!r}; wanted is 0 to 1. Nothing was written.")
     with desk.store.reader(desk.scope) as reader:
-        src, dst = _whole(reader, edge.src), _whole(reader, edge.dst)
+        src, dst = whole(reader, edge.src), whole(reader, edge.dst)
         phrase = webs.phrase(reader.get([dst])[dst])
     if src == dst:
         raise InputError(f"{src} cannot be joined with itself. Nothing was written.")
@@ -54,7 +54,7 @@ def unlink(desk: Desk, src: str, dst: str, kind: str) -> None:
     """
     _check(kind)
     with desk.store.reader(desk.scope) as reader:
-        one, other = _whole(reader, src), _whole(reader, dst)
+        one, other = whole(reader, src), whole(reader, dst)
         there = [edge for edge in reader.edges([one], [kind]) if edge.dst == other]
         back = [edge for edge in reader.edges([other], [kind]) if edge.dst == one]
     if not there:
@@ -68,7 +68,7 @@ def _check(kind: str) -> None:
         raise InputError(f"Kind {kind!r} is not one of {', '.join(KINDS)}. Nothing was written.")
 
 
-def _whole(reader: Reader, memory: str) -> str:
+def whole(reader: Reader, memory: str) -> str:
     """Return the id that a text begins.
 
     Raises:

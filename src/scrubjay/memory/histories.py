@@ -1,0 +1,46 @@
+"""Histories: what became of memories, as a caller is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scrubjay.memory.events import Event
+from scrubjay.memory.records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a call made of memories.
+
+    Attributes:
+        ids: Those that are now as asked.
+        unchanged: Those that were so before.
+        unknown: What is not there, or not to be seen.
+    """
+
+    ids: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What happened to one memory, and what it rests on.
+
+    Attributes:
+        memory: The memory as it is.
+        events: What happened to it, oldest first.
+        evidence: Ids of the memories that it was made from.
+        derived: Ids of those that were made from it.
+        supersedes: Ids of those whose place it took.
+        superseded_by: Ids of those that took its place.
+        contradicts: Ids of those that cannot be so if it is.
+    """
+
+    memory: Record
+    events: tuple[Event, ...]
+    evidence: tuple[str, ...] = ()
+    derived: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    superseded_by: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()

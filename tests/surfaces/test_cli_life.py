@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+
+def test_what_is_archived_leaves_answers_and_comes_back(cli) -> None:
+    added = cli("add", "The mast is 12 metres", "--json").json["id"]
+    assert cli("archive", added[:-2]).out == "1 memory archived.\n"
+    assert cli("search", "mast", "--json").json["results"] == []
+    assert cli("get", added, "--json").json["memories"][0]["status"] == "archived"
+    assert cli("archive", added).out == "0 memories archived.\n1 memory already so.\n"
+    assert cli("restore", added).out == "1 memory restored.\n"
+    assert [one["id"] for one in cli("search", "mast", "--json").json["results"]] == [added]
+
+
+def test_feedback_is_bounded_and_history_tells_of_it(cli) -> None:
+    added = cli("add", "The mast is 12 metres", "--json").json["id"]
+    for _ in range(4):
+        assert cli("feedback", "wrong", added).code == 0
+    assert cli("feedback", "useful", added).out == "1 memory remembered as useful.\n"
+    told = cli("history", added, "--json").json
+    assert [event["op"] for event in told["events"]] == ["wrong"] * 4 + ["useful"]
+    shown = cli("history", added)
+    assert "strength 0.33" in shown.out
+    assert shown.out.count("was called wrong") == 4
+    assert cli("feedback", "lovely", added).code == 2
+
+
+def test_history_shows_what_took_a_memorys_place(cli) -> None:
+    old, new = (cli("add", text, "--json").json["id"] for text in ("blue", "a red mast of steel"))
+    assert "nothing" not in cli("history", old).out
+    cli("archive", old)
+    told = cli("history", old).out
+    assert "was archived" in told
+    assert new not in told
+
+
+def test_what_is_not_there_is_named(cli) -> None:
+    added = cli("add", "here", "--json").json["id"]
+    said = cli("archive", "obs_0000", added)
+    assert (said.code, said.out) == (0, "1 memory archived.\n")
+    assert "obs_0000" in said.err
+    assert cli("restore", "obs_0000").code == 2
+    assert cli("history", "obs_0000").code == 2
