@@ -10,10 +10,24 @@ import apsw
 import pytest
 
 from scrubjay.memory.edges import Edge
+from scrubjay.memory.events import Event
 from scrubjay.memory.ids import tombstones
+from scrubjay.memory.life import Life
 from scrubjay.memory.records import Where
+from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import Forget, PutConcept, PutEdges, PutMemory, PutModel, PutSource, PutVersions
+from scrubjay.store.changes import (
+    Forget,
+    PutConcept,
+    PutEdges,
+    PutEvents,
+    PutLife,
+    PutMemory,
+    PutModel,
+    PutRun,
+    PutSource,
+    PutVersions,
+)
 from scrubjay.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_answers import EVERY
@@ -96,6 +110,13 @@ def answers_as_made(path: Path) -> None:
             assert reader.edges([asked], ["references"]) == [refers]
             assert [edge.src for edge in reader.follows([asked])] == [answered]
             assert len(reader.words([group("acorns")], Where(projects=("woods",))).top(9)) == 1
+        told = Event(asked, "archived", 1, "user:ann", "run_0123456789", answered, 0, "active")
+        run = Run("run_0123456789", "user:ann", "done", "1", 1, 2, {"archived": 1})
+        write(store, ANN, PutLife({asked: Life("archived")}), PutEvents((told,)), PutRun(run))
+        with store.reader(ANN) as reader:
+            assert (reader.events(), reader.runs()) == ([told], [run])
+            assert reader.counts().by_tier["observation"] == {"active": 5, "archived": 1}
+            assert reader.words([group("acorns")], Where(projects=("woods",))).top(9) == []
     assert disagreements(path) == []
 
 

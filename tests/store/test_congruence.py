@@ -14,15 +14,28 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scrubjay.memory.edges import STORED, Edge
+from scrubjay.memory.events import Event
+from scrubjay.memory.life import Life
+from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
-from scrubjay.store.changes import Change, PutCategory, PutConcept, PutEdges, PutMemory
+from scrubjay.store.changes import (
+    Change,
+    PutCategory,
+    PutConcept,
+    PutEdges,
+    PutEvents,
+    PutLife,
+    PutMemory,
+    PutRun,
+)
 from scrubjay.store.inmemory.store import InMemoryStore
 from scrubjay.store.postgres.store import PostgresStore
 from scrubjay.store.sqlite import merge
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_answers import Question, everything, held, searched
 from scrubjay.testing.store_history import WORDS, History
+from scrubjay.testing.store_living import RUNS
 from scrubjay.testing.store_samples import SMALL, con, concept, embedded
 from scrubjay.testing.store_weaving import NAMES
 
@@ -114,6 +127,7 @@ def _live_beside_a_stranger(tmp_path: Path, store: Store) -> None:
     assert written > 30
     with store.reader(others.users[0]) as reader:
         assert len(reader.edges(reader.complete("", 100_000), STORED)) > 50
+        assert sum(1 for event in reader.events() if event.key in hidden) > 20
     assert everything(store, ann, questions, MISTYPED) == before
 
 
@@ -133,14 +147,22 @@ def _private(changes: Sequence[Change], keys: tuple[str, ...], shared: Sequence[
                 Edge(src, "references", con(name), keys[0]) for src in (own.id, *shared) for name in NAMES
             ]
             found += [PutConcept(concept(name, keys[0])) for name in NAMES]
+            told = [Event(own.id, "superseded", 1, own.key, RUNS[0], end, 0, "active") for end in shared]
+            told += [Event(end, "used", 2, key, RUNS[0]) for end in shared for key in keys]
+            found += [PutEvents(tuple(told)), PutLife({own.id: Life("archived", strength=0.5)})]
+            found += [PutRun(Run(RUNS[0], key, "done", "2", 9, None, {"merged": 7})) for key in keys]
             found.append(PutEdges((*links, *names)))
-        elif isinstance(change, PutConcept) and change.concept.key in keys:
+        elif isinstance(change, PutConcept | PutRun) and _key(change) in keys:
             found.append(change)
         elif isinstance(change, PutCategory) and change.category.key in keys:
             found.append(change)
             belongs = [Edge(end, "belongs", change.category.id, "public") for end in shared]
             found.append(PutEdges(tuple(belongs)))
     return found
+
+
+def _key(change: PutConcept | PutRun) -> str:
+    return change.concept.key if isinstance(change, PutConcept) else change.run.key
 
 
 def _searches(store: Store, history: History, questions: Sequence[Question]) -> list[object]:

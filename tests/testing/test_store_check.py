@@ -46,11 +46,13 @@ BREAKS = {
     "sources are gone": ("DELETE FROM source", "belong to no source"),
     "makers are gone": ("DELETE FROM maker", "no sight or maker"),
     "sights are of others": ("UPDATE sight SET src_key = src_key || 'x'", "leaves no memory of its sight"),
-    "edges lead nowhere": ("UPDATE edge SET kind = 3", "leads to no memory of its sight"),
+    "edges lead nowhere": ("UPDATE OR IGNORE edge SET kind = 3", "leads to no memory of its sight"),
     "concepts have other nodes": (
         "UPDATE node SET kind = 'other' WHERE kind = 'concept'",
         "leads to no concept",
     ),
+    "events outlive their memory": ("UPDATE event SET memory = 7", "have as memory what is not there"),
+    "events name what is gone": ("UPDATE event SET other = 7", "have as other what is not there"),
     "nodes are gone": ("DELETE FROM edge; DELETE FROM node", "have no node"),
 }
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrubjay.memory.categories import Category
-    from scrubjay.memory.concepts import Concept
+    from scrubjay.memory.concepts import Concept, Row
     from scrubjay.memory.edges import Edge
     from scrubjay.memory.ranking import Hit
     from scrubjay.memory.records import Record, Where
@@ -28,6 +28,10 @@ class GraphReader(Protocol):
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Concept]:
         """Return visible rows of concepts, all or those of these ids, by id and key."""
+        ...
+
+    def concept_rows(self) -> list[Row]:
+        """Return all that `concepts` would, in any order, without an object for each."""
         ...
 
     def concept_mark(self) -> int:

@@ -91,30 +91,37 @@ def held(reader: Reader, ids: Iterable[str], words: Iterable[str]) -> dict[str, 
     ids = list(ids)
     models = reader.models()
     counts = reader.counts()
-    return {
-        "sources": sources,
-        "documents": {name: list(found.items()) for name, found in documents.items()},
-        "passages": {(s, path): reader.passages(s, path) for s, found in documents.items() for path in found},
-        "held": reader.held([source.id for source in sources]),
-        "records": reader.get(ids),
-        "heads": reader.heads(ids),
-        "adjacent": reader.adjacent(ids),
-        "ids": reader.complete("", 100_000),
-        "similar": {word: reader.similar_terms(word, 5) for word in words},
-        "languages": reader.languages(),
-        "models": models,
-        "coverage": {state.model.name: reader.coverage(state.model.fingerprint) for state in models},
-        "waiting": {state.model.name: reader.waiting(state.model.fingerprint, 1_000) for state in models},
-        "amounts": {key: reader.amount(key) for key in ("group:dev", "public", "user:ann", "user:bob")},
-        "counts": (
-            counts.memories,
-            dict(counts.tiers),
-            dict(counts.statuses),
-            counts.documents,
-            counts.sources,
-        ),
-        "versions": reader.versions(),
-    } | connected(reader, ids)
+    return (
+        {
+            "sources": sources,
+            "documents": {name: list(found.items()) for name, found in documents.items()},
+            "passages": {
+                (s, path): reader.passages(s, path) for s, found in documents.items() for path in found
+            },
+            "held": reader.held([source.id for source in sources]),
+            "records": reader.get(ids),
+            "heads": reader.heads(ids),
+            "adjacent": reader.adjacent(ids),
+            "ids": reader.complete("", 100_000),
+            "similar": {word: reader.similar_terms(word, 5) for word in words},
+            "languages": reader.languages(),
+            "models": models,
+            "coverage": {state.model.name: reader.coverage(state.model.fingerprint) for state in models},
+            "waiting": {state.model.name: reader.waiting(state.model.fingerprint, 1_000) for state in models},
+            "amounts": {key: reader.amount(key) for key in ("group:dev", "public", "user:ann", "user:bob")},
+            "counts": (
+                counts.memories,
+                dict(counts.tiers),
+                dict(counts.statuses),
+                counts.documents,
+                counts.sources,
+                {tier: dict(held) for tier, held in counts.by_tier.items()},
+            ),
+            "versions": reader.versions(),
+        }
+        | connected(reader, ids)
+        | happened(reader, ids)
+    )
 
 
 def connected(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
@@ -141,6 +148,23 @@ def connected(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
         "last turns": {name: reader.last_turn(name) for name in (*sessions, "none")},
         "pages": [[record.id for record in reader.page(after, 7)] for after in ("", *ids[::5])],
     } | {f"windows of {state.model.name}": likened(reader, state.model, ids) for state in reader.models()}
+
+
+def happened(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
+    """Return what a scope is told of what happened to these memories, and of runs."""
+    runs = sorted({run.id for run in reader.runs(1_000)})
+    filters = (Where(), Where(statuses=("archived", "superseded")), EVERY)
+    return {
+        "events": [reader.events(limit=limit) for limit in (5, 1_000)],
+        "some events": [reader.events(ids[::3]), reader.events(ids[:2], limit=3)],
+        "events of runs": {run: [reader.events(run=run), reader.events(ids[::2], run, 4)] for run in runs},
+        "runs": [reader.runs(limit) for limit in (2, 1_000)],
+        "filtered pages": [
+            [record.id for record in reader.page(after, 7, where)]
+            for where in filters
+            for after in ("", *ids[::9])
+        ],
+    }
 
 
 def likened(reader: Reader, model: Model, ids: Sequence[str]) -> dict[str, Any]:

@@ -31,7 +31,17 @@ def disagreements(path: Path) -> list[str]:
     try:
         (sound,) = db.execute("PRAGMA integrity_check").fetchall()[0]
         found = [] if sound == "ok" else [f"integrity_check: {sound}"]
-        for check in (_slots, _segments, _postings, _vocabulary, _vectors, _tags, _documents, _edges):
+        for check in (
+            _slots,
+            _segments,
+            _postings,
+            _vocabulary,
+            _vectors,
+            _tags,
+            _documents,
+            _edges,
+            _events,
+        ):
             found += check(db)
         return found
     finally:
@@ -208,3 +218,16 @@ def _edges(db: Database) -> Iterator[str]:
         )[0]
         if lost:
             yield f"{lost} rows of {table} have no node of theirs"
+
+
+def _events(db: Database) -> Iterator[str]:
+    """An event is of a memory that is there, and names none that is not."""
+    for column in ("memory", "other"):
+        (lost,) = _rows(
+            db,
+            f"SELECT count(*) FROM event e JOIN tenant t ON t.id = e.tenant WHERE e.{column} IS NOT NULL "
+            "AND NOT EXISTS (SELECT 1 FROM memory m WHERE m.tenant = e.tenant AND m.generation = t.generation "
+            f"AND m.hash = e.{column})",
+        )[0]
+        if lost:
+            yield f"{lost} events have as {column} what is not there"

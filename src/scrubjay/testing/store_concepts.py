@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from scrubjay.errors import InputError
-from scrubjay.memory.concepts import KINDS, Concept
+from scrubjay.memory.concepts import KINDS, Concept, as_row, of_row
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 from scrubjay.store.changes import Change, DropConcept, PutConcept, PutMemory, PutProject
@@ -32,7 +32,9 @@ WRONG: tuple[Concept, ...] = (
 
 def _read(store: Store, scope: Scope) -> list[Concept]:
     with store.reader(scope) as reader:
-        return reader.concepts()
+        found = reader.concepts()
+        assert sorted(map(of_row, reader.concept_rows()), key=lambda one: (one.id, one.key)) == found
+        return found
 
 
 def _mark(store: Store, scope: Scope) -> int:
@@ -51,6 +53,9 @@ class ConceptsContract:
         order = sorted(made, key=lambda one: (one.id, one.key))
         with store.reader(ann) as reader:
             assert reader.concepts() == order
+            rows = sorted(reader.concept_rows())
+            assert rows == [as_row(one) for one in order]
+            assert {row[3] for row in rows} == {None, FULL.aliases}
             asked = [con("k tag"), con("jay"), con("jay"), con("none"), "no id", sample_id("m"), HALF[:4]]
             assert reader.concepts(asked) == [one for one in order if one.id in asked]
             assert reader.concepts([]) == []

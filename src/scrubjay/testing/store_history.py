@@ -1,4 +1,4 @@
-"""History: a random but repeatable life of a store: puts, edits, renames, drops, forgets, links, late vectors.
+"""History: a random but repeatable life of a store: puts, edits, renames, drops, forgets, links, lives, late vectors.
 
 What comes next depends on what is there, so the history carries the reference store along. Several users
 write to a tenant, each to what is theirs, their groups' or public. Texts and vectors are few, so that
@@ -26,6 +26,8 @@ from scrubjay.store.changes import (
     PutConcept,
     PutDocument,
     PutEdges,
+    PutEvents,
+    PutLife,
     PutMemory,
     PutModel,
     PutSource,
@@ -34,6 +36,7 @@ from scrubjay.store.changes import (
 )
 from scrubjay.store.inmemory.store import InMemoryStore
 from scrubjay.testing.store_answers import Question
+from scrubjay.testing.store_living import Living
 from scrubjay.testing.store_samples import (
     OTHER,
     SMALL,
@@ -79,6 +82,7 @@ class History:
             Scope(tenant, "cleo"),
         )
         self._weaver = Weaver(self._random, self.reference, self.users)
+        self._living = Living(self._random, self.reference, self.users)
         self._number = 0
         self._first = True
 
@@ -107,6 +111,7 @@ class History:
             (12, self._edit),
             (6, self._grow),
             (32, self._weaver.weave),
+            (24, self._living.live),
             (4, self._rename),
             (5, self._replace),
             (6, self._forget),
@@ -124,7 +129,7 @@ class History:
             change = maker(scope)
             if change is not None:
                 made.append(change)
-            if not isinstance(change, PutMemory | PutConcept | PutEdges):
+            if not isinstance(change, PutMemory | PutConcept | PutEdges | PutLife | PutEvents):
                 break
         return made
 

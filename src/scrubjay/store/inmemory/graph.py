@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from scrubjay.memory.categories import Category
-from scrubjay.memory.concepts import Concept
+from scrubjay.memory.concepts import Concept, Row, as_row
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.records import Record
 from scrubjay.memory.scope import Scope
@@ -31,6 +31,10 @@ class InMemoryGraph:
         """Return visible rows of concepts, by id and key."""
         rows = sorted(self._state.graph.concepts.items())
         return [c for (i, key), c in rows if key in self._scope.keys and (ids is None or i in ids)]
+
+    def concept_rows(self) -> list[Row]:
+        """Return the visible rows of concepts, as tuples."""
+        return [as_row(c) for c in self._state.graph.concepts.values() if c.key in self._scope.keys]
 
     def concept_mark(self) -> int:
         """Return how often the visible concepts were changed."""

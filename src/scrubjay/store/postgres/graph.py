@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.memory.categories import Category
-from scrubjay.memory.concepts import Concept
+from scrubjay.memory.concepts import Concept, Row
 from scrubjay.memory.edges import STORED, Edge
 from scrubjay.memory.records import Record
 from scrubjay.memory.scope import Scope
@@ -56,6 +56,17 @@ class PostgresGraph:
         )
         return [
             Concept(rows.id_of("concept", number), key, name, tuple(aliases), kind, at)
+            for number, key, name, aliases, kind, at in found
+        ]
+
+    def concept_rows(self) -> list[Row]:
+        """Return the visible rows of concepts, as tuples."""
+        found = self._bound(
+            "SELECT hash, key, name, nullif(aliases, '{}'), kind, at FROM concept "
+            "WHERE tenant = %(tenant)s AND key = ANY(%(keys)s)"
+        )
+        return [
+            (rows.id_of("concept", number), key, name, aliases and tuple(aliases), kind, at)
             for number, key, name, aliases, kind, at in found
         ]
 

@@ -1,10 +1,11 @@
-"""Documents: rows of the document table, and where a passage stands in one."""
+"""Documents: rows of the source and document tables, and where a passage stands in one."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from scrubjay.memory.records import Document, Place
+from scrubjay.memory.records import Document, Place, Source
 from scrubjay.store.kept import Tenant
 
 if TYPE_CHECKING:
@@ -51,6 +52,18 @@ def stand(db: Database, num: int, document: int, place: Place) -> None:
         "line_end) IS NOT (?, ?, ?, ?, ?, ?)",
         (*values, num, *values),
     )
+
+
+def put_source(db: Database, tenant: int, source: Source) -> None:
+    """Write a source, over the one of its id."""
+    s = source
+    db.execute(
+        "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            tenant, s.id, s.root, s.description, json.dumps(s.include), json.dumps(s.exclude), s.key, s.added_at,
+            s.synced_at,
+        ),
+    )  # fmt: skip
 
 
 def source_key(db: Database, tenant: int, source: str) -> str | None:

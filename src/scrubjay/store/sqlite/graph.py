@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from scrubjay.memory.categories import Category
-from scrubjay.memory.concepts import Concept
+from scrubjay.memory.concepts import Concept, Row
 from scrubjay.memory.edges import Edge
-from scrubjay.memory.ids import memory_id
+from scrubjay.memory.ids import DIGITS, memory_id
 from scrubjay.memory.tiers import TIERS
 from scrubjay.store.sqlite import rows, sights
 from scrubjay.store.sqlite.pack import SIGN
@@ -17,6 +17,13 @@ from scrubjay.store.sqlite.seen import Seen
 from scrubjay.store.sqlite.sights import FROM, INWARD, KIND_CODE, LEADS_TO, WEIGHT, Sight
 
 CATEGORY = "c.key, c.kind, c.name, c.parent, c.abstract, c.overview, c.model, c.centroid, c.at, c.built"
+
+NO_ALIASES: Final = "[]"
+"""What a concept without aliases keeps of them."""
+CONCEPT_ID: Final = (
+    f"printf('{sights.PREFIX['concept']}%0{DIGITS}x', (n.hash | {-SIGN}) - (n.hash & {-SIGN}))"
+)
+"""The id of a node, as `sights.node_id` makes it: its hash less the sign's bit, in two's complement."""
 
 FIRST = f"row_number() OVER (PARTITION BY e.src, e.dst ORDER BY k.origin DESC, {WEIGHT} DESC, s.key)"
 """Of what several keys say of one source and end, the first is shown: given, heaviest, of the smaller key."""
@@ -57,9 +64,26 @@ class Graph:
             (*values, self._tenant, *self._keys),
         ).fetchall()
         return [
-            Concept(sights.node_id("concept", number), key, name, tuple(json.loads(aliases)), kind, at)
+            Concept(
+                sights.node_id("concept", number),
+                key,
+                name,
+                () if aliases == NO_ALIASES else tuple(json.loads(aliases)),
+                kind,
+                at,
+            )
             for number, key, name, aliases, kind, at in found
         ]
+
+    def concept_rows(self) -> list[Row]:
+        """Return the visible rows of concepts, as tuples."""
+        found = self._db.execute(
+            f"SELECT {CONCEPT_ID}, c.key, c.name, nullif(c.aliases, '{NO_ALIASES}'), c.kind, c.at "
+            "FROM concept c JOIN node n ON n.num = c.node "
+            f"WHERE c.tenant = ? AND c.key IN ({self._marks})",
+            (self._tenant, *self._keys),
+        ).fetchall()
+        return [row if row[3] is None else (*row[:3], tuple(json.loads(row[3])), *row[4:]) for row in found]
 
     def concept_mark(self) -> int:
         """Return how often the visible concepts were changed."""

@@ -8,7 +8,7 @@ word's statistics are the sums over the segments that a reader may see, and noth
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
@@ -228,6 +228,26 @@ def _blank_vectors(db: Database, segment: int, slots: set[int]) -> None:
                 blob.write(bytes(4))
                 blob.seek(numbers)
                 blob.write(bytes(dimensions))
+
+
+def restate(db: Database, statuses: Mapping[int, str]) -> None:
+    """Give memories, told by their rows, another status in the columns of their segments.
+
+    Whoever holds a table of these segments reads them again: their versions are others.
+    """
+    places: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for num, status in statuses.items():
+        segment, slot = db.execute("SELECT segment, slot FROM slot WHERE num = ?", (num,)).fetchone()
+        places[segment].append((slot, status))
+    for segment, restated in places.items():
+        (blob,) = db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
+        columns = np.frombuffer(blob, COLUMNS).copy()
+        for slot, status in restated:
+            columns["status"][slot] = STATUS_CODE[status]
+        db.execute(
+            f"UPDATE segment SET columns = ?, version = {pack.NEXT_VERSION} WHERE id = ?",
+            (columns.tobytes(), segment),
+        )
 
 
 def drop_segment(db: Database, segment: int) -> None:

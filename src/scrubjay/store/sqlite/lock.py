@@ -1,4 +1,4 @@
-"""Lock: a fair turn for writers of one store, across processes and threads.
+"""Lock: a fair turn for writers of one store, and who is alone in doing a thing, across processes and threads.
 
 SQLite's own lock is taken by whoever polls at the right moment, so one busy writer can starve another.
 Here two byte locks on a file beside the store make a queue: a writer first holds *next*, then waits for
@@ -8,6 +8,7 @@ both when a process dies, so no lock outlives its owner.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import time
@@ -18,7 +19,9 @@ from typing import Final
 
 from scrubjay.errors import StoreBusyError, StoreError
 
-if sys.platform != "win32":
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
 
 PAUSE: Final = 0.001
@@ -55,12 +58,38 @@ def turn(store: Path, patience: float = PATIENCE) -> Iterator[None]:
         os.close(following)
 
 
+@contextmanager
+def alone(store: Path, tenant: str, name: str) -> Iterator[bool]:
+    """Tell whether this caller alone holds a name for a tenant until the block ends; never wait.
+
+    Raises:
+        StoreError: The file that is locked cannot be opened.
+    """
+    held = hashlib.sha256(f"{tenant}\x1f{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    descriptor = _open(store.with_name(f"{store.name}.lock-{held}"), store)
+    try:
+        yield _taken(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _taken(descriptor: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # the latter is how Windows says it
+        return False
+    return True
+
+
 def _open(path: Path, store: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise StoreError(
-            f"{path}, which keeps the writers of {store.name} in turn, cannot be opened ({error.strerror}). "
+            f"{path}, which keeps those who use {store.name} in turn, cannot be opened ({error.strerror}). "
             "Nothing was written.",
             hint="check that the folder is there, yours and writable",
         ) from error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import StoreDamagedError, StoreVersionError
 from scrubjay.store.sqlite.m002 import M002
+from scrubjay.store.sqlite.m003 import M003
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -88,7 +89,11 @@ CREATE TABLE cache (
 ) STRICT;
 """
 
-MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = ((1, "first", M001), (2, "connected", M002))
+MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
+    (1, "first", M001),
+    (2, "connected", M002),
+    (3, "lived", M003),
+)
 
 
 def recognise(connection: Database, path: str) -> int:

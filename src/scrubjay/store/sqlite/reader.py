@@ -24,6 +24,7 @@ from scrubjay.store.sqlite.pack import SIGN
 from scrubjay.store.sqlite.seen import Seen
 from scrubjay.store.sqlite.table import Tables
 from scrubjay.store.sqlite.tenant import find
+from scrubjay.store.sqlite.told import Told
 from scrubjay.store.sqlite.vectors import Blocks
 from scrubjay.store.table import Table
 from scrubjay.text.grams import nearest
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 NO_TENANT = -1
 
 
-class SQLiteReader(Graph):
+class SQLiteReader(Graph, Told):
     """A view that lasts as long as its transaction."""
 
     def __init__(self, db: Database, scope: Scope, tables: Tables, blocks: Blocks) -> None:
@@ -146,14 +147,17 @@ class SQLiteReader(Graph):
         """Return the greatest turn of a session."""
         return chains.last_turn(self.seen, session)
 
-    def page(self, after: str, limit: int) -> list[Record]:
+    def page(self, after: str, limit: int, where: Where | None = None) -> list[Record]:
         """Return memories in the order of their ids' digits."""
-        first = number_after(after) + 1 - SIGN
-        return (
-            self.seen.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
-            if first < SIGN
-            else []
-        )
+        number = number_after(after)
+        if where is not None:
+            table = self._table()
+            ids = table.page(filters.passing(self, table, where), number, limit)
+            return list(self.get(ids).values())
+        first = number + 1 - SIGN
+        if first >= SIGN:
+            return []
+        return self.seen.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""

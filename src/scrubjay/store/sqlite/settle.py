@@ -1,4 +1,4 @@
-"""Settle: what becomes of a memory's edges when it goes, or is seen by others than before."""
+"""Settle: what becomes of a memory's edges and events when it goes, or is seen by others than before."""
 
 from __future__ import annotations
 
@@ -18,18 +18,29 @@ SIDES: Final = (
 )
 """The edges that leave a memory and those that lead to it, as SQL, and the place of its key in their sights' names."""
 
+EVENTS: Final = (
+    "DELETE FROM event WHERE tenant = ? AND memory = ?",
+    "UPDATE event SET other = NULL WHERE tenant = ? AND other = ?",
+)
+"""What becomes of the events of a memory that goes, and of those that name it."""
+
 
 def settle(db: Database, tenant: Tenant, before: Mapping[int, tuple[str, str]]) -> None:
-    """Put the edges of memories right that were removed or replaced.
+    """Put the edges and events of memories right that were removed or replaced.
 
     Args:
         db: Inside a transaction.
         tenant: The tenant, with the generation that counts.
         before: Hash of a memory to the tier and key that it had. One that is not there any more loses its
-            edges on both sides; those of one that has another key now are seen by who sees that.
+            edges on both sides, and its events; edges of one that has another key now are seen by who sees that.
     """
-    if db.execute("SELECT 1 FROM edge WHERE tenant = ? LIMIT 1", (tenant.number,)).fetchone() is None:
-        return  # removing a memory costs nothing more where there are no edges
+    # Removing a memory costs nothing more where there is nothing to put right.
+    connected, told = (
+        db.execute(f"SELECT 1 FROM {table} WHERE tenant = ? LIMIT 1", (tenant.number,)).fetchone()
+        for table in ("edge", "event")
+    )
+    if connected is None and told is None:
+        return
     for number, (tier, key) in before.items():
         row = db.execute(
             "SELECT tier, key FROM memory WHERE tenant = ? AND hash = ? AND generation = ?",
@@ -38,6 +49,8 @@ def settle(db: Database, tenant: Tenant, before: Mapping[int, tuple[str, str]]) 
         if row is None or row[0] != tier:
             for edges, condition, _ in SIDES:
                 db.execute(f"DELETE FROM {edges} WHERE {condition}", (tenant.number, number))
+            for statement in EVENTS:
+                db.execute(statement, (tenant.number, number))
         elif row[1] != key:
             _show(db, tenant.number, number, row[1])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +12,7 @@ from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, spoken
 from scrubjay.store.sqlite.files import Files
-from scrubjay.store.sqlite.lock import PATIENCE, turn
+from scrubjay.store.sqlite.lock import PATIENCE, alone, turn
 from scrubjay.store.sqlite.reader import SQLiteReader
 from scrubjay.store.sqlite.table import Tables
 from scrubjay.store.sqlite.tenant import find, obtain
@@ -165,6 +165,10 @@ class SQLiteStore:
                 return False
         except StoreBusyError:
             return True
+
+    def alone(self, scope: Scope, name: str) -> AbstractContextManager[bool]:
+        """Tell whether no other process or thread holds a name."""
+        return alone(self._path, scope.tenant, name)
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[SQLiteRebuild]:

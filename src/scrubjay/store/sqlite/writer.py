@@ -18,6 +18,7 @@ from scrubjay.store.kept import Tenant
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
 from scrubjay.store.sqlite import documents, index, merge, models, registry, rows, terms
 from scrubjay.store.sqlite.connect_writes import Connections
+from scrubjay.store.sqlite.lives import Lives
 from scrubjay.store.sqlite.settle import settle
 
 if TYPE_CHECKING:
@@ -49,6 +50,12 @@ class Writer:
         if isinstance(change, c.GraphChange):
             if self._scope is not None:  # a rebuild asks for none (`of_a_generation`)
                 self._connections(self._scope).apply(change)
+            return
+        if isinstance(change, c.LifeChange):
+            if self._scope is not None:
+                if isinstance(change, c.PutLife):
+                    self._flush()  # a status is changed in a segment
+                Lives(self._db, self._tenant, self._scope).apply(change)
             return
         self._apply(change)
         # Edges belong to no generation: those of a rebuild are put right when it ends.
@@ -139,13 +146,7 @@ class Writer:
         key = documents.source_key(self._db, self._tenant.number, s.id)
         if key is not None and not self._sees(key):
             raise InputError(f"Source id {s.id!r} belongs to another source already. {UNTOUCHED}")
-        self._db.execute(
-            "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                self._tenant.number, s.id, s.root, s.description, json.dumps(s.include), json.dumps(s.exclude),
-                s.key, s.added_at, s.synced_at,
-            ),
-        )  # fmt: skip
+        documents.put_source(self._db, self._tenant.number, s)
 
     def _sees_source(self, source: str) -> bool:
         key = documents.source_key(self._db, self._tenant.number, source)

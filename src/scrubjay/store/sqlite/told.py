@@ -1,0 +1,69 @@
+"""Told: what happened to the memories that one scope sees, read in the transaction of its reader."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from scrubjay.memory.events import Event
+from scrubjay.memory.runs import Run
+from scrubjay.store.sqlite import rows
+from scrubjay.store.sqlite.seen import Seen
+
+
+class Told:
+    """Events and runs that the holder of some keys sees.
+
+    Attributes:
+        seen: The memories they see.
+    """
+
+    seen: Seen
+
+    def events(
+        self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
+    ) -> list[Event]:
+        """Return events, newest first."""
+        asked, values = ("", []) if run is None else (" AND e.run = ?", [run])
+        if ids is None:
+            return [event for _, event in self._events(asked, values, limit)]
+        wanted = {one for one in ids if rows.is_id(one)}
+        numbers = [rows.sort_hash(one) for one in wanted]
+        found: list[tuple[int, Event]] = []
+        for batch in rows.batches(numbers):
+            among = f"{asked} AND e.memory IN ({','.join('?' * len(batch))})"
+            # An id of another tier has the number of a memory and none of its events.
+            found += [one for one in self._events(among, [*values, *batch], limit) if one[1].memory in wanted]
+        found.sort(key=lambda one: (one[1].at, one[0]), reverse=True)
+        return [event for _, event in found[:limit]]
+
+    def _events(self, asked: str, values: Sequence[object], limit: int) -> list[tuple[int, Event]]:
+        """Return the order of writing and itself of each of the newest events that a condition is true of."""
+        # CROSS JOIN: newest first through the events, each memory by its number; never through all memories.
+        found = self.seen.db.execute(
+            "SELECT e.seq, m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before "
+            "FROM event e CROSS JOIN memory m ON m.tenant = e.tenant AND m.hash = e.memory "
+            f"AND {self.seen.among()} LEFT JOIN memory o ON o.hash = e.other AND {self.seen.among('o')} "
+            f"WHERE e.tenant = ? AND e.key IN ({self.seen.marks}){asked} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+            (*self.seen.own, *self.seen.own, self.seen.tenant, *self.seen.keys, *values, limit),
+        ).fetchall()
+        return [_event(row) for row in found]
+
+    def runs(self, limit: int = 20) -> list[Run]:
+        """Return runs, started last first."""
+        found = self.seen.db.execute(
+            f"SELECT id, key, state, rules, started, ended, counts FROM run WHERE tenant = ? "
+            f"AND key IN ({self.seen.marks}) ORDER BY started DESC, id, key LIMIT ?",
+            (self.seen.tenant, *self.seen.keys, limit),
+        ).fetchall()
+        return [
+            Run(one, key, state, rules, started, ended, json.loads(counts))
+            for one, key, state, rules, started, ended, counts in found
+        ]
+
+
+def _event(row: tuple[Any, ...]) -> tuple[int, Event]:
+    seq, tier, number, op, at, key, run, other_tier, other, count, before = row
+    named = None if other is None else rows.from_hash(other_tier, other)
+    return seq, Event(rows.from_hash(tier, number), op, at, key, run, named, count, before)
