@@ -1,33 +1,33 @@
 """Forget: ids -> gone for good, with what would still tell of them, and where the words still stand.
 
-A concept that was found in forgotten texts alone goes with them. So does a category whose name or digest says
-what they said: its key, or its source, is told to the caller, to be sorted anew.
+What was made from forgotten texts and says what they said goes with them (`resting`), and so does a concept that was
+found in them alone. So does a category whose name or digest says what they said: its key, or its source, is told
+to the caller, to be sorted anew.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Final
 
+from scrubjay.ingest.resting import resting, said
 from scrubjay.memory.categories import Category
+from scrubjay.memory.dates import now_micros
+from scrubjay.memory.events import Event
+from scrubjay.memory.life import Life
 from scrubjay.memory.records import Record, Source
 from scrubjay.memory.reports import Forgotten
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tree import path
 from scrubjay.store.base import Store
-from scrubjay.store.changes import Change, DropCategory, DropConcept, Forget, PutDocument
+from scrubjay.store.changes import Change, DropCategory, DropConcept, Forget, PutDocument, PutEvents, PutLife
 from scrubjay.text.tokens import groups
 
-RUN: Final = 4
-"""Words in a row that a digest shares with a memory when it was taken from it."""
 MOST_WORDS: Final = 400
 """Words of one category that are looked up: its digest has 150."""
 AGAIN: Final = "to be read again"
 """Stands for the hash of a file whose passages are fewer than what it holds."""
-_WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,7 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
     with store.reader(scope) as reader:
         records = reader.get(ids)
         sources = {source.id: source for source in reader.sources()}
+        rests = resting(reader, records)
     still = []
     for record in records.values():
         place = record.place
@@ -63,16 +64,17 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
     gone = tuple(memory for memory in dict.fromkeys(ids) if memory in records)
     told: list[Category] = []
     if gone:
+        asked, records = records, {**records, **rests.gone}
         told = _telling(store, scope, records)
         changes: list[Change] = [
-            Forget(gone),
+            Forget((*gone, *rests.gone)),
+            *_restored(rests.freed),
             *_concepts(store, scope, records),
-            *_reread(store, scope, records),
+            *_reread(store, scope, asked),
         ]
         store.write(scope, [*changes, *(DropCategory(category.id) for category in told)], durable=True)
-    report = Forgotten(
-        gone, tuple(memory for memory in dict.fromkeys(ids) if memory not in records), tuple(still)
-    )
+    unknown = tuple(memory for memory in dict.fromkeys(ids) if memory not in records)
+    report = Forgotten(gone, unknown, tuple(still), tuple(rests.gone), tuple(one.id for one in rests.freed))
     stood = {record.place.source for record in records.values() if record.place is not None}
     placed = any(category.kind == "path" for category in told)
     return Gone(
@@ -80,6 +82,16 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
         tuple(sorted({category.key for category in told if category.kind == "topic"})),
         tuple(sources[one] for one in sorted(stood & sources.keys())) if placed else (),
     )
+
+
+def _restored(freed: Sequence[Record]) -> list[Change]:
+    """Return what makes the other sources of what goes active again."""
+    if not freed:
+        return []
+    at = now_micros()
+    lives = {record.id: Life(status="active") for record in freed}
+    events = tuple(Event(one.id, "restored", at, one.key, before=one.status) for one in freed)
+    return [PutLife(lives), PutEvents(events)]
 
 
 def _reread(store: Store, scope: Scope, records: dict[str, Record]) -> list[Change]:
@@ -125,18 +137,12 @@ def _telling(store: Store, scope: Scope, records: dict[str, Record]) -> list[Cat
 def _tells(store: Store, scope: Scope, category: Category, records: Iterable[Record]) -> bool:
     """Tell whether a category's words are in part those of memories of its key that are to be forgotten."""
     own = [record for record in records if record.key == category.key]
-    said = "\n".join((category.name, category.abstract, category.overview))
+    words = "\n".join((category.name, category.abstract, category.overview))
     texts = [f"{record.content}\n{record.title}" for record in own]
-    runs = set(chain.from_iterable(_runs(text) for text in texts))
     titles = [record.title.casefold() for record in own if record.title.strip()]
-    if not runs.isdisjoint(_runs(said)) or any(title in said.casefold() for title in titles):
+    if not said(texts).isdisjoint(said([words])) or any(title in words.casefold() for title in titles):
         return True
     held = {group for text in texts for group in groups(text)}
-    shared = [group for group in groups(said)[:MOST_WORDS] if group in held]
+    shared = [group for group in groups(words)[:MOST_WORDS] if group in held]
     with store.reader(scope.seen_with(category.key)) as reader:
         return any(count <= len(own) for count in reader.frequencies(shared))
-
-
-def _runs(text: str) -> set[tuple[str, ...]]:
-    words = _WORD.findall(text.casefold())
-    return {tuple(words[first : first + RUN]) for first in range(len(words) - RUN + 1)}

@@ -52,11 +52,15 @@ class Forgotten:
         ids: Memories that are gone for good.
         unknown: Ids that are not there.
         still: Where the words still stand: ``path:first-last`` of files that scrubjay does not edit.
+        derived: Memories that were made from them and said what they said, gone as well.
+        restored: Archived memories that such were also made from, active again.
     """
 
     ids: tuple[str, ...]
     unknown: tuple[str, ...]
     still: tuple[str, ...]
+    derived: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

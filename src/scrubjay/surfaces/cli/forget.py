@@ -48,6 +48,10 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool) -> None:
         write_json(shape.plain(done))
         return
     write(f"{counted(len(done.ids), 'memory')} forgotten.")
+    if done.derived:
+        write(f"{counted(len(done.derived), 'memory')} made from them went too.")
+    if done.restored:
+        write(f"{counted(len(done.restored), 'memory')} that those were also made from came back.")
     for place in done.still:
         write(f"The words still stand in {line(place)}.")
     if done.unknown:
