@@ -44,6 +44,8 @@ def resting(reader: Reader, records: Mapping[str, Record]) -> Rests:
         made = reader.get(sorted({edge.src for edge in edges} - gone.keys() - records.keys()))
         going: dict[str, Record] = {}
         for memory, record in made.items():
+            if record.origin != "derived":  # a person joined it: it says what it says by itself
+                continue
             sources = reader.get([edge.dst for edge in reader.edges([memory], ["derived_from"])])
             lost = {one for one in sources if one in wave or one in gone or one in records}
             left = [sources[one].content for one in sources.keys() - lost]
