@@ -68,7 +68,10 @@ class EventsContract:
         assert _events(store, ann, [A], limit=0) == _events(store, ann, []) == _events(store, ann, [B]) == []
         assert _events(store, ann, None, "run_0123456789") == [full]
         assert _events(store, ann, [B], "run_0123456789") == _events(store, ann, run="other") == []
-        assert _events(store, ann, ["", "no id", con("x"), sample_id("a", "lesson")]) == []
+        lesson = sample_id("a", "lesson")
+        assert _events(store, ann, ["", "no id", con("x"), lesson]) == []
+        write(store, ann, PutEvents((Event(B, "used", 0, MINE),)))
+        assert _events(store, ann, [lesson, B], limit=1) == [Event(B, "used", 0, MINE)]
 
     def test_the_same_event_twice_is_two(self, store: Store, ann: Scope) -> None:
         """Nothing is replaced."""

@@ -159,7 +159,7 @@ class Connecting:
         )
 
     def lose(self, removed: Collection[tuple[str, int]]) -> None:
-        """Remove the edges of memories whose rows a change removed, unless they are there again.
+        """Remove the edges and events of memories whose rows a change removed, unless they are there again.
 
         Args:
             removed: Tier and number of each.
@@ -178,16 +178,30 @@ class Connecting:
             "DELETE FROM edge WHERE tenant = %s AND kind = ANY(%s) AND dst = ANY(%s::bigint[])",
             (self._tenant, BETWEEN_MEMORIES, gone),
         )
+        self._db.execute(
+            "DELETE FROM event WHERE tenant = %s AND memory = ANY(%s::bigint[])", (self._tenant, gone)
+        )
+        self._db.execute(
+            "UPDATE event SET other = NULL WHERE tenant = %s AND other = ANY(%s::bigint[])",
+            (self._tenant, gone),
+        )
 
 
 def hold(db: Database, tenant: int, old: int, fresh: int) -> None:
-    """Remove the edges of memories that one generation has and a fresh one has not."""
+    """Remove the edges and events of memories that one generation has and a fresh one has not."""
     carried = (
         "EXISTS (SELECT FROM memory o JOIN memory n ON n.tenant = o.tenant AND n.hash = o.hash AND n.tier = o.tier "
         "WHERE o.tenant = e.tenant AND o.generation = %(old)s AND n.generation = %(fresh)s AND o.hash = e.{0})"
     )
+    values = {"tenant": tenant, "old": old, "fresh": fresh, "between": BETWEEN_MEMORIES}
     db.execute(
         f"DELETE FROM edge e WHERE e.tenant = %(tenant)s AND (NOT {carried.format('src')} "
         f"OR (e.kind = ANY(%(between)s) AND NOT {carried.format('dst')}))",
-        {"tenant": tenant, "old": old, "fresh": fresh, "between": BETWEEN_MEMORIES},
+        values,
+    )
+    db.execute(f"DELETE FROM event e WHERE e.tenant = %(tenant)s AND NOT {carried.format('memory')}", values)
+    db.execute(
+        "UPDATE event e SET other = NULL WHERE e.tenant = %(tenant)s AND e.other IS NOT NULL "
+        f"AND NOT {carried.format('other')}",
+        values,
     )

@@ -14,7 +14,6 @@ from scrubjay.store.postgres import chains, edges, rows
 from scrubjay.store.postgres.edges import SEEN
 from scrubjay.store.postgres.scores import SCOPE
 from scrubjay.store.postgres.tenant import find
-from scrubjay.store.scope_check import after as number_after
 
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
@@ -154,8 +153,3 @@ class PostgresGraph:
             f"SELECT max(m.turn) FROM memory m WHERE {SCOPE} AND m.session = %s", *self._own, session
         )
         return None if found is None else int(found)
-
-    def page(self, after: str, limit: int) -> list[Record]:
-        """Return the visible memories whose digits come after those of an id."""
-        number = number_after(after) + 1 - rows.SIGN  # past the last bigint after the last id of all
-        return self._records("m.hash >= %s ORDER BY m.hash LIMIT %s", number, limit)

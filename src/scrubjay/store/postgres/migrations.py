@@ -109,7 +109,29 @@ CREATE TABLE edge (
 CREATE INDEX edge_inward ON edge (tenant, dst, kind);
 """
 
-MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = ((1, "first", M001), (2, "connected", M002))
+M003: Final = """
+-- memory, other: numbers of ids, moved as memory.hash is. A tenant has one writer at a time: seq is their order.
+CREATE TABLE event (
+    tenant bigint NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY, key text NOT NULL, memory bigint NOT NULL,
+    op text NOT NULL, at bigint NOT NULL, run text, other bigint, count bigint NOT NULL, before text NOT NULL,
+    PRIMARY KEY (tenant, seq)
+);
+CREATE INDEX event_at ON event (tenant, at, seq);
+CREATE INDEX event_memory ON event (tenant, memory);
+CREATE INDEX event_run ON event USING hash (run);
+CREATE INDEX event_other ON event (tenant, other) WHERE other IS NOT NULL;
+-- counts: as JSON.
+CREATE TABLE run (
+    tenant bigint NOT NULL, key text NOT NULL, id text NOT NULL, state text NOT NULL, rules text NOT NULL,
+    started bigint NOT NULL, ended bigint, counts text NOT NULL, PRIMARY KEY (tenant, key, id)
+);
+"""
+
+MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
+    (1, "first", M001),
+    (2, "connected", M002),
+    (3, "lived", M003),
+)
 
 
 def migrate(db: Database, url: str) -> None:

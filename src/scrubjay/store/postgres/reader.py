@@ -20,6 +20,8 @@ from scrubjay.store.postgres import models, rows, scores
 from scrubjay.store.postgres.graph import PostgresGraph
 from scrubjay.store.postgres.models import registered
 from scrubjay.store.postgres.scores import SCOPE
+from scrubjay.store.postgres.told import Told
+from scrubjay.store.scope_check import after as number_after
 from scrubjay.store.scored import ArrayScored, by_words
 from scrubjay.store.table import Table
 from scrubjay.text.grams import nearest
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from scrubjay.text.tokens import TermGroup
 
 
-class PostgresReader(PostgresGraph):
+class PostgresReader(PostgresGraph, Told):
     """A view that lasts as long as its transaction."""
 
     def __init__(self, db: Database, scope: Scope) -> None:
@@ -114,6 +116,16 @@ class PostgresReader(PostgresGraph):
             memory = rows.id_of(tier, number)
             near[memory] = (*near.get(memory, ()), rows.id_of(other_tier, other))
         return {memory: near[memory] for memory in ids if memory in near}
+
+    def page(self, after: str, limit: int, where: Where | None = None) -> list[Record]:
+        """Return the visible memories whose digits come after those of an id."""
+        number = number_after(after)
+        if where is not None:
+            seen = self._table()
+            ids = seen.page(scores.passing(self._db, self._own, seen, where), number, limit)
+            return list(self.get(ids).values())
+        first = number + 1 - rows.SIGN  # past the last bigint after the last id of all
+        return self._records("m.hash >= %s ORDER BY m.hash LIMIT %s", first, limit)
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""

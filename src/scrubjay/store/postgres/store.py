@@ -117,6 +117,20 @@ class PostgresStore:
         return False
 
     @contextmanager
+    def alone(self, scope: Scope, name: str) -> Iterator[bool]:
+        """Tell whether no other session holds a name; one of its own, which the server ends with its process."""
+        with spoken(self._url):
+            db = connect(self._url)
+        try:
+            with spoken(self._url):
+                row = db.execute(
+                    "SELECT pg_try_advisory_lock(hashtextextended(%s, 2))", (f"{scope.tenant}\x1f{name}",)
+                ).fetchone()
+            yield row is not None and bool(row[0])
+        finally:
+            db.close()
+
+    @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[PostgresRebuild]:
         """Fill the next generation beside the current one, then flip to it. The tenant's writers wait."""
         with self._connection() as db, transaction(db):

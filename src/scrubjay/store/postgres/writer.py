@@ -15,6 +15,7 @@ from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant
 from scrubjay.store.postgres import models, rows, terms
 from scrubjay.store.postgres.connecting import Connecting
+from scrubjay.store.postgres.lives import Lives
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
 from scrubjay.store.score import MOST_COUNTED
 
@@ -32,6 +33,7 @@ class Writer:
         self._own = (tenant.number, tenant.generation)
         self._models = models.registered(db, tenant.number)
         self._graph = None if scope is None else Connecting(db, tenant, scope)
+        self._lives = None if scope is None else Lives(db, tenant, scope)
         self._removed: set[tuple[str, int]] = set()
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -43,9 +45,13 @@ class Writer:
             if self._graph is not None:  # a rebuild asks for none (`of_a_generation`)
                 self._graph.apply(change)
             return
+        if isinstance(change, c.LifeChange):
+            if self._lives is not None:
+                self._lives.apply(change)
+            return
         self._removed.clear()
         self._apply_to_memories(change)
-        if self._graph is not None:  # a rebuild's edges are sorted out at its end
+        if self._graph is not None:  # a rebuild's edges and events are sorted out at its end
             self._graph.lose(self._removed)
 
     def _apply_to_memories(self, change: c.Change) -> None:

@@ -28,13 +28,17 @@ class Told:
         asked, values = ("", []) if run is None else (" AND e.run = ?", [run])
         if ids is None:
             return [event for _, event in self._events(asked, values, limit)]
-        wanted = {one for one in ids if rows.is_id(one)}
-        numbers = [rows.sort_hash(one) for one in wanted]
+        wanted = sorted({one for one in ids if rows.is_id(one)})
         found: list[tuple[int, Event]] = []
-        for batch in rows.batches(numbers):
-            among = f"{asked} AND e.memory IN ({','.join('?' * len(batch))})"
-            # An id of another tier has the number of a memory and none of its events.
-            found += [one for one in self._events(among, [*values, *batch], limit) if one[1].memory in wanted]
+        for batch in rows.batches(wanted):
+            numbers = [rows.sort_hash(one) for one in batch]
+            # The tier, too: an id of another one has the number of a memory and none of its events.
+            named = [value for one in batch for value in (rows.sort_hash(one), rows.tier_of(one))]
+            among = (
+                f"{asked} AND e.memory IN ({','.join('?' * len(batch))}) "
+                f"AND (e.memory, m.tier) IN (VALUES {','.join(['(?, ?)'] * len(batch))})"
+            )
+            found += self._events(among, [*values, *numbers, *named], limit)
         found.sort(key=lambda one: (one[1].at, one[0]), reverse=True)
         return [event for _, event in found[:limit]]
 
