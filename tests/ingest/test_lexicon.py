@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from scrubjay.ingest.concepts.match import Matcher
+from scrubjay.ingest.concepts.normal import normal
 from scrubjay.ingest.lexicon import Lexicon, Lexicons, lexicon
-from scrubjay.memory.concepts import Concept
+from scrubjay.memory.concepts import Concept, as_row, united
 from scrubjay.memory.records import Record
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
@@ -31,7 +35,13 @@ def learnt(words: Lexicon, *texts: str) -> list[str]:
     def never(names: Sequence[str]) -> list[int]:
         return [0] * len(names)
 
-    return [row.name for row in words.learn([record(text) for text in texts], b"secret", OWN, 0, never)]
+    taught = words.taught([record(text) for text in texts], b"secret", OWN, 0, never)
+    words.add(taught)
+    return [row.name for row in taught]
+
+
+def renewed(words: Lexicon, *rows: Concept) -> Lexicon:
+    return words.renewed([as_row(row) for row in rows])
 
 
 KAYAK = concept("kayak", OWN, aliases=("canoe",))
@@ -68,7 +78,7 @@ def test_an_alias_that_another_concept_has_does_not_find_the_one_that_comes_late
     if read_before:
         words.references(record("kayak"), 0)
     boat = concept("boat", OWN, aliases=("kayak", "skiff"))
-    words = words.renewed([KAYAK, boat])
+    words = renewed(words, KAYAK, boat)
     assert referred(words, "a kayak") == {KAYAK.id}
     assert referred(words, "a skiff") == {boat.id}
     assert words.means("Kayak") == KAYAK.id
@@ -78,7 +88,7 @@ def test_a_name_goes_before_anothers_alias_whenever_it_comes() -> None:
     boat = concept("boat", OWN, aliases=("kayak",))
     words = Lexicon([boat])
     assert referred(words, "a kayak") == {boat.id}
-    words = words.renewed([boat, KAYAK])
+    words = renewed(words, boat, KAYAK)
     assert referred(words, "a kayak") == {KAYAK.id}
     assert words.means("kayak") == KAYAK.id
 
@@ -90,17 +100,17 @@ def refused(row: Concept, key: str) -> Concept:
 def test_a_refused_concept_is_not_referred_to_whoever_knows_it_still() -> None:
     words = Lexicon([TENT])
     assert referred(words, "a tent") == {TENT.id}
-    words = words.renewed([TENT, refused(TENT, OWN)])
+    words = renewed(words, TENT, refused(TENT, OWN))
     assert referred(words, "a tent") == set()
     assert referred(Lexicon([TENT, refused(TENT, OWN)]), "a tent") == set()
-    words = words.renewed([TENT, refused(TENT, OWN), refused(KAYAK, OWN)])
+    words = renewed(words, TENT, refused(TENT, OWN), refused(KAYAK, OWN))
     assert referred(words, "a kayak") == set()
 
 
 def test_a_row_of_another_key_adds_its_names_and_no_second_mention() -> None:
     words = Lexicon([TENT])
     words.references(record("a tent"), 0)
-    words = words.renewed([TENT, replace(TENT, key=OWN, name="tarp")])
+    words = renewed(words, TENT, replace(TENT, key=OWN, name="tarp"))
     (edge,) = words.references(record("a tent"), 0)
     assert (edge.dst, edge.weight) == (TENT.id, 0.5)
     assert referred(words, "a tarp") == {TENT.id}
@@ -118,6 +128,70 @@ def test_what_is_known_is_not_learnt_twice() -> None:
     assert learnt(words, "see [[Kiel Canal]]") == ["Kiel Canal"]
     assert learnt(words, "see [[kiel canal]]") == []
     assert len(referred(words, "the Kiel Canal")) == 1
+
+
+def test_a_renamed_concept_is_found_by_its_new_name_alone_and_a_dropped_one_not_at_all() -> None:
+    words = Lexicon([KAYAK, TENT])
+    assert referred(words, "a kayak, a canoe, a tent") == {KAYAK.id, TENT.id}
+    later = renewed(words, replace(KAYAK, name="ferry", aliases=()))
+    assert [referred(later, text) for text in ("a canoe", "a kayak", "two ferries", "a tent")] == [
+        set(),
+        set(),
+        {KAYAK.id},
+        set(),
+    ]
+    assert (later.means("kayak"), later.means("tent"), later.means("Ferry")) == (None, None, KAYAK.id)
+    assert referred(words, "a kayak, a canoe, a tent, a ferry") == {KAYAK.id, TENT.id}
+
+
+NAMES = st.sampled_from(
+    ("crate", "Crates", "memory", "memories", "Go", "IT", "it", "Docker", "docker compose", "Docker-Compose",
+     "東京", "東京 tests", "class", "classes", "yes", "eye")
+)  # fmt: skip
+ROWS = st.builds(
+    lambda at, key, name, aliases, kind: Concept(
+        f"con_{at}", key, name, tuple(sorted({*aliases} - {name})), kind
+    ),
+    st.integers(0, 4),
+    st.sampled_from(("public", OWN)),
+    NAMES,
+    st.sets(NAMES, max_size=2),
+    st.sampled_from(("given", "name", "page", "code", "refused")),
+)
+STATES = st.lists(st.lists(ROWS, max_size=6, unique_by=lambda row: (row.id, row.key)), min_size=1, max_size=4)
+EVERYTHING = (
+    "crate crates. Memory, memories! go Go [[Go]] it IT (docker) Docker-compose 東京 東京 test, class classes"
+)
+
+
+def known(rows: Sequence[Concept]) -> dict[str, str]:
+    """Return what each name means, worked out for all names at once."""
+    shown = {concept.id for concept in united(rows)}
+    found: dict[str, str] = {}
+    for hidden in (False, True):
+        ranked = sorted((row for row in rows if (row.id not in shown) == hidden), key=lambda row: row.id)
+        for name, row in [(row.name, row) for row in ranked] + [
+            (a, row) for row in ranked for a in row.aliases
+        ]:
+            found.setdefault(normal(name), row.id)
+    return found
+
+
+@given(STATES, st.lists(NAMES, max_size=9).map(" ".join))
+@settings(max_examples=150, deadline=None)
+def test_however_it_came_to_be_a_lexicon_finds_and_means_what_one_made_of_the_same_rows_does(
+    states: list[list[Concept]], text: str
+) -> None:
+    words = Lexicon()
+    for rows in states:
+        words = renewed(words, *rows)
+        meanings = known(rows)
+        assert {name: words.means(name) for name in meanings} == meanings
+        for said in (EVERYTHING, text):
+            plain = Matcher(united(rows)).match(said)
+            assert {e.dst: e.weight for e in words.references(record(said), 0)} == {
+                mention.concept: 1 - 0.5**mention.count for mention in plain
+            }
 
 
 SCOPE = Scope("default", "ann")

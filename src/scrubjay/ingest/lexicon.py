@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import replace
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
 from scrubjay.ingest.concepts.discover import discover
-from scrubjay.ingest.concepts.match import Matcher
+from scrubjay.ingest.concepts.match import Claims, Matcher, claims, mentions
+from scrubjay.ingest.concepts.names import Names, stems
 from scrubjay.ingest.concepts.normal import normal
-from scrubjay.ingest.concepts.plural import other_number
+from scrubjay.ingest.concepts.plural import other_number, stem
 from scrubjay.ingest.told import named_text, seen
-from scrubjay.memory.concepts import Concept, united
+from scrubjay.memory.concepts import Concept, Row, as_row, of_row, united
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.ids import concept_id
 from scrubjay.memory.records import Record
@@ -21,59 +21,103 @@ from scrubjay.store.base import Reader
 
 MOST: Final = 32
 """Concepts that one memory refers to; more are a list of names, and each would say less."""
-MATCHERS: Final = 8
-"""Small automata kept beside the large one before they are made into one."""
-SMALL: Final = 10
-"""Parts of all concepts, one of which they may hold together before the large one is made anew too."""
 
 form = lru_cache(maxsize=4_096)(normal)
 """The normal form of a name; each step of learning a name asks for it again."""
 
 
 class Lexicon:
-    """The concepts of one key's viewers, ready to be found in texts."""
+    """The concepts of one key's viewers, ready to be found in texts.
 
-    def __init__(self, rows: Sequence[Concept]) -> None:
-        self._set(rows)
+    All names are kept as they stand in the store; what one means is worked out when first a text holds it, from
+    the rows of the concepts that bear it.
+    """
 
-    def _set(self, rows: Sequence[Concept]) -> None:
-        self._by_id: dict[str, list[Concept]] = {}
-        for row in rows:
-            self._by_id.setdefault(row.id, []).append(row)
-        shown = {concept.id for concept in united(rows)}
-        self._known: dict[str, str] = {}
-        self._name([row for row in rows if row.id in shown])
-        self._name([row for row in rows if row.id not in shown])
-        self._matchers: list[Matcher] = []
-        self._recent: list[Concept] = []
+    def __init__(self, rows: Iterable[Concept] = ()) -> None:
+        self._rows: dict[str, tuple[Row, ...]] = {}
+        """Id to the concept's rows, by key."""
+        self._names = Names()
+        self._claims: dict[str, Claims] = {}
+        self._refused: Matcher | None = None
         self._heir: tuple[int, Sequence[Concept], Lexicon] | None = None
-        self._refused = Matcher(row for row in rows if row.kind == "refused")
-
-    def _name(self, rows: Sequence[Concept]) -> None:
-        """Let names mean their concepts, then aliases; of several with one right, that of the smallest id."""
-        ranked = sorted(rows, key=lambda row: row.id)
-        for row in ranked:
-            self._known.setdefault(form(row.name), row.id)
-        for row in ranked:
-            for alias in row.aliases:
-                self._known.setdefault(form(alias), row.id)
+        self.add(rows)
 
     def rows(self, concept: str) -> Sequence[Concept]:
         """Return the rows of a concept."""
-        return self._by_id.get(concept, ())
+        return [of_row(row) for row in self._rows.get(concept, ())]
 
     def means(self, name: str) -> str | None:
         """Return the id of the concept that a name means, also of one that was taken out, or None."""
-        return self._known.get(form(name))
+        return self._owner(form(name))
 
-    def grown(self, rows: Sequence[Concept]) -> Lexicon:
-        """Return one that finds these too, beside this one, which stays as it is; automata are shared."""
-        self._automata()
-        found = copy(self)
-        found._by_id, found._known = dict(self._by_id), dict(self._known)
-        found._matchers, found._recent, found._heir = [*self._matchers], [*self._recent], None
+    def _owner(self, folded: str) -> str | None:
+        """Return whose a normal form is.
+
+        What is shown goes before what was taken out, a name before an alias, then the smallest id.
+        """
+        rows = self._bearing(stem(folded))
+        if not rows:
+            return None
+        shown = {concept.id for concept in united(rows)}
+        rights = [
+            (row.id not in shown, place > 0, row.id)
+            for row in rows
+            for place, name in enumerate((row.name, *row.aliases))
+            if form(name) == folded
+        ]
+        return min(rights)[2] if rights else None
+
+    def _bearing(self, of: str) -> list[Concept]:
+        """Return all rows of the concepts that bear a name of a stem."""
+        return [row for concept in self._names.bearers(of) for row in self.rows(concept)]
+
+    def _claimed(self, of: str) -> Claims:
+        if of not in self._claims:
+            self._claims[of] = claims(united(self._bearing(of)))
+        return self._claims[of]
+
+    def grown(self, rows: Iterable[Concept]) -> Lexicon:
+        """Return one that finds these too, beside this one, which stays as it is."""
+        found = self._copied()
         found.add(rows)
         return found
+
+    def renewed(self, rows: Sequence[Row]) -> Lexicon:
+        """Return one of what the store holds now, of which only what has changed is read."""
+        now = _by_id(rows)
+        changed = {concept: same for concept, same in now.items() if self._rows.get(concept) != same}
+        gone: dict[str, tuple[Row, ...]] = dict.fromkeys(self._rows.keys() - now.keys(), ())
+        found = self._copied()
+        found._set(changed | gone)
+        return found
+
+    def add(self, rows: Iterable[Concept]) -> None:
+        """Find these too, each instead of what its key called the concept before."""
+        changed: dict[str, tuple[Row, ...]] = {}
+        for row in map(as_row, rows):
+            others = changed.get(row[0]) or self._rows.get(row[0], ())
+            changed[row[0]] = tuple(sorted((*(other for other in others if other[1] != row[1]), row)))
+        self._set(changed)
+
+    def _copied(self) -> Lexicon:
+        found = copy.copy(self)
+        found._rows, found._claims, found._names = self._rows.copy(), self._claims.copy(), self._names.copy()
+        found._heir = None
+        return found
+
+    def _set(self, changed: dict[str, tuple[Row, ...]]) -> None:
+        """Let concepts have these rows and no others."""
+        if self._claims:  # what a stem means depends on all who bear it
+            befores = [row for concept in changed for row in self._rows.get(concept, ())]
+            afters = [row for same in changed.values() for row in same]
+            for spelling, _ in _spellings([*befores, *afters]):
+                for of in stems(spelling):
+                    self._claims.pop(of, None)
+        self._refused = None
+        self._rows |= changed
+        for concept in [concept for concept, same in changed.items() if not same]:
+            del self._rows[concept]
+        self._names.learn(_spellings(row for same in changed.values() for row in same))
 
     def promise(self, mark: int, rows: Sequence[Concept], heir: Lexicon) -> None:
         """Remember what this one will be when these rows are written, and the store's mark will then be this."""
@@ -86,26 +130,6 @@ class Lexicon:
         _, rows, heir = self._heir
         held = set(reader.concepts([row.id for row in rows]))
         return heir if held.issuperset(rows) else None
-
-    def renewed(self, rows: Sequence[Concept]) -> Lexicon:
-        """Return one of what the store holds now; what was only added costs little."""
-        held = {row for same in self._by_id.values() for row in same}
-        if held <= set(rows):
-            return self.grown([row for row in rows if row not in held])
-        return Lexicon(rows)
-
-    def learn(
-        self,
-        records: Sequence[Record],
-        secret: bytes,
-        key: str,
-        at: int,
-        seen_before: Callable[..., Sequence[int]],
-    ) -> list[Concept]:
-        """Return the concepts that memories teach, as rows of their key; from now on they are found."""
-        new = self.taught(records, secret, key, at, seen_before)
-        self.add(new)
-        return new
 
     def taught(
         self,
@@ -122,9 +146,11 @@ class Lexicon:
         for item in found:
             named = form(item.name)
             # A name in the other number is found already by the one that is known.
-            known = any(name in self._known or name in taken for name in (named, other_number(named)))
+            known = any(
+                name in taken or self._owner(name) is not None for name in (named, other_number(named))
+            )
             if named and not known and not self._taken_out(item.name):
-                aliases = {a for a in item.aliases if form(a) not in self._known and form(a) not in taken}
+                aliases = {a for a in item.aliases if self.means(a) is None and form(a) not in taken}
                 aliases -= {item.name}
                 new.append(
                     Concept(concept_id(secret, named), key, item.name, tuple(sorted(aliases)), item.kind, at)
@@ -132,39 +158,11 @@ class Lexicon:
                 taken.update(form(name) for name in (item.name, *aliases))
         return new
 
-    def add(self, rows: Sequence[Concept]) -> None:
-        """Find these too."""
-        if not rows:
-            return
-        if any(
-            row.kind == "refused" or row.id in self._by_id or self.means(row.name) not in (None, row.id)
-            for row in rows
-        ):
-            # What another key calls a known concept, that it is none, or that another bears as its name what was
-            # its alias, changes what the known names mean.
-            self._set([*(row for same in self._by_id.values() for row in same), *rows])
-            return
-        self._by_id |= {row.id: [row] for row in rows}
-        self._name(rows)
-        if self._matchers:
-            self._recent += rows
-            self._matchers.append(Matcher(self._found_by(row) for row in rows))
-
-    def _found_by(self, row: Concept) -> Concept:
-        """Return a row without the aliases that another concept has already."""
-        return replace(row, aliases=tuple(alias for alias in row.aliases if self.means(alias) == row.id))
-
-    def _automata(self) -> list[Matcher]:
-        """Return the automata, made when first a text is read."""
-        if len(self._matchers) > MATCHERS and len(self._recent) * SMALL < len(self._by_id):
-            self._matchers[1:] = [Matcher(self._found_by(row) for row in self._recent)]
-        elif not 0 < len(self._matchers) <= MATCHERS:
-            self._matchers = [Matcher(united(row for same in self._by_id.values() for row in same))]
-            self._recent = []
-        return self._matchers
-
     def _taken_out(self, name: str) -> bool:
         """Tell whether a name is one that a person refused, in the singular or in the plural."""
+        if self._refused is None:
+            rows = (row for same in self._rows.values() for row in same if row[4] == "refused")
+            self._refused = Matcher(map(of_row, rows))
         return any((m.start, m.end) == (0, len(name)) for m in self._refused.match(name))
 
     def references(self, record: Record, at: int, key: str | None = None) -> list[Edge]:
@@ -172,24 +170,39 @@ class Lexicon:
 
         The weight grows with every mention: 1/2, 3/4, 7/8.
         """
-        text = named_text(record)
-        counts: dict[str, int] = {}
-        for matcher in self._automata():
-            for mention in matcher.match(text):
-                counts[mention.concept] = counts.get(mention.concept, 0) + mention.count
-        ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST]
+        found = mentions(named_text(record), self._names, self._claimed)
+        ranked = sorted(found, key=lambda mention: (-mention.count, mention.concept))[:MOST]
         return [
             Edge(
                 record.id,
                 "references",
-                concept,
+                mention.concept,
                 key or record.key,
-                1 - 0.5 ** min(count, 20),
+                1 - 0.5 ** min(mention.count, 20),
                 at,
                 rule="name",
             )
-            for concept, count in ranked
+            for mention in ranked
         ]
+
+
+def _by_id(rows: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
+    """Return the rows of each concept, by key."""
+    found: dict[str, tuple[Row, ...]] = {row[0]: (row,) for row in rows}
+    if len(found) < len(rows):  # several keys know of one
+        found = {}
+        for row in rows:
+            found[row[0]] = tuple(sorted((*found.get(row[0], ()), row)))
+    return found
+
+
+def _spellings(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    """Yield the names and aliases of concepts, each with the id."""
+    for concept, _, name, aliases, _, _ in rows:
+        yield name, concept
+        if aliases:
+            for alias in aliases:
+                yield alias, concept
 
 
 Lexicons = dict[str, tuple[int, Lexicon]]
@@ -201,11 +214,11 @@ def lexicon(reader: Reader, key: str, kept: Lexicons) -> Lexicon:
     mark = reader.concept_mark()
     held = kept.get(key)
     if held is None:
-        words = Lexicon(reader.concepts())
+        words = Lexicon().renewed(reader.concept_rows())
     elif held[0] == mark:
         return held[1]
     else:
         heir = held[1].heir(reader, mark)
-        words = heir if heir is not None else held[1].renewed(reader.concepts())
+        words = heir if heir is not None else held[1].renewed(reader.concept_rows())
     kept[key] = mark, words
     return words

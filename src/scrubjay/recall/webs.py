@@ -9,7 +9,7 @@ from typing import Final
 from scrubjay.errors import NotFoundError
 from scrubjay.memory.association import npmi
 from scrubjay.memory.categories import Category
-from scrubjay.memory.concepts import Concept, united
+from scrubjay.memory.concepts import Concept, Row, of_row, united
 from scrubjay.memory.dates import shown
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.records import Record
@@ -66,7 +66,7 @@ def known(reader: Reader, concept: str) -> Known:
 
 def removed(reader: Reader, name: str) -> Known | None:
     """Return the concept of this name that was taken out, to which memories may still refer, or None."""
-    rows = [row for row in reader.concepts() if row.kind == "refused"]
+    rows = [of_row(row) for row in sorted(reader.concept_rows()) if row[4] == "refused"]
     found = [row for row in rows if name == row.id or _folded(name) in map(_folded, (row.name, *row.aliases))]
     return _known(found[0], reader.degrees("references", [found[0].id])) if found else None
 
@@ -77,8 +77,12 @@ def concept(reader: Reader, name: str) -> Concept:
     Raises:
         NotFoundError: There is none, or several have an id that begins so.
     """
-    rows = united(reader.concepts())
     wanted = _folded(name)
+    prefix = name if len(name) > len(CONCEPT_PREFIX) else None
+    held = reader.concept_rows()
+    # Of a large dictionary only those that may be meant are made into objects, each with all of its rows.
+    meant = {row[0] for row in held if _may_mean(row, wanted) or (prefix and row[0].startswith(prefix))}
+    rows = united(of_row(row) for row in held if row[0] in meant)
     for fits in (
         lambda c: c.id == name,
         lambda c: c.name == name,
@@ -89,7 +93,7 @@ def concept(reader: Reader, name: str) -> Concept:
         found = [row for row in rows if fits(row)]
         if found:
             return found[0]
-    found = [row for row in rows if len(name) > len(CONCEPT_PREFIX) and row.id.startswith(name)]
+    found = [row for row in rows if prefix and row.id.startswith(prefix)]
     if len(found) > 1:
         raise NotFoundError(f"Several concepts have an id that begins with {name}.", hint=LISTED)
     if not found:
@@ -204,6 +208,10 @@ def phrase(record: Record) -> str:
     """Return a phrase of a memory: its abstract, else its beginning on one line."""
     text = " ".join((record.abstract or _MARK.sub("", record.content)).split())
     return text if len(text) <= PHRASE else text[:PHRASE].rsplit(" ", 1)[0] + "…"
+
+
+def _may_mean(row: Row, wanted: str) -> bool:
+    return _folded(row[2]) == wanted or (row[3] is not None and wanted in map(_folded, row[3]))
 
 
 def _folded(name: str) -> str:

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.concepts.level import level, pattern
-from scrubjay.ingest.concepts.match import Clash, Matcher
-from scrubjay.memory.concepts import Concept
+from scrubjay.ingest.concepts.level import behind, level, pattern, place, spread
+from scrubjay.ingest.concepts.match import Clash, Matcher, Mention, _meant, claims
+from scrubjay.ingest.concepts.plural import other_number, stem
+from scrubjay.memory.concepts import KINDS, Concept
 
 WORDS = st.sampled_from(
     ("test", "latest", "Docker", "Compose", "IT", "it", "Go", "C++", "C", "foo_bar()", "README.md", "a.b", "--flag",
-     "crate", "crates", "memories", "É", "東京", "都", "テスト", "学교", "ß", "s", "'s", ".", ",", "(", "[[", "*", "\n",
+     "crate", "crates", "memory", "memories", "class", "classes", "yes", "eye", "한국", "É", "東京", "都", "テスト", "学교", "ß", "s", "'s", ".", ",", "(", "[[", "*", "\n",
      "\\", "e\u0301", "\0", "http://x.test/Docker")
 )  # fmt: skip
 TEXT = st.one_of(
@@ -142,6 +143,46 @@ def test_any_dictionary_over_any_text_gives_whole_words_in_order(names, text):
             around = f" {text} "[mention.start : mention.end + 2]
             assert not re.fullmatch(r"\w\w", around[:2])
             assert not re.fullmatch(r"\w\w", around[-2:])
+
+
+SOME = st.builds(
+    lambda name, aliases, kind: (name, aliases, kind),
+    TEXT,
+    st.lists(TEXT, max_size=2).map(tuple),
+    st.sampled_from(KINDS),
+)
+
+
+def plainly(rows: list[Concept], text: str) -> tuple[Mention, ...]:
+    """Return the mentions as the whole dictionary's claims give them, looked for one by one in all of the text."""
+    whole = claims(rows)
+    spaced, origins = spread(text)
+    hits = []
+    for key in whole.loose.keys() | whole.written.keys():
+        starts = [at for at in range(len(spaced)) if spaced.startswith(key, at)]
+        hits += [(at + len(key), at, key) for at in starts]
+    found: dict[str, list[int]] = {}
+    for end, start, key in sorted(hits):
+        first, last = start + (key[0] == " "), end - 1 - (key[-1] == " ")
+        span = (place(first, origins), behind(last, origins))
+        meant = _meant(whole.written[key], text, *span) if key in whole.written else ""
+        if concept := meant or whole.loose.get(key):
+            found.setdefault(concept, [0, *span])[0] += 1
+    mentions = [Mention(concept, *counted) for concept, counted in found.items()]
+    return tuple(sorted(mentions, key=lambda mention: (mention.start, mention.end, mention.concept)))
+
+
+@given(st.lists(SOME, max_size=8), TEXT)
+@settings(max_examples=300, deadline=None)
+def test_a_text_refers_to_what_the_whole_dictionary_finds_in_it_looked_for_name_by_name(some, text):
+    rows = [Concept(f"con_{at}", "public", *one) for at, one in enumerate(some)]
+    for said in (text, " ".join((text, *(name for name, _, _ in some)))):
+        assert Matcher(rows).match(said) == plainly(rows, said)
+
+
+@given(st.text("aesiyxch ", max_size=8))
+def test_a_form_and_its_other_number_have_one_stem(form):
+    assert stem(other_number(form)) == stem(form)
 
 
 @given(st.lists(st.lists(TEXT, min_size=1, max_size=3).map(tuple), max_size=6), TEXT, st.randoms())

@@ -8,9 +8,11 @@ bearers mean exactly is left to ``match``, which asks only for the few that a te
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import accumulate, count, repeat
+from operator import add
 
-from scrubjay.ingest.concepts.level import bounded, is_plain, level, pattern
-from scrubjay.ingest.concepts.plural import ending, stem
+from scrubjay.ingest.concepts.level import bounded, level, pattern
+from scrubjay.ingest.concepts.plural import ENDS, ending, stem
 from scrubjay.text.scripts import holds_run
 
 
@@ -37,7 +39,8 @@ class Names:
         """Take in names, each with the id of a concept that bears it."""
         bearers, phrases = self._bearers, self._phrases
         for spelling, concept in spellings:
-            if is_plain(spelling):
+            # `level.is_plain` and `stem`, written out: a new process does this to every name of the dictionary.
+            if spelling.isascii() and spelling.replace(" ", "").isalnum() and "  " not in spelling:
                 body = spelling.strip().lower()
             else:
                 folded, body = _forms(spelling)
@@ -46,45 +49,42 @@ class Names:
                 if not body:
                     continue
                 self._learn_unspaced(body)
-            of = stem(body)
+            of = body.rstrip(ENDS)
             if bearers.setdefault(of, concept) is not concept:
                 self._bear(of, concept)
-            spaces = body.count(" ")
-            if spaces:
-                first = body[: body.find(" ")]
-                if phrases.get(first, 0) < spaces:
-                    phrases[first] = spaces
+            first, space, rest = body.partition(" ")
+            if space and phrases.get(first, 0) <= rest.count(" "):
+                phrases[first] = rest.count(" ") + 1
 
     def bearers(self, of: str) -> tuple[str, ...]:
         """Return the ids of the concepts that bear, or once bore, a name of a stem."""
         held = self._bearers.get(of, ())
         return (held,) if isinstance(held, str) else held
 
-    def places(self, spaced: str) -> Iterator[tuple[int, int, str, str]]:
-        """Yield where names may stand in a spread text (``level.spread``).
+    def places(self, spaced: str) -> list[tuple[int, int, str, str]]:
+        """Return where names may stand in a spread text (``level.spread``).
 
-        Yields:
+        Returns:
             First character, one past the last, the stem, and what to look for, as ``pattern`` has it.
         """
-        bearers, longest = self._bearers, self._phrases.get
+        bearers, phrases = self._bearers, self._phrases
         words = spaced.split(" ")
-        end = -1
-        for number, word in enumerate(words, 1):
-            start = end + 1
-            end = start + len(word)
-            of = stem(word)
-            if of in bearers and word:
-                yield start, end, of, f" {word} "
-            spaces = longest(word)
-            if spaces:
-                last = end
-                for further in words[number : number + spaces]:
-                    last += 1 + len(further)
-                    of = stem(spaced[start:last])
-                    if of in bearers:
-                        yield start, last, of, f" {spaced[start:last]} "
+        ends = list(map(add, accumulate(map(len, words)), count()))
+        found = [
+            (ends[number] - len(words[number]), ends[number], of, f" {words[number]} ")
+            for number, of in enumerate(map(str.rstrip, words, repeat(ENDS)))
+            if of in bearers and words[number]
+        ]
+        for number in [number for number, word in enumerate(words) if word in phrases]:
+            start = ends[number] - len(words[number])
+            for end in ends[number + 1 : number + 1 + phrases[words[number]]]:
+                body = spaced[start:end]
+                of = body.rstrip(ENDS)
+                if of in bearers:
+                    found.append((start, end, of, f" {body} "))
         if self._unspaced and not spaced.isascii():
-            yield from self._unspaced_places(spaced)
+            found += self._unspaced_places(spaced)
+        return found
 
     def _unspaced_places(self, spaced: str) -> Iterator[tuple[int, int, str, str]]:
         for start, char in enumerate(spaced):

@@ -6,7 +6,7 @@ import re
 from typing import Final, Literal
 
 from scrubjay.ingest.concepts.common import COMMON, GENERIC
-from scrubjay.ingest.concepts.level import level
+from scrubjay.ingest.concepts.level import is_plain, level
 from scrubjay.ingest.concepts.plural import singular
 from scrubjay.text.languages import function_words
 
@@ -42,7 +42,7 @@ def normal(name: str) -> str:
         >>> normal("**Retrieval-Augmented** Generation"), normal("foo_bar()"), normal("C++")
         ('retrieval augmented generation', 'foo_bar', 'c++')
     """
-    return " ".join(level(name).split())
+    return name.strip().lower() if is_plain(name) else " ".join(level(name).split())
 
 
 def refused(name: str, *, given: bool = False, folded: str | None = None) -> str | None:

@@ -27,7 +27,7 @@ _SINGULAR: Final = frozenset(
 )
 """Words that would mean something else without their s."""
 
-_ENDS: Final = "seiy"
+ENDS: Final = "seiy"
 """Every letter that ``ending`` cuts off or puts there."""
 _HISSING: Final = ("ss", "x", "ch", "sh")
 _HISSING_PLURALS: Final = ("sses", "xes", "ches", "shes")
@@ -60,7 +60,7 @@ def stem(form: str) -> str:
     >>> stem("rust memory"), stem("rust memories")
     ('rust memor', 'rust memor')
     """
-    return form.rstrip(_ENDS)
+    return form.rstrip(ENDS)
 
 
 def singular(form: str) -> str:
