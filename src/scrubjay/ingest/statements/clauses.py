@@ -1,9 +1,8 @@
-"""Clauses: str -> (start, end, asked) of each clause of a sentence; sentences: str -> (start, end).
+"""Clauses: str -> Words, and Words -> sentences and clauses as (first, last) word.
 
-Both read what ``prose`` returns. A sentence ends at a full stop, a list item's or a line's end; a clause where
-somebody is said to be or do something anew ("..., and my sister ..."), or where a question or an order begins.
-Lists ("a dog, two cats and a parrot") stay whole. Who dictates sets no marks: a long sentence without any is cut
-before each new "I have", "my ... is", "can you".
+A sentence ends at a full stop, a line's or a list item's end; a clause where somebody is said to be or do
+something anew ("..., and my sister ..."), or where a question or an order begins. Lists ("a dog, two cats and a
+parrot") stay whole. Who dictates sets no marks: a long sentence without any is cut at each new "I have", "can you".
 """
 
 from __future__ import annotations
@@ -12,121 +11,157 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-WRAPPED: Final = 60
-"""Characters of a line that may go on in the next: shorter ones end what they say."""
-DICTATED: Final = 90
-"""Characters without a mark after which there will be none."""
+from scrubjay.ingest.statements.words import ASKING, AUXILIARY, BE, FIRST, JOINS, OWNED, PRONOUNS, STATES, VERBAL
 
-_END = re.compile(
-    r"[.!?]+[\"')\]]*(?:(?<!\b[a-z]\.)(?<!\b[dms][rt]\.)(?<!\bvs\.)(?<!\bmrs\.)(?<!\betc\.)(?<!\bapprox\.)(?<!\bno\.)(?=\s)|$)"
-    r"|\n(?=\s*\n)|\n(?=[ ]*(?:[-*+•]|\d{1,3}[.)]|#+) )|\n"
+WRAPPED: Final = 60
+"""Characters of a line that may go on in the next; a shorter one ends what it says."""
+DICTATED: Final = 14
+"""Words without a mark after which there will be none."""
+NOUN: Final = 5
+"""Words within which a name is followed by its verb."""
+
+_WORD = re.compile(r"[^\s;()]+|[;()]")
+_EDGES: Final = ".,;:!?()[]{}\"'*_~`<>#"
+_BREAKS: Final = frozenset((";", "(", ")", "-", "--", "->", "=", "|", "..", "..."))
+_ABBREVIATED: Final = frozenset(("e.g.", "i.e.", "dr.", "mr.", "mrs.", "ms.", "st.", "vs.", "etc.", "approx.", "prof.", "inc.", "ca."))
+_ITEM = re.compile(r"(?:[-*+•#]+|\d{1,2}[.)])\Z")
+_TIPS: Final = frozenset("tips ideas idea advice suggestions recommendations chance thoughts way".split())
+_HOW: Final = frozenset("much many long often far old about to kind sort type time else i we".split())
+_WHOM: Final = PRONOUNS | OWNED | frozenset("a an any anyone someone".split())
+_BEFORE: Final = frozenset(
+    "and but so or also then ok okay well hi hey hello please pls now btw question quick yes no thanks just sorry anyway".split()
 )
-_ITEM = re.compile(r"\s*(?:(?:[-*+•#]+|\d{1,3}[.)]|\[[ x]?\])\s+)*")
-_VERB: Final = (
-    r"(?:is|are|was|were|has|have|had|lives?|works?|likes?|loves?|hates?|goes|go|starts?|started|runs?|uses?|needs?|wants?"
-    r"|doesn't|don't|can't|won't|isn't|aren't|just|always|never|also|turns?|speaks?|keeps?|gets?|got|moved|died|\w{3,}ed)\b"
+_ORDERS: Final = frozenset("please pls always never don't let's lets btw fyi".split())
+_FILLS: Final = frozenset("also then now that just please btw".split())
+_OPEN: Final = frozenset(  # after these a clause goes on
+    """that which who if when what where than think because as hope guess how all but and to of for with in at on the a an any every some
+    my our only same whatever since while or is are was from about like until before after think say believe know""".split()
 )
-_NEW: Final = (
-    r"(?:(?:i|we|he|she|they|you|it|there)(?:'\w+|\b)(?! (?:and|or)\b)"
-    rf"|(?:my|our|his|her|their|the|this) (?:[\w'-]+ ){{1,4}}?{_VERB}"
-    r"|that's|let's|please\b|(?:can|could|would|will|should) (?:you|i|we)\b|(?:do|does|did|is|are|was|were) (?:you|i|we|there|it|that|this|my|the)\b"
-    r"|(?:what|how|which|where|who|why|any (?:tips|ideas|advice|suggestions|recommendations))\b(?! (?:i|we|it|is|are)\b)"
-    r"|(?:always|never) \w+|i[md]\b|ive\b)"
-)
-_CUT = re.compile(
-    rf"(?:[,;]\s*|\s+)(?:and|but|so|because|since|although|though|whereas|plus|yet|or)(?: (?:also|then|now|that))?,?\s+(?={_NEW})"
-    rf"|,\s+(?={_NEW})"
-    r"|;\s+|:\s+|\s+-{1,3}\s+|\s*[()]\s*|,? (?:btw|fyi),?\s+|\.\.+\s*"
-)
-_BREATH = re.compile(
-    r"(?<!\bthat)(?<!\bwhich)(?<!\bwho)(?<!\bif)(?<!\bwhen)(?<!\bwhat)(?<!\bwhere)(?<!\bthan)(?<!\bthink)(?<!\bbecause)(?<!\bas)"
-    r"(?<!\bhope)(?<!\bguess)(?<!\bhow)(?<!\ball)(?<!\bbut)(?<!\band)(?<!\bto)(?<!\bof)(?<!\bfor)(?<!\bwith)(?<!\bin)(?<!\bat)\s+"
-    r"(?=(?:i'm|im|i am|i have|i've|ive|i live|i work|i like|i prefer|i hate|i bought|i use|i got|we have|we use|we're|we live|we are|we run"
-    rf"|my (?:[\w'-]+ ){{1,3}}?(?:is|has|lives|works)|can you|could you|what should|how do|please|so|also|but)\b)"
-)
-_RELATIVE = re.compile(
-    r"\b(?:the|a|an|any|every|all|some|thing|stuff|only|same|whatever|my|our)(?: [\w'-]+){0,2}$"
-)
-_ASKS = re.compile(
-    r"(?:(?:and|but|so|or|also|then|ok(?:ay)?|well|hi|hey|hello|please|now|btw|by the way|quick question|question)\b[\s,:!-]*)*"
-    r"(?:(?:what|how|which|where|who|whose|why|when)(?:'s|'re|s| (?:is|are|was|were|do|does|did|can|could|should|would|will|about"
-    r"|to|many|much|long|often|far|old|kind|sort|type|time|else|i|we|[\w-]+ (?:is|are|do|does|should|would|can))\b|$)"
-    r"|(?:can|could|would|will|should|do|does|did|is|are|was|were|am|have|has|may|might|shall|don't|doesn't|isn't|aren't|won't|can't)"
-    r" (?:you|i|we|he|she|they|it|there|that|this|these|those|my|our|the|a|an|any|anyone|someone)\b"
-    r"|any (?:tips|ideas|advice|suggestions|recommendations|chance|thoughts|way)\b|got any\b)"
-)
+
+
+class Words(NamedTuple):
+    """The words of a text, without the marks around them, with their offsets."""
+
+    text: str
+    words: list[str]
+    starts: list[int]
+    ends: list[int]
+    raw: list[str]
 
 
 class Clause(NamedTuple):
-    """A clause: where it stands, and whether it asks."""
+    """A clause: its first word, the word after its last, and whether it asks."""
 
-    start: int
-    end: int
+    first: int
+    last: int
     asked: bool
 
 
-def sentences(text: str, limit: int) -> Iterator[tuple[int, int]]:
-    """Yield the sentences before `limit`, trimmed, without the marks of list items."""
-    start, line = 0, 0
-    for found in _END.finditer(text, 0, limit):
-        end = found.end()
-        if found[0] == "\n":
-            wrapped = (
-                end - line > WRAPPED
-                and text[end : end + 1].islower()
-                and text[end - 2 : end - 1] not in ",:;"
-            )
-            line = end
-            if wrapped:
-                continue
-        yield from _trimmed(text, start, end)
-        start = end
-    yield from _trimmed(text, start, limit)
+def read(text: str, limit: int) -> Words:
+    """Return the words of a text before `limit`; ``;`` and brackets are words of their own."""
+    words, starts, ends, raw = [], [], [], []
+    for found in _WORD.finditer(text, 0, limit):
+        whole = found[0]
+        words.append(whole if whole.isalpha() else whole.strip(_EDGES) or whole)
+        starts.append(found.start())
+        ends.append(found.end())
+        raw.append(whole)
+    return Words(text, words, starts, ends, raw)
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    found = _ITEM.match(text, start, end)
-    start = found.end() if found else start
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    if end > start:
-        yield start, end
+def sentences(said: Words) -> Iterator[tuple[int, int, bool]]:
+    """Yield (first, last, asked) of each sentence."""
+    lines = "\n" in said.text
+    start, count = 0, len(said.raw)
+    line = said.starts[0] if count else 0
+    for at in range(count):
+        whole = said.raw[at]
+        ended = whole[-1] in ".!?\"')]*_" and _ends(whole)
+        if not ended and lines and at + 1 < count:
+            gap = said.text[said.ends[at] : said.starts[at + 1]]
+            if "\n" in gap:
+                wide = said.ends[at] - line > WRAPPED and "\n" not in gap.strip(" ").replace("\n", "", 1)
+                ended = not (wide and said.raw[at + 1][0].isalpha() and whole[-1] not in ":;")
+                line = said.starts[at + 1]
+        if ended or at + 1 == count:
+            while start < at and _ITEM.match(said.raw[start]):
+                start += 1
+            yield start, at + 1, "?" in whole[-3:]
+            start = at + 1
 
 
-def clauses(text: str, start: int, end: int) -> list[Clause]:
-    """Return the clauses of one sentence in order; what follows a question in it is asked too."""
-    bounds = [start]
-    for found in _CUT.finditer(text, start, end):
-        bounds += (found.start(), found.end())
-    bounds.append(end)
-    pieces: list[tuple[int, int]] = []
-    for first, last in zip(bounds[::2], bounds[1::2], strict=True):
-        if last - first > DICTATED:
-            pieces += _breaths(text, first, last)
-        elif last > first:
-            pieces.append((first, last))
-    asks = text[start:end].rstrip("\"')]").endswith("?")
-    found_clauses, asked = [], False
-    for number, (first, last) in enumerate(pieces):
-        asked = asked or _ASKS.match(text, first, last) is not None
-        final = number == len(pieces) - 1 or (number == len(pieces) - 2 and _tag(text, *pieces[-1]))
-        found_clauses.append(Clause(first, last, asked or (asks and final)))
-        asked = asked and asks
-    return found_clauses
+def _ends(whole: str) -> bool:
+    bare = whole.rstrip("\"')]*_")
+    if not bare or bare[-1] not in ".!?":
+        return False
+    if bare[-1] != ".":
+        return True
+    return bare not in _ABBREVIATED and not (len(bare) == len("j.") and bare[0].isalpha()) and bare not in _BREAKS or bare == "..."
 
 
-def _tag(text: str, start: int, end: int) -> bool:
-    """Tell whether a clause only makes a question of the one before it: "..., right?"."""
-    return end - start <= len("isn't that right?") and text[start:end].count(" ") <= 1
+def clauses(said: Words, first: int, last: int, asked: bool) -> list[Clause]:
+    """Return the clauses of one sentence in order; what follows a question within it is asked too."""
+    words, raw = said.words, said.raw
+    dictated = last - first > DICTATED and not any(whole[-1] in ",;:" for whole in raw[first : last - 1])
+    bounds = [first]
+    for at in range(first + 1, last):
+        before = raw[at - 1]
+        if raw[at] in _BREAKS or before in _BREAKS or before[-1] in ":;":
+            bounds.append(at)
+        elif words[at] in JOINS:
+            if _opens(words, at + 1, last) and any(word in VERBAL or "'" in word or word[-2:] == "ed" for word in words[bounds[-1] : at]):
+                bounds.append(at)
+        elif before[-1] == "," or before[-1] == ")":
+            if _opens(words, at, last):
+                bounds.append(at)
+        elif dictated and words[at - 1] not in JOINS and _breathes(words, bounds[-1], at, last):
+            bounds.append(at)
+    bounds.append(last)
+    parts, asks = [], False
+    for number in range(len(bounds) - 1):
+        start, end = bounds[number], bounds[number + 1]
+        asks = asks or _asks(words, start, end)
+        final = asked and (end == last or (number == len(bounds) - 3 and last - end <= 2))
+        parts.append(Clause(start, end, asks or final))
+        asks = asks and asked
+    return parts
 
 
-def _breaths(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield what somebody says in one breath who sets no marks."""
-    for found in _BREATH.finditer(text, start, end):
-        if found.start() > start and not _RELATIVE.search(
-            text, max(start, found.start() - 40), found.start()
-        ):
-            yield start, found.start()
-            start = found.end()
-    if end > start:
-        yield start, end
+def _opens(words: list[str], at: int, last: int) -> bool:
+    """Tell whether a new statement, question or order begins here."""
+    while at < last and words[at] in _FILLS:
+        at += 1
+    if at + 1 >= last:
+        return False
+    word, after = words[at], words[at + 1]
+    if word in PRONOUNS or ("'" in word and word.partition("'")[0] in PRONOUNS):
+        return after not in ("and", "or")
+    if word in OWNED:
+        return any(later in STATES or later[-2:] == "ed" for later in words[at + 1 : min(at + 1 + NOUN, last)])
+    return word in _ORDERS or after in BE or _asks(words, at, last)
+
+
+def _asks(words: list[str], at: int, last: int) -> bool:
+    """Tell whether a clause begins as questions do."""
+    while at < last and words[at] in _BEFORE:
+        at += 1
+    if at >= last:
+        return False
+    word, after = words[at], words[at + 1] if at + 1 < last else ""
+    if word in ASKING:
+        return not after or "'" in word or after in AUXILIARY or after in _HOW or (at + 2 < last and words[at + 2] in AUXILIARY and word != "when")
+    if word in AUXILIARY:
+        return after in _WHOM or not after
+    return word in ("any", "got") and (after in _TIPS or after == "any")
+
+
+def _breathes(words: list[str], start: int, at: int, last: int) -> bool:
+    """Tell whether somebody who sets no marks begins anew here."""
+    word, before = words[at], words[at - 1]
+    if before in _OPEN or at + 2 >= last:
+        return False
+    if word in FIRST:
+        if at - 2 >= start and words[at - 2] in OWNED | {"a", "an", "any", "every", "some"}:
+            return False  # "the bike i bought"
+        return word not in ("my", "our") or any(later in STATES for later in words[at + 1 : at + 4])
+    return _asks(words, at, last) and word not in BE

@@ -12,19 +12,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.ingest.statements.clauses import Clause, clauses, sentences
+from scrubjay.ingest.statements.clauses import Clause, Words, clauses, read, sentences
+from scrubjay.ingest.statements.lead import lead
 from scrubjay.ingest.statements.prose import prose
-from scrubjay.ingest.statements.rules import kind, lasting, righted, steps
+from scrubjay.ingest.statements.rules import KINDS, OUTLIVE, lasting
 from scrubjay.ingest.statements.veto import doubted, earnest, passing, told, unreal, unsaid
+from scrubjay.ingest.statements.wishes import noted, righted, steps, wish
 
 LEAST: Final = 8
 """Characters of the shortest statement: "I'm vegan"."""
 MOST: Final = 400
 """Characters of the longest: nobody says one thing at such length."""
-_HINT = re.compile(r"\b(?:i|i'm|im|ive|i've|my|we|we're|we've|our|always|never|ever|let's|lets|from now on|going forward|to \w+|me|before|after|this|the|no|not|actually)\b")
 _SPACE = re.compile(r"\s+")
-_DURABLE: Final = frozenset(("did", "decided", "got", "did once", "has done", "righted", "not but", "kin", "name", "will use", "will now"))
-"""Rules whose statements outlive the day they speak of."""
+_STEPPING: Final = frozenset("to always never make before after when whenever every once each if by must have remember don't sure way".split())
+_RIGHTING: Final = frozenset(
+    "no nope nah wrong incorrect correction actually sorry wait not meant said mistake bad misunderstood correct hold".split()
+)
+_WISHING: Final = frozenset(
+    "always never ever let's lets let call calls from going future rule default every when whenever anymore more time general unless in at".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,48 +62,84 @@ def statements(text: str) -> tuple[Statement, ...]:
     [('fact', 'My sister Ana lives in Porto')]
     """
     plain = prose(text)
-    if not _HINT.search(plain):
-        return ()
+    said = read(plain, len(plain))
+    limit = earnest(plain, frozenset(said.words))
     found: list[Statement] = []
-    for start, end in sentences(plain, earnest(plain)):
-        if unsaid(plain, start, end) and found:
+    for first, last, asked in sentences(said):
+        if said.starts[first] >= limit:
+            break
+        if found and unsaid(plain, said.starts[first], said.ends[last - 1]):
             found.pop()
-        if _HINT.search(plain, start, end):
-            found += _of_sentence(text, plain, start, end)
-    return tuple(found)
+        found += _of_sentence(text, said, first, last, asked)
+    return tuple(one for one in found if one.end <= limit)
 
 
-def _of_sentence(text: str, plain: str, start: int, end: int) -> Iterator[Statement]:
-    parts = clauses(plain, start, end)
-    open_end = next((clause.start for clause in parts if clause.asked), end)
-    if open_end == start or unreal(plain, start, open_end):
+def _of_sentence(text: str, said: Words, first: int, last: int, asked: bool) -> Iterator[Statement]:
+    parts = clauses(said, first, last, asked)
+    parts = parts[: next((number for number, clause in enumerate(parts) if clause.asked), len(parts))]
+    if not parts:
         return
-    asked = open_end < end
-    whole = None if asked or told(plain, start, end) else steps(plain, start, end)
-    if not whole and not asked and not told(plain, start, end) and not doubted(plain, start, end):
-        whole = righted(plain, start, end)
-    if whole:
-        yield from _made(text, start, end, whole)
+    whole = Clause(first, parts[-1].last, False)
+    words = said.words[first : whole.last]
+    start, end = said.starts[first], said.ends[whole.last - 1]
+    if unreal(said.text, start, end, words):
         return
-    for clause in parts:
-        if clause.asked:
-            break
-        if told(plain, clause.start, clause.end):
-            break
-        rule = _rule(plain, clause)
+    if whole.last == last and not told(said.text, start, end, words):
+        rule = _of_whole(said, whole, words)
         if rule:
-            yield from _made(text, clause.start, clause.end, rule)
+            yield from _made(text, said, whole, rule)
+            return
+    settled = supposed = False
+    for clause in parts:
+        bag = said.words[clause.first : clause.last]
+        start, end = said.starts[clause.first], said.ends[clause.last - 1]
+        if told(said.text, start, end, bag):
+            return
+        supposed = supposed or "if" in bag or "unless" in bag
+        rule = "noted" if settled else _of_clause(said, clause, bag, supposed)
+        settled = noted(said.text, start, said.starts[clause.last - 1] + len(bag[-1]))
+        if rule and not settled:
+            yield from _made(text, said, clause, rule)
 
 
-def _rule(plain: str, clause: Clause) -> str | None:
-    if doubted(plain, clause.start, clause.end):
+def _of_whole(said: Words, whole: Clause, words: list[str]) -> str | None:
+    """Return the rule that finds a how-to or a correction in a sentence."""
+    end = said.ends[whole.last - 1]
+    at = lead(said.words, whole.first, whole.last)
+    rule = None
+    if not _STEPPING.isdisjoint(words) and at < whole.last:
+        rule = steps(said.text, said.starts[at], end)
+    if not rule and not _RIGHTING.isdisjoint(words) and "if" not in words:
+        start = said.starts[whole.first]
+        rule = None if doubted(said.text, start, end, words) else righted(said.text, start, end)
+    return rule
+
+
+def _of_clause(said: Words, clause: Clause, bag: list[str], supposed: bool) -> str | None:
+    start, end = said.starts[clause.first], said.ends[clause.last - 1]
+    at = lead(said.words, clause.first, clause.last)
+    if at >= clause.last:
         return None
-    rule = lasting(plain, clause.start, clause.end)
-    return None if rule and rule not in _DURABLE and passing(plain, clause.start, clause.end) else rule
+    if not _WISHING.isdisjoint(bag):
+        for first in dict.fromkeys((at, clause.first)):
+            rule = wish(said.text, said.starts[first], end, said.words[first : clause.last])
+            if rule:
+                return rule
+    if supposed or doubted(said.text, start, end, bag):
+        return None
+    rule = lasting(said.words, at, clause.last)
+    return None if rule and rule not in OUTLIVE and passing(said.text, start, end) else rule
 
 
-def _made(text: str, start: int, end: int, rule: str) -> Iterator[Statement]:
-    piece = text[start:end]
-    start, end = start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
+def _made(text: str, said: Words, clause: Clause, rule: str) -> Iterator[Statement]:
+    first, last = clause.first, clause.last
+    while first < last and not said.words[first][0].isalnum() and said.words[first] in "-;()--*&+...":
+        first += 1
+    while last > first and not any(char.isalnum() for char in said.raw[last - 1]):
+        last -= 1
+    if first >= last:
+        return
+    start = said.starts[first]
+    end = start + len(text[start : said.ends[last - 1]].rstrip(",;:- "))
     if LEAST <= end - start <= MOST:
-        yield Statement(start, end, kind(rule), _SPACE.sub(" ", text[start:end]), rule)
+        yield Statement(start, end, KINDS.get(rule, "fact"), _SPACE.sub(" ", text[start:end]), rule)

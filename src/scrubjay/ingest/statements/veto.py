@@ -1,17 +1,23 @@
-"""Veto: str -> whether it is said in earnest, of the world as it is and will still be in a month.
+"""Veto: words -> whether they are said in earnest, of the world as it is and will still be in a month.
 
-`earnest` finds where a turn stops being earnest: from there on it is fiction or a part that somebody plays.
-`unreal` and `unsaid` look at a sentence; `doubted`, `told` and `passing` at a clause.
+`earnest` finds where a turn stops being earnest: from there on it is fiction, a hypothesis, or a part that
+somebody plays. The others look at a sentence or a clause.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 _TALES: Final = (
     r"story|stories|tale|novel|poem|haiku|sonnet|limerick|scene|dialogue|monologue|screenplay|script for|sketch|song|lyrics"
-    r"|rap|fanfic\w*|fiction|fable|joke|short film|diary entry|backstory|villanelle|ballad|parody|vignette|role-?play"
+    r"|rap|fanfic\w*|fiction|fable|jokes?|short film|diary entry|backstory|villanelle|ballad|parody|vignette|role-?play"
+)
+_TRIGGERS: Final = frozenset(
+    """you you're be act behave respond answer talk speak write tell compose make invent continue create draft generate give roleplay
+    role-play pretend character voice style persona dungeon protagonist narrator heroine time suppose imagine let's assume assuming
+    hypothetical hypothetically thought what world exercise homework practice riddle quiz word say poem story novel song fiction""".split()
 )
 _FRAME = re.compile(
     r"\b(?:"
@@ -19,68 +25,76 @@ _FRAME = re.compile(
     r"(?:now |no longer |going to be )?(?:an? (?!bit|little|lifesaver|star|legend|genius|gem|hero|champ|saint|angel|king|queen|treasure)"
     r"|the (?:narrator|captain|hero|main|dungeon|king|queen|interviewer))"
     rf"|(?:write|tell|compose|make up|invent|continue|create|draft|generate|give)\b[^.?!\n]{{0,60}}\b(?:{_TALES})\b"
+    r"|in (?:the|this|my) (?:poem|story|novel|song|book|scene|game|dream)\b"
     r"|role-?play|pretend\b|act as\b|in character\b|in the (?:voice|style|role|persona) of|dungeon master|your character"
     r"|(?:the |my |our )?(?:protagonist|narrator|main character|heroine)\b|once upon a time"
     r"|suppose\b|imagine\b|let's (?:say|pretend|imagine|assume)|assume (?:that |i|we|my|you)|assuming (?:that )?(?:i|we|my)"
     r"|hypothetical\w*|thought experiment|what if\b|in a world where|(?:exercise|homework|practice|riddle|quiz|word problem)s?:"
     r")"
 )
-_SPOKEN_FOR = re.compile(
-    r"\b(?:say|says|saying|said|tell|tells|telling|told|explain\w*|mention\w*|claim\w*|wrote|writes|reads|announc\w+|thinks?"
-    r"|thought|believes?|insists?|swears?|argues?|asks?|asked|heard|apparently|rumou?rs?|according to|supposedly|allegedly"
-    r"|suggest\w*|recommend\w*|promised|dreamed|dreamt|dream that|read that|quote[sd]?)\b"
+_TELLS: Final = frozenset(
+    """say says saying said tell tells telling told explain explains explaining explained mention mentions mentioned claim claims claimed
+    wrote writes reads announced announcing think thinks thought believes believe insists insisted swears argues asks asked heard apparently
+    rumour rumor rumours rumors supposedly allegedly suggest suggests suggested recommends recommended promised dreamed dreamt quote""".split()
 )
-_OWN_WORDS = re.compile(
-    r"(?:\bi (?:should |want to |wanted to |forgot to |have to |must |'ll |will )?(?:also )?(?:say|mention|add|tell you|told you|said|mentioned)"
-    r"|\bi(?:'ve| have) (?:told you|said|mentioned)|\blike i said|\bas i (?:said|told|mentioned)|\bi'?d say|\bdid i mention|\bforgot to (?:say|mention)"
-    r"|\bi meant to say|\bthat said|\bthe doctor)\b"
+_MINE = re.compile(
+    r"\b(?:i (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|mention|add|tell you|told you|said|mentioned)"
+    r"|i(?:'ve| have) (?:told you|said|mentioned)|did i mention|forgot to (?:say|mention)|that said)\b"
 )
-_UNREAL = re.compile(
-    r"\bif (?:i|we|my|our|you|he|she|they|it|there|only|someone|somebody|one)\b(?! (?:remember|recall|am not mistaken))"
-    r"|\b(?:supposing|unless)\b|\bas (?:if|though)\b"
-    r"|\b(?:lol|lmao|rofl|haha\w*|hehe\w*|jk|just kidding|kidding|joking|yeah right|sarcasm|as a joke|in my dreams|xd)\b"
-    r"|(?<!\S)/s\b|[😂🤣😜🙃😉😏🤪]"
-    r"|\b(?:scrapped|abandoned|(?:dropped|cancell?ed) (?:the|that|it)|(?:called|calling) (?:it |that )?off|changed (?:my|our) minds?|fell through)\b"
+_JOKES: Final = frozenset("lol lmao rofl haha hahaha hehe jk kidding joking sarcasm xd /s 😂 🤣 😜 🙃 😉 😏 🤪".split())
+_DROPPED = re.compile(
+    r"\b(?:scrapped|abandoned|(?:dropped|cancell?ed) (?:the|that|it|this)|(?:called|calling) (?:it |that )?off|changed (?:my|our) minds?|fell through"
+    r"|yeah right|in my dreams|as a joke|as (?:if|though))\b|[😂🤣😜🙃😉😏🤪]"
+)
+_DROPS: Final = frozenset("scrapped abandoned dropped canceled cancelled called calling changed fell right dreams joke as".split())
+_DOUBTS: Final = frozenset(
+    """would could might may should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished hope hoping hopefully unsure
+    dunno wonder wondering guess would've could've should've shoulda woulda almost nearly tempted considering basically literally practically
+    clearly obviously planned wanted thinking dreaming""".split()
 )
 _DOUBT = re.compile(
-    r"\b(?:would|could|might|may|should|wouldn't|couldn't|shouldn't|maybe|perhaps|probably|possibly|wish|wished|hope|hoping|hopefully|not sure"
-    r"|no idea|dunno|wonder|wondering|i guess|(?:would|could|should)'?ve|shoulda|woulda|almost|nearly|supposed to|tempted|considering"
-    r"|(?:was|were|been) (?:going|about|planning|thinking|considering|meaning)|planned (?:to|on)|wanted to|no longer (?:plan|want|need)"
-    r"|(?:think|thinking|thought|dreaming|dreamed|dreamt) (?:of|about)|basically|literally|practically|clearly|obviously)\b"
+    r"\b(?:not sure|no idea|supposed to|(?:was|were|been) (?:going|about|planning|thinking|considering|meaning|hoping)|no longer (?:plan|want|need))\b"
 )
 _PASSING = re.compile(
-    r"\b(?:right now|at the moment|this (?:minute|second|instant)|tonight|this (?:morning|afternoon|evening|lunch)|for now|in a (?:minute|sec|second|bit|hurry|rush)"
-    r"|rn|atm|today|just now|tomorrow|in (?:an|one|two|\d+) (?:hours?|minutes?|mins?)|for the moment|temporarily)\b"
+    r"\b(?:right now|at the moment|this (?:minute|second|instant|morning|afternoon|evening|lunch)|tonight|for now|in a (?:minute|sec|second|bit|hurry|rush)"
+    r"|rn|atm|today|just now|tomorrow|in (?:an|one|two|ten|\d+) (?:hours?|minutes?|mins?)|for the moment|temporarily)\b"
 )
-_UNSAID = re.compile(r"\b(?:jk|just kidding|kidding|joking|never ?mind|nvm|scratch that|forget (?:that|it|what i)|ignore that|strike that|not really|not!)(?!\w)")
+_UNSAID = re.compile(
+    r"(?:\W*\b(?:ha|haha|lol|no|oh|ok|actually|and|but|well)\b\W*)*(?:jk|just kidding|(?:i'?m )?(?:just )?(?:kidding|joking)|never ?mind|nvm|scratch that"
+    r"|forget (?:that|it|what i)|ignore that|strike that|not really|not!)(?!\w)"
+)
 
 
-def earnest(text: str) -> int:
+def earnest(text: str, bag: frozenset[str]) -> int:
     """Return where fiction, a part to play or a hypothesis begins; the length of the text where none does."""
+    if bag.isdisjoint(_TRIGGERS):
+        return len(text)
     found = _FRAME.search(text)
     return found.start() if found else len(text)
 
 
-def unreal(text: str, start: int, end: int) -> bool:
-    """Tell whether a sentence supposes, jokes, or speaks of a plan that was dropped."""
-    return _UNREAL.search(text, start, end) is not None
+def unreal(text: str, start: int, end: int, words: Sequence[str]) -> bool:
+    """Tell whether a sentence jokes or speaks of a plan that was dropped."""
+    if not _JOKES.isdisjoint(words):
+        return True
+    return not (_DROPS.isdisjoint(words) and text.isascii()) and _DROPPED.search(text, start, end) is not None
 
 
-def doubted(text: str, start: int, end: int) -> bool:
-    """Tell whether a clause is a wish, a chance or a duty, not a state of affairs."""
-    return _DOUBT.search(text, start, end) is not None
+def unsaid(text: str, start: int, end: int) -> bool:
+    """Tell whether a sentence takes back the one before it."""
+    return _UNSAID.match(text, start, end) is not None
 
 
-def told(text: str, start: int, end: int) -> bool:
+def told(text: str, start: int, end: int, words: Sequence[str]) -> bool:
     """Tell whether a clause hands on what others say; so does what follows it in the sentence."""
-    return _SPOKEN_FOR.search(text, start, end) is not None and not _OWN_WORDS.search(text, start, end)
+    return not _TELLS.isdisjoint(words) and not _MINE.search(text, start, end)
+
+
+def doubted(text: str, start: int, end: int, words: Sequence[str]) -> bool:
+    """Tell whether a clause is a wish, a chance or a duty, not a state of affairs."""
+    return not _DOUBTS.isdisjoint(words) or _DOUBT.search(text, start, end) is not None
 
 
 def passing(text: str, start: int, end: int) -> bool:
     """Tell whether a clause says of itself that it holds now and not for long."""
     return _PASSING.search(text, start, end) is not None
-
-
-def unsaid(text: str, start: int, end: int) -> bool:
-    """Tell whether a sentence takes back the one before it."""
-    return _UNSAID.search(text, start, end) is not None

@@ -1,109 +1,152 @@
-"""Words: the classes of words that the rules are made of, each an alternation for a pattern."""
+"""Words: the classes of words that clauses, vetoes and rules ask for."""
 
 from __future__ import annotations
 
 from typing import Final
 
 
-def _any(words: str) -> str:
-    return "|".join(words.split())
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
 
 
-ADVERB: Final = (
-    r"(?:(?:also|just|really|actually|recently|currently|still|already|finally|only|mostly|now|usually|always|never|often|generally"
-    r"|normally|typically|mainly|primarily|personally|both|all|then|so|absolutely|strongly|much|much rather|definitely|simply|honestly"
-    r"|regularly|sometimes|rarely|hardly|strictly|happily|officially|even|kinda|kind of|sort of|very|quite|pretty|proudly|ever"
-    r"|explicitly|deliberately|intentionally|exclusively|permanently|long ago|once|first|since|eventually|ultimately) )*"
+FIRST: Final = _set("i we i'm im i've ive i'd i'll we're we've we'll we'd my our")
+PRONOUNS: Final = _set("i we he she they you it there that im ive") | FIRST - {"my", "our"}
+OWNED: Final = _set("my our his her their the this these those your its")
+JOINS: Final = _set("and but so because since although though whereas plus yet or while cuz cause")
+BE: Final = _set("am is are was were be been being isn't aren't wasn't weren't")
+AUXILIARY: Final = BE | _set(
+    "have has had do does did can could will would should shall may might must don't doesn't didn't can't cannot won't "
+    "haven't hasn't hadn't wouldn't couldn't shouldn't"
 )
-"""What stands between a subject and its verb."""
+ASKING: Final = _set("what how which where who whose why when what's how's where's who's")
+NEGATIVE: Final = _set("not don't dont didn't can't cant cannot won't haven't never isn't aren't doesn't no")
+ADVERBS: Final = _set(
+    """also just really actually recently currently still already finally only mostly now usually always never often generally normally
+    typically mainly primarily personally both all then so absolutely strongly much definitely simply honestly regularly sometimes rarely
+    hardly strictly happily officially even very quite pretty kinda proudly ever explicitly deliberately exclusively permanently once
+    first since eventually ultimately not no longer originally lately genuinely totally completely truly either"""
+)
+"""What may stand between a subject and its verb."""
+HABITUAL: Final = _set(
+    "always never usually normally typically generally mostly often only rarely regularly mainly primarily exclusively strictly"
+)
 
-KIN: Final = (
-    r"(?:(?:step|grand|god|great-?grand)?-?(?:mother|father|mom|mum|mam|dad|daughter|son|child|children|kids?|parents?|ma|pa)|mommy|daddy|mums?|moms?|dads?"
-    r"|sisters?|brothers?|siblings?|sis|bro|wife|husband|hubby|spouse|partner|fianc[eé]e?|girlfriend|boyfriend|gf|bf|ex|twins?|baby|toddler|newborn"
-    r"|grandma|grandpa|granny|gran|nana|nan|aunts?|auntie|uncles?|cousins?|nieces?|nephews?|(?:mother|father|brother|sister|son|daughter)s?-in-law|in-laws|family"
-    r"|roommates?|flatmates?|housemates?|neighbou?rs?|friends?|best friend|mates?|boss|manager|supervisor|advisor|colleagues?|co-?workers?|co-?founder|mentor"
-    r"|business partner|assistant|dogs?|cats?|pupp(?:y|ies)|kittens?|horses?|ponies|pony|rabbits?|parrot|hamster|tortoise|hens|chickens|landlord|landlady"
-    r"|dentist|therapist|gp|doctor|vet|accountant|lawyer|nanny|babysitter|tutor|coach)"
+KIN: Final = _set(
+    """mother father mom mum mam dad daughter son child children kid kids parent parents ma pa mommy daddy mums moms stepmother stepfather
+    stepson stepdaughter stepdad stepmom grandmother grandfather grandparents grandson granddaughter grandchild grandchildren godmother
+    godfather godson goddaughter sister sisters brother brothers sibling siblings wife husband hubby spouse partner fiancé fiancée fiance
+    fiancee girlfriend boyfriend gf bf ex twin twins baby toddler newborn grandma grandpa granny gran nana nan aunt aunts auntie uncle
+    cousin cousins niece nephew mother-in-law father-in-law brother-in-law sister-in-law in-laws family roommate roommates flatmate
+    flatmates housemate neighbour neighbor neighbours neighbors friend friends boss manager supervisor advisor colleague colleagues coworker
+    co-worker cofounder co-founder mentor assistant dog dogs cat cats puppy puppies kitten kittens horse pony rabbit rabbits parrot hamster
+    tortoise hens landlord landlady dentist therapist gp doctor vet accountant lawyer nanny babysitter tutor coach physio"""
 )
 """People and animals of somebody's life: what is said of them is said of that life."""
 
-# What is had or is only while the talk lasts: its questions, its faults, its moods.
-MOMENT: Final = _any(
+MOMENT: Final = _set(
     """question questions problem problems issue issues error errors bug bugs trouble doubt doubts headache feeling feelings idea ideas
     guess point hope concern concerns worry understanding mistake bad apologies typo fault hunch impression sense suspicion confusion
     request task assignment query prompt message answer reply draft essay code function script snippet output result results test tests
-    build traceback stacktrace log logs input text paragraph sentence title thesis-question goal aim intention intent plan plans thought
-    thoughts opinion take bet turn mind brain head hypothesis theory theories attempt approach solution favour favor chance time
-    hurry rush bit lot look character protagonist hero heroine villain narrator dream nightmare stuff things thing one ones
-    exception failure failures warning crash stack regex formula query loop class method variable"""
+    traceback stacktrace input text paragraph sentence goal aim intention intent plan plans thought thoughts opinion take bet turn mind
+    brain head hypothesis theory attempt approach solution favour favor chance hurry rush lot look character protagonist hero heroine
+    villain narrator dream nightmare stuff thing one ones exception failure warning crash regex formula loop class method variable
+    program problem tears luck way heart interview-question clue need choice reason conversation argument fight cold nap"""
 )
+"""What somebody has or is only while the talk lasts: questions, faults, moods, what is worked on."""
 
-PASSING_STATE: Final = _any(
+PASSING: Final = _set(
     """tired exhausted hungry thirsty bored confused stuck lost sick ill busy sorry sure unsure afraid curious wondering trying looking
     going getting having asking seeing feeling hoping happy sad glad excited worried nervous stressed anxious angry mad upset frustrated
     annoyed ready done back here there home late early good fine ok okay great bad better well right wrong aware able unable interested
-    about just running waiting sitting standing eating drinking watching reading writing thinking considering supposed gonna off out
-    down up on at over desperate grateful thankful impressed surprised pleased satisfied disappointed proud new struggling debugging
-    failing failed broken crashing crashed throwing returning working acting behaving hanging timing slow fast stopped missing empty
-    not-working red green dead alive asleep sleeping awake crying coming leaving arriving talking telling saying using cold hot warm
-    nice cute amazing awesome terrible awful horrible ugly perfect due true false clear unclear complete finished cooking making doing
-    what how why that this it simple easy hard difficult possible impossible free available open closed the-same next"""
+    about running waiting sitting standing eating drinking watching reading writing thinking considering supposed gonna off out up down
+    over desperate grateful thankful impressed surprised pleased satisfied disappointed proud struggling debugging failing failed broken
+    crashing crashed throwing returning acting behaving hanging slow fast stopped missing empty red green dead asleep sleeping awake crying
+    coming arriving talking telling saying nice cute amazing awesome terrible awful horrible perfect due true false clear unclear complete
+    finished cooking making doing what how why that this it simple easy hard difficult possible impossible free available open closed next
+    being too so correct funny weird strange annoying beautiful gone quiet loud not-working to like"""
 )
 """Predicates that will not hold in a month, or that only appraise."""
 
-ANAPHOR: Final = (
-    r"(?:it|this|that|these|those|them|your|yours|both|neither|none|either|what|how|when you|where you|to know|to see|to hear|the (?:way|idea|sound|look|looks|"
-    r"first|second|third|last|latest|new|old|previous|other|result|results|version|draft|option|options|answer|reply|tone|style|suggestion\w*|design|plan|one|ones"
-    r"|part|example|examples|title|name|names|image|picture|logo|intro|ending|output|changes?|format|concept|fact|original|shorter|longer|revised|updated)"
-    r"|(?:option|version|number|variant|draft) \w+|[a-d1-5]\b|one|some of)\b"
+POINTERS: Final = _set(
+    "it this that these those them your yours both neither none either what how when where everything something anything one some"
 )
-"""What points into the talk; who likes that says nothing of other days."""
+"""Objects that stand in the talk: who likes these says nothing of other days."""
+DRAFTS: Final = _set(
+    """way idea sound look looks first second third last latest new old previous other result results version draft option options answer
+    reply tone style suggestion suggestions design plan one ones part example examples title name names image picture logo intro ending
+    output change changes format concept fact original shorter longer revised updated number variant approach direction"""
+)
+"""After "the": parts of what was just made."""
 
-# Things people do that are still true of them in a month.
-HABIT: Final = _any(
-    """live work teach study speak run manage lead own rent drive ride play wear volunteer commute maintain coach sing practise practice
-    train sell raise grow breed collect foster specialise specialize freelance consult operate organise organize host supervise chair
-    follow identify belong suffer take earn pay receive keep avoid eat drink cook bake swim cycle jog hike climb paint knit sew crochet
-    garden read write type code program develop build design deploy support meditate smoke sleep walk use do make bring track
-    subscribe listen watch attend visit stay report handle run represent serve"""
-)
-HABIT_SURE: Final = _any(
+LIKE: Final = _set("prefer like love adore hate dislike enjoy detest loathe despise favour favor stand bear tolerate loved hated")
+SOON: Final = _set("see know hear ask thank get have add make change create write learn start try buy find build be go use do think")
+"""After "like to": what somebody is about to do."""
+
+LIVE: Final = _set(
     """live work teach speak own rent drive manage lead volunteer commute maintain coach collect foster specialise specialize freelance
-    supervise chair suffer earn identify belong subscribe study play ride wear"""
+    supervise chair suffer identify belong subscribe study play ride wear"""
 )
-"""Of these, the ones that are habits without a word that says so."""
+"""What people do for years, and say in the present."""
+HABIT: Final = LIVE | _set(
+    """run sing practise practice train sell raise grow breed consult operate organise organize host follow take earn pay keep avoid eat
+    drink cook bake swim cycle jog hike climb paint knit sew garden read write type code program develop design deploy support meditate
+    smoke sleep walk use do bring track listen watch attend visit stay report go get meet have see call send review release ship hold
+    update clean feed back"""
+)
+"""What people do again and again, when a word says so."""
+ABSTAIN: Final = _set(
+    """eat drink smoke drive have own use cook celebrate fly swim speak read wear work watch travel allow accept deploy commit merge ship
+    support sell offer take do"""
+)
+TEAMWORK: Final = _set(
+    """use run deploy host store ship release support target follow pin vendor lint squash rebase tag version keep require sell serve offer
+    charge employ publish maintain monitor document rely depend operate develop bill invoice pay accept hold meet track back own rent live
+    speak write work open close build test manage organise organize"""
+)
 
-# Things that happen once and stay true.
-LIFE: Final = _any(
-    """bought moved started adopted graduated married joined quit retired founded hired switched enrolled inherited became studied lived
-    grew sold broke published qualified completed signed migrated upgraded renamed launched opened closed built divorced relocated
-    immigrated emigrated converted registered subscribed ordered booked purchased acquired received replaced installed
-    worked served volunteered trained competed won earned rescued proposed separated co-founded cofounded named planted set
-    took gave visited attended finished learned learnt met began paid spent saved lost redesigned refactored rewrote merged
-    traded donated collected picked cancelled stopped passed scheduled hosted organised organized led submitted presented defended
-    renovated repainted remodelled remodeled leased rented borrowed invested accepted landed scored ran flew travelled traveled
-    hiked climbed participated made created released shipped deployed enabled disabled added removed dropped deprecated"""
-)
-LIFE_SURE: Final = _any(
+LIFE: Final = _set(
     """bought moved adopted graduated married joined quit retired founded hired switched enrolled inherited became studied lived sold
-    published qualified migrated renamed launched divorced relocated immigrated emigrated converted registered subscribed purchased
-    acquired cofounded co-founded signed rescued started grew worked upgraded replaced won served volunteered landed standardised
-    standardized merged"""
+    published qualified migrated renamed launched divorced relocated immigrated emigrated converted registered subscribed purchased acquired
+    cofounded co-founded signed rescued grew upgraded replaced won served volunteered landed standardised standardized started worked"""
 )
-"""Of these, the ones that say something lasting without a date or a number."""
+"""What happens once and stays true."""
+DATED: Final = LIFE | _set(
+    """broke completed opened closed built ordered booked received installed trained competed earned proposed separated named planted set
+    took gave visited attended finished learned learnt met began paid spent saved lost redesigned refactored rewrote merged traded donated
+    collected passed scheduled hosted organised organized led submitted presented defended renovated repainted remodeled leased rented
+    borrowed invested accepted scored ran flew travelled traveled hiked climbed participated made created released shipped deployed
+    enabled disabled dropped deprecated went got had saw read watched tried reached celebrated picked redid cut cancelled stopped"""
+)
+"""What is worth keeping once a date or a number stands with it."""
+CHOSE: Final = _set("decided chose chosen opted settled agreed picked committed")
+CHOOSING: Final = _set("going sticking staying switching moving migrating standardising standardizing dropping adopting keeping")
 
-HAVE: Final = r"(?:have|'ve got|ve got|have got|own|keep|had)"
-TAKEN: Final = (
-    r"decided|chose|chosen|opted|settled on|went with|gone with|going with|agreed|committed to|will (?:go|stick|stay) with|'ll (?:go|stick|stay) with"
-    r"|(?:am|'m|m|are|'re|re) (?:going|sticking|staying) with|picked|standardi[sz]ed on|ended up (?:with|choosing|going|picking|taking|buying|using)"
+TRAITS: Final = _set(
+    """allergic intolerant vegan vegetarian pescatarian lactose gluten gluten-free coeliac celiac diabetic asthmatic pregnant left-handed
+    lefthanded right-handed colorblind colourblind color-blind colour-blind deaf blind dyslexic autistic married divorced widowed single
+    engaged retired self-employed unemployed muslim jewish christian catholic hindu buddhist kosher halal sober bilingual fluent native
+    based located born raised responsible from neurodivergent nonbinary non-binary gay lesbian trans bisexual introverted shortsighted
+    nearsighted"""
 )
-DO: Final = _any(
-    """run use call execute type press set edit push open go make add create copy click start stop restart install pull merge tag
-    ssh log ask put send check build bump update regenerate write change hit post wait fill delete remove rebase commit export import
-    upload download enter select pick turn switch book email mail ping tell take first apply source load hold"""
+ONGOING: Final = _set("learning studying living raising renting volunteering majoring moving expecting retiring hosting migrating recovering saving")
+NUMBERS: Final = _set("one two three four five six seven eight nine ten eleven twelve twenty thirty")
+LASTING_HAD: Final = _set(
+    "adhd asthma diabetes celiac coeliac eczema migraines ibs pcos epilepsy arthritis anxiety depression kids twins children siblings hypertension"
 )
-"""What a step of a how-to begins with."""
-LASTING: Final = (
-    r"\b(?:always|never|from now on|going forward|from here on|in (?:the )?future|by default|in general|generally|every time|everywhere|ever|anymore"
-    r"|as a rule|whenever|each time|at all times|for all|all my|all our|any of my|any more)\b"
+OWN_THINGS: Final = _set(
+    """name nickname surname username handle pronouns birthday anniversary address email phone timezone job title role employer salary rent
+    major height weight age flight train appointment wedding exam deadline budget language tongue hometown hobby hobbies diet visa lease
+    contract car bike house flat apartment laptop computer setup stack server database db repo ci api backend frontend company startup
+    business shop store team project app website site domain school office dissertation thesis degree garden kitchen camera guitar piano
+    subscription insurance mortgage pension surgery diagnosis release releases sprint sprints standup stand-up retro convention conventions
+    policy guide linter formatter editor ide keyboard shell terminal theme os distro branch cluster registry queue bucket staging production
+    prod size pressure license licence allergy allergies medication doctor clinic practice farm boat van bakery cafe restaurant band choir"""
 )
+STATES: Final = _set(
+    """is are was were has have had runs run uses lives live works work likes loves hates prefers starts started ends expires begins leaves
+    departs takes costs sits speaks sells makes closes opens consists must studies study teaches plays owns drives eats goes attends turns
+    turned moved bought died passed graduated graduates retired retires married joined got grew became collects suffers sings sleeps
+    celebrates keeps comes visits adopted finished quit opened named isn't aren't doesn't don't can't won't cannot called contains needs"""
+)
+"""Verbs that end the naming of a thing and begin what is said of it."""
+VERBAL: Final = STATES | AUXILIARY | LIKE | LIVE | HABIT | DATED | CHOSE | _set("need want think know went says said just always never also feel")

@@ -1,0 +1,262 @@
+"""First: words of a clause whose subject is I or we -> the rule that finds a lasting statement in it, or None.
+
+A clause is read as subject, auxiliaries, adverbs, verb, rest. What the verb is decides which rule is asked; a
+rule looks at the rest: "I like tea" is a preference, "I like the second one" is not.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from scrubjay.ingest.statements.words import (
+    ABSTAIN,
+    ADVERBS,
+    AUXILIARY,
+    BE,
+    CHOOSING,
+    CHOSE,
+    DATED,
+    DRAFTS,
+    HABIT,
+    HABITUAL,
+    LASTING_HAD,
+    LIFE,
+    LIKE,
+    LIVE,
+    MOMENT,
+    NEGATIVE,
+    NUMBERS,
+    ONGOING,
+    POINTERS,
+    SOON,
+    TEAMWORK,
+    TRAITS,
+)
+
+_CONTRACTED: Final = {"m": "am", "re": "are", "ve": "have", "d": "would", "ll": "will"}
+_BARE: Final = {"im": ("i", "am"), "ive": ("i", "have")}
+_PREPOSITIONS: Final = frozenset("in at on with for of from who that which and or to by but since because so about where as into".split())
+_ARTICLES: Final = frozenset("a an the".split())
+_COUNTS: Final = frozenset("a an the my our no some several many only both type another severe mild chronic over around almost".split()) | NUMBERS
+_LITTLE: Final = frozenset("bit little lot few bunch couple mess wreck idiot moron fool dummy same first second last next best worst one big huge total complete".split())
+_UNSPOKEN: Final = frozenset("thought knew said heard wondered asked told wanted had got saw was seem seems forget get want need meant mean feel love".split())
+_PASSIVE: Final = frozenset("born raised diagnosed promoted hired accepted elected adopted laid married founded acquired transferred awarded admitted".split())
+_GOT: Final = frozenset("married engaged divorced promoted laid fired hired accepted diagnosed certified tenure pregnant into".split())
+_LASTING_GOOD: Final = frozenset(
+    """new second used old job puppy kitten dog cat car bike house flat apartment raise degree promotion tattoo phone laptop camera guitar piano
+    scholarship offer baby""".split()
+)
+_TREATED: Final = frozenset("surgery baby twins operation stroke transplant miscarriage c-section removed replaced".split())
+_EVERY = re.compile(
+    r"\b(?:every|each|daily|weekly|monthly|yearly|annually|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|weekdays"
+    r"|(?:once|twice|times|hours|days|nights|km|miles) (?:a|per|each) (?:day|week|month|year)|in the mornings?|at night|most (?:days|mornings|weekends|evenings))\b"
+)
+_SPAN = re.compile(r"\b(?:for|since|lately|recently|these days|all my life)\b(?!.*\b(?:hours?|minutes?|all day|all morning|forever|ages|while now)\b)")
+_WHEN = re.compile(
+    r"\b(?:in (?:19|20)\d\d|(?:in|on|since|last) (?:january|february|march|april|may|june|july|august|september|october|november|december)"
+    r"|(?:last|this past|past) (?:year|month|week|weekend|summer|winter|spring|autumn|fall|monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+    r"|(?:years?|months?|weeks?|days) (?:ago|back)|on (?:the \d|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|(?:19|20)\d\d|yesterday|recently"
+    r"|\d+(?:st|nd|rd|th)|for my (?:birthday|anniversary)|[$€£]\d)(?![\w-])"
+)
+_ON: Final = re.compile(
+    r"(?:in (?:my|our) (?:\w+ )?(?:teens|twenties|thirties|forties|fifties|sixties|seventies|eighties|\d0s|first|second|third|fourth|fifth|final|last|junior|senior|freshman)"
+    r"|in (?:year|grade|therapy|college|uni|university|recovery|charge)\b|in (?:the )?\w+ (?:grade|year|semester)\b|in (?:high|med|medical|law|grad|nursing) school"
+    r"|on (?:an? |the )?[\w -]{2,30}(?:diet|plan|medication|team|committee|board|tier)\b"
+    r"|on (?:warfarin|insulin|metformin|statins|antidepressants|ssris?|blood thinners|lithium|hrt|beta blockers|python|node|postgres|java|ubuntu|debian|windows|macos|linux|rails|django)"
+    r"|(?:into|fond of|keen on|sensitive to|more of an?) \w)"
+)
+_FROM_NOW: Final = re.compile(r"\b(?:from now on|going forward|from here on)\b")
+_TRIP: Final = re.compile(r"\b(?:trip|wedding|move|holiday|vacation|honeymoon|retirement|conference|retreat)\b")
+
+
+class Said(NamedTuple):
+    """What a clause says of its subject."""
+
+    aux: str
+    manner: frozenset[str]
+    verb: str
+    rest: list[str]
+    text: str
+    team: bool
+
+    @property
+    def pointed(self) -> bool:
+        """Whether what it speaks of stands in the talk, or nothing follows."""
+        return points(self.rest)
+
+
+def points(rest: list[str]) -> bool:
+    """Tell whether an object is missing or stands in the talk ("it", "the second one")."""
+    if not rest or rest[0] in POINTERS:
+        return True
+    return rest[0] in ("the", "option", "version", "draft") and len(rest) > 1 and (rest[1] in DRAFTS or rest[1].isdigit())
+
+
+def first(words: list[str], at: int, last: int) -> str | None:
+    """Return the rule that a clause about me or us falls under."""
+    said = _read(words, at, last)
+    if said is None:
+        return None
+    if _FROM_NOW.search(said.text):
+        return "from now"
+    if said.aux in BE:
+        return _is(said)
+    if said.aux in ("have", "has", "had"):
+        return _has_done(said)
+    if said.aux in ("will", "would"):
+        return _will(said)
+    if said.aux in ("can", "can't", "cannot") and (said.verb not in ABSTAIN | LIKE or said.aux == "can"):
+        return None
+    return _does(said)
+
+
+def _read(words: list[str], at: int, last: int) -> Said | None:
+    subject, _, short = words[at].partition("'")
+    subject, aux = _BARE.get(words[at], (subject, _CONTRACTED.get(short, "")))
+    manner, at = set(), at + 1
+    while at < last:
+        word = words[at]
+        if word in ADVERBS or word in NEGATIVE and word not in AUXILIARY:
+            manner.add(word)
+        elif word in AUXILIARY and not (aux and aux not in BE and word not in BE and word != "have"):
+            if word in ("have", "has", "had", "do") and not _participle(words, at + 1, last) and word != "do":
+                break
+            if word == "do" and not (at + 1 < last and (words[at + 1] in ADVERBS or words[at + 1] in LIKE | HABIT | {"not", "have"})):
+                break
+            if word in NEGATIVE:
+                manner.add("not")
+            aux = word if word != "do" else aux
+        else:
+            break
+        at += 1
+    if at >= last:
+        return None
+    return Said(aux, frozenset(manner), words[at], words[at + 1 : last], " ".join(words[at:last]), subject == "we")
+
+
+def _participle(words: list[str], at: int, last: int) -> bool:
+    while at < last and words[at] in ADVERBS:
+        at += 1
+    return at < last and (words[at] in DATED | CHOSE | {"been", "known", "gone", "taken", "become", "run", "taught", "kept", "done"} or words[at][-2:] == "ed")
+
+
+def _is(said: Said) -> str | None:
+    verb, rest = said.verb, said.rest
+    if said.aux in ("was", "were"):
+        return "became" if verb in _PASSIVE else None
+    if said.aux == "been":
+        if verb in _PASSIVE:
+            return "became"
+        lasts = (verb[-3:] == "ing" or verb in _ARTICLES or verb in TRAITS) and verb not in ("trying", "looking", "thinking", "wondering", "waiting", "struggling", "getting", "stuck")
+        return "for years" if lasts and _SPAN.search(said.text) and not said.pointed else None
+    if verb in _ARTICLES:
+        return _is_a(rest)
+    if verb in TRAITS and verb + " " + "".join(rest[:1]) not in ("based on", "single handedly"):
+        return "is"
+    if verb in CHOOSING:
+        return "decided" if rest[:1] in (["with"], ["to"], ["on"]) and not points(rest[1:]) and (verb != "going" or rest[0] == "with") else None
+    if verb in ONGOING or (verb == "working" and rest[:1] in (["as"], ["for"], ["at"])) or (verb in ("training", "running", "building", "paying", "teaching", "raising") and rest[:1] in (["for"], ["a"], ["my"], ["our"], ["an"])):
+        return None if said.pointed else "is doing"
+    if verb in ("planning", "getting", "writing", "doing", "taking"):
+        lasting = _TRIP.search(said.text) or (rest and rest[-1] == "married") or rest[:1] == ["married"] or {"novel", "book", "thesis", "dissertation", "phd", "masters", "degree", "apprenticeship", "residency", "classes", "lessons", "medication"} & set(rest[:5])
+        return "is doing" if lasting else None
+    if verb.isdigit() or verb.split("-")[0] in NUMBERS:
+        return "is" if not rest or rest[0] in ("years", "year", "yrs", "y/o", "yo", "and", "with", "weeks", "months", "cm") or rest[0] in _PREPOSITIONS else None
+    if _ON.match(said.text):
+        return "is"
+    if any(word in ("student", "students", "vegetarians", "vegans", "parents", "person", "people", "siblings") for word in rest[:2]) and said.team:
+        return "is a"
+    if "born" in rest[:2] or "allergic" in rest[:2] or "intolerant" in rest[:2]:
+        return "is"
+    return None
+
+
+def _is_a(rest: list[str]) -> str | None:
+    if not rest or (rest[0] in _LITTLE and "fan" not in rest[:4] and "believer" not in rest[:4]):
+        return None
+    noun = next((number for number, word in enumerate(rest) if word in _PREPOSITIONS), len(rest))
+    if not MOMENT.isdisjoint(rest[:noun]):
+        return None
+    return "likes" if {"fan", "lover", "believer"} & set(rest[:noun]) and not points(rest[noun + 1 :]) else "is a"
+
+
+def _has_done(said: Said) -> str | None:
+    verb = said.verb
+    if verb in CHOSE:
+        return None if said.pointed else "decided"
+    if verb in LIFE:
+        return None if said.pointed or (verb in ("started", "worked") and not _SPAN.search(said.text)) else "did"
+    if verb in LIKE | {"wanted", "known", "owned", "used", "played", "taught", "run", "kept", "lived", "worked", "had", "been"} or "always" in said.manner:
+        return "for years" if (_SPAN.search(said.text) or "always" in said.manner) and not said.pointed else None
+    return "did" if verb in DATED and _WHEN.search(said.text) and not said.pointed else None
+
+
+def _will(said: Said) -> str | None:
+    if said.aux == "would":
+        return None
+    if said.verb in ("use", "go", "stick", "stay") and said.rest and not points(said.rest[said.rest[0] in ("with", "to", "on") :]):
+        return "decided" if said.team and said.rest[0] not in ("to", "back", "ahead", "and") else None
+    return None
+
+
+def _does(said: Said) -> str | None:
+    verb, rest, manner = said.verb, said.rest, said.manner
+    if verb in LIKE or (verb == "care" and rest[:1] == ["for"]):
+        soon = rest[:1] == ["to"] and len(rest) > 1 and rest[1] in SOON and not manner & HABITUAL
+        return None if said.pointed or soon or (verb in ("stand", "bear") and "not" not in manner and said.aux not in ("can't", "cannot")) else "likes"
+    if verb in CHOSE:
+        return None if said.pointed else "decided"
+    if verb == "went":
+        if rest[:1] == ["with"] and not points(rest[1:]):
+            return "decided"
+    if verb in ("have", "own", "had", "keep", "got"):
+        found = _has(said)
+        if found or verb == "have":
+            return found
+    if verb in ("used", "tend"):
+        return "used to" if rest[:1] == ["to"] and len(rest) > 2 else ("likes" if verb == "tend" else _did(said))
+    if verb in ("want", "need", "insist", "expect") and not said.team:
+        return "likes" if {"always", "never", "every", "all"} & (manner | set(rest[:4])) and rest[:1] != ["to"] else None
+    if manner & HABITUAL and verb not in _UNSPOKEN and not said.aux:
+        return None if said.pointed and rest else "always does"
+    if {"don't", "dont", "not", "can't", "cannot", "cant"} & manner or said.aux in ("don't", "can't", "cannot"):
+        return "does not" if (verb in ABSTAIN | LIVE or (said.team and verb in TEAMWORK)) and not said.pointed and rest[0] not in ("time", "access", "enough", "well", "much", "any") else None
+    if said.aux:
+        return None
+    if verb in LIVE or (said.team and verb in TEAMWORK):
+        return None if said.pointed or rest[0] in ("to", "some", "another", "next", "on") and verb in ("work", "play", "open", "close", "run", "write") and rest[1:2] != ["call"] else "does"
+    if verb in HABIT and not said.pointed:
+        if _EVERY.search(said.text):
+            return "does every"
+        return "does" if verb in ("run", "use", "take", "raise", "sell", "grow", "make", "breed", "sing", "follow") and rest[0] in ("a", "an", "my", "our", "the") and verb in ("run", "sell", "breed") else None
+    return _did(said)
+
+
+def _has(said: Said) -> str | None:
+    rest = said.rest
+    if not rest:
+        return None
+    noun = next((number for number, word in enumerate(rest) if word in _PREPOSITIONS and number), len(rest))
+    if not MOMENT.isdisjoint(rest[: min(noun, 5)]) or said.verb == "had" and _TREATED.isdisjoint(rest):
+        return None
+    if said.verb == "got":
+        return "did" if rest[0] in _GOT or (rest[0] in ("a", "an", "my", "our", "two", "three") and not _LASTING_GOOD.isdisjoint(rest[:4])) else None
+    if rest[0] in LASTING_HAD or rest[0].isdigit() or rest[-1] in LASTING_HAD or {"allergy", "disease", "syndrome", "allergies"} & set(rest):
+        return "has"
+    if rest[0] in _COUNTS:
+        return None if len(rest) < 2 or rest[1] in ("way", "ways", "quick", "following", "meeting", "call", "bunch", "few") else "has"
+    return None
+
+
+def _did(said: Said) -> str | None:
+    verb = said.verb
+    if said.aux or said.pointed and verb not in ("retired", "graduated", "divorced"):
+        return None
+    if verb in LIFE and (verb not in ("started", "worked", "won", "signed", "landed") or said.rest[0] not in ("to", "getting", "seeing", "feeling", "noticing", "on", "with") and said.rest[0][-3:] != "ing" or _WHEN.search(said.text)):
+        return "did"
+    if verb in ("lost", "broke", "passed", "finished", "left") and said.rest[:1] in (["my"], ["our"]) and "keys" not in said.rest:
+        return "did"
+    if verb == "grew" or (verb == "gave" and said.rest[:1] == ["birth"]):
+        return "did"
+    return "did once" if verb in DATED and _WHEN.search(said.text) else None

@@ -1,0 +1,93 @@
+"""Wishes: a clause or sentence that tells what to do from now on, how it is done, or what was wrong, or None."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from scrubjay.ingest.statements.first import points
+from scrubjay.ingest.statements.words import PASSING
+
+_DO: Final = (
+    "run|use|call|execute|type|press|set|edit|push|open|go|make|add|create|copy|click|start|stop|restart|install|pull|merge|tag|ssh|log|ask|put|send|check|build"
+    "|bump|update|regenerate|write|change|hit|post|wait|fill|delete|remove|rebase|commit|export|import|upload|download|enter|select|pick|turn|switch|book|email"
+    "|mail|ping|tell|take|apply|source|load|hold|feed|soak|rinse|flush|unplug|plug|sign|scan|print"
+)
+_LASTING: Final = (
+    r"\b(?:from now on|going forward|from here on|in (?:the )?future|anymore|any more|ever again|ever$|every time|by default|in general|at all times|each time|at all$"
+    r"|in (?:all|any|every|my|our) (?:of )?(?:my |our |your |the )?(?:\w+ )?(?:commits?|commit messages|code|files?|answers?|replies|messages?|responses?|tests?|e?mails|docs|prs|reviews)"
+    r"|unless i (?:ask|say|tell))"
+)
+_NEVER = re.compile(
+    r"(?:please |pls |you (?:should |must |can |have to |need to )?)*(?:always|never|don't ever|do not ever|don't you ever) (?!(?:mind|ever|again|heard|knew|been|seen|had|thought|said|used|tried"
+    r"|the|a|an|my|works?|fails?|gonna|too|got|understood|worked|failed|returns?|gets?|has|is|was|been|in|on|sure|wanted|happens?|happened|fun|nice|good|great|wrong|right)\b)[a-z'-]+ \S"
+)
+_FROM_NOW = re.compile(r"(?:from now on|going forward|from here on(?: out)?|in (?:the )?future|as a (?:general )?rule|by default|every time you|when(?:ever)? you (?:write|answer|reply|give|suggest|explain|generate|create|refactor|commit|respond|send|show))\b,? \S+ \S")
+_UNTIL = re.compile(
+    r"(?:please |pls )*(?:use|write|answer|reply|respond|call|keep|give|format|address|stick|avoid|don't|do not|stop|no|speak|talk|commit|prefix|name|put|show|explain|ask|make|skip|leave|refer|add"
+    rf"|include|sign|run|treat|remind|assume)\b.*{_LASTING}"
+)
+_CALL = re.compile(r"(?:please |just |you can |everyone |everybody |people |my friends |they |friends )*calls? me (?!back|when|if|later|crazy|at|on|an?|tomorrow|today|stupid|old|once)[\w'-]+")
+_LETS = re.compile(
+    r"(?:let's|lets|let us) (?:just |all |always |never |go |and )*(?:use|with|stick (?:with|to)|switch to|standardi[sz]e on|settle on|move to|adopt|drop|call|name|pin|store|host|deploy|keep) "
+    r"(?!sleep|bed|next|back|over|through|in mind|going|an?\b|some\b|more\b|another\b|different\b)"
+)
+_NOTED = re.compile(r"(?:decision|decided|convention|rule|house rule|policy|preference|agreed)$")
+_TO = re.compile(
+    rf"(?:the way (?:i|we|to) .{{3,60}} is|(?:in order )?to (?!be\b|me\b|my\b|the\b|sum\b|answer\b|clarify\b|say\b|make (?:matters|it)\b)\w+ .{{0,80}}?(?:, |: | - | you (?:have to|need to|must|just|can) | we | i | just | first )(?:(?:you|we|i|always|just|first|have to|need to|must|can) )*(?:{_DO})\b)"
+)
+_ORDER = re.compile(r"(?:please |you (?:should|must|have to|need to) |we |i )*(?:always|never|don't ever|make sure (?:to|you|we|that)|remember to|be sure to|don't forget to|must|have to) (?!worry).*\b(?:before|after|when(?:ever)?|until|once|every time|each time|without|if|unless)\b \S+ \S")
+_IN_ORDER = re.compile(
+    rf"(?:before|after|when(?:ever)?|every time|once|each time|if) .{{3,90}}?[ ,](?:you (?:must|have to|need to|always)|we (?:always|never|must|have to|need to|run|first|then)|i (?:always|first)|always|never|make sure|don't forget|remember to|first (?:{_DO})"
+    r"|run|restart|rerun|regenerate|bump|purge|rebuild|reload|flush|tag|ssh) \S"
+)
+_BY = re.compile(
+    r"(?:you|we) (?:deploy|release|build|ship|publish|test|restore|back up|roll back|rollback|reset|migrate|provision|rotate|start|restart|regenerate|install|update|run|do) (?:\S+ ){0,6}?(?:by \w+ing|with `|via `|using `|by hand)"
+)
+_WRONG = re.compile(
+    r"(?:[\s,.!-]*(?:no|nope|nah|wrong|incorrect|correction|actually|sorry|wait|hold on|that's (?:wrong|not right|not correct|incorrect|not true|false|not quite right)|that is (?:wrong|not right|incorrect)"
+    r"|not quite|i meant|i said|i was wrong|my mistake|my bad|you(?:'re| are) wrong|you got (?:it|that) wrong|you misunderstood|small correction|to correct)\b[\s,:.!-]*)+"
+)
+_STATED = re.compile(
+    r"(?!(?:thanks|thank|worries|problem|need|idea|make|please|try|use the|do|don't|can|could|would|should|it (?:still|doesn't|does not|didn't|isn't work|is not work))\b)"
+    r"(?=.*(?:\b(?:is|are|was|were|has|have|starts?|lives?|works?|runs?|uses?|use|leaves?|means?|takes?|spelled|spelt|ends?|goes|moved|born|called|belongs?)\b|\d|'s\b|'re\b|'m\b))(?=.{6})"
+    rf"(?!(?:it|that|this|what|i|you|there|they)(?:'s| is|'m| am| was| are|'re) (?:also |just |really |so |still |not |very |a bit |all )*(?:{'|'.join(sorted(PASSING))}|because|same|an? (?:bug|error|problem))\b)"
+)
+_NOT = re.compile(
+    r"(?:it's|its|it is|that's|i(?:'m| am)|(?:we|they|you)(?:'re| are)|we use|i use|[\w' -]{2,40}? (?:is|are|was|starts|lives|leaves)) [^,;]{2,60}(?:, ?| and |; ?| - )not (?:the |an? |in |at |on |from )?[\w$€£.:-]+"
+)
+
+
+def wish(text: str, start: int, end: int, words: list[str]) -> str | None:
+    """Return the rule that a clause without a subject of its own falls under: always, never, let us."""
+    if _NEVER.match(text, start, end) and not points(words[2:]):
+        return "always do"
+    if _LETS.match(text, start, end):
+        skip = next((n for n, word in enumerate(words) if word in ("use", "with", "to", "on", "adopt", "drop", "call", "name", "pin", "store", "host", "deploy", "keep")), 1)
+        return None if points(words[skip + 1 :]) else "let us"
+    if _CALL.match(text, start, end):
+        return "call me"
+    if _FROM_NOW.match(text, start, end):
+        return "from now on"
+    return "until further" if _UNTIL.match(text, start, end) else None
+
+
+def noted(text: str, start: int, end: int) -> bool:
+    """Tell whether a label says that what follows it is settled."""
+    return _NOTED.match(text, start, end) is not None
+
+
+def steps(text: str, start: int, end: int) -> str | None:
+    """Return the rule that finds in a sentence how something is done."""
+    for rule, pattern in (("to do so", _TO), ("rule of order", _ORDER), ("in order", _IN_ORDER), ("by doing", _BY)):
+        if pattern.match(text, start, end):
+            return rule
+    return None
+
+
+def righted(text: str, start: int, end: int) -> str | None:
+    """Return the rule that finds a correction in a sentence."""
+    found = _WRONG.match(text, start, end)
+    if found and _STATED.match(text, found.end(), end):
+        return "righted"
+    return "not but" if _NOT.match(text, start, end) else None
