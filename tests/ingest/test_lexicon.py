@@ -170,10 +170,9 @@ def known(rows: Sequence[Concept]) -> dict[str, str]:
     found: dict[str, str] = {}
     for hidden in (False, True):
         ranked = sorted((row for row in rows if (row.id not in shown) == hidden), key=lambda row: row.id)
-        for name, row in [(row.name, row) for row in ranked] + [
-            (a, row) for row in ranked for a in row.aliases
-        ]:
-            found.setdefault(normal(name), row.id)
+        spellings = [(row.name, row.id) for row in ranked]
+        for name, owner in spellings + [(alias, row.id) for row in ranked for alias in row.aliases]:
+            found.setdefault(normal(name), owner)
     return found
 
 

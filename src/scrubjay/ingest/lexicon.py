@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from scrubjay.ingest.concepts.discover import discover
@@ -85,10 +86,10 @@ class Lexicon:
     def renewed(self, rows: Sequence[Row]) -> Lexicon:
         """Return one of what the store holds now, of which only what has changed is read."""
         now = _by_id(rows)
-        changed = {concept: same for concept, same in now.items() if self._rows.get(concept) != same}
-        gone: dict[str, tuple[Row, ...]] = dict.fromkeys(self._rows.keys() - now.keys(), ())
+        held = self._rows
+        changed = {concept: same for concept, same in now.items() if held.get(concept) != same} if held else now
         found = self._copied()
-        found._set(changed | gone)
+        found._set(changed, held.keys() - now.keys())
         return found
 
     def add(self, rows: Iterable[Concept]) -> None:
@@ -105,19 +106,16 @@ class Lexicon:
         found._heir = None
         return found
 
-    def _set(self, changed: dict[str, tuple[Row, ...]]) -> None:
-        """Let concepts have these rows and no others."""
+    def _set(self, changed: dict[str, tuple[Row, ...]], gone: Iterable[str] = ()) -> None:
+        """Let concepts have these rows and no others, and some none."""
+        before = [self._rows.pop(concept, ()) for concept in (*changed, *gone)] if self._rows else ()
+        self._rows |= changed
         if self._claims:  # what a stem means depends on all who bear it
-            befores = [row for concept in changed for row in self._rows.get(concept, ())]
-            afters = [row for same in changed.values() for row in same]
-            for spelling, _ in _spellings([*befores, *afters]):
+            for spelling, _ in _spellings(chain.from_iterable((*before, *changed.values()))):
                 for of in stems(spelling):
                     self._claims.pop(of, None)
         self._refused = None
-        self._rows |= changed
-        for concept in [concept for concept, same in changed.items() if not same]:
-            del self._rows[concept]
-        self._names.learn(_spellings(row for same in changed.values() for row in same))
+        self._names.learn(_spellings(chain.from_iterable(changed.values())))
 
     def promise(self, mark: int, rows: Sequence[Concept], heir: Lexicon) -> None:
         """Remember what this one will be when these rows are written, and the store's mark will then be this."""

@@ -13,7 +13,8 @@ from scrubjay.memory.concepts import KINDS, Concept
 
 WORDS = st.sampled_from(
     ("test", "latest", "Docker", "Compose", "IT", "it", "Go", "C++", "C", "foo_bar()", "README.md", "a.b", "--flag",
-     "crate", "crates", "memory", "memories", "class", "classes", "yes", "eye", "한국", "É", "東京", "都", "テスト", "学교", "ß", "s", "'s", ".", ",", "(", "[[", "*", "\n",
+     "crate", "crates", "memory", "memories", "class", "classes", "yes", "eye",
+     "한국", "É", "東京", "都", "テスト", "学교", "ß", "s", "'s", ".", ",", "(", "[[", "*", "\n",
      "\\", "e\u0301", "\0", "http://x.test/Docker")
 )  # fmt: skip
 TEXT = st.one_of(
