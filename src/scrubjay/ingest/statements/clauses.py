@@ -31,7 +31,14 @@ _WHOM: Final = PRONOUNS | OWNED | frozenset("a an any anyone someone".split())
 _BEFORE: Final = frozenset(
     "and but so or also then ok okay well hi hey hello please pls now btw question quick yes no thanks just sorry anyway".split()
 )
-_ORDERS: Final = frozenset("please pls always never don't let's lets btw fyi".split())
+_ORDERS: Final = frozenset(
+    """please pls always never don't let's lets btw fyi find recommend give suggest show help tell write plan explain list fix draft
+    summarize summarise translate leave""".split()
+)
+_ABROAD: Final = frozenset(
+    """ich wir kannst könntest was wie wo welche welches meine mein je tu nous peux pouvez quel quelle comment où mon ma yo qué cómo dónde cuál
+    puedes puede mi eu como qual onde podes pode você minha meu""".split()
+)
 _FILLS: Final = frozenset("also then now that just please btw".split())
 _OPEN: Final = frozenset(  # after these a clause goes on
     """that which who if when what where than think because as hope guess how all but and to of for with in at on the a an any every some
@@ -109,7 +116,7 @@ def clauses(said: Words, first: int, last: int, asked: bool) -> list[Clause]:
         if raw[at] in _BREAKS or before in _BREAKS or before[-1] in ":;":
             bounds.append(at)
         elif words[at] in JOINS:
-            if _opens(words, at + 1, last) and any(word in VERBAL or "'" in word or word[-2:] == "ed" for word in words[bounds[-1] : at]):
+            if (_opens(words, at + 1, last) or (words[at] == "so" and before[-1] == ",")) and any(word in VERBAL or "'" in word or word[-2:] == "ed" for word in words[bounds[-1] : at]):
                 bounds.append(at)
         elif before[-1] == "," or before[-1] == ")":
             if _opens(words, at, last):
@@ -134,6 +141,8 @@ def _opens(words: list[str], at: int, last: int) -> bool:
     if at + 1 >= last:
         return False
     word, after = words[at], words[at + 1]
+    if word in _ABROAD:
+        return True
     if word in PRONOUNS or ("'" in word and word.partition("'")[0] in PRONOUNS):
         return after not in ("and", "or")
     if word in OWNED:

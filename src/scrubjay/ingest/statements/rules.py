@@ -15,7 +15,9 @@ KINDS: Final = {
     **dict.fromkeys(_PREFERENCES, "preference"),
     **dict.fromkeys(_DECISIONS, "decision"),
     **dict.fromkeys(_HOWTOS, "howto"),
-    **dict.fromkeys(("righted", "not but"), "correction"),
+    **dict.fromkeys(("righted", "not but", "foreign righted"), "correction"),
+    "foreign likes": "preference",
+    "foreign decided": "decision",
 }
 """Rule -> kind; a rule that is not named here finds facts."""
 OUTLIVE: Final = frozenset(("did", "did once", "decided", "became", "from now", "kin", "name", "righted", "not but", "likes"))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.ingest.statements.clauses import Clause, Words, clauses, read, sentences
+from scrubjay.ingest.statements.foreign import OPENINGS, foreign
 from scrubjay.ingest.statements.lead import lead
 from scrubjay.ingest.statements.prose import prose
 from scrubjay.ingest.statements.rules import KINDS, OUTLIVE, lasting
@@ -117,6 +118,10 @@ def _of_whole(said: Words, whole: Clause, words: list[str]) -> str | None:
 
 def _of_clause(said: Words, clause: Clause, bag: list[str], supposed: bool) -> str | None:
     start, end = said.starts[clause.first], said.ends[clause.last - 1]
+    if bag[0] in OPENINGS:
+        rule = foreign(said.text, start, end, bag)
+        if rule:
+            return rule
     at = lead(said.words, clause.first, clause.last)
     if at >= clause.last:
         return None

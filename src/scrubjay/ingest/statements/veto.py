@@ -48,10 +48,12 @@ _DROPPED = re.compile(
 )
 _DROPS: Final = frozenset("scrapped abandoned dropped canceled cancelled called calling changed fell right dreams joke as".split())
 _DOUBTS: Final = frozenset(
-    """would could might may should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished hope hoping hopefully unsure
+    """would could might should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished hope hoping hopefully unsure
     dunno wonder wondering guess would've could've should've shoulda woulda almost nearly tempted considering basically literally practically
     clearly obviously planned wanted thinking dreaming""".split()
 )
+_MAY_BE: Final = frozenset("i we he she it they you that this there who which".split())
+"""Before "may" the verb; before the month stand other words."""
 _DOUBT = re.compile(
     r"\b(?:not sure|no idea|supposed to|(?:was|were|been) (?:going|about|planning|thinking|considering|meaning|hoping)|no longer (?:plan|want|need))\b"
 )
@@ -92,6 +94,8 @@ def told(text: str, start: int, end: int, words: Sequence[str]) -> bool:
 
 def doubted(text: str, start: int, end: int, words: Sequence[str]) -> bool:
     """Tell whether a clause is a wish, a chance or a duty, not a state of affairs."""
+    if "may" in words and words[words.index("may") - 1] in _MAY_BE:
+        return True
     return not _DOUBTS.isdisjoint(words) or _DOUBT.search(text, start, end) is not None
 
 

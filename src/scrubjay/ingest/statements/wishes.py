@@ -34,7 +34,7 @@ _LETS = re.compile(
 )
 _NOTED = re.compile(r"(?:decision|decided|convention|rule|house rule|policy|preference|agreed)$")
 _TO = re.compile(
-    rf"(?:the way (?:i|we|to) .{{3,60}} is|(?:in order )?to (?!be\b|me\b|my\b|the\b|sum\b|answer\b|clarify\b|say\b|make (?:matters|it)\b)\w+ .{{0,80}}?(?:, |: | - | you (?:have to|need to|must|just|can) | we | i | just | first )(?:(?:you|we|i|always|just|first|have to|need to|must|can) )*(?:{_DO})\b)"
+    rf"(?:the way (?:i|we|to) .{{3,60}} is|(?:in order )?to (?!be\b|me\b|my\b|the\b|sum\b|answer\b|clarify\b|say\b|make (?:matters|it)\b)\w+.{{0,80}}?(?:, |: | - | you (?:have to|need to|must|just|can) | we | i | just | first )(?:(?:you|we|i|always|just|first|have to|need to|must|can) )*(?:{_DO})\b)"
 )
 _ORDER = re.compile(r"(?:please |you (?:should|must|have to|need to) |we |i )*(?:always|never|don't ever|make sure (?:to|you|we|that)|remember to|be sure to|don't forget to|must|have to) (?!worry).*\b(?:before|after|when(?:ever)?|until|once|every time|each time|without|if|unless)\b \S+ \S")
 _IN_ORDER = re.compile(
