@@ -19,11 +19,15 @@ from scrubjay.config import Settings
 from scrubjay.errors import ScrubjayError
 from scrubjay.memory.categories import Category
 from scrubjay.memory.edges import Edge
+from scrubjay.memory.events import Event
 from scrubjay.memory.ids import category_id
+from scrubjay.memory.life import Life
 from scrubjay.memory.new import NewMemory
+from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
+from scrubjay.memory.tiers import STATUSES
 from scrubjay.store.base import Store
-from scrubjay.store.changes import Change, PutCategory, PutEdges
+from scrubjay.store.changes import Change, PutCategory, PutEdges, PutEvents, PutLife, PutRun
 from scrubjay.testing.hash_embedder import HashEmbedder
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.lineup import Lineup, given
@@ -57,7 +61,7 @@ class Step:
     Attributes:
         who: Who writes.
         kind: ``add``, ``many``, ``note``, ``unlink``, ``talk``, ``common``, ``forget``, ``concept``, ``edit``,
-            ``category``, ``link``, ``leave``, ``embed``, ``rebuild``.
+            ``category``, ``link``, ``live``, ``leave``, ``embed``, ``rebuild``.
         visibility: Who may see it: one of ``PLACES``.
         texts: What it says.
         marks: Small numbers that choose: a file, a session, an earlier step.
@@ -273,11 +277,25 @@ class World:
         ]
         self._put(step, PutEdges(tuple(edges)))
 
-    def _some(self, step: Step) -> list[str]:
-        """Return memories of two earlier steps that the writer sees."""
+    def _live(self, number: int, step: Step, memory: Memory) -> None:
+        ids = self._some(step)
+        with self.store.reader(step.who) as reader:
+            own = [one for one, record in reader.get(ids).items() if record.key == step.key]
+        other = next((one for chosen in self._chosen(step)[-1:] for one in self.ids.get(chosen, [])), None)
+        life = Life(STATUSES[number % 3], strength=0.5, last_used=number)
+        run = Run(f"run_{number:010x}", step.key, "done", "1", number, None, {"lived": len(own)})
+        told = [Event(one, "superseded", number, step.key, run.id, other) for one in own]
+        self._put(step, PutLife(dict.fromkeys(own, life)), PutEvents(tuple(told)), PutRun(run))
+
+    def _chosen(self, step: Step) -> list[int]:
+        """Return two earlier steps that the writer sees."""
         earlier = [n for n, s in enumerate(self._steps) if s.kind in ("add", "note") and _sees(step.who, s)]
-        chosen = [earlier[mark % len(earlier)] for mark in step.marks] if earlier else []
-        return [one for number in dict.fromkeys(chosen) for one in self.ids.get(number, [])]
+        return [earlier[mark % len(earlier)] for mark in step.marks] if earlier else []
+
+    def _some(self, step: Step) -> list[str]:
+        """Return their memories."""
+        chosen = dict.fromkeys(self._chosen(step))
+        return [one for number in chosen for one in self.ids.get(number, [])]
 
     def _put(self, step: Step, *changes: Change) -> None:
         self.store.write(step.who, changes)

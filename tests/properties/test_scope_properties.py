@@ -85,6 +85,7 @@ steps = st.one_of(
     st.builds(Step, st.just(FAY), st.just("edit"), st.just("public"), pairs, marks),
     step("category", visibility=places, texts=st.sampled_from((("Birds",), ("Boats",)))),
     step("link", visibility=places),
+    *[step("live", visibility=places)] * 2,
     upkeep,
 )
 
@@ -186,6 +187,7 @@ DAY = [
     Step(BOB, "concept", "group:ops", ("Secret Lantern",)),
     Step(BOB, "category", "group:ops", ("Birds",), (0, 1)),
     Step(BOB, "link", "group:ops", (), (0, 1)),
+    Step(BOB, "live", "group:ops", (), (0, 1)),
     Step(ANN, "add", "public", TEXTS[:1]),
 ]
 
