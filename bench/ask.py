@@ -201,7 +201,7 @@ def _ask(
     wants_sessions: bool,
 ) -> None:
     begun = time.perf_counter()
-    answer = memory.search(query.text, limit=DEPTH, **options)
+    answer = memory.search(query.text, limit=DEPTH, now=query.ts, **options)
     run.took.setdefault(name, []).append((time.perf_counter() - begun) * 1000)
     run.partial.update(answer.partial)
     turns = _documents(answer.results, known)
@@ -210,7 +210,7 @@ def _ask(
         return
     limit = TURNS
     while True:
-        results = memory.search(query.text, limit=limit, **options).results
+        results = memory.search(query.text, limit=limit, now=query.ts, **options).results
         ranked = first_seen(doc.session or "" for doc in _documents(results, known))
         if len(ranked) >= DEPTH or len(results) < limit or limit == MOST_RESULTS:
             break

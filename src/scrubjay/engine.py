@@ -189,6 +189,7 @@ class Memory(Living):
         stages: Sequence[str] | None = None,
         explain: bool = False,
         snippet: int | None = None,
+        now: str | datetime | None = None,
     ) -> Answer:
         """Return the memories that answer a query, best first.
 
@@ -214,6 +215,7 @@ class Memory(Living):
             stages: Optional stages that take part (``prune`` and those of docs/ranking.md); None for all.
             explain: Return with each result every part of its score.
             snippet: Most characters of a snippet.
+            now: When the question is asked, to which everything has its age; None for this moment.
 
         Raises:
             InputError: An option has a value it cannot have.
@@ -242,6 +244,7 @@ class Memory(Living):
                 recall.snippet if snippet is None else snippet,
             ),
             explain=explain,
+            now=now,
         )
         embedders, without = self._desk.lineup.ranking()
         with self._desk.store.reader(self._desk.scope) as reader:
@@ -249,7 +252,7 @@ class Memory(Living):
         took = round((time.perf_counter() - started) * 1000, 3)
         from scrubjay.memory.answers import Answer
 
-        return Answer(found.results, (*partial, *without, *found.partial), took, found.notes)
+        return Answer(found.results, (*partial, *without, *found.partial), took, found.notes, found.hidden)
 
     def get(
         self,

@@ -42,7 +42,7 @@ def test_a_search_without_result_says_so_and_succeeds(cli, notes) -> None:
 def test_json_results_carry_where_what_and_when(cli, notes) -> None:
     cli("sync", notes)
     found = cli("search", "who", "painted", "the", "hull", "--json").json
-    assert set(found) == {"results", "partial", "took_ms"}
+    assert set(found) == {"results", "partial", "took_ms", "hidden_by_age"}
     best = found["results"][0]
     assert [name for name in best if name in RESULT] == RESULT
     assert best["path"] == str(notes / "boats.md")

@@ -81,9 +81,11 @@ class Answer:
         partial: What the answer had to do without, one sentence each.
         took_ms: Milliseconds from call to answer.
         notes: What the plan decided, one sentence each (terms dropped, words respelled); for explain.
+        hidden: Memories that would be among the results but for their age.
     """
 
     results: tuple[Result, ...]
     partial: tuple[str, ...]
     took_ms: float
     notes: tuple[str, ...] = ()
+    hidden: int = 0

@@ -1,6 +1,6 @@
 """Pipeline: the read path in one screen.
 
-plan > channels > weigh > fuse > evidence > neighbours > verify > diversify > assemble
+plan > channels > weigh > fuse > evidence > neighbours > life > verify > diversify > assemble
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from scrubjay.recall.channels.words import WordsRanking, words
 from scrubjay.recall.diversify import diversify
 from scrubjay.recall.evidence import evidence, wished
 from scrubjay.recall.fuse import by_rank, candidates, fuse, ordered, shared
+from scrubjay.recall.life import life, outlived
 from scrubjay.recall.neighbours import neighbours
 from scrubjay.recall.plan import Plan, plan
 from scrubjay.recall.request import Request
@@ -37,11 +38,12 @@ SPARE = 20
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found, what it had to do without, and what the plan decided."""
+    """What a search found, what it had to do without, what the plan decided, and what age alone kept out."""
 
     results: tuple[Result, ...]
     partial: tuple[str, ...]
     notes: tuple[str, ...]
+    hidden: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +60,11 @@ def search(reader: Reader, embedders: Sequence[Embedder], request: Request) -> F
     """Answer one query from one consistent view."""
     made = plan(request, reader)
     heard = _channels(made, reader, embedders)
-    ranked = _ranked(made, heard, reader)
+    ranked = _ranked(made, heard, reader, request.now)
     chosen, records = _chosen(ranked, made, reader)
     sources = {source.id: source for source in reader.sources()}
     results = assemble(chosen[: made.limit], records, sources, (made, heard.words), request)
-    return Found(results, heard.partial, made.notes + heard.notes)
+    return Found(results, heard.partial, made.notes + heard.notes, outlived(ranked, made.limit))
 
 
 def _channels(made: Plan, reader: Reader, embedders: Sequence[Embedder]) -> Heard:
@@ -81,7 +83,7 @@ def _channels(made: Plan, reader: Reader, embedders: Sequence[Embedder]) -> Hear
     return Heard(tuple(rankings), by_words, partial, notes)
 
 
-def _ranked(made: Plan, heard: Heard, reader: Reader) -> list[Candidate]:
+def _ranked(made: Plan, heard: Heard, reader: Reader, now: int) -> list[Candidate]:
     """Fuse the rankings. Only ``auto`` looks beyond them; the others are what their weights say."""
     rankings = heard.rankings
     if made.fusion == "rrf":
@@ -102,6 +104,8 @@ def _ranked(made: Plan, heard: Heard, reader: Reader) -> list[Candidate]:
     if adjacent:
         scores = {candidate.id: candidate.score for candidate in fused}
         fused = neighbours(fused, scores, adjacent, heads)
+    if "life" in made.stages:
+        fused = life(fused, heads, now)
     hits = set(ids)
     return ordered([candidate for candidate in fused if candidate.id in hits])
 

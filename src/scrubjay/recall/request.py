@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Final
 
 from scrubjay.errors import InputError
-from scrubjay.memory.dates import when
+from scrubjay.memory.dates import now_micros, when
 from scrubjay.memory.records import Where
 from scrubjay.memory.tiers import STATUSES, TIERS
 
 CHANNELS: Final = ("bm25", "vector", "ngram")
-STAGES: Final = ("prune", "evidence", "neighbours", "diversify")
+STAGES: Final = ("prune", "evidence", "neighbours", "life", "diversify")
 """Stages that can be left out, each to be measured alone."""
 FUSIONS: Final = ("auto", "rrf", "weighted")
 MOST_RESULTS: Final = 1_000
@@ -57,6 +57,7 @@ class Request:
         multiplier: Hits a channel gives for each result wanted.
         snippet: Most characters of a snippet.
         explain: Whether to return the parts of each score.
+        now: UTC microseconds of the question: how old everything is to it.
     """
 
     query: str
@@ -71,6 +72,7 @@ class Request:
     multiplier: int = 4
     snippet: int = 700
     explain: bool = False
+    now: int = field(default_factory=now_micros)
 
 
 def request(
@@ -81,6 +83,7 @@ def request(
     parts: tuple[Sequence[str] | None, Sequence[str] | None, Sequence[str] | None],
     sizes: tuple[int, int, int],
     explain: bool,
+    now: Moment = None,
 ) -> Request:
     """Check what a caller asked for.
 
@@ -102,7 +105,7 @@ def request(
             raise InputError(f"{what} is {given!r}, one text; give a list of them.")
     _within("limit", limit, 1, MOST_RESULTS)
     _within("snippet", snippet, 1, MOST_SNIPPET)
-    first, last = when(filters.since), when(filters.until)
+    first, last, asked = when(filters.since), when(filters.until), when(now)
     where = Where(
         tiers=tuple(filters.tiers),
         tags=tuple(tag.lower() for tag in filters.tags),
@@ -129,6 +132,7 @@ def request(
         multiplier=multiplier,
         snippet=snippet,
         explain=explain,
+        now=asked.start if asked is not None else now_micros(),
     )
 
 

@@ -141,12 +141,22 @@ class Head:
         words: Its source words, as words are scored.
         turn: Whether it is a turn of a conversation.
         role: Who speaks, or None.
+        at: When what it tells of happened, else when it was recorded, UTC microseconds.
+        used: When it was last used, or None.
+        pinned: Whether time does nothing to it.
+        strength: 0..1, what feedback made of it.
+        confidence: 0..1, how sure it is.
     """
 
     title: str
     words: int
     turn: bool = False
     role: str | None = None
+    at: int = 0
+    used: int | None = None
+    pinned: bool = False
+    strength: float = 1.0
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ def answer(found: Answer, *, explain: bool = False) -> dict[str, Any]:
                 part["amount"] = given.amount
         results.append(shaped)
     whole = {"results": results, "partial": list(found.partial), "took_ms": round(found.took_ms, 3)}
+    whole["hidden_by_age"] = found.hidden
     return whole | {"notes": list(found.notes)} if explain else whole
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.memory.edges import STORED
-from scrubjay.memory.records import Where
+from scrubjay.memory.records import When, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Head, Store
 from scrubjay.store.changes import PutMemory, PutModel, PutSource
@@ -308,13 +308,29 @@ class ReadingContract:
             for none in ("OBS_", "obs_zz", every[0] + "0", "%", "obs_%", "x"):
                 assert reader.complete(none) == []
 
-    def test_heads_tell_title_length_and_speaker(self, store: Store, ann: Scope) -> None:
+    def test_heads_tell_title_length_speaker_and_life(self, store: Store, ann: Scope) -> None:
         """Of the visible ones of these ids."""
-        spoken = memory("a b c", MINE, name="s", title="Talk", session="x", turn=0, role="user")
-        write(store, ann, PutMemory(spoken), PutMemory(memory("d", MINE, name="d", tier="lesson", title="D")))
+        spoken = memory(
+            "a b c", MINE, name="s", title="Talk", session="x", turn=0, role="user", event=When(7, 9)
+        )
+        sure = memory(
+            "d",
+            MINE,
+            name="d",
+            tier="lesson",
+            title="D",
+            last_used=5,
+            pinned=True,
+            strength=0.5,
+            confidence=0.25,
+        )
+        write(store, ann, PutMemory(spoken), PutMemory(sure))
         with store.reader(ann) as reader:
             ids = [sample_id("d", "lesson"), sample_id("s"), sample_id("d"), sample_id("none"), "no id"]
-            assert reader.heads(ids) == {ids[0]: Head("D", 1), ids[1]: Head("Talk", 3, True, "user")}
+            assert reader.heads(ids) == {
+                ids[0]: Head("D", 1, False, None, sure.record.recorded_at, 5, True, 0.5, 0.25),
+                ids[1]: Head("Talk", 3, True, "user", 7),
+            }
             assert reader.heads([]) == {}
 
     def test_adjacent_turns_are_those_before_and_after(self, store: Store, ann: Scope, bob: Scope) -> None:

@@ -70,7 +70,17 @@ class InMemoryReader(InMemoryGraph, InMemoryLife):
         """Return title and length of memories."""
         held = {i: self._visible[i] for i in ids if i in self._visible}
         return {
-            i: Head(m.record.title, m.terms.length, m.record.turn is not None, m.record.role)
+            i: Head(
+                m.record.title,
+                m.terms.length,
+                m.record.turn is not None,
+                m.record.role,
+                m.record.event.start if m.record.event is not None else m.record.recorded_at,
+                m.record.last_used,
+                m.record.pinned,
+                m.record.strength,
+                m.record.confidence,
+            )  # fmt: skip
             for i, m in held.items()
         }
 

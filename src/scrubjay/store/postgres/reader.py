@@ -91,13 +91,14 @@ class PostgresReader(PostgresGraph, Told):
     def heads(self, ids: Sequence[str]) -> dict[str, Head]:
         """Return title, length, turn and role of memories."""
         found = self._all(
-            f"SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role FROM memory m WHERE {SCOPE} "
+            "SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role, coalesce(m.event_start, m.recorded_at), "
+            f"m.last_used, m.pinned, m.strength, m.confidence FROM memory m WHERE {SCOPE} "
             "AND m.hash = ANY(%s::bigint[])",
             *self._own, rows.hashes(ids),
         )  # fmt: skip
         heads = {
-            rows.id_of(tier, number): Head(title, words, turn is not None, role)
-            for tier, number, title, words, turn, role in found
+            rows.id_of(tier, number): Head(title, words, turn is not None, role, *life)
+            for tier, number, title, words, turn, role, *life in found
         }
         return {memory: heads[memory] for memory in ids if memory in heads}
 

@@ -117,14 +117,16 @@ class SQLiteReader(Graph, Told):
         found: dict[str, Head] = {}
         for batch in rows.batches(list(places)):
             held = self._db.execute(
-                "SELECT tier, hash, title, turn, role FROM memory WHERE tenant = ? AND generation = ? "
+                "SELECT tier, hash, title, turn, role, coalesce(event_start, recorded_at), last_used, pinned, "
+                "strength, confidence FROM memory WHERE tenant = ? AND generation = ? "
                 f"AND key IN ({self._marks}) AND hash IN ({','.join('?' * len(batch))})",
                 (*self._own, *map(rows.sort_hash, batch)),
             ).fetchall()
-            for tier, number, title, turn, role in held:
+            for tier, number, title, turn, role, at, used, pinned, *sure in held:
                 memory = rows.from_hash(tier, number)
                 if memory in places:
-                    found[memory] = Head(title, int(table.lengths[places[memory]]), turn is not None, role)
+                    words = int(table.lengths[places[memory]])
+                    found[memory] = Head(title, words, turn is not None, role, at, used, bool(pinned), *sure)
         return found
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

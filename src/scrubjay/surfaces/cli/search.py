@@ -65,6 +65,7 @@ WEIGHTS = keys_of(Recall)["weights"]
 @click.option("--preset", type=click.Choice(PRESETS), help="Rank as another tool's formula does.")
 @click.option("--fusion", type=click.Choice(FUSIONS), help="How scores are joined.  [default: recall.fusion]")
 @click.option("--weights", metavar="LIST", help="What channels weigh, such as bm25=.3,vector=.7.")
+@click.option("--now", metavar="DATE", help="Ask as of then: how old everything is.  [default: now]")
 @click.option("--explain", is_flag=True, help="Show every part of each score.")
 def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
     """Search memories, best first.
@@ -144,5 +145,6 @@ def explained(why: Explanation, score: float) -> list[str]:
 def _after(found: Answer, *, explain: bool, on: bool) -> None:
     notes = [f"partial: {line(each)}" for each in found.partial]
     notes += [f"note: {line(each)}" for each in found.notes] if explain else []
+    notes += [f"hidden by age: {found.hidden:,}"] if found.hidden else []
     notes.append(f"{counted(len(found.results), 'result')} in {found.took_ms:.0f} ms")
     write(paint("\n" + "\n".join(notes), DIM, on=on))

@@ -1,0 +1,91 @@
+"""Life: candidates -> candidates, with what time and use make of them.
+
+A pure function of now: nothing is rewritten as time goes by, and no job can compound it. What a memory loses by age
+is bounded, so that age decides between near equals and never puts a strong match below a weak one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from scrubjay.memory.ranking import Candidate, Contribution
+from scrubjay.memory.tiers import PREFIX
+from scrubjay.store.base import Head
+
+AGE: Final = 0.15
+"""What a memory without end has lost by age, on z-scores. Less than half of what a title adds, a tenth of what lies
+between a match and a chance hit: with .3 the older of two answers is lost on LongMemEval (bench/LOG.md)."""
+STRENGTH: Final = 0.5
+"""What a memory loses that is called wrong for ever: it falls behind its equals, an exact hit stays one."""
+CONFIDENCE: Final = 0.3
+"""What a memory loses of which nothing is sure."""
+DAY: Final = 86_400_000_000
+"""Microseconds."""
+HALF_LIFE: Final = {
+    "crystal": 365.0,
+    "facet": 730.0,
+    "insight": 365.0,
+    "lesson": 730.0,
+    "observation": 180.0,
+    "procedural": 730.0,
+    "semantic": 730.0,
+}
+"""Days after which half of what age can take is taken: what was seen fades first, what was learned last."""
+_TIER: Final = {prefix: tier for tier, prefix in PREFIX.items()}
+
+
+def life(candidates: Sequence[Candidate], heads: Mapping[str, Head], now: int) -> list[Candidate]:
+    """Take away what age, doubt and bad experience cost; their order is for the caller to make.
+
+    Args:
+        candidates: Fused candidates.
+        heads: When each happened and was used, and how good it is known to be.
+        now: UTC microseconds of the question.
+    """
+    found = []
+    for candidate in candidates:
+        head = heads.get(candidate.id)
+        parts = list(candidate.contributions)
+        if head is not None:
+            faded = fading(candidate.id, head, now)
+            if faded > 0:
+                days = round((now - since(head)) / DAY, 1)
+                parts.append(Contribution("age", days, -faded, AGE))
+            if head.strength < 1:
+                parts.append(Contribution("strength", head.strength, head.strength - 1, STRENGTH))
+            if head.confidence < 1:
+                parts.append(Contribution("confidence", head.confidence, head.confidence - 1, CONFIDENCE))
+        found.append(replace(candidate, contributions=tuple(parts)))
+    return found
+
+
+def since(head: Head) -> int:
+    """Return from when on a memory ages: when it was last used, else when what it tells of happened."""
+    return max(head.at, head.used) if head.used is not None else head.at
+
+
+def fading(memory: str, head: Head, now: int) -> float:
+    """Return how much of what age can take is taken, 0 to 1; 0 for what is pinned or still to come."""
+    days = (now - since(head)) / DAY
+    if head.pinned or days <= 0:
+        return 0.0
+    half = HALF_LIFE[_TIER[memory[: memory.index("_") + 1]]]
+    return 1.0 - 2.0 ** (-days / half)
+
+
+def outlived(ranked: Sequence[Candidate], limit: int) -> int:
+    """Return how many would be among the first but for their age.
+
+    Args:
+        ranked: Candidates, best first.
+        limit: How many are first.
+    """
+    ageless = [
+        (-(one.score - math.fsum(part.amount for part in one.contributions if part.channel == "age")), one.id)
+        for one in ranked
+    ]
+    first = {memory for _, memory in sorted(ageless)[:limit]}
+    return len(first - {one.id for one in ranked[:limit]})

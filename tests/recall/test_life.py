@@ -1,0 +1,70 @@
+"""What time and use make of candidates: bounded, read from now, and nothing for what is pinned."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrubjay.memory.ranking import Candidate, Contribution
+from scrubjay.memory.tiers import PREFIX
+from scrubjay.recall.life import AGE, DAY, HALF_LIFE, fading, life, outlived
+from scrubjay.store.base import Head
+
+NOW = 20_000 * DAY
+IDS = {tier: f"{prefix}0000000000000001" for tier, prefix in PREFIX.items()}
+
+
+def candidate(memory: str, score: float) -> Candidate:
+    return Candidate(memory, (Contribution("bm25", score, score, 1.0),))
+
+
+def aged(memory: str, score: float, head: Head, now: int = NOW) -> float:
+    return life([candidate(memory, score)], {memory: head}, now)[0].score
+
+
+def test_half_of_what_age_takes_is_taken_after_the_tiers_half_life() -> None:
+    for tier, memory in IDS.items():
+        head = Head("", 1, at=int(NOW - HALF_LIFE[tier] * DAY))
+        assert fading(memory, head, NOW) == 0.5
+
+
+def test_a_strong_match_of_three_years_ago_stays_above_a_weak_one_of_today() -> None:
+    old = aged(IDS["observation"], 3.0, Head("", 1, at=NOW - 3 * 365 * DAY))
+    assert old > aged(IDS["lesson"], 2.5, Head("", 1, at=NOW))
+    assert old < aged(IDS["observation"], 3.0, Head("", 1, at=NOW))
+
+
+@given(st.integers(-(10**17), 10**17), st.integers(-(10**17), 10**17), st.sampled_from(sorted(IDS.values())))
+def test_age_takes_no_more_than_its_bound_and_a_step_back_of_the_clock_nothing(
+    at: int, now: int, memory: str
+) -> None:
+    left = aged(memory, 1.0, Head("", 1, at=at), now)
+    assert 1.0 - AGE <= left <= 1.0
+    if now <= at:
+        assert left == 1.0
+
+
+def test_what_is_pinned_never_moves() -> None:
+    assert aged(IDS["observation"], 1.0, Head("", 1, at=0, pinned=True)) == 1.0
+
+
+def test_use_makes_a_memory_young_again() -> None:
+    head = Head("", 1, at=NOW - 1000 * DAY, used=NOW)
+    assert aged(IDS["observation"], 1.0, head) == 1.0
+    earlier = Head("", 1, at=NOW, used=NOW - 1000 * DAY)
+    assert aged(IDS["observation"], 1.0, earlier) == 1.0
+
+
+def test_what_was_called_wrong_and_what_is_unsure_rank_lower_within_bounds() -> None:
+    sure = aged(IDS["semantic"], 3.0, Head("", 1, at=NOW))
+    wrong = aged(IDS["semantic"], 3.0, Head("", 1, at=NOW, strength=0.3))
+    unsure = aged(IDS["semantic"], 3.0, Head("", 1, at=NOW, confidence=0.5))
+    assert sure > unsure > wrong > 2.5
+
+
+def test_what_age_alone_keeps_out_is_counted() -> None:
+    old, new, other = (f"obs_000000000000000{n}" for n in range(3))
+    heads = {old: Head("", 1, at=0), new: Head("", 1, at=NOW), other: Head("", 1, at=NOW)}
+    scored = life([candidate(old, 1.0), candidate(new, 0.99), candidate(other, 0.2)], heads, NOW)
+    ranked = sorted(scored, key=lambda one: -one.score)
+    assert (outlived(ranked, 1), outlived(ranked, 2)) == (1, 0)
