@@ -20,8 +20,13 @@ DICTATED: Final = 14
 NOUN: Final = 5
 """Words within which a name is followed by its verb."""
 
+LEAST_SAID: Final = 3
+"""Words before a comma in a question that may say something themselves: "I'm a nurse, any shoes for nights?"."""
+LEAST_ASKED: Final = 4
+"""Words after it; fewer are part of what is said: "..., not spaces, right?"."""
+
 _WORD = re.compile(r"[^\s;()]+|[;()]")
-_EDGES: Final = ".,;:!?()[]{}\"'*_~`<>#"
+_EDGES: Final = ".,;:!?()[]{}\"'*_~`<>#¿¡"
 _BREAKS: Final = frozenset((";", "(", ")", "-", "--", "->", "=", "|", "..", "..."))
 _ABBREVIATED: Final = frozenset(("e.g.", "i.e.", "dr.", "mr.", "mrs.", "ms.", "st.", "vs.", "etc.", "approx.", "prof.", "inc.", "ca."))
 _ITEM = re.compile(r"(?:[-*+•#]+|\d{1,2}[.)])\Z")
@@ -39,11 +44,15 @@ _ABROAD: Final = frozenset(
     """ich wir kannst könntest was wie wo welche welches meine mein je tu nous peux pouvez quel quelle comment où mon ma yo qué cómo dónde cuál
     puedes puede mi eu como qual onde podes pode você minha meu""".split()
 )
+_AND_ABROAD: Final = frozenset("und aber weil denn y pero porque et mais car mas".split())
 _FILLS: Final = frozenset("also then now that just please btw".split())
 _OPEN: Final = frozenset(  # after these a clause goes on
     """that which who if when what where than think because as hope guess how all but and to of for with in at on the a an any every some
     my our only same whatever since while or is are was from about like until before after think say believe know""".split()
 )
+
+
+_MARKED: Final = frozenset("& + = /".split())
 
 
 class Words(NamedTuple):
@@ -113,13 +122,18 @@ def clauses(said: Words, first: int, last: int, asked: bool) -> list[Clause]:
     bounds = [first]
     for at in range(first + 1, last):
         before = raw[at - 1]
-        if raw[at] in _BREAKS or before in _BREAKS or before[-1] in ":;":
+        if raw[at] in _BREAKS or before in _BREAKS or before[-1] in ":;" or not (words[at][0].isalnum() or words[at] in _MARKED):
             bounds.append(at)
         elif words[at] in JOINS:
+            if words[at] == "since" and before[-1] != ",":
+                continue  # "for years, since I was nine"
             if (_opens(words, at + 1, last) or (words[at] == "so" and before[-1] == ",")) and any(word in VERBAL or "'" in word or word[-2:] == "ed" for word in words[bounds[-1] : at]):
                 bounds.append(at)
         elif before[-1] == "," or before[-1] == ")":
-            if _opens(words, at, last):
+            if _opens(words, at, last) or (asked and at - bounds[-1] >= LEAST_SAID and last - at >= LEAST_ASKED):
+                bounds.append(at)
+        elif words[at] in _AND_ABROAD:
+            if at - bounds[-1] >= LEAST_ASKED and words[first] in _ABROAD:
                 bounds.append(at)
         elif dictated and words[at - 1] not in JOINS and _breathes(words, bounds[-1], at, last):
             bounds.append(at)

@@ -28,6 +28,7 @@ from scrubjay.ingest.statements.words import (
     NEGATIVE,
     NUMBERS,
     ONGOING,
+    PASSING,
     POINTERS,
     SOON,
     TEAMWORK,
@@ -41,6 +42,8 @@ _ARTICLES: Final = frozenset("a an the".split())
 _COUNTS: Final = frozenset("a an the my our no some several many only both type another severe mild chronic over around almost".split()) | NUMBERS
 _LITTLE: Final = frozenset("bit little lot few bunch couple mess wreck idiot moron fool dummy same first second last next best worst one big huge total complete".split())
 _UNSPOKEN: Final = frozenset("thought knew said heard wondered asked told wanted had got saw was seem seems forget get want need meant mean feel love".split())
+_ENDING: Final = frozenset("killing sunsetting deprecating retiring dropping adopting keeping discontinuing rewriting replacing".split())
+_BEGIN: Final = frozenset("start begin move leave fly finish graduate retire marry turn join return depart sail".split())
 _PASSIVE: Final = frozenset("born raised diagnosed promoted hired accepted elected adopted laid married founded acquired transferred awarded admitted".split())
 _GOT: Final = frozenset("married engaged divorced promoted laid fired hired accepted diagnosed certified tenure pregnant into".split())
 _LASTING_GOOD: Final = frozenset(
@@ -53,10 +56,15 @@ _EVERY = re.compile(
     r"|(?:once|twice|times|hours|days|nights|km|miles) (?:a|per|each) (?:day|week|month|year)|in the mornings?|at night|most (?:days|mornings|weekends|evenings))\b"
 )
 _SPAN = re.compile(r"\b(?:for|since|lately|recently|these days|all my life)\b(?!.*\b(?:hours?|minutes?|all day|all morning|forever|ages|while now)\b)")
+_SETTLED: Final = frozenset("to on that against not for at we i last in".split())
+_DAY = re.compile(
+    r"\b(?:(?:in|on|this|next|from|by|until|of) (?:the )?(?:\d{1,2}(?:st|nd|rd|th)? )?(?:of )?(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|spring|summer|autumn|fall|winter|(?:19|20)\d\d)|\d{1,2}(?:st|nd|rd|th)?\b(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|on the \d|next (?:month|year)|as an? )"
+)
 _WHEN = re.compile(
     r"\b(?:in (?:19|20)\d\d|(?:in|on|since|last) (?:january|february|march|april|may|june|july|august|september|october|november|december)"
     r"|(?:last|this past|past) (?:year|month|week|weekend|summer|winter|spring|autumn|fall|monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-    r"|(?:years?|months?|weeks?|days) (?:ago|back)|on (?:the \d|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|(?:19|20)\d\d|yesterday|recently"
+    r"|(?:years?|months?|weeks?|days) (?:ago|back)|on (?:the \d|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|(?:19|20)\d\d|recently|lately|the other day"
     r"|\d+(?:st|nd|rd|th)|for my (?:birthday|anniversary)|[$€£]\d)(?![\w-])"
 )
 _ON: Final = re.compile(
@@ -148,13 +156,15 @@ def _is(said: Said) -> str | None:
     if said.aux == "been":
         if verb in _PASSIVE:
             return "became"
-        lasts = (verb[-3:] == "ing" or verb in _ARTICLES or verb in TRAITS) and verb not in ("trying", "looking", "thinking", "wondering", "waiting", "struggling", "getting", "stuck")
+        lasts = verb not in PASSING and verb not in ("trying", "looking", "thinking", "wondering", "waiting", "struggling", "getting", "stuck")
         return "for years" if lasts and _SPAN.search(said.text) and not said.pointed else None
     if verb in _ARTICLES:
         return _is_a(rest)
     if verb in TRAITS and verb + " " + "".join(rest[:1]) not in ("based on", "single handedly"):
         return "is"
-    if verb in CHOOSING:
+    if verb in CHOOSING or verb in _ENDING:
+        if said.team and verb in _ENDING:
+            return None if said.pointed else "decided"
         return "decided" if rest[:1] in (["with"], ["to"], ["on"]) and not points(rest[1:]) and (verb != "going" or rest[0] == "with") else None
     if verb in ONGOING or (verb == "working" and rest[:1] in (["as"], ["for"], ["at"])) or (verb in ("training", "running", "building", "paying", "teaching", "raising") and rest[:1] in (["for"], ["a"], ["my"], ["our"], ["an"])):
         return None if said.pointed else "is doing"
@@ -206,7 +216,11 @@ def _does(said: Said) -> str | None:
         soon = rest[:1] == ["to"] and len(rest) > 1 and rest[1] in SOON and not manner & HABITUAL
         return None if said.pointed or soon or (verb in ("stand", "bear") and "not" not in manner and said.aux not in ("can't", "cannot")) else "likes"
     if verb in CHOSE:
-        return None if said.pointed else "decided"
+        return None if said.pointed or (verb == "decided" and rest[0] not in _SETTLED) else "decided"
+    if verb in ("took", "accepted", "declined") and {"offer", "job", "role", "position", "promotion", "place"} & set(rest[:4]):
+        return "took"
+    if verb in _BEGIN and _DAY.search(said.text):
+        return "begins"
     if verb == "went":
         if rest[:1] == ["with"] and not points(rest[1:]):
             return "decided"
@@ -259,4 +273,6 @@ def _did(said: Said) -> str | None:
         return "did"
     if verb == "grew" or (verb == "gave" and said.rest[:1] == ["birth"]):
         return "did"
-    return "did once" if verb in DATED and _WHEN.search(said.text) else None
+    if verb in DATED and _WHEN.search(said.text) and not {"this", "it"} & set(said.rest[-2:]):
+        return "did once"
+    return "did" if verb == "handed" and "notice" in said.rest else None

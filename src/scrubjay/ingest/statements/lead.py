@@ -10,7 +10,7 @@ FAR: Final = 8
 """Words a time or place before the subject may have: "after two years in the lab we"."""
 
 _ALONE: Final = frozenset(
-    """oh ok okay well so and but also plus btw fyi just important context background reminder since because cause cuz as given although
+    """oh er erm uhm soo sooo soooo ok okay well so and but also plus btw fyi just important context background reminder since because cause cuz as given although
     though whereas basically honestly actually anyway anyways hi hello hey thanks thx hmm hm um uh yes yeah yep yup sure right no nope nah
     sorry wait unfortunately luckily fortunately sadly update look see listen personally guys man dude yesterday nowadays lately recently
     currently eventually meanwhile previously originally today secondly then while first now heads-up note ps p.s edit team all there yet
@@ -31,7 +31,7 @@ _PHRASES: Final = tuple(
         "the thing is", "thing is", "turns out", "guess what", "fun fact", "one more thing", "another thing", "for me", "my bad",
         "these days", "at present", "at the end", "in the end", "after all", "until now", "so far", "first of all", "that said",
         "more context", "some context", "a bit of context", "some background", "did i mention that", "did i mention", "not sure if it matters",
-        "for what it's worth", "in general", "as a rule", "a bit about me", "about me", "little background",
+        "for what it's worth", "in general", "as a rule", "a bit about me", "about me", "little background", "between us", "before you ask", "all in all", "at our place", "at home", "at work",
     )
 )  # fmt: skip
 _BY_WORD: Final = {word: sorted((p for p in _PHRASES if p[0] == word), key=len, reverse=True) for word in {p[0] for p in _PHRASES}}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from scrubjay.ingest.statements.first import first
-from scrubjay.ingest.statements.third import third
-from scrubjay.ingest.statements.words import FIRST
+from scrubjay.ingest.statements.third import person, third
+from scrubjay.ingest.statements.words import DATED, FIRST, LIFE
 
-_PREFERENCES: Final = ("likes", "favourite", "always do", "from now on", "until further", "call me")
-_DECISIONS: Final = ("decided", "from now", "let us", "noted")
-_HOWTOS: Final = ("to do so", "rule of order", "in order", "by doing")
+_PREFERENCES: Final = ("likes", "house style", "no such", "favourite", "always do", "from now on", "until further", "call me")
+_DECISIONS: Final = ("decided", "took", "from now", "let us", "noted")
+_HOWTOS: Final = ("to do so", "as is done", "here is", "rule of order", "in order", "by doing")
 KINDS: Final = {
     **dict.fromkeys(_PREFERENCES, "preference"),
     **dict.fromkeys(_DECISIONS, "decision"),
@@ -22,16 +22,23 @@ KINDS: Final = {
 """Rule -> kind; a rule that is not named here finds facts."""
 OUTLIVE: Final = frozenset(("did", "did once", "decided", "became", "from now", "kin", "name", "righted", "not but", "likes"))
 """Rules whose statements outlive the day they speak of."""
-_LEFT_OUT: Final = frozenset(
-    """bought adopted moved switched graduated allergic intolerant vegetarian vegan diagnosed retired decided lactose prefer hate live work
-    married born""".split()
+_LEFT_OUT: Final = (LIFE | DATED | frozenset("allergic intolerant vegetarian vegan diagnosed decided lactose prefer hate live work born".split())) - frozenset(
+    "set cut saw read quit passed cancelled stopped led spent got had dropped released built closed opened".split()
 )
-"""What begins a statement about its writer who leaves the I out."""
+"""What begins a statement about its writer who leaves the I out, and is no order."""
 _LEFT_BEFORE: Final = frozenset("just recently finally also currently been still".split())
 
 
-def lasting(words: list[str], at: int, last: int) -> str | None:
-    """Return the rule that finds a lasting statement in a clause whose subject is named, or None."""
+def lasting(words: list[str], at: int, last: int, named: bool, capital: bool) -> str | None:
+    """Return the rule that finds a lasting statement in a clause whose subject is named, or None.
+
+    Args:
+        words: All words.
+        at: The clause's first word after what leads in.
+        last: The word after its last.
+        named: Whether a name, known by its capital, stands after that first word.
+        capital: Whether the first word has a capital.
+    """
     if at >= last:
         return None
     word = words[at]
@@ -39,7 +46,7 @@ def lasting(words: list[str], at: int, last: int) -> str | None:
         return first(words, at, last)
     if word in _LEFT_BEFORE or word in _LEFT_OUT:
         return _without(words, at, last)
-    return third(words, at, last)
+    return third(words, at, last, named) or (person(words, at, last) if capital else None)
 
 
 def _without(words: list[str], at: int, last: int) -> str | None:

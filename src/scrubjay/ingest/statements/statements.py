@@ -18,6 +18,7 @@ from scrubjay.ingest.statements.lead import lead
 from scrubjay.ingest.statements.prose import prose
 from scrubjay.ingest.statements.rules import KINDS, OUTLIVE, lasting
 from scrubjay.ingest.statements.veto import doubted, earnest, passing, told, unreal, unsaid
+from scrubjay.ingest.statements.words import FIRST
 from scrubjay.ingest.statements.wishes import noted, righted, steps, wish
 
 LEAST: Final = 8
@@ -85,7 +86,7 @@ def _of_sentence(text: str, said: Words, first: int, last: int, asked: bool) -> 
     start, end = said.starts[first], said.ends[whole.last - 1]
     if unreal(said.text, start, end, words):
         return
-    if whole.last == last and not told(said.text, start, end, words):
+    if not told(said.text, start, end, words):
         rule = _of_whole(said, whole, words)
         if rule:
             yield from _made(text, said, whole, rule)
@@ -97,7 +98,7 @@ def _of_sentence(text: str, said: Words, first: int, last: int, asked: bool) -> 
         if told(said.text, start, end, bag):
             return
         supposed = supposed or "if" in bag or "unless" in bag
-        rule = "noted" if settled else _of_clause(said, clause, bag, supposed)
+        rule = "noted" if settled else _of_clause(text, said, clause, bag, supposed)
         settled = noted(said.text, start, said.starts[clause.last - 1] + len(bag[-1]))
         if rule and not settled:
             yield from _made(text, said, clause, rule)
@@ -108,15 +109,21 @@ def _of_whole(said: Words, whole: Clause, words: list[str]) -> str | None:
     end = said.ends[whole.last - 1]
     at = lead(said.words, whole.first, whole.last)
     rule = None
-    if not _STEPPING.isdisjoint(words) and at < whole.last:
+    if at < whole.last:
         rule = steps(said.text, said.starts[at], end)
-    if not rule and not _RIGHTING.isdisjoint(words) and "if" not in words:
+    if not rule and "if" not in words:
         start = said.starts[whole.first]
         rule = None if doubted(said.text, start, end, words) else righted(said.text, start, end)
     return rule
 
 
-def _of_clause(said: Words, clause: Clause, bag: list[str], supposed: bool) -> str | None:
+def _capitals(text: str, said: Words, at: int, last: int) -> tuple[bool, bool]:
+    """Tell whether a name stands after a clause's first word, and whether that has a capital itself."""
+    named = any(text[said.starts[number]].isupper() and said.words[number] not in FIRST for number in range(at + 1, last))
+    return named, text[said.starts[at]].isupper()
+
+
+def _of_clause(text: str, said: Words, clause: Clause, bag: list[str], supposed: bool) -> str | None:
     start, end = said.starts[clause.first], said.ends[clause.last - 1]
     if bag[0] in OPENINGS:
         rule = foreign(said.text, start, end, bag)
@@ -125,14 +132,14 @@ def _of_clause(said: Words, clause: Clause, bag: list[str], supposed: bool) -> s
     at = lead(said.words, clause.first, clause.last)
     if at >= clause.last:
         return None
-    if not _WISHING.isdisjoint(bag):
+    if not _WISHING.isdisjoint(bag) or True:
         for first in dict.fromkeys((at, clause.first)):
             rule = wish(said.text, said.starts[first], end, said.words[first : clause.last])
             if rule:
                 return rule
     if supposed or doubted(said.text, start, end, bag):
         return None
-    rule = lasting(said.words, at, clause.last)
+    rule = lasting(said.words, at, clause.last, *_capitals(text, said, at, clause.last))
     return None if rule and rule not in OUTLIVE and passing(said.text, start, end) else rule
 
 

@@ -6,24 +6,17 @@ import re
 from typing import Final
 
 from scrubjay.ingest.statements.first import points
-from scrubjay.ingest.statements.words import ADVERBS, BE, KIN, MOMENT, NEGATIVE, OWN_THINGS, PASSING, STATES
+from scrubjay.ingest.statements.words import ADVERBS, BARE_WORLD, BE, KIN, MOMENT, NEGATIVE, OWN_THINGS, PASSING, ROLES, STATES, WELL_KNOWN, WORLD
 
 NAME: Final = 8
 """Words within which what is spoken of is named."""
 
 _FAVOURITES: Final = frozenset("favourite favorite favourites favorites preferred preference preferences go-to peeve".split())
+_MAIN: Final = frozenset("main default primary lead maintainer designer teacher client tech".split())
 _HAD: Final = frozenset("has have had".split())
 _PLACES: Final = re.compile(
     r"(?:called|named|at|from|made of|\d|written in|hosted|based|due (?:in|on|by)|owned|deployed|backed|built|stored|older|younger|born|located|spelled"
     r"|on (?!fire|hold|the fritz|top|track|my|it)|in (?!progress|trouble|place|my way|the way|need)|an? (?!bit|little|mess|lot|problem|issue|pain|disaster|joke|nightmare|few|good|bad|great|big))"
-)
-_WORLD: Final = frozenset(
-    """server staging production prod database db repo repository api service backend frontend app build pipeline ci deploy release branch
-    key meeting standup retro deadline wifi bucket cluster queue job cron script backups backup docs config secrets logs team office clinic
-    shop site website domain project codebase monorepo package company worker cache registry proxy dashboard wiki runner runbook migration
-    migrations tests schema port host machine vm nas router printer demo launch conference wedding party course exam invoice invoices
-    warehouse kitchen garden car van boat cabin house flat lab greenhouse shed rota calendar spreadsheet folder drive newsletter endpoint
-    gateway token certificate licence license contract lease webhook bot""".split()
 )
 _FACTS: Final = re.compile(
     r"(?:(?:is|are) (?:now |always |actually |only |still |currently |both |all )*(?:on (?:port|an? |the \w+ (?:box|server|host|node|machine|floor|shelf|network|cluster)|\w+\.|[\w-]+$)"
@@ -34,22 +27,70 @@ _FACTS: Final = re.compile(
 )
 
 
-def third(words: list[str], at: int, last: int) -> str | None:
-    """Return the rule that a clause about my sister, our server or the repo falls under."""
+_SINCE: Final = re.compile(r".*\b(?:since|for (?:\w+ )?(?:years|months|decades)|ever since)\b")
+_SPECIFIC: Final = re.compile(r".*(?:\d|`|\w[/_.]\w)")
+_APPRAISALS: Final = frozenset("so too very really pretty quite a bit great good bad nice not".split())
+
+
+def third(words: list[str], at: int, last: int, named: bool) -> str | None:
+    """Return the rule that a clause about my sister, our server or Priya falls under.
+
+    Args:
+        words: All words.
+        at: The clause's first word.
+        last: The word after its last.
+        named: Whether a name, known by its capital, stands after the first word.
+    """
     owner = words[at]
-    verb = next((number for number in range(at + 1, min(at + NAME, last)) if words[number] in STATES or words[number][-2:] == "ed"), last)
+    verb = next((number for number in range(at, min(at + NAME, last)) if _is_verb(words, number, last, number == at)), last)
     if verb >= last:
         return None
     noun, rest = words[at + 1 : verb], words[verb + 1 : last]
-    while rest and (rest[0] in ADVERBS or rest[0] in NEGATIVE):
+    said = words[verb]
+    if said not in STATES and said[-2:] == "'s":
+        noun, said = [*noun, said[:-2]], "is" if rest[:1] not in (["got"], ["been"]) else "has"
+    while rest and (rest[0] in ADVERBS or rest[0] in NEGATIVE or (said == "has" and rest[0] == "got")):
         rest = rest[1:]
     if owner in ("my", "our") and noun:
-        return _mine(noun, words[verb], rest, " ".join(rest))
-    if words[verb] in BE and rest[:1] in (["my"], ["our"]) and verb - at <= NAME // 2 and owner not in ("it", "this", "that", "what", "which", "who", "these", "those", "he", "she"):
-        return "is mine" if not (KIN | OWN_THINGS | _FAVOURITES | {"main", "default", "primary", "lead", "maintainer", "designer", "teacher", "client"}).isdisjoint(rest[1:5]) else None
-    if owner in ("the", "this", "our") and noun and not _WORLD.isdisjoint(noun):
-        return "world" if _FACTS.match(" ".join(words[verb:last])) else None
+        return _mine(noun, said, rest, " ".join(rest))
+    if said in BE and rest[:1] in (["my"], ["our"]) and verb - at <= NAME // 2 and owner not in WELL_KNOWN:
+        return "is mine" if not (KIN | OWN_THINGS | _FAVOURITES | _MAIN).isdisjoint(rest[1:5]) else None
+    if owner in ("the", "this", "our", "all") or owner in BARE_WORLD:
+        known = [owner, *noun] if owner in BARE_WORLD else noun
+        return _world(known, said, rest, " ".join((said, *rest)), named)
     return None
+
+
+def person(words: list[str], at: int, last: int) -> str | None:
+    """Return the rule that a clause falls under which begins with a name: "Priya owns the payments part"."""
+    name, short = words[at].removesuffix("'s"), words[at].endswith("'s")
+    if name in WELL_KNOWN or at + 2 >= last:
+        return None
+    verb, rest = words[at + 1], words[at + 2 : last]
+    if short:
+        return "person" if verb == "got" and rest[0] in ("his", "her", "their", "a", "an") and MOMENT.isdisjoint(rest[:4]) else None
+    if verb in ("has", "is") and rest[0] in ("allergic", "vegan", "vegetarian", "our", "my", "asthma", "diabetes", "pregnant", "on-call", "diabetic", "deaf", "dyslexic", "coeliac", "celiac"):
+        return "person"
+    return "person" if verb in ROLES and not points(rest) and rest[0] not in ("like", "to", "out", "off") else None
+
+
+def _is_verb(words: list[str], at: int, last: int, first: bool) -> bool:
+    word = words[at]
+    if first:
+        return False
+    if word in STATES or (word[-2:] == "ed" and word not in ("shared", "used", "red")):
+        return True
+    return word[-2:] == "'s" and at + 1 < last and (words[at + 1] in ("a", "an", "got", "called", "in", "on", "at", "from", "not", "been") or words[at + 1][0].isdigit())
+
+
+def _world(noun: list[str], verb: str, rest: list[str], text: str, named: bool) -> str | None:
+    if WORLD.isdisjoint(noun) or not MOMENT.isdisjoint(noun) or not rest or len(noun) >= NAME - 2:
+        return None
+    if _FACTS.match(text):
+        return "world"
+    if verb not in ("is", "are", "has", "have", "uses", "runs", "lives", "costs", "takes", "starts", "closes", "opens", "ends", "stops") or rest[0] in PASSING | _APPRAISALS - {"a"}:
+        return None
+    return "world" if named or _SPECIFIC.match(text) else None
 
 
 def _mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
@@ -57,6 +98,8 @@ def _mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
         return "kin" if verb in ("died", "graduated", "retired", "snores") and not KIN.isdisjoint(noun) else None
     if not _FAVOURITES.isdisjoint(noun):
         return None if points(rest) else "favourite"
+    if (verb in BE or verb in _HAD) and MOMENT.isdisjoint(noun) and _SINCE.match(text):
+        return "possession"
     passes = verb in BE and rest[0] in PASSING
     if not KIN.isdisjoint(noun) and noun[-1] not in MOMENT:
         return None if passes or verb in ("needs", "called", "had", "wanted", "asked") or (verb[-2:] == "ed" and verb not in STATES) else "kin"

@@ -14,7 +14,7 @@ _DO: Final = (
     "|mail|ping|tell|take|apply|source|load|hold|feed|soak|rinse|flush|unplug|plug|sign|scan|print"
 )
 _LASTING: Final = (
-    r"\b(?:from now on|going forward|from here on|in (?:the )?future|anymore|any more|ever again|ever$|every time|by default|in general|at all times|each time|at all$"
+    r"\b(?:from now on|going forward|from here on|in (?:the )?future|anymore|any more|ever again|ever$|, always|only (?:when|if|after)|every time|by default|in general|at all times|each time|at all$"
     r"|in (?:all|any|every|my|our) (?:of )?(?:my |our |your |the )?(?:\w+ )?(?:commits?|commit messages|code|files?|answers?|replies|messages?|responses?|tests?|e?mails|docs|prs|reviews)"
     r"|unless i (?:ask|say|tell))"
 )
@@ -25,7 +25,7 @@ _NEVER = re.compile(
 _FROM_NOW = re.compile(r"(?:from now on|going forward|from here on(?: out)?|in (?:the )?future|as a (?:general )?rule|by default|every time you|when(?:ever)? you (?:write|answer|reply|give|suggest|explain|generate|create|refactor|commit|respond|send|show))\b,? \S+ \S")
 _UNTIL = re.compile(
     r"(?:please |pls )*(?:use|write|answer|reply|respond|call|keep|give|format|address|stick|avoid|don't|do not|stop|no|speak|talk|commit|prefix|name|put|show|explain|ask|make|skip|leave|refer|add"
-    rf"|include|sign|run|treat|remind|assume)\b.*{_LASTING}"
+    rf"|include|sign|run|treat|remind|assume|correct|translate|mark|quote|cite|spell)\b.*{_LASTING}"
 )
 _CALL = re.compile(r"(?:please |just |you can |everyone |everybody |people |my friends |they |friends )*calls? me (?!back|when|if|later|crazy|at|on|an?|tomorrow|today|stupid|old|once)[\w'-]+")
 _LETS = re.compile(
@@ -39,14 +39,14 @@ _TO = re.compile(
 _ORDER = re.compile(r"(?:please |you (?:should|must|have to|need to) |we |i )*(?:always|never|don't ever|make sure (?:to|you|we|that)|remember to|be sure to|don't forget to|must|have to) (?!worry).*\b(?:before|after|when(?:ever)?|until|once|every time|each time|without|if|unless)\b \S+ \S")
 _IN_ORDER = re.compile(
     rf"(?:before|after|when(?:ever)?|every time|once|each time|if) .{{3,90}}?[ ,](?:you (?:must|have to|need to|always)|we (?:always|never|must|have to|need to|run|first|then)|i (?:always|first)|always|never|make sure|don't forget|remember to|first (?:{_DO})"
-    r"|run|restart|rerun|regenerate|bump|purge|rebuild|reload|flush|tag|ssh) \S"
+    r"|run|restart|rerun|regenerate|bump|purge|rebuild|reload|flush|tag|ssh|drain|rotate|back up|dump|migrate|unplug|lock|clear|wipe|sync) \S"
 )
 _BY = re.compile(
     r"(?:you|we) (?:deploy|release|build|ship|publish|test|restore|back up|roll back|rollback|reset|migrate|provision|rotate|start|restart|regenerate|install|update|run|do) (?:\S+ ){0,6}?(?:by \w+ing|with `|via `|using `|by hand)"
 )
 _WRONG = re.compile(
     r"(?:[\s,.!-]*(?:no|nope|nah|wrong|incorrect|correction|actually|sorry|wait|hold on|that's (?:wrong|not right|not correct|incorrect|not true|false|not quite right)|that is (?:wrong|not right|incorrect)"
-    r"|not quite|i meant|i said|i was wrong|my mistake|my bad|you(?:'re| are) wrong|you got (?:it|that) wrong|you misunderstood|small correction|to correct)\b[\s,:.!-]*)+"
+    r"|not quite|er|(?:that's|this is|it's) (?:outdated|old|stale|out of date)|you (?:wrote|put|keep (?:writing|saying|calling|using)|have|used|assumed) [^,.;:]{1,30}[,;:]|ignore the [^,.;:]{1,30}[,.;:]|i meant|i said|i was wrong|my mistake|my bad|you(?:'re| are) wrong|you got (?:it|that) wrong|you misunderstood|small correction|to correct)\b[\s,:.!-]*)+"
 )
 _STATED = re.compile(
     r"(?!(?:thanks|thank|worries|problem|need|idea|make|please|try|use the|do|don't|can|could|would|should|it (?:still|doesn't|does not|didn't|isn't work|is not work))\b)"
@@ -54,7 +54,30 @@ _STATED = re.compile(
     rf"(?!(?:it|that|this|what|i|you|there|they)(?:'s| is|'m| am| was| are|'re) (?:also |just |really |so |still |not |very |a bit |all )*(?:{'|'.join(sorted(PASSING))}|because|same|an? (?:bug|error|problem))\b)"
 )
 _NOT = re.compile(
-    r"(?:it's|its|it is|that's|i(?:'m| am)|(?:we|they|you)(?:'re| are)|we use|i use|[\w' -]{2,40}? (?:is|are|was|starts|lives|leaves)) [^,;]{2,60}(?:, ?| and |; ?| - )not (?:the |an? |in |at |on |from )?[\w$€£.:-]+"
+    r"(?!if |what |who |how |why |when |where |to |please |use |make |write |i (?:want|need|would|asked|just|tried|meant)|this is|there )[^,;:]{2,60}?(?:'s|'re|'m| is| are| was| uses?| starts?| lives?| leaves?| runs?"
+    r"| has| have| takes?| goes| costs?| begins?| ends?| needs?) [^,;:]{1,60}(?:, ?| and |; ?| - )not (?!only|just|sure|really|even|because|so|very|too|that|a (?:fan|problem|big)|yet|necessarily|always|at all|to\b)(?:the |an? |in |at |on |from |per )?[\w$€£'/.:-]+"
+    r"(?: [\w'/.:-]+){0,5}[.!)\" ]*$"
+)
+_STYLE = re.compile(
+    r".{8,}\b(?:that'?s (?:how|the way) (?:we|i) (?:do|like|want|work|write|run)|house (?:style|rule)|not having this (?:discussion|conversation)|standing (?:rule|order)"
+    r"|as (?:i )?always(?: do)?$|(?:we|i) (?:always )?do it (?:here|that way))"
+)
+_BOTH = re.compile(r"(?!i |it |you |we )(?:\S+ ){1,5}always [^,;.]+[,;] (?:and )?never \S|(?!i |it |you |we )(?:\S+ ){1,5}never [^,;.]+[,;] (?:and )?always \S")
+_NO = re.compile(
+    r"no (?!idea|luck|need|problem|errors?|response|reply|change|changes|difference|output|sign|way|one|news|rush|worries|wonder|doubt|matter|more|longer|clue|thanks|chance|reason|point|pressure|hurry|success|answer|results?|big)"
+    r"(?:[\w-]+ ){1,3}(?:outside|inside|in (?:my|our|the|any|code|commit|commits|tests|replies|answers|emails|docs)|without|before|unless|except|ever|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?) ?\S"
+)
+_SCHEDULE = (
+    r"(?:every|before|after|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|on the (?:\d|first|last)|only|twice|once|daily|weekly|monthly|nightly|by the|at (?:\d|noon|midnight|closing|opening))"
+)
+_DONE = re.compile(
+    rf"(?!i |we |it |you |he |she |they |that |this |there |what |if )(?:[\w'`/&-]+ ){{1,6}}?(?:gets?|is|are|must be|has to be|have to be|needs? to be) (?:always |only )?(?:\w+ed|done|sent|kept|put|cut|built|written|taken|paid|run|made|held|set|given|swept|fed) (?:[\w'`/&-]+ ){{0,5}}?{_SCHEDULE}\b"
+    r"|(?:everything|every \w+|all (?:the )?\w+|money|cash|payments?|deliveries|orders|receipts|invoices|bugs?|tickets?|requests?|changes?|prs?|keys?|bins?|waste|post|mail) (?:always )?(?:goes|go) (?:in|into|to|through|on|onto|under|via|by|out|straight)\b \S"
+    r"|.{3,60}\b(?:has|have|needs?) to (?:sign off|approve|review|confirm|check|pass|be \w+ed)\b.* before "
+)
+_HERE = re.compile(
+    r"(?:[\w`-]+ ){1,4}(?:here )?= ?`|(?:for \w+ \w+ |here |with us )?(?:the|our) (?:rule|procedure|process|drill|routine|policy|convention|protocol|way we \w+|order)(?: here| is| for .{2,30} is)? ?(?:is|:) ?(?:that )?\S+ \S+ \S"
+    r"|(?:drop off|pick up|park|deliver|collect|enter|ring|knock|report|sign in|check in) (?:at|on|in|by|to|behind) .{3,60}, (?:never|not|always) "
 )
 
 
@@ -65,6 +88,10 @@ def wish(text: str, start: int, end: int, words: list[str]) -> str | None:
     if _LETS.match(text, start, end):
         skip = next((n for n, word in enumerate(words) if word in ("use", "with", "to", "on", "adopt", "drop", "call", "name", "pin", "store", "host", "deploy", "keep")), 1)
         return None if points(words[skip + 1 :]) else "let us"
+    if _NO.match(text, start, end):
+        return "no such"
+    if _DONE.match(text, start, end):
+        return "as is done"
     if _CALL.match(text, start, end):
         return "call me"
     if _FROM_NOW.match(text, start, end):
@@ -77,9 +104,14 @@ def noted(text: str, start: int, end: int) -> bool:
     return _NOTED.match(text, start, end) is not None
 
 
+_STEPS: Final = (
+    ("to do so", _TO), ("rule of order", _ORDER), ("in order", _IN_ORDER), ("by doing", _BY), ("here is", _HERE), ("house style", _STYLE), ("house style", _BOTH),
+)  # fmt: skip
+
+
 def steps(text: str, start: int, end: int) -> str | None:
     """Return the rule that finds in a sentence how something is done."""
-    for rule, pattern in (("to do so", _TO), ("rule of order", _ORDER), ("in order", _IN_ORDER), ("by doing", _BY)):
+    for rule, pattern in _STEPS:
         if pattern.match(text, start, end):
             return rule
     return None

@@ -50,7 +50,7 @@ MOMENT: Final = _set(
     traceback stacktrace input text paragraph sentence goal aim intention intent plan plans thought thoughts opinion take bet turn mind
     brain head hypothesis theory attempt approach solution favour favor chance hurry rush lot look character protagonist hero heroine
     villain narrator dream nightmare stuff thing one ones exception failure warning crash regex formula loop class method variable
-    program problem tears luck way heart interview-question clue need choice reason conversation argument fight cold nap"""
+    program problem tears luck way heart clue symptom code-review total sum speech need choice reason conversation argument fight cold nap"""
 )
 """What somebody has or is only while the talk lasts: questions, faults, moods, what is worked on."""
 
@@ -150,3 +150,35 @@ STATES: Final = _set(
 )
 """Verbs that end the naming of a thing and begin what is said of it."""
 VERBAL: Final = STATES | AUXILIARY | LIKE | LIVE | HABIT | DATED | CHOSE | _set("need want think know went says said just always never also feel")
+
+WORLD: Final = _set(
+    """server staging production prod database db repo repository api service backend frontend app build pipeline ci deploy release branch key
+    meeting standup retro deadline wifi bucket cluster queue cron script backups backup docs config secrets logs team office clinic shop
+    site website domain project codebase monorepo package company worker workers cache registry proxy dashboard wiki runner runbook migrations
+    schema port host machine vm nas router printer demo launch conference wedding party course exam invoice invoices warehouse kitchen garden
+    car van boat cabin house flat lab greenhouse shed rota calendar spreadsheet folder drive newsletter endpoint gateway certificate licence
+    license contract lease webhook bot board firmware bootloader sensor mortgage rent boiler roof nursery school kindergarten surgery ward gym
+    choir band club allotment bakery oven stall tractor spectrometer microscope dataset corpus grant paper supervisor client clients customer
+    customers budget deposit flight hotel venue ceremony reception studio workshop factory line plant farm barn field fields stable loft cellar
+    landlord tenant tenants insurance pension account accounts bank membership season term semester league tournament fixture trial study
+    cohort survey sample instrument telescope mill lathe kiln loom press monolith backlog sprint roadmap stack mobile web site framework
+    editor linter formatter test-suite suite data table tables model models handbook policy fridge freezer car's dog cat kids baby"""
+)
+"""Things of somebody's life and work that are spoken of as known: what is said of them is no general knowledge."""
+BARE_WORLD: Final = _set("prod production staging ci deploys releases backups invoices main master payroll nursery orders deliveries tables columns")
+"""Of these, the ones that need no article."""
+WELL_KNOWN: Final = _set(
+    """python java javascript typescript rust go golang ruby php postgres postgresql mysql sqlite redis mongo docker kubernetes react vue
+    angular svelte node linux windows macos ubuntu debian github gitlab google apple amazon microsoft facebook netflix chatgpt gpt claude
+    openai django flask rails spring git npm yarn terraform ansible grafana prometheus nginx kafka spark excel word chrome firefox android
+    ios iphone monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october
+    november december europe africa asia america england france germany spain italy japan china india god everyone everybody someone
+    somebody nobody people kids there here it this that these those which who what he she they we i you one another each nothing something
+    anything everything next first second third last the a an my our his her their its no yes"""
+)
+"""What everybody knows of these is not worth keeping, so a capital alone makes no person of them."""
+ROLES: Final = _set(
+    """owns runs leads handles manages maintains reviews approves signs works lives teaches studies coaches chairs prefers hates loves likes
+    speaks drives plays joined left moved retired started starts turns is's"""
+)
+"""What people of somebody's world do, in the words in which that is told."""
