@@ -87,7 +87,9 @@ class Lexicon:
         """Return one of what the store holds now, of which only what has changed is read."""
         now = _by_id(rows)
         held = self._rows
-        changed = {concept: same for concept, same in now.items() if held.get(concept) != same} if held else now
+        changed = (
+            {concept: same for concept, same in now.items() if held.get(concept) != same} if held else now
+        )
         found = self._copied()
         found._set(changed, held.keys() - now.keys())
         return found

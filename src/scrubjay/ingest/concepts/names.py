@@ -8,8 +8,7 @@ bearers mean exactly is left to ``match``, which asks only for the few that a te
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, count, repeat
-from operator import add
+from itertools import accumulate, repeat
 
 from scrubjay.ingest.concepts.level import bounded, level, pattern
 from scrubjay.ingest.concepts.plural import ENDS, ending, stem
@@ -69,19 +68,21 @@ class Names:
         """
         bearers, phrases = self._bearers, self._phrases
         words = spaced.split(" ")
-        ends = list(map(add, accumulate(map(len, words)), count()))
+        letters = list(
+            accumulate(map(len, words))
+        )  # a word ends after its letters and a space for each before
         found = [
-            (ends[number] - len(words[number]), ends[number], of, f" {words[number]} ")
-            for number, of in enumerate(map(str.rstrip, words, repeat(ENDS)))
-            if of in bearers and words[number]
+            (letters[at] + at - len(words[at]), letters[at] + at, of, f" {words[at]} ")
+            for at, of in enumerate(map(str.rstrip, words, repeat(ENDS)))
+            if of in bearers and words[at]
         ]
-        for number in [number for number, word in enumerate(words) if word in phrases]:
-            start = ends[number] - len(words[number])
-            for end in ends[number + 1 : number + 1 + phrases[words[number]]]:
-                body = spaced[start:end]
+        for at in [at for at, word in enumerate(words) if word in phrases]:
+            start = letters[at] + at - len(words[at])
+            for spaces, more in enumerate(letters[at + 1 : at + 1 + phrases[words[at]]], at + 1):
+                body = spaced[start : more + spaces]
                 of = body.rstrip(ENDS)
                 if of in bearers:
-                    found.append((start, end, of, f" {body} "))
+                    found.append((start, more + spaces, of, f" {body} "))
         if self._unspaced and not spaced.isascii():
             found += self._unspaced_places(spaced)
         return found
