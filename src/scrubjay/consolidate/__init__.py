@@ -1,0 +1,1 @@
+"""The night path: old observations become digests, what repeats is promoted, and everything leads back."""
