@@ -1,6 +1,6 @@
 """Ablate: what each channel gives alone and with another, and what each stage and fusion gives.
 
-    python bench/ablate.py --data DIR [--sets a,b] [--state sync|embed] [--limit-queries N] --json FILE
+    python bench/ablate.py --data DIR [--sets a,b] [--only NAMES] [--state sync|embed] [--limit-queries N] --json FILE
 
 Each set is written once and asked under every configuration, through options of ``Memory.search`` alone.
 Differences are paired, query by query, against the default; ``*`` marks one whose 95 % interval excludes 0.
@@ -36,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         models = embedders(args.cache)
         wanted = configurations([model.model.name for model in models], args.state)
+        if args.only:
+            wanted = {name: wanted[name] for name in (DEFAULT, *args.only.split(","))}
         found = find_sets(args.data, [name for name in args.sets.split(",") if name])
         result: dict[str, Any] = {"what": "ablate", "state": args.state, **circumstances(), "sets": {}}
         for name, folder in found.items():
@@ -127,6 +129,7 @@ def _cell(cell: Mapping[str, Any]) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Measure channels, pairs, stages and fusions apart.")
     parser.add_argument("--data", type=Path, required=True, help="folder of sets, or one set")
+    parser.add_argument("--only", default="", help="configurations, separated by commas; all when left out")
     parser.add_argument("--sets", default="", help="names, separated by commas; all when left out")
     parser.add_argument("--state", choices=("sync", "embed"), default="embed", help="of the store")
     parser.add_argument("--limit-queries", type=int, help="ask only the first N judged queries of each set")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import StoreBusyError, StoreError
@@ -121,14 +121,17 @@ class PostgresStore:
         """Tell whether no other session holds a name; one of its own, which the server ends with its process."""
         with spoken(self._url):
             db = connect(self._url)
-        try:
+        with closing(db):
             with spoken(self._url):
                 row = db.execute(
                     "SELECT pg_try_advisory_lock(hashtextextended(%s, 2))", (f"{scope.tenant}\x1f{name}",)
                 ).fetchone()
-            yield row is not None and bool(row[0])
-        finally:
-            db.close()
+            try:
+                yield row is not None and bool(row[0])
+            finally:
+                if not (db.closed or db.broken):  # the server notices an end in its own time
+                    with spoken(self._url):
+                        db.execute("SELECT pg_advisory_unlock_all()")
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[PostgresRebuild]:
