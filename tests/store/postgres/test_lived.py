@@ -1,0 +1,126 @@
+"""Lives in PostgreSQL: a schema of before them, numbers that two ids share, and who dies lets go."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from scrubjay.memory.events import Event
+from scrubjay.memory.life import Life
+from scrubjay.memory.runs import Run
+from scrubjay.memory.scope import Scope
+from scrubjay.store.changes import Forget, PutDocument, PutEvents, PutLife, PutMemory, PutRun, PutSource
+from scrubjay.store.postgres import migrations
+from scrubjay.store.postgres.store import PostgresStore
+from scrubjay.testing.store_samples import document, memory, place, sample_id, source, write
+
+MINE = "user:ann"
+A, B = sample_id("a"), sample_id("b")
+HOLD = """
+import sys
+from scrubjay.memory.scope import Scope
+from scrubjay.store.postgres.store import PostgresStore
+with PostgresStore(sys.argv[1]).alone(Scope(sys.argv[2], "ann"), "night") as alone:
+    print(alone, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def ann(tmp_path: Path) -> Scope:
+    """A user of a tenant of this test's own."""
+    return Scope(str(tmp_path), "ann")
+
+
+@pytest.fixture
+def store(postgres_url: str) -> Iterator[PostgresStore]:
+    """A store on the shared server."""
+    with closing(PostgresStore(postgres_url)) as made:
+        yield made
+
+
+@pytest.fixture
+def database(postgres_url: str) -> Iterator[str]:
+    """The URL of a database that this test has to itself."""
+    with psycopg.connect(postgres_url, autocommit=True) as db:
+        db.execute("CREATE DATABASE earlier")
+        yield postgres_url.replace("/postgres?", "/earlier?")
+        db.execute("DROP DATABASE earlier WITH (FORCE)")
+
+
+def test_a_store_of_the_second_schema_opens_and_takes_lives(
+    database: str, monkeypatch: pytest.MonkeyPatch, ann: Scope
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
+        # What is written there asks for no table of the third; removing does.
+        with closing(PostgresStore(database)) as older:
+            write(older, ann, PutMemory(memory("jay", MINE, name="a")))
+    told, run = (
+        Event(A, "archived", 1, MINE, "run_1"),
+        Run("run_1", MINE, "done", "1", 1, None, {"archived": 1}),
+    )
+    with closing(PostgresStore(database)) as store:
+        write(store, ann, PutLife({A: Life("archived", pinned=True)}), PutEvents((told,)), PutRun(run))
+        with store.reader(ann) as reader:
+            assert (reader.events(), reader.runs()) == ([told], [run])
+            assert (reader.get([A])[A].status, reader.get([A])[A].pinned) == ("archived", True)
+
+
+def test_the_events_of_an_id_do_not_pass_to_another_of_the_same_number(
+    store: PostgresStore, ann: Scope
+) -> None:
+    """Neither by a change that gives the number to a memory of another tier nor by a rebuild."""
+    write(store, ann, PutSource(source("notes", MINE)), PutMemory(memory("b", MINE, name="b")))
+    for number in (1, 2):
+        first = memory("a", MINE, name="a", place=place("notes", "x.md", 0))
+        write(store, ann, PutDocument(document("notes", "x.md", "1"), (first,)))
+        write(store, ann, PutEvents((Event(A, "used", 1, MINE), Event(B, "used", number, MINE, other=A))))
+        lesson = memory("a", MINE, name="a", tier="lesson", place=place("notes", "x.md", 0))
+        if number == 1:
+            write(store, ann, PutDocument(document("notes", "x.md", "2"), (lesson,)))
+        else:
+            with store.rebuild(ann) as rebuild:
+                rebuild.write([PutMemory(memory("b", MINE, name="b"))])
+                rebuild.write([PutDocument(document("notes", "x.md", "2"), (lesson,))])
+        with store.reader(ann) as reader:
+            assert [(e.memory, e.other) for e in reader.events()] == [(B, None)] * number
+
+
+def test_what_was_forgotten_leaves_no_number_in_the_events(
+    store: PostgresStore, ann: Scope, postgres_url: str
+) -> None:
+    write(store, ann, *(PutMemory(memory(name, MINE, name=name)) for name in "ab"))
+    write(store, ann, PutEvents((Event(A, "used", 1, MINE), Event(B, "superseded", 2, MINE, other=A))))
+    write(store, ann, Forget((A,)))
+    with psycopg.connect(postgres_url) as db:
+        found = db.execute(
+            "SELECT op, other FROM scrubjay.event e JOIN scrubjay.tenant t ON t.id = e.tenant WHERE t.name = %s",
+            (ann.tenant,),
+        ).fetchall()
+    assert found == [("superseded", None)]
+
+
+def test_a_process_that_dies_lets_go_of_what_it_held_alone(
+    store: PostgresStore, ann: Scope, postgres_url: str
+) -> None:
+    command = [sys.executable, "-c", HOLD, postgres_url, ann.tenant]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as held:
+        assert held.stdout is not None
+        assert held.stdout.readline() == "True\n"
+        with store.alone(ann, "night") as alone:
+            assert not alone
+        held.kill()
+        held.wait(30)
+    with psycopg.connect(postgres_url, autocommit=True) as db:  # the server notices in its own time
+        db.execute("SET lock_timeout = '30s'")
+        db.execute("SELECT pg_advisory_lock(hashtextextended(%s, 2))", (f"{ann.tenant}\x1fnight",))
+        db.execute("SELECT pg_advisory_unlock_all()")
+    with store.alone(ann, "night") as alone:
+        assert alone
