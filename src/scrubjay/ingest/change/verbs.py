@@ -1,0 +1,108 @@
+"""Verb: list[Piece] -> Verb. Where the subject of an English statement ends, by its first finite verb."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from scrubjay.ingest.change.levels import level
+from scrubjay.ingest.change.piece import Piece
+from scrubjay.ingest.change.words import (
+    AUXILIARY,
+    BE,
+    CHANGE,
+    DETERMINERS,
+    FUTURE,
+    IRREGULAR,
+    NEGATORS,
+    PAST,
+    PERSONS,
+    VERBS,
+)
+from scrubjay.text.stems import stem
+
+_SUBJECTS: Final = frozenset("i we you they he she it who that which there".split())
+_POSSESSIVE: Final = DETERMINERS | {"'s", "of", "in", "on", "at", "with", "from"}
+_WAS: Final = frozenset(("was", "were", "did", "had"))
+_HAS: Final = frozenset(("has", "have", "had", "'ve"))
+
+
+class Verb(NamedTuple):
+    """A verb: the place of its piece (-1 for none), its stem ("be" for a copula or a colon), and its tense's signal."""
+
+    at: int
+    key: str
+    tense: str
+
+
+def find_verb(pieces: list[Piece]) -> Verb:
+    """Return the verb that parts a statement, and whether it speaks of the past or of a plan.
+
+    An auxiliary parts too, and then the verb is the one behind it. A form without an ending is a verb only
+    where a noun cannot stand: behind "I", behind a plural, after "to", or at the start.
+    """
+    first = next((at for at in range(len(pieces)) if _parts(pieces, at)), -1)
+    if first < 0:
+        return Verb(-1, "", "")
+    low = pieces[first].low
+    if low in (":", "=", "->", "→"):
+        return Verb(first, "be", "")
+    tense = "past" if low in _WAS or low in PAST or (low.endswith("ed") and low not in BE) else ""
+    if low not in BE and low not in AUXILIARY and low not in FUTURE:
+        return Verb(first, level(low, "en").key, tense)
+    main = _main(pieces, first)
+    if main < 0:
+        return Verb(first, "be" if low in BE else "have" if low in _HAS else low, tense)
+    if low in _HAS and _participle(pieces[main].low):
+        tense = "past"
+    return Verb(main, level(pieces[main].low, "en").key, tense)
+
+
+def _parts(pieces: list[Piece], at: int) -> bool:
+    low = pieces[at].low
+    if not low:
+        return False
+    if low in (":", "=", "->", "→"):
+        return at > 0
+    if low in BE or low in ("will", "'ll") or low in AUXILIARY:
+        return not (low == "'s" and not _copula(pieces, at)) and low != "may" or pieces[at].raw == "may"
+    return _finite(pieces, at)
+
+
+def _copula(pieces: list[Piece], at: int) -> bool:
+    """Return whether an "'s" is "is": behind a pronoun, or before what no name can own."""
+    following = pieces[at + 1].low if at + 1 < len(pieces) else ""
+    return (at > 0 and pieces[at - 1].low in _SUBJECTS) or following in DETERMINERS or following in NEGATORS or following.endswith("ing")
+
+
+def _finite(pieces: list[Piece], at: int) -> bool:
+    low, before = pieces[at].low, pieces[at - 1].low if at else ""
+    if low in CHANGE and low.endswith("ed"):
+        return bool(before)
+    base = stem(IRREGULAR.get(low, low), "en")
+    if base not in VERBS or before in _POSSESSIVE or low.endswith("ing"):
+        return False
+    if low in _SUBJECTS:
+        return False
+    if low in PAST or low.endswith("ed"):
+        return bool(before)
+    if low.endswith("s") and not low.endswith("ss"):
+        follows = pieces[at + 1].low if at + 1 < len(pieces) else ""
+        return bool(before) and not (follows and stem(follows, "en") in VERBS and not follows.endswith(("s", "ing", "ed")))
+    return not before or before in _SUBJECTS or before in PERSONS or (before.endswith("s") and not before.endswith("ss")) or before in NEGATORS or before in ("always", "please", "and", ",")
+
+
+def _main(pieces: list[Piece], first: int) -> int:
+    """Return the place of the verb that an auxiliary helps, or -1."""
+    copula = pieces[first].low in BE
+    for at in range(first + 1, min(first + 6, len(pieces))):
+        low = pieces[at].low
+        if not low or low in DETERMINERS:
+            return -1
+        base = stem(IRREGULAR.get(low, low), "en")
+        if base in VERBS and (not copula or _participle(low) or low.endswith("ing")):
+            return at
+    return -1
+
+
+def _participle(low: str) -> bool:
+    return low.endswith("ed") or low in IRREGULAR
