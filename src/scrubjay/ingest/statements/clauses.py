@@ -52,9 +52,6 @@ _OPEN: Final = frozenset(  # after these a clause goes on
 )
 
 
-_MARKED: Final = frozenset("& + = /".split())
-
-
 class Words(NamedTuple):
     """The words of a text, without the marks around them, with their offsets."""
 
@@ -122,7 +119,7 @@ def clauses(said: Words, first: int, last: int, asked: bool) -> list[Clause]:
     bounds = [first]
     for at in range(first + 1, last):
         before = raw[at - 1]
-        if raw[at] in _BREAKS or before in _BREAKS or before[-1] in ":;" or not (words[at][0].isalnum() or words[at] in _MARKED):
+        if raw[at] in _BREAKS or before in _BREAKS or before[-1] in ":;" or _pictured(raw[at]) or _pictured(before):
             bounds.append(at)
         elif words[at] in JOINS:
             if words[at] == "since" and before[-1] != ",":
@@ -146,6 +143,11 @@ def clauses(said: Words, first: int, last: int, asked: bool) -> list[Clause]:
         parts.append(Clause(start, end, asks or final))
         asks = asks and asked
     return parts
+
+
+def _pictured(word: str) -> bool:
+    """Tell whether a word is an emoji or another sign that stands between what is said."""
+    return not word.isascii() and not any(char.isalnum() for char in word) and word[0] not in "¿¡…’‘"
 
 
 def _opens(words: list[str], at: int, last: int) -> bool:

@@ -18,6 +18,7 @@ from scrubjay.ingest.statements.words import (
     CHOSE,
     DATED,
     DRAFTS,
+    FLEETING,
     HABIT,
     HABITUAL,
     LASTING_HAD,
@@ -56,6 +57,14 @@ _EVERY = re.compile(
     r"|(?:once|twice|times|hours|days|nights|km|miles) (?:a|per|each) (?:day|week|month|year)|in the mornings?|at night|most (?:days|mornings|weekends|evenings))\b"
 )
 _SPAN = re.compile(r"\b(?:for|since|lately|recently|these days|all my life)\b(?!.*\b(?:hours?|minutes?|all day|all morning|forever|ages|while now)\b)")
+_STRONG: Final = frozenset(
+    """was were had did went came took gave made got saw ran wrote read said told thought knew found felt left lost kept held met paid sent spent
+    put cut let set began broke chose drove ate drank flew forgot grew heard hid hit hurt led lent lay rode rang rose sold sang sat slept spoke
+    stood stole swam taught tore threw understood woke wore won bought brought built caught dealt dug fed fought hung laid lit meant quit shot
+    shut slid stuck swept""".split()
+)
+"""Verbs whose past has no -ed."""
+_FEELS = re.compile(r"\b(?:annoying|confusing|ugly|tedious|distracting|relaxing|easier|boring|unreadable|hard to|harder|irritating|exhausting|calming|soothing|disgusting|creepy|off-putting)\b")
 _SETTLED: Final = frozenset("to on that against not for at we i last in".split())
 _DAY = re.compile(
     r"\b(?:(?:in|on|this|next|from|by|until|of) (?:the )?(?:\d{1,2}(?:st|nd|rd|th)? )?(?:of )?(?:january|february|march|april|may|june|july|august|september|october|november|december"
@@ -112,7 +121,7 @@ def first(words: list[str], at: int, last: int) -> str | None:
         return _is(said)
     if said.aux in ("have", "has", "had"):
         return _has_done(said)
-    if said.aux in ("will", "would"):
+    if said.aux in ("will", "would", "won't"):
         return _will(said)
     if said.aux in ("can", "can't", "cannot") and (said.verb not in ABSTAIN | LIKE or said.aux == "can"):
         return None
@@ -168,6 +177,8 @@ def _is(said: Said) -> str | None:
         return "decided" if rest[:1] in (["with"], ["to"], ["on"]) and not points(rest[1:]) and (verb != "going" or rest[0] == "with") else None
     if verb in ONGOING or (verb == "working" and rest[:1] in (["as"], ["for"], ["at"])) or (verb in ("training", "running", "building", "paying", "teaching", "raising") and rest[:1] in (["for"], ["a"], ["my"], ["our"], ["an"])):
         return None if said.pointed else "is doing"
+    if verb in ("leaving", "quitting", "taking", "accepting") and {"job", "offer", "company", "position", "role", "team", "place"} & set(rest[:5]):
+        return "took"
     if verb in ("planning", "getting", "writing", "doing", "taking"):
         lasting = _TRIP.search(said.text) or (rest and rest[-1] == "married") or rest[:1] == ["married"] or {"novel", "book", "thesis", "dissertation", "phd", "masters", "degree", "apprenticeship", "residency", "classes", "lessons", "medication"} & set(rest[:5])
         return "is doing" if lasting else None
@@ -205,6 +216,8 @@ def _has_done(said: Said) -> str | None:
 def _will(said: Said) -> str | None:
     if said.aux == "would":
         return None
+    if "not" in said.manner and said.verb in ("support", "use", "sell", "buy", "renew", "take", "offer", "ship", "accept", "touch", "fly", "eat", "work", "move"):
+        return None if said.pointed else "decided"
     if said.verb in ("use", "go", "stick", "stay") and said.rest and not points(said.rest[said.rest[0] in ("with", "to", "on") :]):
         return "decided" if said.team and said.rest[0] not in ("to", "back", "ahead", "and") else None
     return None
@@ -215,6 +228,10 @@ def _does(said: Said) -> str | None:
     if verb in LIKE or (verb == "care" and rest[:1] == ["for"]):
         soon = rest[:1] == ["to"] and len(rest) > 1 and rest[1] in SOON and not manner & HABITUAL
         return None if said.pointed or soon or (verb in ("stand", "bear") and "not" not in manner and said.aux not in ("can't", "cannot")) else "likes"
+    if verb == "ruled" and rest[:1] == ["out"] or (verb == "voted" and rest[:1] in (["for"], ["to"], ["against"])) or (verb == "ended" and rest[:1] == ["up"]):
+        return "decided"
+    if verb == "said" and rest[:1] in (["yes"], ["no"]) and rest[1:2] == ["to"]:
+        return "decided"
     if verb in CHOSE:
         return None if said.pointed or (verb == "decided" and rest[0] not in _SETTLED) else "decided"
     if verb in ("took", "accepted", "declined") and {"offer", "job", "role", "position", "promotion", "place"} & set(rest[:4]):
@@ -238,13 +255,20 @@ def _does(said: Said) -> str | None:
         return "does not" if (verb in ABSTAIN | LIVE or (said.team and verb in TEAMWORK)) and not said.pointed and rest[0] not in ("time", "access", "enough", "well", "much", "any") else None
     if said.aux:
         return None
+    if "longer" in manner or rest[-1:] in (["anymore"], ["more"]):
+        return None if verb in ("want", "need", "know", "see", "think") or said.pointed else "does not"
+    if verb == "find" and _FEELS.search(said.text) and not said.pointed:
+        return "likes"
     if verb in LIVE or (said.team and verb in TEAMWORK):
         return None if said.pointed or rest[0] in ("to", "some", "another", "next", "on") and verb in ("work", "play", "open", "close", "run", "write") and rest[1:2] != ["call"] else "does"
-    if verb in HABIT and not said.pointed:
-        if _EVERY.search(said.text):
-            return "does every"
-        return "does" if verb in ("run", "use", "take", "raise", "sell", "grow", "make", "breed", "sing", "follow") and rest[0] in ("a", "an", "my", "our", "the") and verb in ("run", "sell", "breed") else None
+    if not said.pointed and (verb not in FLEETING or verb in HABIT) and not _past(verb):
+        if verb not in FLEETING or _EVERY.search(said.text):
+            return "does every" if _EVERY.search(said.text) else "does"
     return _did(said)
+
+
+def _past(verb: str) -> bool:
+    return verb[-2:] == "ed" or verb in _STRONG or verb in DATED
 
 
 def _has(said: Said) -> str | None:

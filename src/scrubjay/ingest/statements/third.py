@@ -27,9 +27,11 @@ _FACTS: Final = re.compile(
 )
 
 
+_FAILING: Final = frozenset("starts turns comes must contains gets can't won't cannot doesn't don't consists makes takes looks shows".split())
+"""What things do when they fail, or texts when they are spoken of; what is somebody's own may do it for years."""
 _SINCE: Final = re.compile(r".*\b(?:since|for (?:\w+ )?(?:years|months|decades)|ever since)\b")
 _SPECIFIC: Final = re.compile(r".*(?:\d|`|\w[/_.]\w)")
-_APPRAISALS: Final = frozenset("so too very really pretty quite a bit great good bad nice not".split())
+_APPRAISALS: Final = frozenset("so too very really pretty quite bit great good bad nice not".split())
 
 
 def third(words: list[str], at: int, last: int, named: bool) -> str | None:
@@ -105,8 +107,10 @@ def _mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
         return None if passes or verb in ("needs", "called", "had", "wanted", "asked") or (verb[-2:] == "ed" and verb not in STATES) else "kin"
     if not MOMENT.isdisjoint(noun) or passes:
         return None
-    if not OWN_THINGS.isdisjoint(noun):
-        return None if (verb in ("works", "needs", "stopped", "can't", "won't", "don't", "doesn't", "goes", "keeps", "got") or points(rest)) or rest[0] == "n't" else "name"
-    if verb in BE or verb in _HAD:
-        return "possession" if verb in _HAD and rest[0] in ("a", "an", "two", "three", "four") and MOMENT.isdisjoint(rest[:4]) or verb in BE and _PLACES.match(text) else None
-    return None
+    if points(rest) or rest[0] == "n't" or verb[-2:] == "ed" or (verb in BE and rest[0][-3:] == "ing"):
+        return None
+    if verb in _FAILING and OWN_THINGS.isdisjoint(noun):
+        return None
+    if verb in ("was", "were", "had"):
+        return "possession" if _PLACES.match(text) else None
+    return None if verb in ("works", "needs", "stopped", "can't", "won't", "don't", "doesn't", "goes", "keeps", "got") or rest[0] in _APPRAISALS else "name"

@@ -19,10 +19,10 @@ _LASTING: Final = (
     r"|unless i (?:ask|say|tell))"
 )
 _NEVER = re.compile(
-    r"(?:please |pls |you (?:should |must |can |have to |need to )?)*(?:always|never|don't ever|do not ever|don't you ever) (?!(?:mind|ever|again|heard|knew|been|seen|had|thought|said|used|tried"
+    r"(?:please |pls |you (?:should |must |have to |need to )|always(?= never))*(?:always|never|don't ever|do not ever|don't you ever) (?!(?:mind|ever|again|heard|knew|been|seen|had|thought|said|used|tried"
     r"|the|a|an|my|works?|fails?|gonna|too|got|understood|worked|failed|returns?|gets?|has|is|was|been|in|on|sure|wanted|happens?|happened|fun|nice|good|great|wrong|right)\b)[a-z'-]+ \S"
 )
-_FROM_NOW = re.compile(r"(?:from now on|going forward|from here on(?: out)?|in (?:the )?future|as a (?:general )?rule|by default|every time you|when(?:ever)? you (?:write|answer|reply|give|suggest|explain|generate|create|refactor|commit|respond|send|show))\b,? \S+ \S")
+_FROM_NOW = re.compile(r"(?:when(?:ever)? i (?:say|ask|paste|post|send|write|give|share|mention|talk about|tell you)\b.{2,60}[, ] ?(?:i mean|i want|i only|i'm|just|only|don't|do not|give|do|answer|treat|assume|it means)|from now on|going forward|from here on(?: out)?|in (?:the )?future|as a (?:general )?rule|by default|every time you|when(?:ever)? you (?:write|answer|reply|give|suggest|explain|generate|create|refactor|commit|respond|send|show))\b,? \S+ \S")
 _UNTIL = re.compile(
     r"(?:please |pls )*(?:use|write|answer|reply|respond|call|keep|give|format|address|stick|avoid|don't|do not|stop|no|speak|talk|commit|prefix|name|put|show|explain|ask|make|skip|leave|refer|add"
     rf"|include|sign|run|treat|remind|assume|correct|translate|mark|quote|cite|spell)\b.*{_LASTING}"
@@ -55,9 +55,11 @@ _STATED = re.compile(
 )
 _NOT = re.compile(
     r"(?!if |what |who |how |why |when |where |to |please |use |make |write |i (?:want|need|would|asked|just|tried|meant)|this is|there )[^,;:]{2,60}?(?:'s|'re|'m| is| are| was| uses?| starts?| lives?| leaves?| runs?"
-    r"| has| have| takes?| goes| costs?| begins?| ends?| needs?) [^,;:]{1,60}(?:, ?| and |; ?| - )not (?!only|just|sure|really|even|because|so|very|too|that|a (?:fan|problem|big)|yet|necessarily|always|at all|to\b)(?:the |an? |in |at |on |from |per )?[\w$€£'/.:-]+"
+    r"| has| have| takes?| goes| costs?| begins?| ends?| needs?| should be| must be) [^,;:]{1,60}(?:, ?| and |; ?| - )not (?!only|just|sure|really|even|because|so|very|too|that|a (?:fan|problem|big)|yet|necessarily|always|at all|to\b)(?:the |an? |in |at |on |from |per )?[\w$€£'/.:-]+"
     r"(?: [\w'/.:-]+){0,5}[.!)\" ]*$"
 )
+_NOT_BUT = re.compile(r"(?:it's |it is |that's |i'm |we're |he's |she's |they're |i am |we are )?not (?:the |an? |in |on |at |from )?[\w'$€/.:-]+(?: [\w'-]+){0,3}[,;-] ?(?:but |it's |it is |i'm |we're |he's |she's |they're |the |an? |in |on |at )*[\w'$€/.:-]+(?: [\w'-]+){0,4}[.!]*$")
+_ACTUAL = re.compile(r"(?!what|how|if |it's |this |that )(?:the|my|our|his|her|its|[a-z]+'s) (?:[\w'-]+ ){1,5}(?:is|are|was|were) actually (?!a (?:bit|good|bad|great)|really|quite|pretty|very|so |not (?:working|sure))\S|the (?:correct|right|real|actual) [\w -]{2,30} (?:is|are|was) \S")
 _STYLE = re.compile(
     r".{8,}\b(?:that'?s (?:how|the way) (?:we|i) (?:do|like|want|work|write|run)|house (?:style|rule)|not having this (?:discussion|conversation)|standing (?:rule|order)"
     r"|as (?:i )?always(?: do)?$|(?:we|i) (?:always )?do it (?:here|that way))"
@@ -122,4 +124,4 @@ def righted(text: str, start: int, end: int) -> str | None:
     found = _WRONG.match(text, start, end)
     if found and _STATED.match(text, found.end(), end):
         return "righted"
-    return "not but" if _NOT.match(text, start, end) else None
+    return "not but" if any(pattern.match(text, start, end) for pattern in (_NOT, _NOT_BUT, _ACTUAL)) else None

@@ -182,3 +182,13 @@ ROLES: Final = _set(
     speaks drives plays joined left moved retired started starts turns is's"""
 )
 """What people of somebody's world do, in the words in which that is told."""
+
+FLEETING: Final = _set(
+    """need want try think know see get feel guess mean hope wonder understand remember forget believe agree suppose assume notice look wait
+    say ask tell mind care find seem appear miss expect promise plan do have are am go come put give got getting keep change add fix
+    create check wish bet swear apologize apologise appreciate thank realize realise imagine doubt hear trust love like post paste send call
+    show copy pick choose just hit face struggle refer talk speak upload attach mention notice end stop start begin finish continue require
+    let decide intend propose suggest recommend discuss conclude argue demonstrate present introduce describe consider examine explore
+    investigate aim seek observe obtain define denote assign compute calculate derive prove note turn print import declare pass return"""
+)
+"""What people do in the talk itself, or in a paper they paste: in the present tense it says nothing of other days."""
