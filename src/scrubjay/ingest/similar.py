@@ -105,14 +105,15 @@ class Neighbours:
         micro = _products(queries, [memory.vectors[self._fingerprint] for memory in others])
         ids = np.array([memory.record.id for memory in others])
         documents = np.unique(["\n".join(self._spots[one].document) for one in ids], return_inverse=True)[1]
+        near = (micro / MICRO >= self._nearness.floor) & (documents != documents[: len(telling), None])
+        near[:, : len(telling)] &= np.tri(len(telling), k=-1, dtype=bool)  # the later of two makes their link
+        beside_it = near.any(axis=1)
         edges = []
         for place, memory in enumerate(telling):
-            near = micro[place] / MICRO >= self._nearness.floor
-            near &= documents != documents[place]
-            near[place : len(telling)] = False  # the later of two makes their link
-            rows = np.flatnonzero(near)
-            order = np.lexsort((ids[rows], -micro[place, rows]))[: self._nearness.links]
-            found[place] |= {str(ids[row]): float(micro[place, row] / MICRO) for row in rows[order]}
+            if beside_it[place]:
+                rows = np.flatnonzero(near[place])
+                order = np.lexsort((ids[rows], -micro[place, rows]))[: self._nearness.links]
+                found[place] |= {str(ids[row]): float(micro[place, row] / MICRO) for row in rows[order]}
             edges += self._best(memory.record, found[place], at)
         return edges
 
@@ -190,5 +191,9 @@ def _products(queries: NDArray[np.float32], held: Sequence[Codes]) -> NDArray[np
     scores = (np.stack([row for row, _ in packed]).astype(kind) @ rows.T).astype(np.float64)
     scales = np.concatenate([codes.scales for codes in held]).astype(np.float64)
     scores *= scales * np.array([scale for _, scale in packed])[:, None]
+    scores *= MICRO
+    micro = np.rint(scores, out=scores).astype(np.int64)
+    if len(rows) == len(held):
+        return micro
     first = np.cumsum([0, *(len(codes.scales) for codes in held[:-1])])
-    return np.maximum.reduceat(np.rint(scores * MICRO).astype(np.int64), first, axis=1)
+    return np.maximum.reduceat(micro, first, axis=1)
