@@ -78,7 +78,7 @@ def _put_segment(
             for slot, (entry, (first, last)) in enumerate(zip(entries, pairwise(ends), strict=True))
         ],
     )
-    db.executemany("INSERT INTO posting VALUES (?, ?, ?)", _postings(segment, slots, numbers, counts))
+    db.executemany("INSERT INTO posting VALUES (?, ?, ?)", lists(segment, slots, numbers, counts))
     by_model: dict[str, list[tuple[int, Codes]]] = defaultdict(list)
     for slot, entry in enumerate(entries):
         for fingerprint, codes in entry.memory.vectors.items():
@@ -100,7 +100,7 @@ def _occurrences(
     return slots, numbers, np.minimum(counts, MOST_COUNTED).astype(np.uint8)
 
 
-def _postings(
+def lists(
     segment: int, slots: NDArray[np.uint16], numbers: NDArray[np.uint32], counts: NDArray[np.uint8]
 ) -> Iterator[tuple[int, int, bytes]]:
     """Yield the rows of the posting table, by term: cut from one array, for most lists hold a few memories."""

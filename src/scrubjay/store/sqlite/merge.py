@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -84,7 +83,7 @@ def merge(db: Database, segments: Sequence[int]) -> int:
         (*rows[0][1:4], base, base, int(columns["length"].sum()), columns.tobytes()),
     )
     fresh = db.last_insert_rowid()
-    db.executemany("INSERT INTO posting VALUES (?, ?, ?)", _postings(db, segments, remap, fresh))
+    db.executemany("INSERT INTO posting VALUES (?, ?, ?)", _postings(db, remap, fresh))
     _merge_vectors(db, remap, fresh)
     db.executemany(
         "UPDATE slot SET segment = ?, slot = ? WHERE num = ?",
@@ -96,33 +95,19 @@ def merge(db: Database, segments: Sequence[int]) -> int:
 
 
 def _postings(
-    db: Database, segments: Sequence[int], remap: dict[int, NDArray[np.int32]], fresh: int
-) -> list[tuple[int, int, bytes]]:
-    found: list[tuple[int, int, bytes]] = []
-    for segment in sorted(segments):
-        found += db.execute(
-            "SELECT term, segment, data FROM posting WHERE segment = ?", (segment,)
-        ).fetchall()
-    found.sort(key=lambda row: row[:2])
-    return list(_joined(found, remap, fresh))
-
-
-def _joined(
-    found: list[tuple[int, int, bytes]], remap: dict[int, NDArray[np.int32]], fresh: int
+    db: Database, remap: dict[int, NDArray[np.int32]], fresh: int
 ) -> Iterator[tuple[int, int, bytes]]:
-    for term, rows in groupby(found, key=lambda row: row[0]):
-        slots = bytearray()
-        counts = bytearray()
-        for _, segment, data in rows:
-            held, frequencies = pack.unpack_postings(data)
-            places = remap[segment][held]
-            live = places >= 0
-            if not live.all():
-                places, frequencies = places[live], frequencies[live]
-            slots += places.astype("<u2").tobytes()
-            counts += frequencies.tobytes()
-        if slots:
-            yield fresh, term, bytes(slots + counts)
+    """Return the posting lists of the segments as those of the new one."""
+    parts: list[tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]] = []
+    for segment, remapped in sorted(remap.items()):
+        found = db.execute("SELECT term, data FROM posting WHERE segment = ?", (segment,)).fetchall()
+        sizes, slots, counts = pack.unpack_lists([data for _, data in found])
+        terms = np.repeat(np.fromiter((term for term, _ in found), np.uint32, len(found)), sizes)
+        places = remapped[slots]
+        live = places >= 0
+        parts.append((places[live].astype(np.uint16), terms[live], counts[live]))
+    slots, numbers, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return index.lists(fresh, slots, numbers, counts)
 
 
 def _merge_vectors(db: Database, remap: dict[int, NDArray[np.int32]], fresh: int) -> None:
