@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from scrubjay.memory.categories import Category
@@ -115,38 +116,53 @@ class Graph:
     ) -> list[Edge]:
         """Return edges that leave these ids, or lead to them."""
         wanted = [kind for kind in sorted(set(kinds)) if kind in KIND_CODE]
-        return [
-            edge
-            for one in dict.fromkeys(ids)
-            if (node := sights.parsed(one))
-            for kind in wanted
-            for edge in (self._inward if inward else self._outward)(node, kind, limit)
-        ]
+        nodes = {one: node for one in dict.fromkeys(ids) if (node := sights.parsed(one))}
+        read = self._inward if inward else self._outward
+        found: dict[tuple[tuple[str, int, int], str], list[Edge]] = defaultdict(list)
+        for of, tier in dict.fromkeys(node[:2] for node in nodes.values()):
+            numbers = [node[2] for node in nodes.values() if node[:2] == (of, tier)]
+            for kind in wanted:
+                # A limit is one node's own.
+                for batch in rows.batches(numbers) if limit is None else ([number] for number in numbers):
+                    for number, edge in read(of, tier, batch, kind, limit):
+                        found[(of, tier, number), kind].append(edge)
+        return [edge for node in nodes.values() for kind in wanted for edge in found.get((node, kind), ())]
 
-    def _outward(self, node: tuple[str, int, int], kind: str, limit: int | None) -> list[Edge]:
-        of, tier, number = node
+    def _outward(
+        self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None
+    ) -> Iterator[tuple[int, Edge]]:
+        """Yield the edges of one kind that leave memories of one tier, each with its source's hash."""
         seen = [sight for sight in self._sights() if sight.src_tier == tier]
         if of != "memory" or not seen:
-            return []
-        condition, values = "e.src = ? AND e.kind = ?", (number, KIND_CODE[kind])
+            return
+        condition = f"e.src IN ({_marks(numbers)}) AND e.kind = ?"
+        values: tuple[object, ...] = (*numbers, KIND_CODE[kind])
+        asked, edges = ("e.dst", "s.dst_tier, e.dst", limit), "edge e"
         to = LEADS_TO.get(kind)
-        if to is None:
-            found = self._rows(seen, "edge e", condition, values, ("e.dst", "s.dst_tier, e.dst", limit))
-            return [_edge(kind, row[0], row[1:]) for row in found]
-        named = "edge e CROSS JOIN node n ON n.num = e.dst"
-        condition = f"{condition} AND {sights.known(to, self._keys)}"
-        found = self._rows(seen, named, condition, (*values, *self._keys), ("n.hash", "n.hash", limit))
-        return [_edge(kind, row[0], row[1:]) for row in found]
+        if to is not None:
+            asked, edges = ("n.hash", "n.hash", limit), "edge e CROSS JOIN node n ON n.num = e.dst"
+            condition, values = f"{condition} AND {sights.known(to, self._keys)}", (*values, *self._keys)
+        for row in self._rows(seen, edges, condition, values, asked):
+            yield row[1], _edge(kind, row[0], row[1:])
 
-    def _inward(self, node: tuple[str, int, int], kind: str, limit: int | None) -> list[Edge]:
-        of, tier, number = node
+    def _inward(
+        self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None
+    ) -> Iterator[tuple[int, Edge]]:
+        """Yield the edges of one kind that lead to nodes of one sort, each with the hash of its end."""
         seen = [sight for sight in self._sights() if sight.dst_tier == tier]
-        ends = [number] if of == "memory" else list(sights.nodes(self.seen, of, [number]))
-        if of != LEADS_TO.get(kind, "memory") or not seen or not ends:
-            return []
-        condition, values = "e.kind = ? AND e.dst = ?", (KIND_CODE[kind], ends[0])
-        found = self._rows(seen, f"edge e {INWARD}", condition, values, ("e.dst", "s.src_tier, e.src", limit))
-        return [_edge(kind, number, row[1:]) for row in found]
+        if of != LEADS_TO.get(kind, "memory") or not seen:
+            return
+        hashes = {number: number for number in numbers}
+        if of != "memory":
+            ends = sights.nodes(self.seen, of, numbers).items()
+            hashes = {num: node[2] for num, one in ends if (node := sights.parsed(one))}
+        if not hashes:
+            return
+        condition, values = f"e.kind = ? AND e.dst IN ({_marks(list(hashes))})", (KIND_CODE[kind], *hashes)
+        asked = ("e.dst", "s.src_tier, e.src", limit)
+        for row in self._rows(seen, f"edge e {INWARD}", condition, values, asked):
+            number = hashes[row[0]]
+            yield number, _edge(kind, number, row[1:])
 
     def _rows(
         self,
