@@ -143,15 +143,17 @@ class Connections:
         return number
 
     def _put_edges(self, change: c.PutEdges) -> None:
-        for edge in change.edges:
+        first = {edge.key: edge for edge in reversed(change.edges)}
+        for edge in first.values():
             writable(self._scope, edge.key, f"The edge from {edge.src} to {edge.dst}")
+        for edge in change.edges:
             connectable(edge)
         self._take_away(change)
         ends = self._ends(node for edge in change.edges for node in (edge.src, edge.dst))
         fresh = []
         for edge in change.edges:
-            if edge.src in ends and edge.dst in ends:
-                src, dst = ends[edge.src], ends[edge.dst]
+            src, dst = ends.get(edge.src), ends.get(edge.dst)
+            if src is not None and dst is not None:
                 name = (src.number, KIND_CODE[edge.kind], dst.number, self._sight(edge.key, src, dst))
                 fresh.append((self._tenant, *name, *sights.kept(edge), self._maker(edge)))
         fresh.sort(key=lambda row: row[:4])  # a stable sort: of two of one name the later one counts
