@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from scrubjay.memory.ids import memory_id, parse_id
@@ -64,7 +65,13 @@ def to_row(record: Record, tenant: int, generation: int, document: int | None) -
 def to_record(row: tuple[Any, ...]) -> Record:
     """Return a row of `SELECT` as a record."""
     memory = from_hash(row[1], row[0])
-    return record_of(row, memory, json.loads(row[9]), json.loads(row[10]))
+    return record_of(row, memory, _strings(row[9]), _strings(row[10]))
+
+
+@lru_cache(maxsize=4_096)
+def _strings(text: str) -> tuple[str, ...]:
+    """Return a list as it is kept: the passages of a section share their headings, and most have no tags."""
+    return tuple(json.loads(text))
 
 
 def from_hash(tier: str, number: int) -> str:
