@@ -18,6 +18,9 @@ from scrubjay.text.tokens import TermGroup, groups
 MOST_EARLIER: Final = 500
 """Stored memories that are looked through for the name of a concept which has just been found."""
 
+AT_ONCE: Final = 200
+"""Words that are asked for together."""
+
 
 def seen(record: Record) -> Seen:
     """Return a memory as discovery reads it."""
@@ -44,13 +47,17 @@ def earlier(reader: Reader, rows: Sequence[Concept]) -> list[Record]:
     tongues = reader.languages()
     if not tongues:
         return []
-    found: dict[str, None] = {}
     # In its normal form: "docker-compose" is also meant where "Docker Compose" stands.
-    for name in {normal(name) for row in rows for name in (row.name, *row.aliases)}:
-        rarest, count = frequency(reader, name, tongues)
-        if rarest is not None:
-            hits = reader.words([rarest], Where()).top(min(count, MOST_EARLIER))
-            found |= dict.fromkeys(hit.id for hit in hits)
+    names = {normal(name) for row in rows for name in (row.name, *row.aliases)}
+    looked_up = (frequency(reader, name, tongues) for name in names)
+    rarest = {word: count for word, count in looked_up if word is not None}
+    few = [word for word, count in rarest.items() if count <= MOST_EARLIER]
+    # Of a word that is in few memories all are wanted, so many such words are asked for at once.
+    asked = [(few[first : first + AT_ONCE], AT_ONCE * MOST_EARLIER) for first in range(0, len(few), AT_ONCE)]
+    asked += [([word], MOST_EARLIER) for word, count in rarest.items() if count > MOST_EARLIER]
+    found: dict[str, None] = {}
+    for words, most in asked:
+        found |= dict.fromkeys(hit.id for hit in reader.words(words, Where()).top(most))
     return list(reader.get(list(found)).values())
 
 

@@ -21,18 +21,17 @@ def postings(db: Database, tenant: int, table: Table, group: TermGroup) -> Held:
 
 
 def _postings(db: Database, tenant: int, table: Table, form: str) -> Found:
-    row = db.execute("SELECT id FROM term WHERE tenant = ? AND text = ?", (tenant, form)).fetchone()
-    if row is None:
-        return NOTHING
+    first = {part.segment: part.first for part in table.parts}
+    found = db.execute(
+        "SELECT p.segment, p.data FROM term t CROSS JOIN posting p ON p.term = t.id AND p.segment IN "
+        f"({','.join('?' * len(first))}) WHERE t.tenant = ? AND t.text = ? ORDER BY p.segment",
+        (*first, tenant, form),
+    ).fetchall()
     slots, counts = [], []
-    for part in table.parts:
-        blob = db.execute(
-            "SELECT data FROM posting WHERE segment = ? AND term = ?", (part.segment, row[0])
-        ).fetchone()
-        if blob is not None:
-            places, frequencies = unpack_postings(blob[0])
-            slots.append(places.astype(np.int64) + part.first)
-            counts.append(frequencies)
+    for segment, data in found:
+        places, frequencies = unpack_postings(data)
+        slots.append(places.astype(np.int64) + first[segment])
+        counts.append(frequencies)
     if not slots:
         return NOTHING
     return np.concatenate(slots), np.concatenate(counts).astype(np.float64)
