@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.naming import above
@@ -56,7 +55,7 @@ def embed(
     texts = [embedded_text(memory.record, before, overlap) for memory, before in pairs]
     fingerprint = embedder.model.fingerprint
     return [
-        replace(memory, vectors={**memory.vectors, fingerprint: codes})
+        Prepared(memory.record, memory.terms, {**memory.vectors, fingerprint: codes}, memory.language)
         for memory, codes in zip(memories, encode(embedder, texts), strict=True)
     ]
 

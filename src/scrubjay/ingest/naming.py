@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -39,7 +40,9 @@ def prepare(record: Record, tongue: str | None = None) -> Prepared:
     tongue = tongue or language(record.content)
     named = "\n".join((record.title, *context(record), record.content))
     phrase, paragraph = abstract(record.title, record.content, record.heading_path)
-    return Prepared(replace(record, abstract=phrase, overview=paragraph), terms(named, tongue), {}, tongue)
+    if (phrase, paragraph) != (record.abstract, record.overview):
+        record = replace(record, abstract=phrase, overview=paragraph)
+    return Prepared(record, terms(named, tongue), {}, tongue)
 
 
 def context(record: Record) -> tuple[str, ...]:
@@ -49,5 +52,11 @@ def context(record: Record) -> tuple[str, ...]:
     """
     if record.place is None or record.turn is not None:  # the file of a conversation is named by its tool
         return above(record)
-    stem = PurePosixPath(record.place.path).stem
+    stem = _stem(record.place.path)
     return (*above(record), stem) if stem not in record.content[:HEAD] else above(record)
+
+
+@lru_cache(maxsize=64)
+def _stem(path: str) -> str:
+    """Return a file's name without its ending; the passages of one document come one after another."""
+    return PurePosixPath(path).stem

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Final
 
@@ -118,5 +119,7 @@ def _fitting(texts: Iterable[str], room: int) -> str:
     return joined
 
 
+@lru_cache(maxsize=4_096)
 def _size(text: str) -> int:
+    """Return a text's number of words; a category's titles are measured for its L0, for its L1 and above it."""
     return terms(text).length
