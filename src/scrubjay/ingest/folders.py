@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from scrubjay.ingest.resolve import pages
+from scrubjay.ingest.resolve import Held, Standing, pages
 from scrubjay.ingest.topics.paths import DOCUMENTS, Node, Spot, Trail, paths
 from scrubjay.memory.categories import Category
 from scrubjay.memory.edges import Edge
@@ -24,9 +24,17 @@ from scrubjay.store.changes import Change, DropCategory, DropEdges, PutCategory,
 
 AT_ONCE: Final = 2_000
 """Edges of one transaction."""
+Passage = Record | Standing
 
 
-def refile(store: Store, scope: Scope, source: Source, at: int, changed: Sequence[str] | None = None) -> None:
+def refile(
+    store: Store,
+    scope: Scope,
+    source: Source,
+    at: int,
+    changed: Sequence[str] | None = None,
+    held: Held | None = None,
+) -> None:
     """Bring the path categories of one source in step with its documents.
 
     Args:
@@ -35,6 +43,7 @@ def refile(store: Store, scope: Scope, source: Source, at: int, changed: Sequenc
         source: The source.
         at: UTC microseconds.
         changed: Paths of the documents that changed, came or went; None looks at all.
+        held: The passages of documents that need not be read.
     """
     secret = store.secret(scope)
     with store.reader(scope) as reader:
@@ -42,10 +51,11 @@ def refile(store: Store, scope: Scope, source: Source, at: int, changed: Sequenc
         standing = {c.id: c for c in reader.categories() if c.kind == "path"}
         filer = _Filer(secret, source.key, source, standing)
         looked_at = None if changed is None or not _steady(filer, documents, changed) else changed
-        by_key = _by_key(reader, source, documents if looked_at is None else set(looked_at) & set(documents))
+        wanted = documents if looked_at is None else set(looked_at) & set(documents)
+        by_key = _by_key(reader, source, wanted, held or {})
         others = {*by_key, *_keys(secret, source, standing)} - {source.key}
         if looked_at is not None and others:  # a document that changes its key leaves one tree for another
-            looked_at, by_key = None, _by_key(reader, source, documents)
+            looked_at, by_key = None, _by_key(reader, source, documents, {})
         keys = {source.key, *others, *by_key}
         changes: list[Change] = []
         for key in sorted(keys):
@@ -85,11 +95,13 @@ def _steady(filer: _Filer, documents: Iterable[str], changed: Sequence[str]) -> 
     return all(filer.stands(folders) == (below[folders] >= DOCUMENTS) for folders in above)
 
 
-def _by_key(reader: Reader, source: Source, documents: Iterable[str]) -> dict[str, dict[str, list[Record]]]:
+def _by_key(
+    reader: Reader, source: Source, documents: Iterable[str], held: Held
+) -> dict[str, dict[str, list[Passage]]]:
     """Return the passages of documents by visibility key and path."""
-    found: dict[str, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[str, dict[str, list[Passage]]] = defaultdict(lambda: defaultdict(list))
     for path in documents:
-        for record in reader.passages(source.id, path):
+        for record in held.get(path) or reader.passages(source.id, path):
             found[record.key][path].append(record)
     return found
 
@@ -115,7 +127,7 @@ class _Filer:
     def changes(
         self,
         reader: Reader,
-        held: Mapping[str, Sequence[Record]],
+        held: Mapping[str, Sequence[Passage]],
         documents: Mapping[str, Document],
         at: int,
         changed: Sequence[str] | None,
@@ -138,10 +150,10 @@ class _Filer:
         gone = [DropCategory(identity) for identity in self.gone(set(made), changed)]
         return [*puts, *self._members(reader, records, homes, at), *gone]
 
-    def _spot(self, record: Record, document: Document) -> Spot:
+    def _spot(self, record: Passage, document: Document) -> Spot:
         return Spot(record.id, self._root, document.path, document.title, record.heading_path, record.title)
 
-    def _stand_ins(self, held: Mapping[str, Sequence[Record]]) -> list[Spot]:
+    def _stand_ins(self, held: Mapping[str, Sequence[Passage]]) -> list[Spot]:
         """Return documents that make each folder above a category which is one: those that are not looked at."""
         found = []
         for path in held:
@@ -155,7 +167,7 @@ class _Filer:
                     ]
         return found
 
-    def _within(self, trail: Trail, held: Mapping[str, Sequence[Record]]) -> bool:
+    def _within(self, trail: Trail, held: Mapping[str, Sequence[Passage]]) -> bool:
         """Return whether a place is one of these documents, or lies in one."""
         return any("/".join(trail[1 : 1 + len(path.split("/"))]) == path for path in held)
 
@@ -169,7 +181,7 @@ class _Filer:
         return old is not None and all(getattr(old, name) == getattr(category, name) for name in names)
 
     def _members(
-        self, reader: Reader, records: Mapping[str, Record], homes: Mapping[str, str], at: int
+        self, reader: Reader, records: Mapping[str, Passage], homes: Mapping[str, str], at: int
     ) -> list[Change]:
         """Return the changes of who belongs where; what is right already is left alone."""
         stands = {e.src: e.dst for e in reader.edges(list(records), ["belongs"]) if e.dst in self._standing}

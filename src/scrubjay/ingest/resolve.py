@@ -39,6 +39,27 @@ class _Linking:
     targets: tuple[Target, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What tells where a passage stands: a record without its text.
+
+    Attributes:
+        id: Its id.
+        key: Its visibility key.
+        heading_path: Headings above it.
+        title: Its own title.
+    """
+
+    id: str
+    key: str
+    heading_path: tuple[str, ...]
+    title: str
+
+
+Held = Mapping[str, Sequence[Standing]]
+"""Path of a document to its passages: those that need not be read, for they were just written."""
+
+
 class Resolver:
     """The links of one source, while it is synced."""
 
@@ -92,13 +113,15 @@ class Resolver:
                 held = reader.get([hit.id for hit in hits]).values()
                 self.gather(record for record in held if "[" in record.content)
 
-    def edges(self, reader: Reader, documents: Mapping[str, Document], at: int) -> dict[str, list[Edge]]:
+    def edges(
+        self, reader: Reader, documents: Mapping[str, Document], at: int, held: Held
+    ) -> dict[str, list[Edge]]:
         """Return, for every passage that was remembered, the edges of its links as things are now.
 
         A shared passage links to what all see who see it: a private page takes no name from a shared one. What
         its writer alone can follow is an edge of their own.
         """
-        seen = _Seen(reader, self._source, documents)
+        seen = _Seen(reader, self._source, documents, held)
         found: dict[str, list[Edge]] = {}
         for one in self._linking.values():
             edges: dict[str, Edge] = {}
@@ -114,8 +137,11 @@ class Resolver:
 class _Seen:
     """The pages of one source, as they look to who sees some visibility keys."""
 
-    def __init__(self, reader: Reader, source: str, documents: Mapping[str, Document]) -> None:
+    def __init__(
+        self, reader: Reader, source: str, documents: Mapping[str, Document], standing: Held
+    ) -> None:
         self._reader = reader
+        self._standing = standing
         self._source = source
         self._documents = documents
         self._pages: dict[tuple[str, ...], Pages] = {}
@@ -148,7 +174,7 @@ class _Seen:
         if path not in self._held:
             self._held[path] = [
                 (p.id, slug(p.heading_path[-1]) if p.heading_path else "", p.key)
-                for p in self._reader.passages(self._source, path)
+                for p in self._standing.get(path) or self._reader.passages(self._source, path)
             ]
         return self._held[path]
 
@@ -160,7 +186,7 @@ def relink(store: Store, scope: Scope, source: Source) -> None:
         documents = pages(reader.documents(source.id))
         for path in documents:
             resolver.gather(reader.passages(source.id, path), None)
-        found = resolver.edges(reader, documents, now_micros())
+        found = resolver.edges(reader, documents, now_micros(), {})
     put(store, scope, found)
 
 

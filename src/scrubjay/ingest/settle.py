@@ -6,13 +6,18 @@ A sync that is cut short leaves its source without a time of its last sync; the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from typing import Final
 
 from scrubjay.ingest.folders import refile
-from scrubjay.ingest.resolve import Resolver, pages, put, relink
+from scrubjay.ingest.label import Labelled
+from scrubjay.ingest.resolve import Resolver, Standing, pages, put, relink
 from scrubjay.ingest.run import Run
 from scrubjay.ingest.write import Ready
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.records import Document, Source
+
+MOST_HELD: Final = 50_000
+"""Passages whose place is remembered through one sync instead of being read again: 15 MB."""
 
 
 class Settler:
@@ -26,6 +31,8 @@ class Settler:
         self._resolver = Resolver(source.id, run.scope)
         self._written: set[str] = set()
         self._shown: set[str] = set()
+        self._held: dict[str, tuple[Standing, ...]] = {}
+        self._room = MOST_HELD
 
     def note(self, batch: Sequence[Ready]) -> None:
         """Remember what is about to be written."""
@@ -40,6 +47,18 @@ class Settler:
             if one.shown:
                 self._shown.add(one.document.path)
             self._resolver.gather((memory.record for memory in one.fresh), one.renewed)
+            self._hold(one)
+
+    def _hold(self, one: Labelled) -> None:
+        """Remember the passages of a document that is whole in what is about to be written, while there is room."""
+        path = one.document.path
+        parts = one.kept or one.dropped or one.grows or one.moved_from is not None or path in self._held
+        if parts or self._known or len(one.fresh) > self._room:
+            self._held[path] = ()  # read, when it is asked for
+            return
+        records = [memory.record for memory in one.fresh]
+        self._held[path] = tuple(Standing(r.id, r.key, r.heading_path, r.title) for r in records)
+        self._room -= len(records)
 
     def going(self, passages: Sequence[str]) -> None:
         """Remember who links to passages that are about to change or go."""
@@ -78,13 +97,14 @@ class Settler:
                     if titles.get(path) != document.title or path in self._shown
                 ]
                 self._resolver.came(reader, new, documents)
-            found = self._resolver.edges(reader, documents, now_micros())
+            found = self._resolver.edges(reader, documents, now_micros(), self._held)
         put(run.store, run.scope, found)
 
     def _file(self, now: Set[str], *, everything: bool) -> None:
         run, before = self._run, pages(self._known).keys()
         touched = self._written & now | now ^ before
         if everything or not before:
-            refile(run.store, run.scope, self._source, now_micros())
+            held = {} if everything else self._held
+            refile(run.store, run.scope, self._source, now_micros(), held=held)
         elif touched:
             refile(run.store, run.scope, self._source, now_micros(), sorted(touched))
