@@ -32,6 +32,7 @@ from scrubjay.ingest.statements.words import (
     PASSING,
     POINTERS,
     SOON,
+    TALKED,
     TEAMWORK,
     TRAITS,
 )
@@ -57,11 +58,14 @@ _EVERY = re.compile(
     r"|(?:once|twice|times|hours|days|nights|km|miles) (?:a|per|each) (?:day|week|month|year)|in the mornings?|at night|most (?:days|mornings|weekends|evenings))\b"
 )
 _SPAN = re.compile(r"\b(?:for|since|lately|recently|these days|all my life)\b(?!.*\b(?:hours?|minutes?|all day|all morning|forever|ages|while now)\b)")
+_STYLED = re.compile(
+    r"\b(?:rather than|instead of|not \w+$|in (?:all |my |our |every )?(?:tests?|commits?|code|docs|e?mails|answers|replies|reviews|messages|prs|comments|reports|notes|plots|tables|figures)\b|in (?:iso|metric|celsius|british|american|utc|24))"
+)
 _STRONG: Final = frozenset(
     """was were had did went came took gave made got saw ran wrote read said told thought knew found felt left lost kept held met paid sent spent
     put cut let set began broke chose drove ate drank flew forgot grew heard hid hit hurt led lent lay rode rang rose sold sang sat slept spoke
     stood stole swam taught tore threw understood woke wore won bought brought built caught dealt dug fed fought hung laid lit meant quit shot
-    shut slid stuck swept""".split()
+    shut slid stuck swept tore""".split()
 )
 """Verbs whose past has no -ed."""
 _FEELS = re.compile(r"\b(?:annoying|confusing|ugly|tedious|distracting|relaxing|easier|boring|unreadable|hard to|harder|irritating|exhausting|calming|soothing|disgusting|creepy|off-putting)\b")
@@ -84,6 +88,7 @@ _ON: Final = re.compile(
     r"|(?:into|fond of|keen on|sensitive to|more of an?) \w)"
 )
 _FROM_NOW: Final = re.compile(r"\b(?:from now on|going forward|from here on)\b")
+_TODAY: Final = re.compile(r"\b(?:today|yesterday|this (?:month|week|year|morning|weekend|summer))\b")
 _TRIP: Final = re.compile(r"\b(?:trip|wedding|move|holiday|vacation|honeymoon|retirement|conference|retreat)\b")
 
 
@@ -95,7 +100,9 @@ class Said(NamedTuple):
     verb: str
     rest: list[str]
     text: str
+    whole: str
     team: bool
+    named: bool
 
     @property
     def pointed(self) -> bool:
@@ -110,12 +117,20 @@ def points(rest: list[str]) -> bool:
     return rest[0] in ("the", "option", "version", "draft") and len(rest) > 1 and (rest[1] in DRAFTS or rest[1].isdigit())
 
 
-def first(words: list[str], at: int, last: int) -> str | None:
-    """Return the rule that a clause about me or us falls under."""
-    said = _read(words, at, last)
+def first(words: list[str], at: int, last: int, start: int, named: bool) -> str | None:
+    """Return the rule that a clause about me or us falls under.
+
+    Args:
+        words: All words.
+        at: The subject.
+        last: The word after the clause's last.
+        start: The clause's first word: "last May" may stand before the subject.
+        named: Whether a name, known by its capital, stands after the first word.
+    """
+    said = _read(words, at, last, " ".join(words[start:last]), named)
     if said is None:
         return None
-    if _FROM_NOW.search(said.text):
+    if _FROM_NOW.search(said.whole):
         return "from now"
     if said.aux in BE:
         return _is(said)
@@ -128,7 +143,7 @@ def first(words: list[str], at: int, last: int) -> str | None:
     return _does(said)
 
 
-def _read(words: list[str], at: int, last: int) -> Said | None:
+def _read(words: list[str], at: int, last: int, whole: str, named: bool) -> Said | None:
     subject, _, short = words[at].partition("'")
     subject, aux = _BARE.get(words[at], (subject, _CONTRACTED.get(short, "")))
     manner, at = set(), at + 1
@@ -149,7 +164,7 @@ def _read(words: list[str], at: int, last: int) -> Said | None:
         at += 1
     if at >= last:
         return None
-    return Said(aux, frozenset(manner), words[at], words[at + 1 : last], " ".join(words[at:last]), subject == "we")
+    return Said(aux, frozenset(manner), words[at], words[at + 1 : last], " ".join(words[at:last]), whole, subject == "we", named)
 
 
 def _participle(words: list[str], at: int, last: int) -> bool:
@@ -166,7 +181,7 @@ def _is(said: Said) -> str | None:
         if verb in _PASSIVE:
             return "became"
         lasts = verb not in PASSING and verb not in ("trying", "looking", "thinking", "wondering", "waiting", "struggling", "getting", "stuck")
-        return "for years" if lasts and _SPAN.search(said.text) and not said.pointed else None
+        return "for years" if lasts and (_SPAN.search(said.whole) or _EVERY.search(said.whole)) and not said.pointed else None
     if verb in _ARTICLES:
         return _is_a(rest)
     if verb in TRAITS and verb + " " + "".join(rest[:1]) not in ("based on", "single handedly"):
@@ -207,10 +222,12 @@ def _has_done(said: Said) -> str | None:
     if verb in CHOSE:
         return None if said.pointed else "decided"
     if verb in LIFE:
-        return None if said.pointed or (verb in ("started", "worked") and not _SPAN.search(said.text)) else "did"
+        return None if said.pointed or (verb in ("started", "worked") and not _SPAN.search(said.whole)) else "did"
     if verb in LIKE | {"wanted", "known", "owned", "used", "played", "taught", "run", "kept", "lived", "worked", "had", "been"} or "always" in said.manner:
-        return "for years" if (_SPAN.search(said.text) or "always" in said.manner) and not said.pointed else None
-    return "did" if verb in DATED and _WHEN.search(said.text) and not said.pointed else None
+        return "for years" if (_SPAN.search(said.whole) or "always" in said.manner) and not said.pointed else None
+    if verb in DATED and _WHEN.search(said.whole) and not said.pointed:
+        return "did once"
+    return _counted(said)
 
 
 def _will(said: Said) -> str | None:
@@ -236,7 +253,7 @@ def _does(said: Said) -> str | None:
         return None if said.pointed or (verb == "decided" and rest[0] not in _SETTLED) else "decided"
     if verb in ("took", "accepted", "declined") and {"offer", "job", "role", "position", "promotion", "place"} & set(rest[:4]):
         return "took"
-    if verb in _BEGIN and _DAY.search(said.text):
+    if verb in _BEGIN and _DAY.search(said.whole):
         return "begins"
     if verb == "went":
         if rest[:1] == ["with"] and not points(rest[1:]):
@@ -247,6 +264,8 @@ def _does(said: Said) -> str | None:
             return found
     if verb in ("used", "tend"):
         return "used to" if rest[:1] == ["to"] and len(rest) > 2 else ("likes" if verb == "tend" else _did(said))
+    if verb == "want" and _STYLED.search(said.text) and rest[:1] != ["to"] and not said.pointed:
+        return "likes"
     if verb in ("want", "need", "insist", "expect") and not said.team:
         return "likes" if {"always", "never", "every", "all"} & (manner | set(rest[:4])) and rest[:1] != ["to"] else None
     if manner & HABITUAL and verb not in _UNSPOKEN and not said.aux:
@@ -260,15 +279,15 @@ def _does(said: Said) -> str | None:
     if verb == "find" and _FEELS.search(said.text) and not said.pointed:
         return "likes"
     if verb in LIVE or (said.team and verb in TEAMWORK):
-        return None if said.pointed or rest[0] in ("to", "some", "another", "next", "on") and verb in ("work", "play", "open", "close", "run", "write") and rest[1:2] != ["call"] else "does"
+        return None if said.pointed or rest[0] in ("to", "some", "another", "next") and verb in ("work", "play", "open", "close", "run", "write") and rest[1:2] != ["call"] else "does"
     if not said.pointed and (verb not in FLEETING or verb in HABIT) and not _past(verb):
-        if verb not in FLEETING or _EVERY.search(said.text):
-            return "does every" if _EVERY.search(said.text) else "does"
+        if verb not in FLEETING or _EVERY.search(said.whole):
+            return "does every" if _EVERY.search(said.whole) else "does"
     return _did(said)
 
 
 def _past(verb: str) -> bool:
-    return verb[-2:] == "ed" or verb in _STRONG or verb in DATED
+    return verb[-2:] == "ed" or verb in _STRONG or verb in DATED or verb in TALKED
 
 
 def _has(said: Said) -> str | None:
@@ -291,12 +310,24 @@ def _did(said: Said) -> str | None:
     verb = said.verb
     if said.aux or said.pointed and verb not in ("retired", "graduated", "divorced"):
         return None
-    if verb in LIFE and (verb not in ("started", "worked", "won", "signed", "landed") or said.rest[0] not in ("to", "getting", "seeing", "feeling", "noticing", "on", "with") and said.rest[0][-3:] != "ing" or _WHEN.search(said.text)):
+    if verb in LIFE and (verb not in ("started", "worked", "won", "signed", "landed") or said.rest[0] not in ("to", "getting", "seeing", "feeling", "noticing", "on", "with") and said.rest[0][-3:] != "ing" or _WHEN.search(said.whole)):
         return "did"
     if verb in ("lost", "broke", "passed", "finished", "left") and said.rest[:1] in (["my"], ["our"]) and "keys" not in said.rest:
         return "did"
     if verb == "grew" or (verb == "gave" and said.rest[:1] == ["birth"]):
         return "did"
-    if verb in DATED and _WHEN.search(said.text) and not {"this", "it"} & set(said.rest[-2:]):
+    if verb in DATED and _WHEN.search(said.whole) and not {"this", "it"} & set(said.rest[-2:]):
         return "did once"
-    return "did" if verb == "handed" and "notice" in said.rest else None
+    if verb == "handed" and "notice" in said.rest:
+        return "did"
+    return _counted(said) if _past(verb) else None
+
+
+def _counted(said: Said) -> str | None:
+    """Tell whether what was done once is told with a number, a name or a day."""
+    if said.verb in TALKED or said.pointed or {"this", "it"} & set(said.rest[-2:]) or not (_past(said.verb) or said.aux in ("have", "has")):
+        return None
+    own = {"my", "our"} & set(said.rest[:3]) and _WHEN.search(said.whole)
+    if own or said.named or any(word[0].isdigit() or word[0] in "$€£" or word in NUMBERS for word in said.rest) and "error" not in said.text:
+        return "did so"
+    return "did so" if said.verb in DATED and _TODAY.search(said.whole) else None

@@ -35,9 +35,10 @@ _PHRASES: Final = tuple(
     )
 )  # fmt: skip
 _BY_WORD: Final = {word: sorted((p for p in _PHRASES if p[0] == word), key=len, reverse=True) for word in {p[0] for p in _PHRASES}}
+_KNOWING: Final = frozenset("realized realised remembered glad happy excited proud know noticed remember relieved recall".split())
 _WHEN: Final = frozenset(
     """in on at for after before during about around over last this every as of from back two three four five six a few several some once
-    one until till earlier with under within here since""".split()
+    one until till earlier speaking just with under within here since""".split()
 )
 _NOT_BETWEEN: Final = frozenset("you what how if that who which when i'd he she they".split()) | FIRST
 
@@ -57,10 +58,26 @@ def lead(words: list[str], first: int, last: int) -> int:
             at += 1
         else:
             break
+    at = _known(words, at, last)
     if at < last and (words[at] in _WHEN or words[at].isdigit()):
         for later in range(at + 1, min(at + FAR, last)):
             if words[later] in FIRST and (later > at + 1 or words[at] in ("since", "as")):
                 return later
             if words[later] in _NOT_BETWEEN:
                 break
+    return at
+
+
+def _known(words: list[str], at: int, last: int) -> int:
+    """Return where it goes on after "I just realised that"."""
+    if at + 2 >= last or words[at] not in ("i", "i'm", "we", "we're", "i've"):
+        return at
+    on = at + 1
+    while on < last and words[on] in ("just", "am", "so", "really", "also", "actually", "only", "now", "recently", "finally"):
+        on += 1
+    if on < last and words[on] in _KNOWING:
+        on += 1
+        on += on < last and words[on] == "that"
+        if on < last and words[on] in FIRST:
+            return on
     return at

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from scrubjay.ingest.statements.first import first
-from scrubjay.ingest.statements.third import person, third
-from scrubjay.ingest.statements.words import DATED, FIRST, LIFE
+from scrubjay.ingest.statements.third import ended, person, third
+from scrubjay.ingest.statements.words import BARE_KIN, DATED, FIRST, LIFE
 
 _PREFERENCES: Final = ("likes", "house style", "no such", "favourite", "always do", "from now on", "until further", "call me")
-_DECISIONS: Final = ("decided", "took", "from now", "let us", "noted")
+_DECISIONS: Final = ("decided", "took", "settled", "from now", "let us", "noted")
 _HOWTOS: Final = ("to do so", "as is done", "here is", "rule of order", "in order", "by doing")
 KINDS: Final = {
     **dict.fromkeys(_PREFERENCES, "preference"),
@@ -20,40 +20,43 @@ KINDS: Final = {
     "foreign decided": "decision",
 }
 """Rule -> kind; a rule that is not named here finds facts."""
-OUTLIVE: Final = frozenset(("did", "did once", "decided", "became", "from now", "kin", "name", "righted", "not but", "likes"))
+OUTLIVE: Final = frozenset(("did", "did once", "did so", "decided", "became", "from now", "kin", "name", "righted", "not but", "likes"))
 """Rules whose statements outlive the day they speak of."""
 _LEFT_OUT: Final = (LIFE | DATED | frozenset("allergic intolerant vegetarian vegan diagnosed decided lactose prefer hate live work born".split())) - frozenset(
-    "set cut saw read quit passed cancelled stopped led spent got had dropped released built closed opened".split()
+    "set cut saw read quit passed cancelled stopped led spent got had dropped released built closed opened created shipped enabled disabled merged deployed".split()
 )
 """What begins a statement about its writer who leaves the I out, and is no order."""
 _LEFT_BEFORE: Final = frozenset("just recently finally also currently been still".split())
 
 
-def lasting(words: list[str], at: int, last: int, named: bool, capital: bool) -> str | None:
+def lasting(words: list[str], at: int, last: int, start: int, marks: tuple[bool, bool]) -> str | None:
     """Return the rule that finds a lasting statement in a clause whose subject is named, or None.
 
     Args:
         words: All words.
         at: The clause's first word after what leads in.
         last: The word after its last.
-        named: Whether a name, known by its capital, stands after that first word.
-        capital: Whether the first word has a capital.
+        start: The clause's first word.
+        marks: Whether a name, known by its capital, stands after the word `at`, and whether that has a capital.
     """
+    named, capital = marks
     if at >= last:
         return None
     word = words[at]
     if word in FIRST and word not in ("my", "our"):
-        return first(words, at, last)
+        return first(words, at, last, start, named)
     if word in _LEFT_BEFORE or word in _LEFT_OUT:
-        return _without(words, at, last)
-    return third(words, at, last, named) or (person(words, at, last) if capital else None)
+        return _without(words, at, last, named)
+    if word in BARE_KIN or (word[-2:] == "'s" and word[:-2] in BARE_KIN):
+        return third(["my", *words[at:last]], 0, last - at + 1, named)
+    return third(words, at, last, named) or ("no longer" if ended(words, at, last) else None) or (person(words, at, last) if capital else None)
 
 
-def _without(words: list[str], at: int, last: int) -> str | None:
+def _without(words: list[str], at: int, last: int, named: bool) -> str | None:
     verb = at
     while verb < last and words[verb] in _LEFT_BEFORE:
         verb += 1
     if verb >= last or words[verb] not in _LEFT_OUT:
         return None
     bare = "i'm" if words[verb] in ("allergic", "intolerant", "vegetarian", "vegan", "lactose", "born", "married") else "i"
-    return first([bare, *words[verb:last]], 0, last - verb + 1)
+    return first([bare, *words[verb:last]], 0, last - verb + 1, 0, named)

@@ -139,7 +139,7 @@ def _of_clause(text: str, said: Words, clause: Clause, bag: list[str], supposed:
                 return rule
     if supposed or doubted(said.text, start, end, bag):
         return None
-    rule = lasting(said.words, at, clause.last, *_capitals(text, said, at, clause.last))
+    rule = lasting(said.words, at, clause.last, clause.first, _capitals(text, said, at, clause.last))
     return None if rule and rule not in OUTLIVE and passing(said.text, start, end) else rule
 
 

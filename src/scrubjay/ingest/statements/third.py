@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from scrubjay.ingest.statements.first import points
-from scrubjay.ingest.statements.words import ADVERBS, BARE_WORLD, BE, KIN, MOMENT, NEGATIVE, OWN_THINGS, PASSING, ROLES, STATES, WELL_KNOWN, WORLD
+from scrubjay.ingest.statements.words import ABSTAIN, ADVERBS, BARE_WORLD, BE, DATED, KIN, MOMENT, NEGATIVE, OWN_THINGS, PASSING, ROLES, STATES, WELL_KNOWN, WORLD
 
 NAME: Final = 8
 """Words within which what is spoken of is named."""
@@ -66,11 +66,13 @@ def third(words: list[str], at: int, last: int, named: bool) -> str | None:
 def person(words: list[str], at: int, last: int) -> str | None:
     """Return the rule that a clause falls under which begins with a name: "Priya owns the payments part"."""
     name, short = words[at].removesuffix("'s"), words[at].endswith("'s")
-    if name in WELL_KNOWN or at + 2 >= last:
+    if name in WELL_KNOWN or name in WORLD or at + 2 >= last:
         return None
     verb, rest = words[at + 1], words[at + 2 : last]
     if short:
         return "person" if verb == "got" and rest[0] in ("his", "her", "their", "a", "an") and MOMENT.isdisjoint(rest[:4]) else None
+    if verb in ("doesn't", "don't", "can't", "cannot") and rest[0] in ABSTAIN and len(rest) < NAME:
+        return "person"
     if verb in ("has", "is") and rest[0] in ("allergic", "vegan", "vegetarian", "our", "my", "asthma", "diabetes", "pregnant", "on-call", "diabetic", "deaf", "dyslexic", "coeliac", "celiac"):
         return "person"
     return "person" if verb in ROLES and not points(rest) and rest[0] not in ("like", "to", "out", "off") else None
@@ -80,7 +82,7 @@ def _is_verb(words: list[str], at: int, last: int, first: bool) -> bool:
     word = words[at]
     if first:
         return False
-    if word in STATES or (word[-2:] == "ed" and word not in ("shared", "used", "red")):
+    if word in STATES or word in ("left", "came") or (word[-2:] == "ed" and word not in ("shared", "used", "red")):
         return True
     return word[-2:] == "'s" and at + 1 < last and (words[at + 1] in ("a", "an", "got", "called", "in", "on", "at", "from", "not", "been") or words[at + 1][0].isdigit())
 
@@ -95,6 +97,14 @@ def _world(noun: list[str], verb: str, rest: list[str], text: str, named: bool) 
     return "world" if named or _SPECIFIC.match(text) else None
 
 
+def ended(words: list[str], at: int, last: int) -> bool:
+    """Tell whether a clause says of a known thing that it is so no longer: "`core` isn't a package any more"."""
+    tail = words[max(at, last - 2) : last]
+    if words[at] in WELL_KNOWN - {"the", "our", "my"} or not ("anymore" in tail or tail == ["any", "more"] or "longer" in words[at:last]):
+        return False
+    return not {"isn't", "aren't", "doesn't", "don't", "longer"}.isdisjoint(words[at + 1 : last])
+
+
 def _mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
     if not rest:
         return "kin" if verb in ("died", "graduated", "retired", "snores") and not KIN.isdisjoint(noun) else None
@@ -104,6 +114,8 @@ def _mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
         return "possession"
     passes = verb in BE and rest[0] in PASSING
     if not KIN.isdisjoint(noun) and noun[-1] not in MOMENT:
+        if (verb in DATED or verb in ("left", "came", "emigrated", "fought", "served")) and re.search(r"\b(?:1[89]|20)\d\d\b|\b(?:ago|last year)\b", text):
+            return "kin"
         return None if passes or verb in ("needs", "called", "had", "wanted", "asked") or (verb[-2:] == "ed" and verb not in STATES) else "kin"
     if not MOMENT.isdisjoint(noun) or passes:
         return None

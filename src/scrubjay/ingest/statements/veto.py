@@ -25,6 +25,7 @@ _FRAME = re.compile(
     r"(?:now |no longer |going to be )?(?:an? (?!bit|little|lifesaver|star|legend|genius|gem|hero|champ|saint|angel|king|queen|treasure)"
     r"|the (?:narrator|captain|hero|main|dungeon|king|queen|interviewer))"
     rf"|(?:write|tell|compose|make up|invent|continue|create|draft|generate|give)\b[^.?!\n]{{0,60}}\b(?:{_TALES})\b"
+    r"|you (?:are|'re) now \w|you will (?:play|act)|i (?:am|'m) your (?:first|new|old|loyal|humble|captain|knight|patient|client|boss|king|queen)\b"
     r"|in (?:the|this|my) (?:poem|story|novel|song|book|scene|game|dream)\b"
     r"|role-?play|pretend\b|act as\b|in character\b|in the (?:voice|style|role|persona) of|dungeon master|your character"
     r"|(?:the |my |our )?(?:protagonist|narrator|main character|heroine)\b|once upon a time"

@@ -55,7 +55,7 @@ _STATED = re.compile(
 )
 _NOT = re.compile(
     r"(?!if |what |who |how |why |when |where |to |please |use |make |write |i (?:want|need|would|asked|just|tried|meant)|this is|there )[^,;:]{2,60}?(?:'s|'re|'m| is| are| was| uses?| starts?| lives?| leaves?| runs?"
-    r"| has| have| takes?| goes| costs?| begins?| ends?| needs?| should be| must be) [^,;:]{1,60}(?:, ?| and |; ?| - )not (?!only|just|sure|really|even|because|so|very|too|that|a (?:fan|problem|big)|yet|necessarily|always|at all|to\b)(?:the |an? |in |at |on |from |per )?[\w$€£'/.:-]+"
+    r"| has| have| takes?| goes| costs?| goe?s?| close[sd]?| opens?| works?| belongs?| expires?| arrives?| departs?| sits?| points?| reads?| moved| left| begins?| ends?| needs?| should be| must be) [^,;:]{1,60}(?:, ?| and |; ?| - )not (?!only|just|sure|really|even|because|so|very|too|that|a (?:fan|problem|big)|yet|necessarily|always|at all|to\b)(?:the |an? |in |at |on |from |per )?[\w$€£'/.:-]+"
     r"(?: [\w'/.:-]+){0,5}[.!)\" ]*$"
 )
 _NOT_BUT = re.compile(r"(?:it's |it is |that's |i'm |we're |he's |she's |they're |i am |we are )?not (?:the |an? |in |on |at |from )?[\w'$€/.:-]+(?: [\w'-]+){0,3}[,;-] ?(?:but |it's |it is |i'm |we're |he's |she's |they're |the |an? |in |on |at )*[\w'$€/.:-]+(?: [\w'-]+){0,4}[.!]*$")
@@ -63,6 +63,11 @@ _ACTUAL = re.compile(r"(?!what|how|if |it's |this |that )(?:the|my|our|his|her|i
 _STYLE = re.compile(
     r".{8,}\b(?:that'?s (?:how|the way) (?:we|i) (?:do|like|want|work|write|run)|house (?:style|rule)|not having this (?:discussion|conversation)|standing (?:rule|order)"
     r"|as (?:i )?always(?: do)?$|(?:we|i) (?:always )?do it (?:here|that way))"
+)
+_SETTLED = re.compile(r".{8,}\b(?:that'?s (?:settled|final|decided|decided now)|it'?s (?:settled|final|decided)|final answer|no going back|done deal)\b|\S+(?: \S+){0,3} it is[.!]*$")
+_WITHIN = re.compile(
+    r"(?:in|at|on) (?:this|our|my) (?:\w+ )?(?:codebase|repo|repository|project|team|house|household|company|kitchen|shop|family|office|lab|school|ward|clinic|class|department|studio|group|choir|club|monorepo)[, ]+"
+    r"(?!there's|is |are |what|how|i (?:have|see|want|need)|we (?:have|need|see) (?:a|an|the) (?:bug|problem|issue)|please|can|could|do |does )\S+ \S+ \S"
 )
 _BOTH = re.compile(r"(?!i |it |you |we )(?:\S+ ){1,5}always [^,;.]+[,;] (?:and )?never \S|(?!i |it |you |we )(?:\S+ ){1,5}never [^,;.]+[,;] (?:and )?always \S")
 _NO = re.compile(
@@ -107,7 +112,7 @@ def noted(text: str, start: int, end: int) -> bool:
 
 
 _STEPS: Final = (
-    ("to do so", _TO), ("rule of order", _ORDER), ("in order", _IN_ORDER), ("by doing", _BY), ("here is", _HERE), ("house style", _STYLE), ("house style", _BOTH),
+    ("to do so", _TO), ("rule of order", _ORDER), ("in order", _IN_ORDER), ("by doing", _BY), ("here is", _HERE), ("settled", _SETTLED), ("house style", _STYLE), ("here is", _WITHIN), ("house style", _BOTH),
 )  # fmt: skip
 
 

@@ -188,7 +188,18 @@ FLEETING: Final = _set(
     say ask tell mind care find seem appear miss expect promise plan do have are am go come put give got getting keep change add fix
     create check wish bet swear apologize apologise appreciate thank realize realise imagine doubt hear trust love like post paste send call
     show copy pick choose just hit face struggle refer talk speak upload attach mention notice end stop start begin finish continue require
-    let decide intend propose suggest recommend discuss conclude argue demonstrate present introduce describe consider examine explore
+    land arrive depart reach pull join let decide intend propose suggest recommend discuss conclude argue demonstrate present introduce describe consider examine explore
     investigate aim seek observe obtain define denote assign compute calculate derive prove note turn print import declare pass return"""
 )
 """What people do in the talk itself, or in a paper they paste: in the present tense it says nothing of other days."""
+
+TALKED: Final = _set(
+    """asked said told thought knew needed wanted tried looked checked noticed realized realised found heard wondered felt meant hoped forgot
+    remembered mentioned googled searched tested ran fixed pushed committed debugged restarted changed updated added removed deleted compiled
+    rebooted pasted copied typed wrote posted uploaded attached read saw seen understood expected assumed guessed figured seemed had got gotten
+    been done was were followed used clicked opened closed set put deployed kept left liked loved hated agreed planned decided believed waited
+    struggled received attempted considered discussed learned noted called experienced provided included selected shared given
+    increased decreased changed defined implemented created made"""
+)
+"""What somebody did in the work at hand, or of late in the talk: a number does not make it last."""
+BARE_KIN: Final = _set("mum mom mam dad grandma grandpa granny gran nana mama papa mummy daddy mommy")
