@@ -24,11 +24,14 @@ from scrubjay.ingest.change.words import (
     NEGATORS,
     PERSONS,
     PLANS,
+    STEPS,
     STOP,
 )
 
 REMEMBERED: Final = 2_000
 """Claims kept: an old statement meets many new ones."""
+_ASIDE: Final = frozenset(("but", "because", "when", "while"))
+_TOWARDS: Final = frozenset(("to", "from", "by", "into", "back"))
 STOPS: Final = frozenset((".", "!", "?", ",", ";", "(", ")"))
 ORDERED: Final = frozenset(("than", "over", "before", "after", "to", "from", "into"))
 """Words whose two sides cannot change places."""
@@ -38,7 +41,8 @@ DEFINITE: Final = frozenset(("the", "my", "our", "his", "her", "their", "your", 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A content word: its level, how it was written, whether it is denied, is the opposite of its level, stands before the verb, looks like a name."""
+    """A content word: its level, how it was written, whether it is denied, is the opposite of its level, stands before the verb, looks
+    like a name, is said aside: why, or instead of what."""
 
     key: str
     raw: str
@@ -46,6 +50,7 @@ class Word:
     opposite: bool = False
     early: bool = False
     name: bool = False
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ def claim(text: str, tongue: str = "en") -> Claim:
 class _Reader:
     """Reads a statement's pieces in order; what is open between two of them stands in its attributes."""
 
-    __slots__ = ("denying", "days", "english", "numbers", "odd", "order", "passive", "person", "pieces", "rejecting", "settings", "sides", "signals", "tongue", "verb", "words")
+    __slots__ = ("aside", "denying", "days", "english", "numbers", "odd", "order", "passive", "person", "pieces", "rejecting", "settings", "sides", "signals", "tongue", "verb", "words")
 
     def __init__(self, read: list[Piece], tongue: str) -> None:
         self.pieces, self.tongue, self.english = read, tongue, tongue == "en"
@@ -106,7 +111,7 @@ class _Reader:
         self.signals: set[str] = {self.verb.tense} if self.verb.tense else set()
         self.sides: dict[str, str] = {}
         self.person = ""
-        self.odd = self.denying = self.rejecting = self.passive = False
+        self.odd = self.denying = self.rejecting = self.passive = self.aside = False
         self.order = ""
 
     def read(self, at: int, piece: Piece) -> None:
@@ -117,15 +122,19 @@ class _Reader:
         elif piece.day:
             self.days.append(replace(piece.day, early=early))
         elif piece.low in STOPS:
-            self.rejecting = False
+            self.rejecting = self.aside = False
         elif not piece.low[0].isalnum():
             return
+        elif self.english and len(piece.raw) == 1 and piece.raw.isupper() and piece.raw != "I" and at:
+            self.words.append(Word(piece.raw, piece.raw, early=early, name=True))
         elif not (self._small(at, piece.low) if self.english else self._foreign(piece.low)):
             self._content(at, piece, early)
 
     def _small(self, at: int, low: str) -> bool:
         """Read a word for what it does; return whether it was no content."""
-        if low in NEGATORS or low == "no-longer":
+        if low == "no" and at == 0 and self._low(1) in (",", ".", ";", "!"):
+            self.signals.add("changed")
+        elif low in NEGATORS or low == "no-longer":
             self._deny(at, low)
         elif low == "instead-of":
             self.rejecting = True
@@ -149,11 +158,11 @@ class _Reader:
         if low in ENDS and not (low == "left" and self._side(at)) and not (low == "dropped" and following == "to"):
             self.signals.add("over")
             return not low.startswith(("cancel", "clos"))
-        if low in CHANGE:
+        if low in CHANGE and (low not in STEPS or following in _TOWARDS):
             self.signals.add("changed")
-            return True
+            return level(low, "en").key not in MOVES
         if low in PLANS:
-            planned = following in ("to", "on") or following.endswith("ing")
+            planned = following in ("to", "on", "of", "about") or following.endswith("ing")
             self.signals |= {"planned"} if planned else set()
             return planned
         if low in FUTURE:
@@ -191,20 +200,19 @@ class _Reader:
         if self.rejecting and low == "but":
             self.rejecting = False
             return
-        if low in ("but", "because", "when", "while"):
+        if low in _ASIDE:
+            self.aside = bool(self.words)
             return
         if self.english and low in SETTINGS and self._setting(at, low, raw):
             kind, name = SETTINGS[low]
             self.settings.setdefault(kind, set()).add(name)
             return
         key, opposite = level(low, self.tongue)
-        if at == self.verb.at and key in MOVES and "changed" in self.signals:
-            return
         name = (raw[:1].isupper() and at > 0 and self._low(at - 1) not in STOPS) or any(c.isupper() for c in raw[1:])
         if self.order:
             self.sides.setdefault(self.order, key)
             self.order = ""
-        self.words.append(Word(key, raw, (self.denying ^ opposite) or self.rejecting, opposite and not self.rejecting, early, name))
+        self.words.append(Word(key, raw, (self.denying ^ opposite) or self.rejecting, opposite and not self.rejecting, early, name, self.aside or self.rejecting))
         self.denying = False
 
     def _setting(self, at: int, low: str, raw: str) -> bool:

@@ -33,6 +33,8 @@ class Difference:
         days: Dates of the old one alone, and of the new one alone.
         denied: Whether one denies what the other says.
         turned: Whether the same words stand in other places: who does it, what is the more, what is rejected.
+        split: Whether a denial and an opposite fell on different words, so that both can hold.
+        names_old: Whether the new one rejects what the old one says, by name.
     """
 
     old: Claim
@@ -44,6 +46,8 @@ class Difference:
     days: tuple[tuple[Day, ...], tuple[Day, ...]]
     denied: bool
     turned: bool
+    split: bool
+    names_old: bool
 
 
 def compare(old: Claim, new: Claim) -> Difference:
@@ -58,8 +62,13 @@ def compare(old: Claim, new: Claim) -> Difference:
     days, numbers = _days(old.days, new.days), _numbers(old.numbers, new.numbers)
     days, numbers = _hours(days, numbers)
     denied = {key for key in shared if ours[key].denied != theirs[key].denied}
-    turned = not odd and (len(denied) > 1 or _turned(old, new, shared))
-    return Difference(old, new, frozenset(shared), tuple(dropped), tuple(added), numbers, days, odd, turned)
+    opposed = {key for key in shared if ours[key].opposite != theirs[key].opposite}
+    split = not odd and bool(denied & opposed) and bool(denied - opposed)
+    turned = not odd and not split and (len(denied) > 1 or _turned(old, new, shared))
+    names = any(theirs[key].aside and theirs[key].denied and not ours[key].denied for key in shared)
+    dropped = [word for word in dropped if word.key not in MOVES]
+    added = [word for word in added if word.key not in MOVES]
+    return Difference(old, new, frozenset(shared), tuple(dropped), tuple(added), numbers, days, odd, turned, split, names)
 
 
 def _paired(dropped: list[Word], added: list[Word]) -> bool:

@@ -24,6 +24,9 @@ full | empty
 hot | cold
 fast quick speedy rapid | slow sluggish
 easy simple | difficult hard tricky
+writable | read-only readonly
+working functional operational functioning | broken defunct busted down
+common usual | rare unusual uncommon
 cheap inexpensive affordable | expensive pricey costly
 big large huge | small little tiny
 tall | short
@@ -41,7 +44,7 @@ present | absent
 visible shown | hidden invisible
 free-of-charge gratis | paid-for
 mandatory compulsory obligatory required must | optional voluntary
-include contain | exclude omit
+include contain cover | exclude omit
 succeed pass success | fail failure
 win | lose
 agree | disagree
@@ -67,6 +70,67 @@ stable reliable | unstable flaky unreliable
 vegetarian veggie
 light | dark
 major | minor
+generous | stingy miserly
+flexible | rigid inflexible
+friendly kind-hearted | unfriendly hostile
+polite | rude
+rich wealthy | broke penniless
+thick | thin
+wide broad | narrow
+deep | shallow
+heavy | lightweight
+smooth | rough
+sharp | blunt
+sweet | bitter sour
+fresh | stale
+raw | cooked
+soft | firm
+calm relaxed | nervous anxious
+busy | idle
+lazy | hardworking diligent
+clever smart intelligent | stupid dumb
+modern | outdated old-fashioned
+guilty | innocent
+near nearby | far
+add | subtract
+attach | detach
+append | prepend
+lend | borrow
+remember | forget
+admit | deny-that
+install | uninstall
+show-up | hide
+strict | lenient lax
+full-time fulltime | part-time parttime
+vertical | horizontal
+internal | external
+urban | rural
+natural | artificial
+real genuine authentic | fake made-up synthetic fictional fabricated
+introvert | extrovert
+lefthanded | righthanded
+optimistic | pessimistic
+profitable | unprofitable loss-making
+stateful | stateless
+static | dynamic
+confirm | refute
+reversible | irreversible
+crowded | deserted
+spicy | mild
+noisy | quiet
+popular | unpopular
+even-numbered | odd-numbered
+wireless | wired cabled
+vacant free-room | occupied
+necessary essential | unnecessary superfluous
+vegan-friendly | meaty
+centralised centralized | decentralised decentralized
+waterproof watertight | leaky
+sober | drunk
+pregnant | childless
+keep-on | give-away
+alone | together
+in-stock available obtainable | sold-out out-of-stock unavailable
 raise-up | lower-down
 buy purchase
 begin start commence kick-off
@@ -98,6 +162,7 @@ supermarket grocery
 picture photo photograph image
 database db
 repository repo
+library lib
 configuration config settings setting
 application app
 environment env
@@ -227,7 +292,7 @@ PHRASES: Final = {
     "per cent": "percent", "due to": "because", "responsible for": "lead", "in charge of": "lead", "for now": "btw",
     "time zone": "timezone", "e mail": "email", "wi fi": "wifi", "set up": "setup", "such as": "btw", "doctor's": "doctor",
     "is able": "can", "are able": "can", "has to": "must", "have to": "must", "had to": "must", "needs to": "must", "need to": "must",
-    "because of": "because", "supposed to": "supposed-to", "up to": "max", "at most": "max", "no more than": "max", "at least": "min",
+    "because of": "because", "out of order": "broken", "out of service": "broken", "out of stock": "sold-out", "sold out": "sold-out", "in stock": "in-stock", "made up": "made-up", "old fashioned": "old-fashioned", "full time": "full-time", "part time": "part-time", "left handed": "lefthanded", "right handed": "righthanded", "read only": "read-only", "run out": "expire", "runs out": "expire", "ran out": "expired", "is up": "working", "is down": "down", "was down": "down", "is back": "returned", "are back": "returned", "'s back": "returned", "no more": "no-longer", "looking for": "awaiting", "looking to": "awaiting", "waiting for": "awaiting", "waiting on": "awaiting", "saving up": "awaiting", "saving for": "awaiting", "out for": "away",  "supposed to": "supposed-to", "up to": "max", "at most": "max", "no more than": "max", "at least": "min",
 }  # fmt: skip
 """Several words that do the work of one."""
 
@@ -270,7 +335,7 @@ SETTINGS: Final = {
 
 _KINDS: Final = (
     "red blue green yellow orange purple pink brown black white grey gray beige turquoise teal navy silver gold",
-    "small medium large xl", "daily weekly monthly yearly hourly nightly quarterly fortnightly mornings evenings weekdays weekends",
+    "small medium large xl", "walk drive cycle bike bus tram train metro subway car ferri scooter", "daily weekly monthly yearly hourly nightly quarterly fortnightly mornings evenings weekdays weekends",
     "always usually often sometimes", "vegetarian vegan pescatarian omnivore", "single engaged married divorced widowed",
     "beginner intermediate advanced expert", "pending draft approved merged closed open shipped paid",
 )  # fmt: skip

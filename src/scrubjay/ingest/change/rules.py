@@ -41,6 +41,16 @@ def _other_subject(d: Difference) -> str | None:
     return "new" if other_subject(d) else None
 
 
+def _names_old(d: Difference) -> str | None:
+    """Who says "Y instead of X" says what became of X."""
+    return "supersedes" if d.names_old and (d.added or changed(d)) else None
+
+
+def _split(d: Difference) -> str | None:
+    """Not to drive a manual, and to drive an automatic, go together."""
+    return "new" if d.split else None
+
+
 def _other_place(d: Difference) -> str | None:
     """The same thing in another environment is another thing, unless it went there."""
     if not other_place(d):
@@ -133,8 +143,10 @@ def _replaced(d: Difference) -> str | None:
 
 
 RULES: Final = (
+    Rule("instead of the old", _names_old),
     Rule("other subject", _other_subject),
     Rule("other place", _other_place),
+    Rule("both hold", _split),
     Rule("turned round", _turned),
     Rule("another time", _another_time),
     Rule("over", _over),

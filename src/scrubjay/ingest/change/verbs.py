@@ -77,18 +77,18 @@ def _copula(pieces: list[Piece], at: int) -> bool:
 def _finite(pieces: list[Piece], at: int) -> bool:
     low, before = pieces[at].low, pieces[at - 1].low if at else ""
     if low in CHANGE and low.endswith("ed"):
-        return bool(before)
+        return at > 0
     base = stem(IRREGULAR.get(low, low), "en")
     if base not in VERBS or before in _POSSESSIVE or low.endswith("ing"):
         return False
     if low in _SUBJECTS:
         return False
     if low in PAST or low.endswith("ed"):
-        return bool(before)
+        return at > 0
     if low.endswith("s") and not low.endswith("ss"):
         follows = pieces[at + 1].low if at + 1 < len(pieces) else ""
-        return bool(before) and not (follows and stem(follows, "en") in VERBS and not follows.endswith(("s", "ing", "ed")))
-    return not before or before in _SUBJECTS or before in PERSONS or (before.endswith("s") and not before.endswith("ss")) or before in NEGATORS or before in ("always", "please", "and", ",")
+        return at > 0 and not (follows and stem(follows, "en") in VERBS and not follows.endswith(("s", "ing", "ed")))
+    return at == 0 or before in _SUBJECTS or before in PERSONS or (before.endswith("s") and not before.endswith("ss")) or before in NEGATORS or before in ("always", "please", "and", ",")
 
 
 def _main(pieces: list[Piece], first: int) -> int:

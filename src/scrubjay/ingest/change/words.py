@@ -35,7 +35,7 @@ STOP: Final = (
         " truly absolutely own personally honestly located situated using when while because since though although"
         " until till between through across time times oclock o'clock approx ca circa date keep keeps kept way"
         " apparently obviously clearly luckily unfortunately already yet now anymore again mind note, thanks thank"
-        " happen happens take takes place taking taken took every each like-to go-to different various other"
+        " shortly fairly rather teh adn sinse again happen happens take takes place taking taken took every each like-to go-to different various other"
     )
 ) - _set("no like-to right? please,? but when while because need")
 """Words that a statement may gain or lose and say the same."""
@@ -49,12 +49,15 @@ NEGATORS: Final = _set(
 CHANGE: Final = _set(
     "now actually instead switch switched switching moved moving changed migrated migrating replaced replaces replacing"
     " upgraded downgraded updated renamed rescheduled postponed pushed bumped raised increased lowered reduced cut"
-    " became becomes become relocated transferred converted swapped adopted correction nowadays recently turned shifted"
+    " became becomes become relocated transferred converted swapped adopted correction nope nowadays recently turned shifted"
     " rebranded extended shortened grew rose dropped fell went nudged promoted rewrote ported delayed brought-forward"
     " amended revised corrected meanwhile lately since switches moves newly meant sorry oops scratch wrong reverted"
     " changing anymore finally transitioned expanded shrank doubled halved tripled traded edited rebooked preponed"
 )
 """Words by which a speaker says that what follows took the place of something."""
+
+STEPS: Final = _set("fell rose grew dropped went cut lost pushed turned became climbed fallen")
+"""Words of change only where they say from what or to what: a price fell to 5, a vase fell."""
 
 MOVES: Final = _set(
     "switch move change migrat replac upgrad downgrad updat renam reschedul postpon push bump rais increas lower reduc"
@@ -74,7 +77,7 @@ ENDS: Final = _set(
 
 FUTURE: Final = _set(
     "will 'll shall going-to gonna planning plans plan planned intend intends intending considering consider hoping hopes hope"
-    " thinking wants want upcoming about-to soon tomorrow due-to aim aims might may-be supposed-to scheduled-to wanna"
+    " thinking wants want upcoming about-to awaiting probably hiring soon tomorrow due-to aim aims might may-be supposed-to scheduled-to wanna"
 )
 """Marks of a plan, not of a fact."""
 PLANS: Final = _set("plan plans planning planned intend intends intending considering consider hoping hopes hope thinking wants want aim aims gonna wanna")
