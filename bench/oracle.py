@@ -91,12 +91,12 @@ def variants() -> dict[str, Variant]:
     return {
         "all turns": lambda session: (list(session), ""),
         "half at random": at_random,
-        "half, the redundant dropped": lambda session: (_unlike(session), ""),
+        "half without the redundant": lambda session: (_unlike(session), ""),
         "users' turns": lambda session: (_said(session), ""),
         "Kit's digest": lambda session: ([], _kit(session)),
-        "Kit's order, our size": lambda session: ([], _kit_filled(session)),
+        "Kit's order at our size": lambda session: ([], _kit_filled(session)),
         "digest": lambda session: ([], ours(session)),
-        "digest, users' turns kept": lambda session: (_said(session), ours(session)),
+        "digest and users' turns": lambda session: (_said(session), ours(session)),
     }
 
 
@@ -169,11 +169,13 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     """Build every variant of every haystack, ask, and score.
 
     Raises:
-        HollowError: No session was old, or nothing was found.
+        HollowError: The set has no sessions, none was old, or nothing was found.
     """
     [(name, folder)] = find_sets(args.data, [args.set]).items()
     data = load(name, folder)
-    [relevant] = [task.relevant for task in data.tasks if task.name == "session"]
+    relevant = next((task.relevant for task in data.tasks if task.name == "session"), None)
+    if relevant is None or not data.haystacks:
+        raise HollowError(f"Set {name} has no judged sessions in haystacks.")
     chosen = {n: v for n, v in variants().items() if not args.only or n in args.only.split(",")}
     costs = {n: Cost() for n in chosen}
     models = embedders()
