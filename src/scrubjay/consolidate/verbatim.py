@@ -16,8 +16,8 @@ from typing import Final
 from scrubjay.text.markdown import blocks, even
 
 _END = re.compile(
-    r"[.!?…][*_]*[\"'”’)\]*_]*(?<![ (][A-Za-z]\.)(?<!\b[DMS][rt]\.)(?<!\bvs\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)"
-    r"\s+(?![a-z])"
+    r"[.!?…][\"'”’)\]*_]*+(?<![ (][A-Za-z]\.)(?<!\b[DMS][rt]\.)(?<!\bvs\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)"
+    r"\s++(?![a-z])"
     r"|[。！？｡؟۔।][”’」』）\"]*\s*"
 )
 _MARKS = re.compile(
