@@ -44,7 +44,8 @@ _ARTICLES: Final = frozenset("a an the".split())
 _COUNTS: Final = frozenset("a an the my our no some several many only both type another severe mild chronic over around almost".split()) | NUMBERS
 _LITTLE: Final = frozenset("bit little lot few bunch couple mess wreck idiot moron fool dummy same first second last next best worst one big huge total complete".split())
 _UNSPOKEN: Final = frozenset("thought knew said heard wondered asked told wanted had got saw was seem seems forget get want need meant mean feel love".split())
-_ENDING: Final = frozenset("killing sunsetting deprecating retiring dropping adopting keeping discontinuing rewriting replacing".split())
+_ENDING: Final = frozenset("quitting killing sunsetting deprecating retiring dropping adopting keeping discontinuing rewriting replacing".split())
+_NOT_DOING: Final = frozenset("renewing buying selling supporting hiring keeping taking inviting travelling traveling accepting extending migrating".split())
 _BEGIN: Final = frozenset("start begin move leave fly finish graduate retire marry turn join return depart sail".split())
 _PASSIVE: Final = frozenset("born raised diagnosed promoted hired accepted elected adopted laid married founded acquired transferred awarded admitted".split())
 _GOT: Final = frozenset("married engaged divorced promoted laid fired hired accepted diagnosed certified tenure pregnant into".split())
@@ -59,7 +60,7 @@ _EVERY = re.compile(
 )
 _SPAN = re.compile(r"\b(?:for|since|lately|recently|these days|all my life)\b(?!.*\b(?:hours?|minutes?|all day|all morning|forever|ages|while now)\b)")
 _STYLED = re.compile(
-    r"\b(?:rather than|instead of|not \w+$|in (?:all |my |our |every )?(?:tests?|commits?|code|docs|e?mails|answers|replies|reviews|messages|prs|comments|reports|notes|plots|tables|figures)\b|in (?:iso|metric|celsius|british|american|utc|24))"
+    r"\b(?:rather than|instead of|not \w+$|in (?:all |my |our |every )?(?:tests?|commits?|code|docs|e?mails|answers|replies|reviews|messages|prs|comments|reports|notes|plots|tables|figures)\b|in (?:english|german|french|spanish|lower ?case|markdown|plain \w+|iso|metric|celsius|british|american|utc|24))"
 )
 _STRONG: Final = frozenset(
     """was were had did went came took gave made got saw ran wrote read said told thought knew found felt left lost kept held met paid sent spent
@@ -90,6 +91,10 @@ _ON: Final = re.compile(
 _FROM_NOW: Final = re.compile(r"\b(?:from now on|going forward|from here on)\b")
 _TODAY: Final = re.compile(r"\b(?:today|yesterday|this (?:month|week|year|morning|weekend|summer))\b")
 _TRIP: Final = re.compile(r"\b(?:trip|wedding|move|holiday|vacation|honeymoon|retirement|conference|retreat)\b")
+
+
+LEAST_AGREED: Final = 3
+"""Words that "we agreed that" is followed by when it says what."""
 
 
 class Said(NamedTuple):
@@ -158,12 +163,17 @@ def _read(words: list[str], at: int, last: int, whole: str, named: bool) -> Said
                 break
             if word in NEGATIVE:
                 manner.add("not")
+            if word == "have" and at + 1 < last and words[at + 1] == "got":
+                aux, at = "", at + 1
+                break
             aux = word if word != "do" else aux
         else:
             break
         at += 1
     if at >= last:
         return None
+    if words[at] == "got" and (words[at - 1] == "have" or words[at - 1][-3:] == "'ve"):
+        return Said("", frozenset(manner), "have", words[at + 1 : last], " ".join(words[at:last]), whole, subject == "we", named)
     return Said(aux, frozenset(manner), words[at], words[at + 1 : last], " ".join(words[at:last]), whole, subject == "we", named)
 
 
@@ -187,7 +197,7 @@ def _is(said: Said) -> str | None:
     if verb in TRAITS and verb + " " + "".join(rest[:1]) not in ("based on", "single handedly"):
         return "is"
     if verb in CHOOSING or verb in _ENDING:
-        if said.team and verb in _ENDING:
+        if (said.team or verb in ("dropping", "quitting")) and verb in _ENDING:
             return None if said.pointed else "decided"
         return "decided" if rest[:1] in (["with"], ["to"], ["on"]) and not points(rest[1:]) and (verb != "going" or rest[0] == "with") else None
     if verb in ONGOING or (verb == "working" and rest[:1] in (["as"], ["for"], ["at"])) or (verb in ("training", "running", "building", "paying", "teaching", "raising") and rest[:1] in (["for"], ["a"], ["my"], ["our"], ["an"])):
@@ -197,6 +207,10 @@ def _is(said: Said) -> str | None:
     if verb in ("planning", "getting", "writing", "doing", "taking"):
         lasting = _TRIP.search(said.text) or (rest and rest[-1] == "married") or rest[:1] == ["married"] or {"novel", "book", "thesis", "dissertation", "phd", "masters", "degree", "apprenticeship", "residency", "classes", "lessons", "medication"} & set(rest[:5])
         return "is doing" if lasting else None
+    if "not" in said.manner and verb in _NOT_DOING and not said.pointed:
+        return "decided"
+    if said.team and (verb in NUMBERS or verb.isdigit()) and rest[:1] and (rest[0] in ("people", "adults", "developers", "engineers", "of", "in", "students", "kids", "siblings", "sisters", "brothers")):
+        return "is a"
     if verb.isdigit() or verb.split("-")[0] in NUMBERS:
         return "is" if not rest or rest[0] in ("years", "year", "yrs", "y/o", "yo", "and", "with", "weeks", "months", "cm") or rest[0] in _PREPOSITIONS else None
     if _ON.match(said.text):
@@ -232,7 +246,7 @@ def _has_done(said: Said) -> str | None:
 
 def _will(said: Said) -> str | None:
     if said.aux == "would":
-        return None
+        return "likes" if said.verb in ("prefer", "rather") and not said.pointed and {"always", "never", "general", "generally", "default", "every"} & set(said.whole.split()) else None
     if "not" in said.manner and said.verb in ("support", "use", "sell", "buy", "renew", "take", "offer", "ship", "accept", "touch", "fly", "eat", "work", "move"):
         return None if said.pointed else "decided"
     if said.verb in ("use", "go", "stick", "stay") and said.rest and not points(said.rest[said.rest[0] in ("with", "to", "on") :]):
@@ -242,6 +256,12 @@ def _will(said: Said) -> str | None:
 
 def _does(said: Said) -> str | None:
     verb, rest, manner = said.verb, said.rest, said.manner
+    if verb in LIKE and rest[:2] in (["it", "when"], ["that", "my"]):
+        return "likes"
+    if verb == "go" and rest[:1] == ["by"] and len(rest) < len("by the name of x y".split()):
+        return "named"
+    if verb == "swear" and rest[:1] == ["by"]:
+        return "likes"
     if verb in LIKE or (verb == "care" and rest[:1] == ["for"]):
         soon = rest[:1] == ["to"] and len(rest) > 1 and rest[1] in SOON and not manner & HABITUAL
         return None if said.pointed or soon or (verb in ("stand", "bear") and "not" not in manner and said.aux not in ("can't", "cannot")) else "likes"
@@ -250,6 +270,8 @@ def _does(said: Said) -> str | None:
     if verb == "said" and rest[:1] in (["yes"], ["no"]) and rest[1:2] == ["to"]:
         return "decided"
     if verb in CHOSE:
+        if rest[:1] == ["that"] and len(rest) > LEAST_AGREED:
+            return "decided"
         return None if said.pointed or (verb == "decided" and rest[0] not in _SETTLED) else "decided"
     if verb in ("took", "accepted", "declined") and {"offer", "job", "role", "position", "promotion", "place"} & set(rest[:4]):
         return "took"
@@ -264,7 +286,7 @@ def _does(said: Said) -> str | None:
             return found
     if verb in ("used", "tend"):
         return "used to" if rest[:1] == ["to"] and len(rest) > 2 else ("likes" if verb == "tend" else _did(said))
-    if verb == "want" and _STYLED.search(said.text) and rest[:1] != ["to"] and not said.pointed:
+    if verb == "want" and _STYLED.search(said.text) and rest[:1] and rest[0] not in ("to", "the", "a", "an", "my", "you", "our") and not said.pointed:
         return "likes"
     if verb in ("want", "need", "insist", "expect") and not said.team:
         return "likes" if {"always", "never", "every", "all"} & (manner | set(rest[:4])) and rest[:1] != ["to"] else None
@@ -318,7 +340,7 @@ def _did(said: Said) -> str | None:
         return "did"
     if verb in DATED and _WHEN.search(said.whole) and not {"this", "it"} & set(said.rest[-2:]):
         return "did once"
-    if verb == "handed" and "notice" in said.rest:
+    if verb in ("handed", "turned") and said.rest[:1] == ["in"]:
         return "did"
     return _counted(said) if _past(verb) else None
 

@@ -25,7 +25,7 @@ _PHRASES: Final = tuple(
         "keep in mind", "bear in mind that", "be aware that", "note to self", "heads up", "i should mention that", "i should mention",
         "i should add that", "i should add", "i should say that", "i should say", "i forgot to mention that", "i forgot to mention",
         "i forgot to say", "forgot to mention", "forgot to say", "i already told you that", "i already told you", "i told you that",
-        "i told you", "i mentioned that", "i mentioned", "i said", "as i said before", "as i said", "as i mentioned", "like i said",
+        "i told you", "i mentioned that", "i mentioned", "as i said before", "as i said", "as i mentioned", "like i said",
         "as you know", "in case it matters", "in case it helps", "given that", "now that", "seeing as", "even though", "hey there",
         "hi there", "good morning", "good afternoon", "good evening", "thank you", "good news", "quick update", "you know",
         "the thing is", "thing is", "turns out", "guess what", "fun fact", "one more thing", "another thing", "for me", "my bad",

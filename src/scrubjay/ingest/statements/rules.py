@@ -8,7 +8,7 @@ from scrubjay.ingest.statements.first import first
 from scrubjay.ingest.statements.third import ended, person, third
 from scrubjay.ingest.statements.words import BARE_KIN, DATED, FIRST, LIFE
 
-_PREFERENCES: Final = ("likes", "house style", "no such", "favourite", "always do", "from now on", "until further", "call me")
+_PREFERENCES: Final = ("likes", "house style", "no such", "feels", "favourite", "always do", "from now on", "until further", "call me")
 _DECISIONS: Final = ("decided", "took", "settled", "from now", "let us", "noted")
 _HOWTOS: Final = ("to do so", "as is done", "here is", "rule of order", "in order", "by doing")
 KINDS: Final = {

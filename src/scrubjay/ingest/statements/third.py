@@ -12,6 +12,9 @@ NAME: Final = 8
 """Words within which what is spoken of is named."""
 
 _FAVOURITES: Final = frozenset("favourite favorite favourites favorites preferred preference preferences go-to peeve".split())
+_HEDGES: Final = frozenset("about around roughly approximately nearly".split())
+_VOTED: Final = frozenset("voted decided approved agreed chose picked settled".split())
+_BODIES: Final = frozenset("board team committee council family company management parents trustees landlord school".split())
 _MAIN: Final = frozenset("main default primary lead maintainer designer teacher client tech".split())
 _HAD: Final = frozenset("has have had".split())
 _PLACES: Final = re.compile(
@@ -51,12 +54,14 @@ def third(words: list[str], at: int, last: int, named: bool) -> str | None:
     said = words[verb]
     if said not in STATES and said[-2:] == "'s":
         noun, said = [*noun, said[:-2]], "is" if rest[:1] not in (["got"], ["been"]) else "has"
-    while rest and (rest[0] in ADVERBS or rest[0] in NEGATIVE or (said == "has" and rest[0] == "got")):
+    while rest and (rest[0] in _HEDGES or rest[0] in ADVERBS or rest[0] in NEGATIVE or (said == "has" and rest[0] == "got")):
         rest = rest[1:]
-    if owner in ("my", "our") and noun:
+    if owner in ("my", "our") and noun and not (said in _VOTED and not _BODIES.isdisjoint(noun)):
         return _mine(noun, said, rest, " ".join(rest))
     if said in BE and rest[:1] in (["my"], ["our"]) and verb - at <= NAME // 2 and owner not in WELL_KNOWN:
         return "is mine" if not (KIN | OWN_THINGS | _FAVOURITES | _MAIN).isdisjoint(rest[1:5]) else None
+    if owner in ("the", "our", "my") and said in _VOTED and not _BODIES.isdisjoint(noun) and not points(rest):
+        return "decided"
     if owner in ("the", "this", "our", "all") or owner in BARE_WORLD:
         known = [owner, *noun] if owner in BARE_WORLD else noun
         return _world(known, said, rest, " ".join((said, *rest)), named)
@@ -82,17 +87,19 @@ def _is_verb(words: list[str], at: int, last: int, first: bool) -> bool:
     word = words[at]
     if first:
         return False
-    if word in STATES or word in ("left", "came") or (word[-2:] == "ed" and word not in ("shared", "used", "red")):
+    if word in STATES or word in ("left", "came", "need", "chose") or (word[-2:] == "ed" and word not in ("shared", "used", "red")):
         return True
     return word[-2:] == "'s" and at + 1 < last and (words[at + 1] in ("a", "an", "got", "called", "in", "on", "at", "from", "not", "been") or words[at + 1][0].isdigit())
 
 
 def _world(noun: list[str], verb: str, rest: list[str], text: str, named: bool) -> str | None:
+    if WORLD.isdisjoint(noun) and MOMENT.isdisjoint(noun) and (named or _SPECIFIC.match(text)) and rest and _FACTS.match(text):
+        return "world"
     if WORLD.isdisjoint(noun) or not MOMENT.isdisjoint(noun) or not rest or len(noun) >= NAME - 2:
         return None
     if _FACTS.match(text):
         return "world"
-    if verb not in ("is", "are", "has", "have", "uses", "runs", "lives", "costs", "takes", "starts", "closes", "opens", "ends", "stops") or rest[0] in PASSING | _APPRAISALS - {"a"}:
+    if verb not in ("is", "are", "has", "have", "uses", "runs", "lives", "costs", "takes", "starts", "closes", "opens", "ends", "stops", "need", "needs", "goes") or rest[0] in PASSING | _APPRAISALS - {"a"}:
         return None
     return "world" if named or _SPECIFIC.match(text) else None
 
@@ -119,7 +126,7 @@ def _mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
         return None if passes or verb in ("needs", "called", "had", "wanted", "asked") or (verb[-2:] == "ed" and verb not in STATES) else "kin"
     if not MOMENT.isdisjoint(noun) or passes:
         return None
-    if points(rest) or rest[0] == "n't" or verb[-2:] == "ed" or (verb in BE and rest[0][-3:] == "ing"):
+    if points(rest) and rest[0] not in ("one", "some") or rest[0] == "n't" or verb[-2:] == "ed" or (verb in BE and rest[0][-3:] == "ing"):
         return None
     if verb in _FAILING and OWN_THINGS.isdisjoint(noun):
         return None

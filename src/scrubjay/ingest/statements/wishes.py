@@ -16,7 +16,7 @@ _DO: Final = (
 _LASTING: Final = (
     r"\b(?:from now on|going forward|from here on|in (?:the )?future|anymore|any more|ever again|ever$|, always|only (?:when|if|after)|every time|by default|in general|at all times|each time|at all$"
     r"|in (?:all|any|every|my|our) (?:of )?(?:my |our |your |the )?(?:\w+ )?(?:commits?|commit messages|code|files?|answers?|replies|messages?|responses?|tests?|e?mails|docs|prs|reviews)"
-    r"|unless i (?:ask|say|tell))"
+    r"|in everything (?:you|i|we) |in our |unless i (?:ask|say|tell))"
 )
 _NEVER = re.compile(
     r"(?:please |pls |you (?:should |must |have to |need to )|always(?= never))*(?:always|never|don't ever|do not ever|don't you ever) (?!(?:mind|ever|again|heard|knew|been|seen|had|thought|said|used|tried"
@@ -32,17 +32,17 @@ _LETS = re.compile(
     r"(?:let's|lets|let us) (?:just |all |always |never |go |and )*(?:use|with|stick (?:with|to)|switch to|standardi[sz]e on|settle on|move to|adopt|drop|call|name|pin|store|host|deploy|keep) "
     r"(?!sleep|bed|next|back|over|through|in mind|going|an?\b|some\b|more\b|another\b|different\b)"
 )
-_NOTED = re.compile(r"(?:decision|decided|convention|rule|house rule|policy|preference|agreed)$")
+_NOTED = re.compile(r"(?:it's decided|it is decided|final decision|verdict|decision|decided|convention|rule|house rule|policy|preference|agreed)$")
 _TO = re.compile(
-    rf"(?:the way (?:i|we|to) .{{3,60}} is|(?:in order )?to (?!be\b|me\b|my\b|the\b|sum\b|answer\b|clarify\b|say\b|make (?:matters|it)\b)\w+.{{0,80}}?(?:, |: | - | you (?:have to|need to|must|just|can) | we | i | just | first )(?:(?:you|we|i|always|just|first|have to|need to|must|can) )*(?:{_DO})\b)"
+    rf"(?:the way (?:i|we|to) .{{3,60}} is|(?:in order )?to (?!be\b|me\b|my\b|the\b|sum\b|answer\b|clarify\b|say\b|make (?:matters|it)\b)\w+.{{0,80}}?(?:, |: | - | you (?:have to |need to |must |just |can )?| we | i | just | first )(?:(?:you|we|i|always|just|first|have to|need to|must|can) )*(?:{_DO})\b)"
 )
 _ORDER = re.compile(r"(?:please |you (?:should|must|have to|need to) |we |i )*(?:always|never|don't ever|make sure (?:to|you|we|that)|remember to|be sure to|don't forget to|must|have to) (?!worry).*\b(?:before|after|when(?:ever)?|until|once|every time|each time|without|if|unless)\b \S+ \S")
 _IN_ORDER = re.compile(
-    rf"(?:before|after|when(?:ever)?|every time|once|each time|if) .{{3,90}}?[ ,](?:you (?:must|have to|need to|always)|we (?:always|never|must|have to|need to|run|first|then)|i (?:always|first)|always|never|make sure|don't forget|remember to|first (?:{_DO})"
+    rf"when(?:ever)? you (?!(?:are|have|'re|'ve) )(?!get |see |can )\w+ .{{3,80}}, (?:please |also |always |do |just )*(?:{_DO})\b|(?:before|after|when(?:ever)?|every time|once|each time|if) .{{3,90}}?[ ,](?:you (?:must|have to|need to|always)|we (?:always|never|must|have to|need to|run|first|then)|i (?:always|first)|always|never|make sure|don't forget|remember to|first (?:{_DO})"
     r"|run|restart|rerun|regenerate|bump|purge|rebuild|reload|flush|tag|ssh|drain|rotate|back up|dump|migrate|unplug|lock|clear|wipe|sync) \S"
 )
 _BY = re.compile(
-    r"(?:you|we) (?:deploy|release|build|ship|publish|test|restore|back up|roll back|rollback|reset|migrate|provision|rotate|start|restart|regenerate|install|update|run|do) (?:\S+ ){0,6}?(?:by \w+ing|with `|via `|using `|by hand)"
+    r"(?:you|we) (?:deploy|release|build|ship|publish|test|restore|back up|roll back|rollback|reset|migrate|provision|rotate|start|restart|regenerate|install|update|run|do) (?:\S+ ){0,6}?(?:by \w+ing|with \S|via \S|using \S|by hand)"
 )
 _WRONG = re.compile(
     r"(?:[\s,.!-]*(?:no|nope|nah|wrong|incorrect|correction|actually|sorry|wait|hold on|that's (?:wrong|not right|not correct|incorrect|not true|false|not quite right)|that is (?:wrong|not right|incorrect)"
@@ -59,12 +59,15 @@ _NOT = re.compile(
     r"(?: [\w'/.:-]+){0,5}[.!)\" ]*$"
 )
 _NOT_BUT = re.compile(r"(?:it's |it is |that's |i'm |we're |he's |she's |they're |i am |we are )?not (?:the |an? |in |on |at |from )?[\w'$€/.:-]+(?: [\w'-]+){0,3}[,;-] ?(?:but |it's |it is |i'm |we're |he's |she's |they're |the |an? |in |on |at )*[\w'$€/.:-]+(?: [\w'-]+){0,4}[.!]*$")
+_MEANT = re.compile(
+    r"(?:sorry|oops|wait|no|oh|argh|ugh|er|hm)?[,.! ]*(?:i meant (?!to\b|that\b|the (?:first|second|last|other)|for you|what|it|this)\S+(?: \S+){0,5}[.!]*$|(?:it's|it is|that's|my name is|spelled) [\w'-]+(?: [\w'-]+)? with (?:an?|two|one|no|double) )"
+)
 _ACTUAL = re.compile(r"(?!what|how|if |it's |this |that )(?:the|my|our|his|her|its|[a-z]+'s) (?:[\w'-]+ ){1,5}(?:is|are|was|were) actually (?!a (?:bit|good|bad|great)|really|quite|pretty|very|so |not (?:working|sure))\S|the (?:correct|right|real|actual) [\w -]{2,30} (?:is|are|was) \S")
 _STYLE = re.compile(
-    r".{8,}\b(?:that'?s (?:how|the way) (?:we|i) (?:do|like|want|work|write|run)|house (?:style|rule)|not having this (?:discussion|conversation)|standing (?:rule|order)"
+    r".{8,}\b(?:that'?s (?:how|the way) (?:we|i|my \w+|our \w+|everyone here) (?:\w+ )?(?:do(?:es)?|likes?|wants?|works?|writes?|runs?|has)\b|house (?:style|rule)|not having this (?:discussion|conversation)|standing (?:rule|order)"
     r"|as (?:i )?always(?: do)?$|(?:we|i) (?:always )?do it (?:here|that way))"
 )
-_SETTLED = re.compile(r".{8,}\b(?:that'?s (?:settled|final|decided|decided now)|it'?s (?:settled|final|decided)|final answer|no going back|done deal)\b|\S+(?: \S+){0,3} it is[.!]*$")
+_SETTLED = re.compile(r".{8,}\b(?:that'?s (?:settled|final|decided|decided now)|it'?s (?:settled|final|decided)|final answer|no going back|done deal)\b|\S+(?: \S+){0,3} it is(?: then)?[.!]*$")
 _WITHIN = re.compile(
     r"(?:in|at|on) (?:this|our|my) (?:\w+ )?(?:codebase|repo|repository|project|team|house|household|company|kitchen|shop|family|office|lab|school|ward|clinic|class|department|studio|group|choir|club|monorepo)[, ]+"
     r"(?!there's|is |are |what|how|i (?:have|see|want|need)|we (?:have|need|see) (?:a|an|the) (?:bug|problem|issue)|please|can|could|do |does )\S+ \S+ \S"
@@ -74,16 +77,27 @@ _NO = re.compile(
     r"no (?!idea|luck|need|problem|errors?|response|reply|change|changes|difference|output|sign|way|one|news|rush|worries|wonder|doubt|matter|more|longer|clue|thanks|chance|reason|point|pressure|hurry|success|answer|results?|big)"
     r"(?:[\w-]+ ){1,3}(?:outside|inside|in (?:my|our|the|any|code|commit|commits|tests|replies|answers|emails|docs)|without|before|unless|except|ever|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?) ?\S"
 )
+_FEELS = re.compile(
+    r"(?!it |this |that |these |those |you |your )(?:[\w'-]+ ){1,8}?(?:drives? me (?:up|crazy|mad|nuts|insane|bonkers)|(?:is|are)(?:n't| not| so not) (?:my (?:thing|cup of tea|style|jam|idea of fun)|for me\b)"
+    r"|gives? me (?:migraines?|headaches|heartburn|hives|anxiety|a rash)|makes? me (?:sick|ill|anxious|cringe|break out|sleepy|sneeze)|do(?:es)?n't agree with me|works? best for me|suits? me best|(?:is|are) my (?:jam|thing|happy place|comfort food|guilty pleasure))"
+)
+_VERBLESS = re.compile(
+    r"(?!i |we |it |you |he |she |they |there |that |this |the |my |as )(?:[\w'-]+ ){1,5}(?:always|never|only|by default)(?:,? (?:please|pls|thanks))?[.!]*$(?<!not only)"
+    r"|[\w-]+(?: [\w-]+)? over [\w-]+(?: [\w-]+)?,? (?:always|any day|every time|in \w+)\b"
+)
+_THERE = re.compile(r"there(?:'s| is| are) (?:an? |only |two |three |four |five |six |seven |eight |nine |ten |\d+ |no )(?:.{3,60} (?:in|at|on|for|behind|under|next to) (?:my|our) |of us\b|.{3,40} of us\b)")
 _SCHEDULE = (
     r"(?:every|before|after|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|on the (?:\d|first|last)|only|twice|once|daily|weekly|monthly|nightly|by the|at (?:\d|noon|midnight|closing|opening))"
 )
 _DONE = re.compile(
     rf"(?!i |we |it |you |he |she |they |that |this |there |what |if )(?:[\w'`/&-]+ ){{1,6}}?(?:gets?|is|are|must be|has to be|have to be|needs? to be) (?:always |only )?(?:\w+ed|done|sent|kept|put|cut|built|written|taken|paid|run|made|held|set|given|swept|fed) (?:[\w'`/&-]+ ){{0,5}}?{_SCHEDULE}\b"
     r"|(?:everything|every \w+|all (?:the )?\w+|money|cash|payments?|deliveries|orders|receipts|invoices|bugs?|tickets?|requests?|changes?|prs?|keys?|bins?|waste|post|mail) (?:always )?(?:goes|go) (?:in|into|to|through|on|onto|under|via|by|out|straight)\b \S"
+    r"|(?!everything must|all must)(?:every|each|any|anything|nobody|no one|nothing|everyone|whoever|only) (?:[\w'`/&-]+ ){1,6}?(?:needs?|has to|have to|must|requires?|goes|gets to|(?:is|are) (?:not )?(?:allowed|permitted)|may (?:only|not))\b \S"
+    r"|the (?:\w+ ){1,3}goes? (?:in|on|out) (?:at|for|to) "
     r"|.{3,60}\b(?:has|have|needs?) to (?:sign off|approve|review|confirm|check|pass|be \w+ed)\b.* before "
 )
 _HERE = re.compile(
-    r"(?:[\w`-]+ ){1,4}(?:here )?= ?`|(?:for \w+ \w+ |here |with us )?(?:the|our) (?:rule|procedure|process|drill|routine|policy|convention|protocol|way we \w+|order)(?: here| is| for .{2,30} is)? ?(?:is|:) ?(?:that )?\S+ \S+ \S"
+    r"(?:before|after|with|at|for) (?:every|each) (?!time|day|other|of)(?!.*\b(?:i get|error|fails?|crash\w*|it)\b)\S+ .{8}|(?:[\w`-]+ ){1,4}(?:here )?= ?`|(?:for \w+ \w+ |here |with us )?(?:the|our) (?:rule|procedure|process|drill|routine|policy|convention|protocol|way we \w+|order)(?: here| is| for .{2,30} is)? ?(?:is|:) ?(?:that )?\S+ \S+ \S"
     r"|(?:drop off|pick up|park|deliver|collect|enter|ring|knock|report|sign in|check in) (?:at|on|in|by|to|behind) .{3,60}, (?:never|not|always) "
 )
 
@@ -95,6 +109,12 @@ def wish(text: str, start: int, end: int, words: list[str]) -> str | None:
     if _LETS.match(text, start, end):
         skip = next((n for n, word in enumerate(words) if word in ("use", "with", "to", "on", "adopt", "drop", "call", "name", "pin", "store", "host", "deploy", "keep")), 1)
         return None if points(words[skip + 1 :]) else "let us"
+    if _FEELS.match(text, start, end):
+        return "feels"
+    if _VERBLESS.match(text, start, end):
+        return "house style"
+    if _THERE.match(text, start, end):
+        return "there is"
     if _NO.match(text, start, end):
         return "no such"
     if _DONE.match(text, start, end):
@@ -128,5 +148,8 @@ def righted(text: str, start: int, end: int) -> str | None:
     """Return the rule that finds a correction in a sentence."""
     found = _WRONG.match(text, start, end)
     if found and _STATED.match(text, found.end(), end):
+        return "righted"
+    meant = _MEANT.match(text, start, end)
+    if meant:
         return "righted"
     return "not but" if any(pattern.match(text, start, end) for pattern in (_NOT, _NOT_BUT, _ACTUAL)) else None

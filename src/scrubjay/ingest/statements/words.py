@@ -35,7 +35,7 @@ KIN: Final = _set(
     """mother father mom mum mam dad daughter son child children kid kids parent parents ma pa mommy daddy mums moms stepmother stepfather
     stepson stepdaughter stepdad stepmom grandmother grandfather grandparents grandson granddaughter grandchild grandchildren godmother
     godfather godson goddaughter sister sisters brother brothers sibling siblings wife husband hubby spouse partner fiancé fiancée fiance
-    fiancee girlfriend boyfriend gf bf ex twin twins baby toddler newborn grandma grandpa granny gran nana nan aunt aunts auntie uncle
+    fiancee girlfriend boyfriend gf bf ex twin twins baby toddler newborn grandma grandpa granny granddad grandad gran nana nan aunt aunts auntie uncle
     cousin cousins niece nephew mother-in-law father-in-law brother-in-law sister-in-law in-laws family roommate roommates flatmate
     flatmates housemate neighbour neighbor neighbours neighbors friend friends boss manager supervisor advisor colleague colleagues coworker
     co-worker cofounder co-founder mentor assistant dog dogs cat cats puppy puppies kitten kittens horse pony rabbit rabbits parrot hamster
@@ -45,7 +45,7 @@ KIN: Final = _set(
 
 MOMENT: Final = _set(
     """question questions problem problems issue issues error errors bug bugs trouble doubt doubts headache feeling feelings idea ideas
-    guess point hope concern concerns worry understanding mistake bad apologies typo fault hunch impression sense suspicion confusion
+    guess point hope concern concerns worry understanding mistake apologies typo fault hunch impression sense suspicion confusion
     request task assignment query prompt message answer reply draft essay code function script snippet output result results test tests
     traceback stacktrace input text paragraph sentence goal aim intention intent plan plans thought thoughts opinion take bet turn mind
     brain head hypothesis theory attempt approach solution favour favor chance hurry rush lot look character protagonist hero heroine
@@ -126,7 +126,7 @@ TRAITS: Final = _set(
     lefthanded right-handed colorblind colourblind color-blind colour-blind deaf blind dyslexic autistic married divorced widowed single
     engaged retired self-employed unemployed muslim jewish christian catholic hindu buddhist kosher halal sober bilingual fluent native
     based located born raised responsible from neurodivergent nonbinary non-binary gay lesbian trans bisexual introverted shortsighted
-    nearsighted"""
+    nearsighted happiest"""
 )
 ONGOING: Final = _set("learning studying living raising renting volunteering majoring moving expecting retiring hosting migrating recovering saving")
 NUMBERS: Final = _set("one two three four five six seven eight nine ten eleven twelve twenty thirty")
@@ -152,7 +152,7 @@ STATES: Final = _set(
 VERBAL: Final = STATES | AUXILIARY | LIKE | LIVE | HABIT | DATED | CHOSE | _set("need want think know went says said just always never also feel")
 
 WORLD: Final = _set(
-    """server staging production prod database db repo repository api service backend frontend app build pipeline ci deploy release branch key
+    """everything server staging production prod database db repo repository api service backend frontend app build pipeline ci deploy release branch key
     meeting standup retro deadline wifi bucket cluster queue cron script backups backup docs config secrets logs team office clinic shop
     site website domain project codebase monorepo package company worker workers cache registry proxy dashboard wiki runner runbook migrations
     schema port host machine vm nas router printer demo launch conference wedding party course exam invoice invoices warehouse kitchen garden
@@ -165,7 +165,7 @@ WORLD: Final = _set(
     editor linter formatter test-suite suite data table tables model models handbook policy fridge freezer car's dog cat kids baby"""
 )
 """Things of somebody's life and work that are spoken of as known: what is said of them is no general knowledge."""
-BARE_WORLD: Final = _set("prod production staging ci deploys releases backups invoices main master payroll nursery orders deliveries tables columns")
+BARE_WORLD: Final = _set("everything prod production staging ci deploys releases backups invoices main master payroll nursery orders deliveries tables columns")
 """Of these, the ones that need no article."""
 WELL_KNOWN: Final = _set(
     """python java javascript typescript rust go golang ruby php postgres postgresql mysql sqlite redis mongo docker kubernetes react vue
@@ -202,4 +202,4 @@ TALKED: Final = _set(
     increased decreased changed defined implemented created made"""
 )
 """What somebody did in the work at hand, or of late in the talk: a number does not make it last."""
-BARE_KIN: Final = _set("mum mom mam dad grandma grandpa granny gran nana mama papa mummy daddy mommy")
+BARE_KIN: Final = _set("granddad grandad mum mom mam dad grandma grandpa granny gran nana mama papa mummy daddy mommy")
