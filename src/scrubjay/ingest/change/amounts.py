@@ -11,6 +11,8 @@ from scrubjay.ingest.change.piece import Number, Piece, Token
 Found = tuple[list[Piece], int]
 
 _DIGITS: Final = re.compile(r"([$€£]?)\s?(\d[\d.,']*)(-?)\s?(.*)")
+_LENGTH: Final = re.compile(r"(\d{1,2})h(\d{2})")
+"""Hours and minutes of how long, where the language writes a time of day with a colon."""
 _VERSION: Final = re.compile(r"v\d[\w.]*")
 _ORDINALS: Final = frozenset(("st", "nd", "rd", "th"))
 _ARTICLES: Final = frozenset(("a", "an"))
@@ -28,6 +30,10 @@ _FEW: Final = 4
 def amount(read: list[Token], at: int, tongue: str) -> Found | None:
     """Return the pieces of the number that begins at a token, and how many tokens it takes."""
     kind, low, _ = read[at]
+    lasting = _LENGTH.fullmatch(low) if kind == "clock" and tongue in ("en", "de") else None
+    if lasting:
+        seconds = _plain(int(lasting[1]) * 3600 + int(lasting[2]) * 60)
+        return [Piece("", low, number=_number(read, at, at + 1, seconds, "s"))], 1
     if kind in ("digits", "clock", "date"):
         return _written(read, at, tongue)
     if _VERSION.fullmatch(low):
@@ -83,6 +89,8 @@ def _spelt(read: list[Token], at: int, tongue: str) -> Found | None:
 
 def _measured(read: list[Token], at: int, end: int, amount_of: float) -> Found:
     """Return a number with the unit behind it, and a half that follows."""
+    amount_of, more = _pointed(read, end, amount_of)
+    end += more
     low = read[end][1] if at < end < len(read) else ""
     if low in SCALES and low != "cent" and end < len(read):
         amount_of, end = amount_of * SCALES[low], end + 1
@@ -100,6 +108,8 @@ def _measured(read: list[Token], at: int, end: int, amount_of: float) -> Found:
 def _rate(read: list[Token], at: int) -> Found | None:
     """Return "a month", "per month", "every month" as one word, or as a length of time where it is one."""
     low, unit = read[at][1], read[at + 1][1] if at + 1 < len(read) else ""
+    if low in _EACH and unit == "quarter" and (read[at + 2][1] if at + 2 < len(read) else "") == "of":
+        return None
     if low in _EACH and unit in RATES:
         return [Piece(RATES[unit], unit)], 2
     if low not in _ARTICLES or unit not in RATES:
@@ -110,11 +120,20 @@ def _rate(read: list[Token], at: int) -> Found | None:
     return [Piece(RATES[unit], unit)], 2
 
 
+def _pointed(read: list[Token], at: int, whole: float) -> tuple[float, int]:
+    """Return a spoken number with what follows its "point" or "and a half", and how many tokens those take."""
+    following = [token[1] for token in read[at : at + 3]]
+    if following == ["and", "a", "half"]:
+        return whole + 0.5, 3
+    digit = NUMERALS["en"].get(following[1]) if len(following) > 1 and following[0] == "point" else None
+    return (whole + digit / 10, 2) if digit is not None and digit < 10 else (whole, 0)
+
+
 def _half(read: list[Token], at: int) -> Found | None:
     part = _HALVES.get(read[at][1])
     for skip in range(1, _FEW) if part else ():
         low = read[at + skip][1] if at + skip < len(read) else ""
-        if low in UNITS and part:
+        if (low in UNITS or low in SCALES) and part:
             return _measured(read, at, at + skip, part)
         if low not in ("a", "an", "of"):
             break

@@ -20,6 +20,7 @@ from scrubjay.ingest.change.words import (
     DETERMINERS,
     ENDS,
     FUTURE,
+    IRREGULAR,
     MOVES,
     NEGATORS,
     PERSONS,
@@ -27,6 +28,7 @@ from scrubjay.ingest.change.words import (
     STEPS,
     STOP,
 )
+from scrubjay.text.stems import stem
 
 REMEMBERED: Final = 2_000
 """Claims kept: an old statement meets many new ones."""
@@ -51,6 +53,12 @@ class Word:
     early: bool = False
     name: bool = False
     aside: bool = False
+
+    @property
+    def stem(self) -> str:
+        """Return the stem of the word itself, whatever it is read as."""
+        low = self.raw.lower()
+        return stem(IRREGULAR.get(low, low), "en")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +176,18 @@ class _Reader:
         if low in FUTURE:
             self.signals.add("planned")
             return low != "tomorrow"
+        if low in ("yet", "still", "not-yet"):
+            self.signals.add("waited")
+            self.odd, self.denying = self.odd ^ (low == "not-yet"), low == "not-yet"
+            return True
         if low in ALSO:
             self.signals.add("also")
             return low != "additional"
         return False
 
     def _deny(self, at: int, low: str) -> None:
+        if low != "no-longer" and any(piece.low == "anymore" for piece in self.pieces):
+            self.signals |= {"over", "changed"}
         if low == "no-longer":
             self.signals |= {"over", "changed"}
         following = [self._low(place) for place in range(at + 1, min(at + 12, len(self.pieces)))]

@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 from scrubjay.ingest.change.claims import Claim, Word
 from scrubjay.ingest.change.days import HALF_DAY, Day, agree
+from scrubjay.ingest.change.meanings import alike, opposed
 from scrubjay.ingest.change.piece import Number
 from scrubjay.ingest.change.words import MOVES
 
@@ -76,9 +77,10 @@ def _paired(dropped: list[Word], added: list[Word]) -> bool:
     odd = False
     for word in list(dropped):
         for other in added:
-            if _spelt_alike(word.raw.lower(), other.raw.lower()) or word.key == other.key:
-                pass
-            elif _opposed(word.raw.lower(), other.raw.lower()) or _opposed(word.key, other.key):
+            ours, theirs = word.raw.lower(), other.raw.lower()
+            if _spelt_alike(ours, theirs) or (not (word.name and other.name) and alike(word.stem, other.stem)):
+                odd ^= word.opposite != other.opposite
+            elif _prefixed(ours, theirs) or _prefixed(word.stem, other.stem) or opposed(word.stem, other.stem):
                 odd = not odd
             else:
                 continue
@@ -104,7 +106,7 @@ def _joined(one: list[Word], other: list[Word]) -> None:
                     return
 
 
-def _opposed(one: str, other: str) -> bool:
+def _prefixed(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     return len(short) > 2 and any(long == prefix + short for prefix in PREFIXES)
 

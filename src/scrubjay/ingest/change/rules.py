@@ -9,6 +9,7 @@ from typing import Final
 from scrubjay.ingest.change.compare import Difference
 from scrubjay.ingest.change.likeness import KINDS
 from scrubjay.ingest.change.values import (
+    came_true,
     changed,
     over,
     exclusive,
@@ -90,15 +91,12 @@ def _denied(d: Difference) -> str | None:
 
 def _came_true(d: Difference) -> str | None:
     """A plan that came true, or the state before a plan."""
-    if "planned" not in d.old.signals or "planned" in d.new.signals or other_value(d) or not d.shared:
-        return None
-    return "supersedes"
+    return "supersedes" if came_true(d) else None
 
 
 def _another_number(d: Difference) -> str | None:
     """The same attribute with another number or date."""
-    parts = value_parts(d)
-    if not parts:
+    if not value_parts(d):
         return None
     return "supersedes" if stands_in(d) else "new"
 
@@ -150,8 +148,8 @@ RULES: Final = (
     Rule("turned round", _turned),
     Rule("another time", _another_time),
     Rule("over", _over),
-    Rule("denied", _denied),
     Rule("came true", _came_true),
+    Rule("denied", _denied),
     Rule("another number", _another_number),
     Rule("the same words", _same),
     Rule("fewer details", _less),

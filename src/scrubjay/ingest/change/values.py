@@ -94,6 +94,30 @@ def happened(d: Difference) -> bool:
     return d.old.verb.key not in ONCE or bool(d.numbers[0] and d.numbers[1]) or bool(d.added and d.dropped)
 
 
+def came_true(d: Difference) -> bool:
+    """Return whether what was planned, under way or not yet so has come about: the same thing, now past."""
+    if d.denied and "waited" in d.old.signals and "past" in d.new.signals:
+        return bool(d.shared)
+    late = any(not word.early and word.key in d.shared for word in d.old.words)
+    if d.denied or not d.shared or "planned" in d.new.signals or "ongoing" in d.new.signals:
+        return False
+    if "planned" in d.old.signals:
+        return not other_value(d) or (late and "past" in d.new.signals)
+    return "ongoing" in d.old.signals and "past" in d.new.signals and late
+
+
+def other_count(d: Difference) -> bool:
+    """Return whether the numbers count things of other names: "seats 30 people", "has 2 projectors"."""
+    for old in d.numbers[0]:
+        for new in d.numbers[1]:
+            nouns = {old.near[1], new.near[1]}
+            if old.unit == new.unit == "" and len(nouns) == 2 and "" not in nouns:
+                dropped, added = {w.raw.lower() for w in d.dropped}, {w.raw.lower() for w in d.added}
+                if old.near[1] in dropped and new.near[1] in added:
+                    return True
+    return False
+
+
 def value_parts(d: Difference) -> bool:
     """Return whether each has a number or a date that the other lacks."""
     return bool((d.numbers[0] and d.numbers[1]) or (d.days[0] and d.days[1]))
@@ -114,7 +138,7 @@ def stands_in(d: Difference) -> bool:
         units = {number.unit for number in d.numbers[0]}, {number.unit for number in d.numbers[1]}
         if units[0] and units[1] and not units[0] & units[1] and "" not in units[0] | units[1]:
             return False
-        return not other_value(d) or (changed(d) and bool(d.shared))
+        return not other_count(d) and (not other_value(d) or (changed(d) and bool(d.shared)))
     return len(_substance(d.added, d.new)) <= FEW
 
 

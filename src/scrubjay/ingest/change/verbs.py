@@ -22,6 +22,9 @@ from scrubjay.text.stems import stem
 
 _SUBJECTS: Final = frozenset("i we you they he she it who that which there".split())
 _POSSESSIVE: Final = DETERMINERS | {"'s", "of", "in", "on", "at", "with", "from"}
+SHORTEST: Final = 4
+"""Letters up to which an -ed is of the word itself: red, need."""
+NOUNS: Final = frozenset(("nothing", "something", "everything", "anything", "thing", "king", "ring", "spring", "string", "morning", "evening", "during", "sibling", "ceiling"))
 _WAS: Final = frozenset(("was", "were", "did", "had"))
 _HAS: Final = frozenset(("has", "have", "had", "'ve"))
 
@@ -54,6 +57,8 @@ def find_verb(pieces: list[Piece]) -> Verb:
         return Verb(first, "be" if low in BE else "have" if low in _HAS else low, tense)
     if low in _HAS and _participle(pieces[main].low):
         tense = "past"
+    if low in BE and low not in _WAS and pieces[main].low.endswith("ing"):
+        tense = "ongoing"
     return Verb(main, level(pieces[main].low, "en").key, tense)
 
 
@@ -99,10 +104,10 @@ def _main(pieces: list[Piece], first: int) -> int:
         if not low or low in DETERMINERS:
             return -1
         base = stem(IRREGULAR.get(low, low), "en")
-        if base in VERBS and (not copula or _participle(low) or low.endswith("ing")):
+        if (base in VERBS and not copula) or (copula and _participle(low)) or (low.endswith("ing") and low not in NOUNS):
             return at
     return -1
 
 
 def _participle(low: str) -> bool:
-    return low.endswith("ed") or low in IRREGULAR
+    return (low.endswith("ed") and len(low) > SHORTEST) or low in IRREGULAR

@@ -71,7 +71,7 @@ ENDS: Final = _set(
     "stopped stop quit quits left resigned retired sold ended cancelled canceled dropped ditched abandoned scrapped"
     " ceased gave-up discontinued removed deleted closed-down shut-down divorced broke-up formerly former ex"
     " ex- used-to previously finished expired-since no-longer retired decommissioned deprecated outgrew lost died"
-    " sunset dissolved disbanded unsubscribed uninstalled revoked phased-out"
+    " sunset dissolved done completed disbanded unsubscribed uninstalled revoked phased-out"
 )
 """Words by which a state is over."""
 
