@@ -89,7 +89,7 @@ def sentences(said: Words) -> Iterator[tuple[int, int, bool]]:
     line = said.starts[0] if count else 0
     for at in range(count):
         whole = said.raw[at]
-        ended = whole[-1] in ".!?\"')]*_" and _ends(whole)
+        ended = not (at + 2 < count and said.words[at + 1] == "ever" and said.raw[at + 1] != "ever") and whole[-1] in ".!?\"')]*_" and _ends(whole)
         if not ended and lines and at + 1 < count:
             gap = said.text[said.ends[at] : said.starts[at + 1]]
             if "\n" in gap:

@@ -41,10 +41,10 @@ _CONTRACTED: Final = {"m": "am", "re": "are", "ve": "have", "d": "would", "ll": 
 _BARE: Final = {"im": ("i", "am"), "ive": ("i", "have")}
 _PREPOSITIONS: Final = frozenset("in at on with for of from who that which and or to by but since because so about where as into".split())
 _ARTICLES: Final = frozenset("a an the".split())
-_COUNTS: Final = frozenset("a an the my our no some several many only both type another severe mild chronic over around almost".split()) | NUMBERS
+_COUNTS: Final = frozenset("a an no some several many only both type another severe mild chronic over around almost".split()) | NUMBERS
 _LITTLE: Final = frozenset("bit little lot few bunch couple mess wreck idiot moron fool dummy same first second last next best worst one big huge total complete".split())
 _UNSPOKEN: Final = frozenset("thought knew said heard wondered asked told wanted had got saw was seem seems forget get want need meant mean feel love".split())
-_ENDING: Final = frozenset("quitting killing sunsetting deprecating retiring dropping adopting keeping discontinuing rewriting replacing".split())
+_ENDING: Final = frozenset("calling naming quitting killing sunsetting deprecating retiring dropping adopting keeping discontinuing rewriting replacing".split())
 _NOT_DOING: Final = frozenset("renewing buying selling supporting hiring keeping taking inviting travelling traveling accepting extending migrating".split())
 _BEGIN: Final = frozenset("start begin move leave fly finish graduate retire marry turn join return depart sail".split())
 _PASSIVE: Final = frozenset("born raised diagnosed promoted hired accepted elected adopted laid married founded acquired transferred awarded admitted".split())
@@ -163,7 +163,7 @@ def _read(words: list[str], at: int, last: int, whole: str, named: bool) -> Said
                 break
             if word in NEGATIVE:
                 manner.add("not")
-            if word == "have" and at + 1 < last and words[at + 1] == "got":
+            if word in ("have", "has") and at + 1 < last and words[at + 1] == "got":
                 aux, at = "", at + 1
                 break
             aux = word if word != "do" else aux
@@ -172,6 +172,8 @@ def _read(words: list[str], at: int, last: int, whole: str, named: bool) -> Said
         at += 1
     if at >= last:
         return None
+    if aux == "have" and (words[at] in _COUNTS or words[at].isdigit()):
+        return Said("", frozenset(manner), "have", words[at:last], "have " + " ".join(words[at:last]), whole, subject == "we", named)
     if words[at] == "got" and (words[at - 1] == "have" or words[at - 1][-3:] == "'ve"):
         return Said("", frozenset(manner), "have", words[at + 1 : last], " ".join(words[at:last]), whole, subject == "we", named)
     return Said(aux, frozenset(manner), words[at], words[at + 1 : last], " ".join(words[at:last]), whole, subject == "we", named)
@@ -196,6 +198,8 @@ def _is(said: Said) -> str | None:
         return _is_a(rest)
     if verb in TRAITS and verb + " " + "".join(rest[:1]) not in ("based on", "single handedly"):
         return "is"
+    if ("after all" in said.text or "in the end" in said.text) and verb[-3:] == "ing" and verb not in PASSING:
+        return "decided"
     if verb in CHOOSING or verb in _ENDING:
         if (said.team or verb in ("dropping", "quitting")) and verb in _ENDING:
             return None if said.pointed else "decided"
@@ -211,6 +215,8 @@ def _is(said: Said) -> str | None:
         return "decided"
     if said.team and (verb in NUMBERS or verb.isdigit()) and rest[:1] and (rest[0] in ("people", "adults", "developers", "engineers", "of", "in", "students", "kids", "siblings", "sisters", "brothers")):
         return "is a"
+    if verb in ("about", "around", "roughly", "almost", "nearly") and rest and rest[0].isdigit():
+        return "is"
     if verb.isdigit() or verb.split("-")[0] in NUMBERS:
         return "is" if not rest or rest[0] in ("years", "year", "yrs", "y/o", "yo", "and", "with", "weeks", "months", "cm") or rest[0] in _PREPOSITIONS else None
     if _ON.match(said.text):
@@ -233,6 +239,10 @@ def _is_a(rest: list[str]) -> str | None:
 
 def _has_done(said: Said) -> str | None:
     verb = said.verb
+    if verb == "made" and said.rest[:1] == ["up"] and "mind" in said.rest[:3]:
+        return "decided"
+    if verb == "become" and said.rest[:1] in (["a"], ["an"], ["the"], ["vegan"], ["vegetarian"]):
+        return "did"
     if verb in CHOSE:
         return None if said.pointed else "decided"
     if verb in LIFE:
@@ -249,7 +259,7 @@ def _will(said: Said) -> str | None:
         return "likes" if said.verb in ("prefer", "rather") and not said.pointed and {"always", "never", "general", "generally", "default", "every"} & set(said.whole.split()) else None
     if "not" in said.manner and said.verb in ("support", "use", "sell", "buy", "renew", "take", "offer", "ship", "accept", "touch", "fly", "eat", "work", "move"):
         return None if said.pointed else "decided"
-    if said.verb in ("use", "go", "stick", "stay") and said.rest and not points(said.rest[said.rest[0] in ("with", "to", "on") :]):
+    if said.verb in ("use", "go", "stick", "stay", "standardise", "standardize", "move", "switch", "migrate", "keep", "adopt") and said.rest and not points(said.rest[said.rest[0] in ("with", "to", "on") :]):
         return "decided" if said.team and said.rest[0] not in ("to", "back", "ahead", "and") else None
     return None
 
@@ -263,6 +273,8 @@ def _does(said: Said) -> str | None:
     if verb == "swear" and rest[:1] == ["by"]:
         return "likes"
     if verb in LIKE or (verb == "care" and rest[:1] == ["for"]):
+        if verb in ("loved", "hated", "liked") or (verb in ("like", "love", "enjoy", "enjoyed") and rest[:1] == ["the"]):
+            return None
         soon = rest[:1] == ["to"] and len(rest) > 1 and rest[1] in SOON and not manner & HABITUAL
         return None if said.pointed or soon or (verb in ("stand", "bear") and "not" not in manner and said.aux not in ("can't", "cannot")) else "likes"
     if verb == "ruled" and rest[:1] == ["out"] or (verb == "voted" and rest[:1] in (["for"], ["to"], ["against"])) or (verb == "ended" and rest[:1] == ["up"]):
@@ -275,6 +287,14 @@ def _does(said: Said) -> str | None:
         return None if said.pointed or (verb == "decided" and rest[0] not in _SETTLED) else "decided"
     if verb in ("took", "accepted", "declined") and {"offer", "job", "role", "position", "promotion", "place"} & set(rest[:4]):
         return "took"
+    if verb in ("drink", "smoke", "drive", "swim", "fly", "cook", "eat") and "not" in manner | {"not" if m in ("don't", "dont") else m for m in manner} and (not rest or rest[:2] in (["anything", "with"], ["anything", "containing"])):
+        return "does not"
+    if verb == "keep" and rest and rest[0] not in ("the", "my", "a", "an", "our", "on", "up") and rest[0][-3:] != "ing" and not said.pointed and not said.aux and not said.team:
+        return "does"
+    if verb == "do" and rest and rest[0] not in FLEETING and rest[0] not in ("my", "the", "a", "some", "an", "our", "well", "so") and not said.pointed and not said.aux:
+        return "does"
+    if verb == "made" and rest[:3] == ["up", "my", "mind"]:
+        return "decided"
     if verb in _BEGIN and _DAY.search(said.whole):
         return "begins"
     if verb == "went":
@@ -286,6 +306,10 @@ def _does(said: Said) -> str | None:
             return found
     if verb in ("used", "tend"):
         return "used to" if rest[:1] == ["to"] and len(rest) > 2 else ("likes" if verb == "tend" else _did(said))
+    if verb == "want" and {"not", "don't", "dont"} & manner and not said.pointed and rest[0] not in ("to", "the", "you", "a", "an") and {"unless", "ever", "any", "anymore"} & set(rest):
+        return "likes"
+    if said.team and verb in ("drop", "keep", "stay", "stick", "ditch", "adopt", "retire", "skip", "switch") and not said.pointed and not said.aux and rest[0] not in ("getting", "seeing", "having", "running", "failing", "an", "a"):
+        return "decided"
     if verb == "want" and _STYLED.search(said.text) and rest[:1] and rest[0] not in ("to", "the", "a", "an", "my", "you", "our") and not said.pointed:
         return "likes"
     if verb in ("want", "need", "insist", "expect") and not said.team:
@@ -324,7 +348,7 @@ def _has(said: Said) -> str | None:
     if rest[0] in LASTING_HAD or rest[0].isdigit() or rest[-1] in LASTING_HAD or {"allergy", "disease", "syndrome", "allergies"} & set(rest):
         return "has"
     if rest[0] in _COUNTS:
-        return None if len(rest) < 2 or rest[1] in ("way", "ways", "quick", "following", "meeting", "call", "bunch", "few") else "has"
+        return None if {"coming", "arriving", "visiting", "left", "due", "tomorrow", "tonight"} & set(rest) or len(rest) < 2 or rest[1] in ("way", "ways", "quick", "following", "meeting", "call", "bunch", "few") else "has"
     return None
 
 

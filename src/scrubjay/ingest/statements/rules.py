@@ -15,7 +15,7 @@ KINDS: Final = {
     **dict.fromkeys(_PREFERENCES, "preference"),
     **dict.fromkeys(_DECISIONS, "decision"),
     **dict.fromkeys(_HOWTOS, "howto"),
-    **dict.fromkeys(("righted", "not but", "foreign righted"), "correction"),
+    **dict.fromkeys(("righted", "not but", "foreign righted", "mine"), "correction"),
     "foreign likes": "preference",
     "foreign decided": "decision",
 }
@@ -49,6 +49,10 @@ def lasting(words: list[str], at: int, last: int, start: int, marks: tuple[bool,
         return _without(words, at, last, named)
     if word in BARE_KIN or (word[-2:] == "'s" and word[:-2] in BARE_KIN):
         return third(["my", *words[at:last]], 0, last - at + 1, named)
+    if word in ("she's", "he's", "they're"):
+        return third([word[:-3] if word == "they're" else word[:-2], "is", *words[at + 1 : last]], 0, last - at + 1, named)
+    if word == "mine" and at + 2 < last and words[at + 1] in ("is", "are", "has", "was"):
+        return "mine"
     return third(words, at, last, named) or ("no longer" if ended(words, at, last) else None) or (person(words, at, last) if capital else None)
 
 

@@ -87,10 +87,11 @@ def _of_sentence(text: str, said: Words, first: int, last: int, asked: bool) -> 
     if unreal(said.text, start, end, words):
         return
     if not told(said.text, start, end, words):
-        rule = _of_whole(said, whole, words)
-        if rule:
-            yield from _made(text, said, whole, rule)
-            return
+        for at in (first, *(clause.first for clause in parts if clause.first > first and said.raw[clause.first - 1][-1] in ":;")):
+            rule = _of_whole(said, Clause(at, whole.last, False), said.words[at : whole.last])
+            if rule:
+                yield from _made(text, said, Clause(at, whole.last, False), rule)
+                return
     settled = supposed = False
     for clause in parts:
         bag = said.words[clause.first : clause.last]

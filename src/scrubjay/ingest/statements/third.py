@@ -6,15 +6,14 @@ import re
 from typing import Final
 
 from scrubjay.ingest.statements.first import points
-from scrubjay.ingest.statements.words import ABSTAIN, ADVERBS, BARE_WORLD, BE, DATED, KIN, MOMENT, NEGATIVE, OWN_THINGS, PASSING, ROLES, STATES, WELL_KNOWN, WORLD
+from scrubjay.ingest.statements.words import ABSTAIN, ADVERBS, BARE_WORLD, BE, BODIES, DATED, KIN, MOMENT, NEGATIVE, OWNED, OWN_THINGS, PASSING, PETS, PLURAL, ROLES, STATES, WELL_KNOWN, WORLD
 
 NAME: Final = 8
 """Words within which what is spoken of is named."""
 
 _FAVOURITES: Final = frozenset("favourite favorite favourites favorites preferred preference preferences go-to peeve".split())
 _HEDGES: Final = frozenset("about around roughly approximately nearly".split())
-_VOTED: Final = frozenset("voted decided approved agreed chose picked settled".split())
-_BODIES: Final = frozenset("board team committee council family company management parents trustees landlord school".split())
+_VOTED: Final = frozenset("forbids requires insists voted decided approved agreed chose picked settled".split())
 _MAIN: Final = frozenset("main default primary lead maintainer designer teacher client tech".split())
 _HAD: Final = frozenset("has have had".split())
 _PLACES: Final = re.compile(
@@ -22,14 +21,15 @@ _PLACES: Final = re.compile(
     r"|on (?!fire|hold|the fritz|top|track|my|it)|in (?!progress|trouble|place|my way|the way|need)|an? (?!bit|little|mess|lot|problem|issue|pain|disaster|joke|nightmare|few|good|bad|great|big))"
 )
 _FACTS: Final = re.compile(
-    r"(?:(?:is|are) (?:now |always |actually |only |still |currently |both |all )*(?:on (?:port|an? |the \w+ (?:box|server|host|node|machine|floor|shelf|network|cluster)|\w+\.|[\w-]+$)"
-    r"|at (?!least|most|all|risk|fault|the moment)|in (?:\S*[/.~]|the \w+ (?:repo|folder|bucket|branch|vault|channel|drawer)|aws|gcp|azure|eu-|us-|\w+/)|called|named|hosted|deployed|written in|stored|kept|owned by"
+    r"(?:(?:was|were) (?:founded|built|started|established|opened|bought) (?:in|by)|(?:is|are) (?:now |always |actually |only |still |currently |both |all )*(?:on (?:port|an? |the \w+ (?:box|server|host|node|machine|floor|shelf|network|cluster)|\w+\.|[\w-]+$)"
+    r"|at (?!least|most|all|risk|fault|the moment)|in (?:\S*[/.~]|the \w+ (?:repo|folder|bucket|branch|vault|channel|drawer)|aws|gcp|azure|eu-|us-|\w+/)|called|named|hosted|deployed|written in|stored|kept (?:in|for|on|at)|owned by"
     r"|maintained by|backed up|due (?:on|by|in)|behind (?:a |the )|pinned (?:to|at)|protected|mirrored|:?\d{2,5}\b|from \w+ to)|lives? (?:in|at|on|under|behind)|runs? (?:on|at|every|in|as|behind|under|nightly|weekly|daily)"
     r"|listens? on|sits? (?:behind|in|on)|deploys? (?:to|from|with|on|every)|points? (?:to|at)|goes (?:live|out)|go out|ships (?:on|every)|expires? (?:on|in)|talks to|starts (?:on|at)|closes (?:on|at)|opens (?:on|at)"
     r"|(?:uses?|targets?|requires?|supports?|follows?) (?!it|this|that|the same|too|a lot|up\b|more|less|\d+ ?%)\w)"
 )
 
 
+_ENDED: Final = frozenset("changed lapsed expired closed flooded merged retired renamed switched migrated burned burnt moved".split())
 _FAILING: Final = frozenset("starts turns comes must contains gets can't won't cannot doesn't don't consists makes takes looks shows".split())
 """What things do when they fail, or texts when they are spoken of; what is somebody's own may do it for years."""
 _SINCE: Final = re.compile(r".*\b(?:since|for (?:\w+ )?(?:years|months|decades)|ever since)\b")
@@ -47,7 +47,7 @@ def third(words: list[str], at: int, last: int, named: bool) -> str | None:
         named: Whether a name, known by its capital, stands after the first word.
     """
     owner = words[at]
-    verb = next((number for number in range(at, min(at + NAME, last)) if _is_verb(words, number, last, number == at)), last)
+    verb = next((number for number in range(at, min(at + NAME, last)) if _is_verb(words, number, last, number - at)), last)
     if verb >= last:
         return None
     noun, rest = words[at + 1 : verb], words[verb + 1 : last]
@@ -56,14 +56,19 @@ def third(words: list[str], at: int, last: int, named: bool) -> str | None:
         noun, said = [*noun, said[:-2]], "is" if rest[:1] not in (["got"], ["been"]) else "has"
     while rest and (rest[0] in _HEDGES or rest[0] in ADVERBS or rest[0] in NEGATIVE or (said == "has" and rest[0] == "got")):
         rest = rest[1:]
-    if owner in ("my", "our") and noun and not (said in _VOTED and not _BODIES.isdisjoint(noun)):
+    if not BODIES.isdisjoint([owner, *noun]) and not points(rest) and owner not in ("a", "an"):
+        if said in _VOTED or (said in _HAD and (rest[0] in _VOTED or rest[0] in ("chosen", "signed", "picked"))):
+            return "decided"
+    if owner in ("my", "our") and noun:
         return _mine(noun, said, rest, " ".join(rest))
-    if said in BE and rest[:1] in (["my"], ["our"]) and verb - at <= NAME // 2 and owner not in WELL_KNOWN:
+    if said in BE and rest[:1] in (["my"], ["our"]) and verb - at <= NAME // 2 and (owner not in WELL_KNOWN or owner in ("he", "she")):
         return "is mine" if not (KIN | OWN_THINGS | _FAVOURITES | _MAIN).isdisjoint(rest[1:5]) else None
-    if owner in ("the", "our", "my") and said in _VOTED and not _BODIES.isdisjoint(noun) and not points(rest):
-        return "decided"
-    if owner in ("the", "this", "our", "all") or owner in BARE_WORLD:
-        known = [owner, *noun] if owner in BARE_WORLD else noun
+    if owner in ("the", "our") and noun and noun[-1] in PETS and rest and (said in _HAD or (said in BE and rest[0] not in PASSING and rest[0] not in _APPRAISALS)):
+        return "kin"
+    if owner in ("the", "this", "our", "all") or owner in WORLD:
+        known = noun if owner in ("the", "this", "our", "all") else [owner, *noun]
+        if known != noun and owner not in BARE_WORLD and not _FACTS.match(" ".join((said, *rest))):
+            return None
         return _world(known, said, rest, " ".join((said, *rest)), named)
     return None
 
@@ -83,10 +88,12 @@ def person(words: list[str], at: int, last: int) -> str | None:
     return "person" if verb in ROLES and not points(rest) and rest[0] not in ("like", "to", "out", "off") else None
 
 
-def _is_verb(words: list[str], at: int, last: int, first: bool) -> bool:
+def _is_verb(words: list[str], at: int, last: int, far: int) -> bool:
     word = words[at]
-    if first:
+    if not far:
         return False
+    if word in PLURAL:
+        return far > 1 or words[at - far] not in OWNED
     if word in STATES or word in ("left", "came", "need", "chose") or (word[-2:] == "ed" and word not in ("shared", "used", "red")):
         return True
     return word[-2:] == "'s" and at + 1 < last and (words[at + 1] in ("a", "an", "got", "called", "in", "on", "at", "from", "not", "been") or words[at + 1][0].isdigit())
@@ -121,11 +128,13 @@ def _mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
         return "possession"
     passes = verb in BE and rest[0] in PASSING
     if not KIN.isdisjoint(noun) and noun[-1] not in MOMENT:
-        if (verb in DATED or verb in ("left", "came", "emigrated", "fought", "served")) and re.search(r"\b(?:1[89]|20)\d\d\b|\b(?:ago|last year)\b", text):
+        if (verb in DATED or verb in ("left", "turned", "came", "emigrated", "fought", "served")) and re.search(r"\b(?:1[89]|20)\d\d\b|\b(?:ago|last year)\b", text):
             return "kin"
         return None if passes or verb in ("needs", "called", "had", "wanted", "asked") or (verb[-2:] == "ed" and verb not in STATES) else "kin"
     if not MOMENT.isdisjoint(noun) or passes:
         return None
+    if verb in _ENDED and (rest[0] in ("to", "in", "on", "last", "and", "from") or verb in ("lapsed", "expired")):
+        return "name"
     if points(rest) and rest[0] not in ("one", "some") or rest[0] == "n't" or verb[-2:] == "ed" or (verb in BE and rest[0][-3:] == "ing"):
         return None
     if verb in _FAILING and OWN_THINGS.isdisjoint(noun):

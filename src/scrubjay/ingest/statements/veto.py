@@ -10,6 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+LEAST: Final = 2
+"""Spaces in what says something before a comma."""
+
 _TALES: Final = (
     r"story|stories|tale|novel|poem|haiku|sonnet|limerick|scene|dialogue|monologue|screenplay|script for|sketch|song|lyrics"
     r"|rap|fanfic\w*|fiction|fable|jokes?|short film|diary entry|backstory|villanelle|ballad|parody|vignette|role-?play"
@@ -40,7 +43,7 @@ _TELLS: Final = frozenset(
 )
 _MINE = re.compile(
     r"\b(?:i (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|mention|add|tell you|told you|said|mentioned)"
-    r"|i(?:'ve| have) (?:told you|said|mentioned)|did i mention|forgot to (?:say|mention)|that said)\b"
+    r"|i(?:'ve| have) (?:told you|said|mentioned)|being told|did i mention|forgot to (?:say|mention)|that said)\b"
 )
 _JOKES: Final = frozenset("lol lmao rofl haha hahaha hehe jk kidding joking sarcasm xd /s 😂 🤣 😜 🙃 😉 😏 🤪".split())
 _DROPPED = re.compile(
@@ -94,7 +97,10 @@ def told(text: str, start: int, end: int, words: Sequence[str]) -> bool:
 
 
 def doubted(text: str, start: int, end: int, words: Sequence[str]) -> bool:
-    """Tell whether a clause is a wish, a chance or a duty, not a state of affairs."""
+    """Tell whether a clause is a wish, a chance or a duty, not a state of affairs; an afterthought does not count."""
+    comma = text.find(",", start, end)
+    if comma > start and text.count(" ", start, comma) >= LEAST:
+        end, words = comma, words[: text.count(" ", start, comma) + 1]
     if "may" in words and words[words.index("may") - 1] in _MAY_BE:
         return True
     return not _DOUBTS.isdisjoint(words) or _DOUBT.search(text, start, end) is not None

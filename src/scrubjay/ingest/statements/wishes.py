@@ -14,7 +14,7 @@ _DO: Final = (
     "|mail|ping|tell|take|apply|source|load|hold|feed|soak|rinse|flush|unplug|plug|sign|scan|print"
 )
 _LASTING: Final = (
-    r"\b(?:from now on|going forward|from here on|in (?:the )?future|anymore|any more|ever again|ever$|, always|only (?:when|if|after)|every time|by default|in general|at all times|each time|at all$"
+    r"\b(?:from now on|going forward|from here on|in (?:the )?future|anymore|any more|ever again|ever[.!]*$|, always|only (?:when|if|after)|every time|by default|in general|at all times|each time|at all$"
     r"|in (?:all|any|every|my|our) (?:of )?(?:my |our |your |the )?(?:\w+ )?(?:commits?|commit messages|code|files?|answers?|replies|messages?|responses?|tests?|e?mails|docs|prs|reviews)"
     r"|in everything (?:you|i|we) |in our |unless i (?:ask|say|tell))"
 )
@@ -22,23 +22,24 @@ _NEVER = re.compile(
     r"(?:please |pls |you (?:should |must |have to |need to )|always(?= never))*(?:always|never|don't ever|do not ever|don't you ever) (?!(?:mind|ever|again|heard|knew|been|seen|had|thought|said|used|tried"
     r"|the|a|an|my|works?|fails?|gonna|too|got|understood|worked|failed|returns?|gets?|has|is|was|been|in|on|sure|wanted|happens?|happened|fun|nice|good|great|wrong|right)\b)[a-z'-]+ \S"
 )
-_FROM_NOW = re.compile(r"(?:when(?:ever)? i (?:say|ask|paste|post|send|write|give|share|mention|talk about|tell you)\b.{2,60}[, ] ?(?:i mean|i want|i only|i'm|just|only|don't|do not|give|do|answer|treat|assume|it means)|from now on|going forward|from here on(?: out)?|in (?:the )?future|as a (?:general )?rule|by default|every time you|when(?:ever)? you (?:write|answer|reply|give|suggest|explain|generate|create|refactor|commit|respond|send|show))\b,? \S+ \S")
+_FROM_NOW = re.compile(r"(?:when(?:ever)? i (?:say|ask|paste|post|send|write|give|share|mention|talk about|tell you)\b.{2,60}[, ] ?(?:i mean|i want|i only|i'm|just|only|don't|do not|give|do|answer|treat|assume|it means)|from now on|from (?:this|next|today|tomorrow|monday|january)\b(?: \w+){0,2} on(?:wards)?|going forward|from here on(?: out)?|in (?:the )?future|as a (?:general )?rule|by default|every time you|when(?:ever)? you (?:write|answer|reply|give|suggest|explain|generate|create|refactor|commit|respond|send|show))\b,? \S+ \S")
 _UNTIL = re.compile(
     r"(?:please |pls )*(?:use|write|answer|reply|respond|call|keep|give|format|address|stick|avoid|don't|do not|stop|no|speak|talk|commit|prefix|name|put|show|explain|ask|make|skip|leave|refer|add"
-    rf"|include|sign|run|treat|remind|assume|correct|translate|mark|quote|cite|spell)\b.*{_LASTING}"
+    rf"|don't \w+|do not \w+|include|sign|run|treat|remind|assume|correct|translate|mark|quote|cite|spell)\b.*{_LASTING}"
 )
 _CALL = re.compile(r"(?:please |just |you can |everyone |everybody |people |my friends |they |friends )*calls? me (?!back|when|if|later|crazy|at|on|an?|tomorrow|today|stupid|old|once)[\w'-]+")
 _LETS = re.compile(
     r"(?:let's|lets|let us) (?:just |all |always |never |go |and )*(?:use|with|stick (?:with|to)|switch to|standardi[sz]e on|settle on|move to|adopt|drop|call|name|pin|store|host|deploy|keep) "
     r"(?!sleep|bed|next|back|over|through|in mind|going|an?\b|some\b|more\b|another\b|different\b)"
 )
-_NOTED = re.compile(r"(?:it's decided|it is decided|final decision|verdict|decision|decided|convention|rule|house rule|policy|preference|agreed)$")
+_NOTED = re.compile(r"(?:final answer|it's decided|it is decided|final decision|verdict|decision|decided|convention|rule|house rule|policy|preference|agreed)$")
 _TO = re.compile(
-    rf"(?:the way (?:i|we|to) .{{3,60}} is|(?:in order )?to (?!be\b|me\b|my\b|the\b|sum\b|answer\b|clarify\b|say\b|make (?:matters|it)\b)\w+.{{0,80}}?(?:, |: | - | you (?:have to |need to |must |just |can )?| we | i | just | first )(?:(?:you|we|i|always|just|first|have to|need to|must|can) )*(?:{_DO})\b)"
+    rf"to \w+ (?:the|a|an|my|our) \w+ (?:hold|press|push|pull|twist|{_DO}) (?:the|a|on|it|both)|(?:the way (?:i|we|to) .{{3,60}} is|(?:in order )?to (?!be\b|me\b|my\b|the\b|sum\b|answer\b|clarify\b|say\b|make (?:matters|it)\b)\w+.{{0,80}}?(?:, |: | - | you (?:have to |need to |must |just |can )?| we | i | just | first )(?:(?:you|we|i|always|just|first|have to|need to|must|can) )*(?:{_DO})\b)"
 )
 _ORDER = re.compile(r"(?:please |you (?:should|must|have to|need to) |we |i )*(?:always|never|don't ever|make sure (?:to|you|we|that)|remember to|be sure to|don't forget to|must|have to) (?!worry).*\b(?:before|after|when(?:ever)?|until|once|every time|each time|without|if|unless)\b \S+ \S")
 _IN_ORDER = re.compile(
-    rf"when(?:ever)? you (?!(?:are|have|'re|'ve) )(?!get |see |can )\w+ .{{3,80}}, (?:please |also |always |do |just )*(?:{_DO})\b|(?:before|after|when(?:ever)?|every time|once|each time|if) .{{3,90}}?[ ,](?:you (?:must|have to|need to|always)|we (?:always|never|must|have to|need to|run|first|then)|i (?:always|first)|always|never|make sure|don't forget|remember to|first (?:{_DO})"
+    rf"(?:when|if) the .{{3,60}}[ ,](?:always |first |just |then )?(?:ring|phone|call|text|tell|{_DO}) \S|(?:deploys?|deploying|deployments?|releases?|releasing|backups?|restores?|rollbacks?|onboarding|closing up|opening up): (?:{_DO}|check|tag) .*,"
+    rf"|you (?:need to|have to|must) .{{5,80}} before |when(?:ever)? you \w+, (?:please |always |just )*(?:avoid|skip|stick|never|don't|include|keep|prefer|show|explain|cite|{_DO})\b|when(?:ever)? you (?!(?:are|have|'re|'ve) )(?!get |see |can )\w+ .{{3,80}}, (?:please |also |always |do |just )*(?:{_DO})\b|(?:before|after|when(?:ever)?|every time|once|each time|if) .{{3,90}}?[ ,](?:you (?:must|have to|need to|always)|we (?:always|never|must|have to|need to|run|first|then)|i (?:always|first)|always|never|make sure|don't forget|remember to|first (?:{_DO})"
     r"|run|restart|rerun|regenerate|bump|purge|rebuild|reload|flush|tag|ssh|drain|rotate|back up|dump|migrate|unplug|lock|clear|wipe|sync) \S"
 )
 _BY = re.compile(
@@ -46,7 +47,7 @@ _BY = re.compile(
 )
 _WRONG = re.compile(
     r"(?:[\s,.!-]*(?:no|nope|nah|wrong|incorrect|correction|actually|sorry|wait|hold on|that's (?:wrong|not right|not correct|incorrect|not true|false|not quite right)|that is (?:wrong|not right|incorrect)"
-    r"|not quite|er|(?:that's|this is|it's) (?:outdated|old|stale|out of date)|you (?:wrote|put|keep (?:writing|saying|calling|using)|have|used|assumed) [^,.;:]{1,30}[,;:]|ignore the [^,.;:]{1,30}[,.;:]|i meant|i said|i was wrong|my mistake|my bad|you(?:'re| are) wrong|you got (?:it|that) wrong|you misunderstood|small correction|to correct)\b[\s,:.!-]*)+"
+    r"|not quite|er|(?:that's|this is|it's) (?:outdated|old|stale|out of date)|you (?:wrote|put|keep (?:writing|saying|calling|using)|have|used|assumed) [^,.;:]{1,30}[,;:]|wrong \w+[,:]|you(?:'ve| have)? (?:mixed up|got|confused|swapped) [^,.;:]{1,40}(?:wrong|backwards|mixed up|the wrong way|confused)[,;:]|you (?:mixed up|swapped|confused) [^,.;:]{1,40}[,;:]|hang on|i never said [^,.;:]{1,40}[,;:]|ignore the [^,.;:]{1,30}[,.;:]|i meant|i said|i was wrong|my mistake|my bad|you(?:'re| are) wrong|you got (?:it|that) wrong|you misunderstood|small correction|to correct)\b[\s,:.!-]*)+"
 )
 _STATED = re.compile(
     r"(?!(?:thanks|thank|worries|problem|need|idea|make|please|try|use the|do|don't|can|could|would|should|it (?:still|doesn't|does not|didn't|isn't work|is not work))\b)"
@@ -67,22 +68,22 @@ _STYLE = re.compile(
     r".{8,}\b(?:that'?s (?:how|the way) (?:we|i|my \w+|our \w+|everyone here) (?:\w+ )?(?:do(?:es)?|likes?|wants?|works?|writes?|runs?|has)\b|house (?:style|rule)|not having this (?:discussion|conversation)|standing (?:rule|order)"
     r"|as (?:i )?always(?: do)?$|(?:we|i) (?:always )?do it (?:here|that way))"
 )
-_SETTLED = re.compile(r".{8,}\b(?:that'?s (?:settled|final|decided|decided now)|it'?s (?:settled|final|decided)|final answer|no going back|done deal)\b|\S+(?: \S+){0,3} it is(?: then)?[.!]*$")
+_SETTLED = re.compile(r".{8,}\b(?:that'?s (?:settled|final|decided|decided now)|it'?s (?:settled|final|decided)|final answer|no going back|done deal)\b|\S+(?: \S+){0,3} it is(?: then)?(?:[.!]*$|,)")
 _WITHIN = re.compile(
     r"(?:in|at|on) (?:this|our|my) (?:\w+ )?(?:codebase|repo|repository|project|team|house|household|company|kitchen|shop|family|office|lab|school|ward|clinic|class|department|studio|group|choir|club|monorepo)[, ]+"
     r"(?!there's|is |are |what|how|i (?:have|see|want|need)|we (?:have|need|see) (?:a|an|the) (?:bug|problem|issue)|please|can|could|do |does )\S+ \S+ \S"
 )
 _BOTH = re.compile(r"(?!i |it |you |we )(?:\S+ ){1,5}always [^,;.]+[,;] (?:and )?never \S|(?!i |it |you |we )(?:\S+ ){1,5}never [^,;.]+[,;] (?:and )?always \S")
 _NO = re.compile(
-    r"no (?!idea|luck|need|problem|errors?|response|reply|change|changes|difference|output|sign|way|one|news|rush|worries|wonder|doubt|matter|more|longer|clue|thanks|chance|reason|point|pressure|hurry|success|answer|results?|big)"
-    r"(?:[\w-]+ ){1,3}(?:outside|inside|in (?:my|our|the|any|code|commit|commits|tests|replies|answers|emails|docs)|without|before|unless|except|ever|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?) ?\S"
+    r"(?:please |pls )?no (?!idea|luck|need|problem|errors?|response|reply|change|changes|difference|output|sign|way|one|news|rush|worries|wonder|doubt|matter|longer|clue|thanks|chance|reason|point|pressure|hurry|success|answer|results?|big)"
+    r"(?:[\w-]+ ){1,3}(?:outside|inside|in (?!the|this|it|a\b|an\b|your head)\w+s\b|at the (?:top|start|end|beginning) of your|in (?:my|our|the code|any|your|code|commit|commits|tests|replies|answers|emails|docs)|without|before|unless|except|ever|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?) ?\S"
 )
 _FEELS = re.compile(
     r"(?!it |this |that |these |those |you |your )(?:[\w'-]+ ){1,8}?(?:drives? me (?:up|crazy|mad|nuts|insane|bonkers)|(?:is|are)(?:n't| not| so not) (?:my (?:thing|cup of tea|style|jam|idea of fun)|for me\b)"
     r"|gives? me (?:migraines?|headaches|heartburn|hives|anxiety|a rash)|makes? me (?:sick|ill|anxious|cringe|break out|sleepy|sneeze)|do(?:es)?n't agree with me|works? best for me|suits? me best|(?:is|are) my (?:jam|thing|happy place|comfort food|guilty pleasure))"
 )
 _VERBLESS = re.compile(
-    r"(?!i |we |it |you |he |she |they |there |that |this |the |my |as )(?:[\w'-]+ ){1,5}(?:always|never|only|by default)(?:,? (?:please|pls|thanks))?[.!]*$(?<!not only)"
+    r"(?!i |we |it |you |he |she |they |there |that |this |the |my |as )(?:[\w'-]+,? ){1,6}(?:always|never|only|by default|everywhere)(?:,? (?:please|pls|thanks))?[.!]*$(?<!not only)"
     r"|[\w-]+(?: [\w-]+)? over [\w-]+(?: [\w-]+)?,? (?:always|any day|every time|in \w+)\b"
 )
 _THERE = re.compile(r"there(?:'s| is| are) (?:an? |only |two |three |four |five |six |seven |eight |nine |ten |\d+ |no )(?:.{3,60} (?:in|at|on|for|behind|under|next to) (?:my|our) |of us\b|.{3,40} of us\b)")
@@ -90,9 +91,10 @@ _SCHEDULE = (
     r"(?:every|before|after|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|on the (?:\d|first|last)|only|twice|once|daily|weekly|monthly|nightly|by the|at (?:\d|noon|midnight|closing|opening))"
 )
 _DONE = re.compile(
-    rf"(?!i |we |it |you |he |she |they |that |this |there |what |if )(?:[\w'`/&-]+ ){{1,6}}?(?:gets?|is|are|must be|has to be|have to be|needs? to be) (?:always |only )?(?:\w+ed|done|sent|kept|put|cut|built|written|taken|paid|run|made|held|set|given|swept|fed) (?:[\w'`/&-]+ ){{0,5}}?{_SCHEDULE}\b"
+    rf"(?!i |we |it |you |he |she |they |that |this |there |what |if )(?:[\w'`/&-]+ ){{1,6}}?(?:gets?|is|are|must be|has to be|have to be|needs? to be) (?:always |only )?(?:\w+(?:ed|en|wn)|done|sent|kept|put|cut|built|paid|run|made|held|set|swept|fed|bought|sold|lent) (?:[\w'`/&-]+ ){{0,5}}?{_SCHEDULE}\b"
     r"|(?:everything|every \w+|all (?:the )?\w+|money|cash|payments?|deliveries|orders|receipts|invoices|bugs?|tickets?|requests?|changes?|prs?|keys?|bins?|waste|post|mail) (?:always )?(?:goes|go) (?:in|into|to|through|on|onto|under|via|by|out|straight)\b \S"
-    r"|(?!everything must|all must)(?:every|each|any|anything|nobody|no one|nothing|everyone|whoever|only) (?:[\w'`/&-]+ ){1,6}?(?:needs?|has to|have to|must|requires?|goes|gets to|(?:is|are) (?:not )?(?:allowed|permitted)|may (?:only|not))\b \S"
+    r"|(?!everything must|all must)(?:every|each|any|anything|nobody|no one|nothing|everyone|whoever|only) (?:[\w'`/&-]+ ){1,6}?(?:needs?|has to|have to|must|requires?|goes|gets (?!an? (?:error|\d)|stuck|slow|the same)|(?:is|are) (?:not )?(?:allowed|permitted)|may (?:only|not))\b \S"
+    r"|(?!i |we |it |you |he |she |they |this |that )(?:[\w'-]+ ){1,4}(?:goes?|comes?|leaves?|opens?|closes?|starts?|ends?|meets?|happens?|ships?) (?:up |out |in |down |back )?(?:on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|every )"
     r"|the (?:\w+ ){1,3}goes? (?:in|on|out) (?:at|for|to) "
     r"|.{3,60}\b(?:has|have|needs?) to (?:sign off|approve|review|confirm|check|pass|be \w+ed)\b.* before "
 )

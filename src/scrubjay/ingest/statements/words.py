@@ -33,7 +33,7 @@ HABITUAL: Final = _set(
 
 KIN: Final = _set(
     """mother father mom mum mam dad daughter son child children kid kids parent parents ma pa mommy daddy mums moms stepmother stepfather
-    stepson stepdaughter stepdad stepmom grandmother grandfather grandparents grandson granddaughter grandchild grandchildren godmother
+    stepson stepdaughter eldest oldest youngest missus folks half boys girls stepdad stepmom grandmother grandfather grandparents grandson granddaughter grandchild grandchildren godmother
     godfather godson goddaughter sister sisters brother brothers sibling siblings wife husband hubby spouse partner fiancé fiancée fiance
     fiancee girlfriend boyfriend gf bf ex twin twins baby toddler newborn grandma grandpa granny granddad grandad gran nana nan aunt aunts auntie uncle
     cousin cousins niece nephew mother-in-law father-in-law brother-in-law sister-in-law in-laws family roommate roommates flatmate
@@ -146,7 +146,8 @@ STATES: Final = _set(
     """is are was were has have had runs run uses lives live works work likes loves hates prefers starts started ends expires begins leaves
     departs takes costs sits speaks sells makes closes opens consists must studies study teaches plays owns drives eats goes attends turns
     turned moved bought died passed graduated graduates retired retires married joined got grew became collects suffers sings sleeps
-    celebrates keeps comes visits adopted finished quit opened named isn't aren't doesn't don't can't won't cannot called contains needs"""
+    celebrates keeps comes visits adopted finished quit opened named talks listens points ships deploys includes covers serves weighs measures
+    accepts allows forbids requires means belongs handles lasts holds lies stands grows meets pays remains stays isn't aren't doesn't don't can't won't cannot called contains needs"""
 )
 """Verbs that end the naming of a thing and begin what is said of it."""
 VERBAL: Final = STATES | AUXILIARY | LIKE | LIVE | HABIT | DATED | CHOSE | _set("need want think know went says said just always never also feel")
@@ -179,7 +180,7 @@ WELL_KNOWN: Final = _set(
 """What everybody knows of these is not worth keeping, so a capital alone makes no person of them."""
 ROLES: Final = _set(
     """owns runs leads handles manages maintains reviews approves signs works lives teaches studies coaches chairs prefers hates loves likes
-    speaks drives plays joined left moved retired started starts turns is's"""
+    speaks drives plays joined left moved moves retired started starts turns gets"""
 )
 """What people of somebody's world do, in the words in which that is told."""
 
@@ -203,3 +204,10 @@ TALKED: Final = _set(
 )
 """What somebody did in the work at hand, or of late in the talk: a number does not make it last."""
 BARE_KIN: Final = _set("granddad grandad mum mom mam dad grandma grandpa granny gran nana mama papa mummy daddy mommy")
+
+PLURAL: Final = _set(
+    "live run use work go play speak include need cost take start end open close sell keep eat sleep hurt shake sit talk go get come hate love like prefer have own drive want"
+)
+"""Verbs of plural things, which may be nouns too: never the first word after "my"."""
+PETS: Final = _set("cat dog kids twins baby boys girls puppy children horse hens cats dogs toddler")
+BODIES: Final = _set("group band club class crew board team committee council family company management parents trustees landlord school legal marketing finance hr procurement union")
