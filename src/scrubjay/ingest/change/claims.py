@@ -124,7 +124,7 @@ class _Reader:
 
     def read(self, at: int, piece: Piece) -> None:
         """Take in one piece."""
-        early = at < self.verb.at
+        early = self.verb.start <= at < self.verb.at
         if piece.number:
             self.numbers.append(replace(piece.number, early=early))
         elif piece.day:

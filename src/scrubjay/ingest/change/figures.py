@@ -54,7 +54,7 @@ _UNITS: Final = (
     ("s", 86_400, "day days tag tage tagen jour jours día días dia dias giorno giorni"),
     ("s", 604_800, "week weeks wk wks woche wochen semaine semaines semana semanas settimana settimane"),
     ("month", 1, "month months monat monate monaten mois mes meses mês mese mesi"),
-    ("month", 12, "year years yr yrs jahr jahre jahren an ans année années año años ano anos anno anni"),
+    ("month", 12, "year years yr yrs jahr jahre jahren ans année années año años ano anos anno anni"),
     ("month", 120, "decade decades"),
     ("byte", 1, "b byte bytes"),
     ("byte", 1e3, "kb kib kilobyte kilobytes"),

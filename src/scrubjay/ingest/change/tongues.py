@@ -10,6 +10,7 @@ from functools import cache
 from typing import Final
 
 from scrubjay.ingest.change.figures import TONGUES
+from scrubjay.ingest.change.words import STOP
 from scrubjay.text.languages import function_words
 
 NEGATORS: Final = {
@@ -68,7 +69,7 @@ def fillers(tongue: str) -> frozenset[str]:
 def _owners() -> dict[str, tuple[str, ...]]:
     owners: dict[str, list[str]] = {}
     for tongue in TONGUES:
-        listed = function_words("en") if tongue == "en" else fillers(tongue) | denials(tongue)
+        listed = function_words("en") | STOP if tongue == "en" else fillers(tongue) | denials(tongue)
         for word in listed:
             owners.setdefault(word, []).append(tongue)
     return {word: tuple(tongues) for word, tongues in owners.items()}

@@ -6,7 +6,7 @@ from typing import Final
 
 from scrubjay.ingest.change.claims import Claim, Word
 from scrubjay.ingest.change.compare import Difference
-from scrubjay.ingest.change.words import ADDITIVE, KIN, MOVES, ONCE
+from scrubjay.ingest.change.words import ADDITIVE, KIN, MOVES, ONCE, STATIC
 
 FEW: Final = 3
 """Words a value may have; where more differ on both sides, another thing is spoken of."""
@@ -145,7 +145,8 @@ def stands_in(d: Difference) -> bool:
 def exclusive(d: Difference) -> bool:
     """Return whether what differs is a value of which there is but one."""
     verb = d.old.verb.key
-    if not verb or verb != d.new.verb.key or verb in ADDITIVE or not (d.dropped and d.added):
+    static = verb in STATIC and d.new.verb.key in STATIC
+    if not verb or not (static or verb == d.new.verb.key) or verb in ADDITIVE or not (d.dropped and d.added):
         return False
     if any(word.early for word in (*d.dropped, *d.added)) and not _inverted(d):
         return False
@@ -154,7 +155,7 @@ def exclusive(d: Difference) -> bool:
     if len(d.added) > FEW or len(d.dropped) > FEW:
         return False
     named = any(word.name for word in d.added) and any(word.name for word in d.dropped)
-    if verb == "be":
+    if static:
         return bool([word for word in d.old.words if word.early]) or named
     return True
 

@@ -25,16 +25,20 @@ _POSSESSIVE: Final = DETERMINERS | {"'s", "of", "in", "on", "at", "with", "from"
 SHORTEST: Final = 4
 """Letters up to which an -ed is of the word itself: red, need."""
 NOUNS: Final = frozenset(("nothing", "something", "everything", "anything", "thing", "king", "ring", "spring", "string", "morning", "evening", "during", "sibling", "ceiling"))
+OPENERS: Final = frozenset("after before when whenever while in on at for since because if as during with by once until from every due despite although though".split())
+"""Words with which a statement begins that comes to its subject later."""
 _WAS: Final = frozenset(("was", "were", "did", "had"))
 _HAS: Final = frozenset(("has", "have", "had", "'ve"))
 
 
 class Verb(NamedTuple):
-    """A verb: the place of its piece (-1 for none), its stem ("be" for a copula or a colon), and its tense's signal."""
+    """A verb: the place of its piece (-1 for none), its stem ("be" for a copula or a colon), and its tense's signal,
+    and where its subject begins."""
 
     at: int
     key: str
     tense: str
+    start: int = 0
 
 
 def find_verb(pieces: list[Piece]) -> Verb:
@@ -43,23 +47,32 @@ def find_verb(pieces: list[Piece]) -> Verb:
     An auxiliary parts too, and then the verb is the one behind it. A form without an ending is a verb only
     where a noun cannot stand: behind "I", behind a plural, after "to", or at the start.
     """
-    first = next((at for at in range(len(pieces)) if _parts(pieces, at)), -1)
+    start = _opening(pieces)
+    first = next((at for at in range(start, len(pieces)) if _parts(pieces, at)), -1)
     if first < 0:
         return Verb(-1, "", "")
+    start = max((at + 1 for at in range(start, first) if pieces[at].low == ","), default=start) if start else 0
     low = pieces[first].low
     if low in (":", "=", "->", "→"):
-        return Verb(first, "be", "")
+        return Verb(first, "be", "", start)
     tense = "past" if low in _WAS or low in PAST or (low.endswith("ed") and low not in BE) else ""
     if low not in BE and low not in AUXILIARY and low not in FUTURE:
-        return Verb(first, level(low, "en").key, tense)
+        return Verb(first, level(low, "en").key, tense, start)
     main = _main(pieces, first)
     if main < 0:
-        return Verb(first, "be" if low in BE else "have" if low in _HAS else low, tense)
+        return Verb(first, "be" if low in BE else "have" if low in _HAS else low, tense, start)
     if low in _HAS and _participle(pieces[main].low):
         tense = "past"
     if low in BE and low not in _WAS and pieces[main].low.endswith("ing"):
         tense = "ongoing"
-    return Verb(main, level(pieces[main].low, "en").key, tense)
+    return Verb(main, level(pieces[main].low, "en").key, tense, start)
+
+
+def _opening(pieces: list[Piece]) -> int:
+    """Return where the main clause begins, behind a clause or phrase that tells when, where or why."""
+    if not pieces or pieces[0].low not in OPENERS:
+        return 0
+    return next((at + 1 for at, piece in enumerate(pieces[:-1]) if piece.low == ","), 0)
 
 
 def _parts(pieces: list[Piece], at: int) -> bool:

@@ -97,7 +97,7 @@ IRREGULAR: Final = {
         " swim:swam,swum break:broke,broken grow:grew,grown draw:drew,drawn wear:wore,worn fall:fell,fallen feel:felt"
         " hear:heard sit:sat stand:stood shoot:shot rise:rose,risen ride:rode,ridden catch:caught fight:fought"
         " steal:stole,stolen throw:threw,thrown hide:hid,hidden bear:bore,born forget:forgot,forgotten understand:understood"
-        " show:shown lay:laid lie:lay,lain freeze:froze,frozen bite:bit,bitten shrink:shrank,shrunk mean:meant".split()
+        " show:shown lay:laid lie:lay,lain freeze:froze,frozen bite:bit,bitten shrink:shrank,shrunk learn:learnt burn:burnt dream:dreamt spell:spelt cut:cut put:put set:set read:read split:split mean:meant".split()
     )
     for form in forms.split(",")
 }  # fmt: skip
@@ -117,7 +117,7 @@ VERBS: Final = _set(
     " practis practic rehears perform sing danc paint collect wear smoke suffer celebr move switch chang migrat becom"
     " plan go come get have do know think say enjoy dislik adopt marri graduat sign releas launch offer show open expect"
     " default listen point connect depend seat fit last sit stand lie face produc generat print display accept render"
-    " learn vote donat volunt borrow order book schedul happen subscrib peel break climb expos encrypt treat leak"
+    " learn vote donat volunt borrow order book schedul happen subscrib restart remov add avoid ensur check tri avoid peel break climb expos encrypt treat leak"
     " trigger block fetch emit save load pars validat retri reject die feed water tutor help carri bring follow"
     " see find tell ask sell decid choos pick win lose spend updat instal process ride say"
 )
@@ -130,6 +130,9 @@ ADDITIVE: Final = _set(
     " subscrib climb serv win allow reject handl get"
 )
 """Stems of verbs that hold of many things at once: who likes tea may like coffee."""
+
+STATIC: Final = _set("be call name hang sit stand lie keep store base host locat park mount instal stay live belong label titl say read")
+"""Stems of verbs that say no more than what or where a thing is: one may stand for another."""
 
 ONCE: Final = _set("bear found launch join graduat marri die releas hire sign start begin open end close born schedul book expir")
 """Stems of verbs of what happens once to a thing: another date is a correction, not another occasion."""
