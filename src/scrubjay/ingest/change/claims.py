@@ -37,6 +37,8 @@ _TOWARDS: Final = frozenset(("to", "from", "by", "into", "back"))
 STOPS: Final = frozenset((".", "!", "?", ",", ";", "(", ")"))
 ORDERED: Final = frozenset(("than", "over", "before", "after", "to", "from", "into"))
 """Words whose two sides cannot change places."""
+CURRENCIES: Final = frozenset(("usd", "eur", "gbp"))
+"""Units of money, which say by themselves that something costs."""
 DEFINITE: Final = frozenset(("the", "my", "our", "his", "her", "their", "your", "its"))
 """What stands before a thing there is one of."""
 
@@ -168,7 +170,7 @@ class _Reader:
             return not low.startswith(("cancel", "clos"))
         if low in CHANGE and (low not in STEPS or following in _TOWARDS):
             self.signals.add("changed")
-            return level(low, "en").key not in MOVES
+            return level(low, "en").key not in MOVES and low not in ("reopened",)
         if low in PLANS:
             planned = following in ("to", "on", "of", "about") or following.endswith("ing")
             self.signals |= {"planned"} if planned else set()
@@ -234,7 +236,7 @@ class _Reader:
         if kind == "side":
             return self._side(at)
         if kind == "system":
-            return raw[:1].isupper() or low != "windows"
+            return (raw[:1].isupper() or low != "windows") and self._low(at - 1) not in ("a", "an")
         if kind in ("way", "stage") and low in ("read", "reads", "write", "writes", "test", "local", "preview", "sandbox", "stage", "prod", "dev"):
             return at != self.verb.at
         return True
@@ -252,4 +254,6 @@ class _Reader:
         """Return what was read."""
         settings = {kind: frozenset(names) for kind, names in self.settings.items()}
         person = "" if any(word.early for word in self.words) else self.person
-        return Claim(tuple(self.words), tuple(self.numbers), tuple(self.days), settings, self.odd, frozenset(self.signals), person, self.verb, self.sides, self.passive, self._definite(), rest)
+        priced = any(number.unit in CURRENCIES for number in self.numbers)
+        words = [word for word in self.words if not (priced and word.key in ("cost", "price"))]
+        return Claim(tuple(words), tuple(self.numbers), tuple(self.days), settings, self.odd, frozenset(self.signals), person, self.verb, self.sides, self.passive, self._definite(), rest)

@@ -14,7 +14,7 @@ allow permit let authorise authorize able possible fine welcome ok | forbid forb
 public | private
 enable activate active on-state | disable deactivate inactive off switched-off
 like love enjoy adore fond keen fan | hate dislike detest loathe despise
-open | close shut closed
+open reopen | close shut closed
 lock | unlock
 accept approve | reject decline refuse
 safe harmless | dangerous hazardous harmful
@@ -34,7 +34,8 @@ old elder | young
 long | brief
 strong | weak
 loud noisy | quiet silent
-clean tidy | dirty messy
+clean tidy | dirty messy filthy polluted contaminated
+parallel concurrent concurrently | sequential sequentially serial serially
 dry | wet
 healthy well-being | ill sick unwell
 early | late
@@ -127,6 +128,7 @@ vegan-friendly | meaty
 centralised centralized | decentralised decentralized
 waterproof watertight | leaky
 sober | drunk
+minimum-of least
 pregnant | childless
 keep-on | give-away
 alone | together
@@ -292,7 +294,7 @@ PHRASES: Final = {
     "per cent": "percent", "due to": "because", "responsible for": "lead", "in charge of": "lead", "for now": "btw",
     "time zone": "timezone", "e mail": "email", "wi fi": "wifi", "set up": "setup", "such as": "btw", "doctor's": "doctor",
     "is able": "can", "are able": "can", "has to": "must", "have to": "must", "had to": "must", "needs to": "must", "need to": "must",
-    "because of": "because", "out of order": "broken", "out of service": "broken", "out of stock": "sold-out", "sold out": "sold-out", "in stock": "in-stock", "made up": "made-up", "old fashioned": "old-fashioned", "full time": "full-time", "part time": "part-time", "left handed": "lefthanded", "right handed": "righthanded", "read only": "read-only", "run out": "expire", "runs out": "expire", "ran out": "expired", "is up": "working", "is down": "down", "was down": "down", "is back": "returned", "are back": "returned", "'s back": "returned", "no more": "no-longer", "looking for": "awaiting", "looking to": "awaiting", "waiting for": "awaiting", "waiting on": "awaiting", "saving up": "awaiting", "saving for": "awaiting", "out for": "away",  "supposed to": "supposed-to", "up to": "max", "at most": "max", "nothing but": "only", "none but": "only", "any longer": "anymore", "any more": "anymore", "not yet": "not-yet", "no more than": "max", "at least": "min",
+    "because of": "because", "out of order": "broken", "out of service": "broken", "out of stock": "sold-out", "sold out": "sold-out", "in stock": "in-stock", "made up": "made-up", "old fashioned": "old-fashioned", "full time": "full-time", "part time": "part-time", "left handed": "lefthanded", "right handed": "righthanded", "read only": "read-only", "run out": "expire", "runs out": "expire", "ran out": "expired", "is up": "working", "is down": "down", "was down": "down", "is back": "returned", "are back": "returned", "'s back": "returned", "no more": "no-longer", "looking for": "awaiting", "looking to": "awaiting", "waiting for": "awaiting", "waiting on": "awaiting", "saving up": "awaiting", "saving for": "awaiting", "out for": "away",  "supposed to": "supposed-to", "up to": "max", "at most": "max", "free of": "without", "free from": "without", "no longer than": "max", "no larger than": "max", "no bigger than": "max", "not more than": "max", "not exceed": "max", "no later than": "max", "no less than": "min", "no fewer than": "min", "not less than": "min", "or newer": "min", "or later": "min", "or higher": "min", "and up": "min", "nothing but": "only", "none but": "only", "any longer": "anymore", "any more": "anymore", "not yet": "not-yet", "no more than": "max", "at least": "min",
 }  # fmt: skip
 """Several words that do the work of one."""
 
@@ -321,7 +323,7 @@ SETTINGS: Final = {
     word: (kind, words.split()[0])
     for kind, lines in (
         ("stage", ("production prod live-system", "staging stage preprod", "development dev", "test testing", "qa", "canary", "preview", "sandbox", "local localhost")),
-        ("system", ("linux ubuntu debian fedora", "macos mac osx", "windows", "android", "ios iphone", "freebsd")),
+        ("system", ("linux ubuntu debian fedora", "macos mac osx", "windows", "android", "ios", "freebsd")),
         ("side", ("left", "right", "front", "back rear", "upper", "lower", "upstairs", "downstairs", "inner", "outer", "top", "bottom", "north northern", "south southern", "east eastern", "west western")),
         ("daypart", ("morning mornings", "afternoon afternoons", "evening evenings", "night nights", "weekday weekdays", "weekend weekends")),
         ("season", ("summer summers", "winter winters", "spring", "autumn")),

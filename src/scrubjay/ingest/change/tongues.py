@@ -69,7 +69,7 @@ def fillers(tongue: str) -> frozenset[str]:
 def _owners() -> dict[str, tuple[str, ...]]:
     owners: dict[str, list[str]] = {}
     for tongue in TONGUES:
-        listed = function_words("en") | STOP if tongue == "en" else fillers(tongue) | denials(tongue)
+        listed = function_words("en") | STOP if tongue == "en" else fillers(tongue) | denials(tongue) | changes(tongue)
         for word in listed:
             owners.setdefault(word, []).append(tongue)
     return {word: tuple(tongues) for word, tongues in owners.items()}

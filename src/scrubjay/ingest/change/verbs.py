@@ -50,6 +50,8 @@ def find_verb(pieces: list[Piece]) -> Verb:
     start = _opening(pieces)
     first = next((at for at in range(start, len(pieces)) if _parts(pieces, at)), -1)
     if first < 0:
+        first = next((at for at in range(max(start, 1), len(pieces)) if _looks_finite(pieces, at)), -1)
+    if first < 0:
         return Verb(-1, "", "")
     start = max((at + 1 for at in range(start, first) if pieces[at].low == ","), default=start) if start else 0
     low = pieces[first].low
@@ -107,6 +109,14 @@ def _finite(pieces: list[Piece], at: int) -> bool:
         follows = pieces[at + 1].low if at + 1 < len(pieces) else ""
         return at > 0 and not (follows and stem(follows, "en") in VERBS and not follows.endswith(("s", "ing", "ed")))
     return at == 0 or before in _SUBJECTS or before in PERSONS or (before.endswith("s") and not before.endswith("ss")) or before in NEGATORS or before in ("always", "please", "and", ",")
+
+
+def _looks_finite(pieces: list[Piece], at: int) -> bool:
+    """Return whether a word that is no known verb has a verb's ending where one can stand."""
+    low, before = pieces[at].low, pieces[at - 1].low
+    if not low.isalpha() or len(low) <= SHORTEST or before in _POSSESSIVE or pieces[at].raw[:1].isupper():
+        return before in _SUBJECTS and low.isalpha() and before not in ("it", "that", "which", "who")
+    return low.endswith("ed") or (low.endswith("s") and not low.endswith(("ss", "us", "is")) and at + 1 < len(pieces))
 
 
 def _main(pieces: list[Piece], first: int) -> int:

@@ -28,7 +28,7 @@ STOP: Final = (
         " quite really basically just please simply also too well and or but if then than per via ok okay yes hey hi"
         " oh um btw fyi note remember reminder know think believe guess say said generally usually typically normally"
         " currently presently still always overall mostly mainly especially essentially both all own during within"
-        " around approximately roughly exactly precisely about only even ever least most more much many lot lots bit"
+        " around approximately apiece roughly exactly precisely about only even ever least most more much many lot lots bit"
         " kind sort thing things etc get gets got getting let lets ourselves themselves himself herself one ones some"
         " right? please,? everyone everybody anyone anybody someone somebody something anything everything people set"
         " up out over off upon that's it's need has-been value equals entire whole total currently, definitely certainly"
@@ -51,7 +51,7 @@ CHANGE: Final = _set(
     " upgraded downgraded updated renamed rescheduled postponed pushed bumped raised increased lowered reduced cut"
     " became becomes become relocated transferred converted swapped adopted correction nope nowadays recently turned shifted"
     " rebranded extended shortened grew rose dropped fell went nudged promoted rewrote ported delayed brought-forward"
-    " amended revised corrected meanwhile lately since switches moves newly meant sorry oops scratch wrong reverted"
+    " amended revised corrected meanwhile lately since switches moves newly reopened resumed restored re-enabled meant sorry oops scratch wrong reverted"
     " changing anymore finally transitioned expanded shrank doubled halved tripled traded edited rebooked preponed"
 )
 """Words by which a speaker says that what follows took the place of something."""
