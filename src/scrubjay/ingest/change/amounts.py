@@ -25,6 +25,8 @@ _WEAK: Final = frozenset(("one", "un", "uno", "um", "eins", "nove", "once", "sin
 """Number words that are other words as often; only a unit behind them makes them numbers."""
 _HALVES: Final = {"half": 0.5, "quarter": 0.25}
 _FEW: Final = 4
+OPENERS: Final = frozenset((*SCALES, *_ARTICLES, *_EACH, *_HALVES, "version"))
+"""Words besides the number words that a number begins with."""
 
 
 def amount(read: list[Token], at: int, tongue: str) -> Found | None:
@@ -115,6 +117,8 @@ def _rate(read: list[Token], at: int) -> Found | None:
     if low not in _ARTICLES or unit not in RATES:
         return None
     before = read[at - 1] if at else ("", "", "")
+    if unit == "quarter" and (read[at + 2][1] if at + 2 < len(read) else "") in ("of", "past", "to"):
+        return None
     if before[1] in _LASTING and unit in UNITS:
         return _measured(read, at, at + 1, 1)
     return [Piece(RATES[unit], unit)], 2

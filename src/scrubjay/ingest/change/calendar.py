@@ -25,6 +25,9 @@ _ORDINAL_WORDS: Final = {
     for at, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1)
 }
 
+OPENERS: Final = frozenset((*_NOON, *_PARTS, *_ORDINAL_WORDS, *MONTHS, *WEEKDAYS, *PLURALS))
+"""Words that a date or a time of day begins with."""
+
 
 def spoken(read: list[Token], at: int) -> tuple[list[Piece], int] | None:
     """Return the date that begins at a token, and how many tokens it takes; None where none does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from scrubjay.ingest.change import tongues
 from scrubjay.ingest.change.days import Day
@@ -32,21 +32,25 @@ from scrubjay.text.stems import stem
 
 REMEMBERED: Final = 2_000
 """Claims kept: an old statement meets many new ones."""
+_WHERE: Final = DETERMINERS | {"in", "on", "to", "for", "from", "'s", ""}
 _ASIDE: Final = frozenset(("but", "because", "when", "while"))
 _TOWARDS: Final = frozenset(("to", "from", "by", "into", "back"))
 STOPS: Final = frozenset((".", "!", "?", ",", ";", "(", ")"))
 ORDERED: Final = frozenset(("than", "over", "before", "after", "to", "from", "into"))
 """Words whose two sides cannot change places."""
+PLACING: Final = frozenset("in on at by from to under near behind".split())
+"""Prepositions that say where, with what or by whom."""
 CURRENCIES: Final = frozenset(("usd", "eur", "gbp"))
 """Units of money, which say by themselves that something costs."""
+SMALL: Final = NEGATORS | CHANGE | ENDS | FUTURE | PLANS | ALSO | STOP | {"no-longer", "instead-of", "used-to", "not-yet", "yet", "still"}
+"""Every word that may do something other than say something."""
 DEFINITE: Final = frozenset(("the", "my", "our", "his", "her", "their", "your", "its"))
 """What stands before a thing there is one of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A content word: its level, how it was written, whether it is denied, is the opposite of its level, stands before the verb, looks
-    like a name, is said aside: why, or instead of what."""
+    like a name, is said aside: why, or instead of what, stands behind a preposition."""
 
     key: str
     raw: str
@@ -55,6 +59,7 @@ class Word:
     early: bool = False
     name: bool = False
     aside: bool = False
+    placed: bool = False
 
     @property
     def stem(self) -> str:
@@ -142,6 +147,8 @@ class _Reader:
 
     def _small(self, at: int, low: str) -> bool:
         """Read a word for what it does; return whether it was no content."""
+        if low not in SMALL:
+            return False
         if low == "no" and at == 0 and self._low(1) in (",", ".", ";", "!"):
             self.signals.add("changed")
         elif low in NEGATORS or low == "no-longer":
@@ -228,8 +235,12 @@ class _Reader:
         if self.order:
             self.sides.setdefault(self.order, key)
             self.order = ""
-        self.words.append(Word(key, raw, (self.denying ^ opposite) or self.rejecting, opposite and not self.rejecting, early, name, self.aside or self.rejecting))
+        self.words.append(Word(key, raw, (self.denying ^ opposite) or self.rejecting, opposite and not self.rejecting, early, name, self.aside or self.rejecting, self._placed(at)))
         self.denying = False
+
+    def _placed(self, at: int) -> bool:
+        before = self._low(at - 1)
+        return (self._low(at - 2) if before in DETERMINERS else before) in PLACING
 
     def _setting(self, at: int, low: str, raw: str) -> bool:
         kind = SETTINGS[low][0]
@@ -238,7 +249,7 @@ class _Reader:
         if kind == "system":
             return (raw[:1].isupper() or low != "windows") and self._low(at - 1) not in ("a", "an")
         if kind in ("way", "stage") and low in ("read", "reads", "write", "writes", "test", "local", "preview", "sandbox", "stage", "prod", "dev"):
-            return at != self.verb.at
+            return at != self.verb.at and (self._low(at - 1) in _WHERE)
         return True
 
     def _side(self, at: int) -> bool:

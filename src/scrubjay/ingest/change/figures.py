@@ -45,6 +45,8 @@ NUMERALS: Final = {
     for place, tongue in enumerate(TONGUES)
 }
 """Number words of each language."""
+_FOREIGN: Final = {word: at for tongue in TONGUES[1:] for word, at in NUMERALS[tongue].items()}
+NUMERALS |= {tongue: _FOREIGN | NUMERALS[tongue] for tongue in TONGUES[1:]}  # which of them it is, is a guess
 
 _UNITS: Final = (
     ("s", 0.001, "ms msec millisecond milliseconds millisekunden"),

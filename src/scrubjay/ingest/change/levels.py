@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from scrubjay.ingest.change import tongues
 from scrubjay.ingest.change.likeness import LIKE
-from scrubjay.ingest.change.words import IRREGULAR
+from scrubjay.ingest.change.words import IRREGULAR, PLURALS
 from scrubjay.text.folding import plain
 from scrubjay.text.stems import stem
 
@@ -32,7 +32,7 @@ def level(word: str, tongue: str) -> Level:
     if tongue != "en":
         same, opposite = tongues.opposites(tongue).get(word, (word, False))
         return Level(plain(stem(same, tongue)), opposite)
-    base = IRREGULAR.get(word, word)
+    base = IRREGULAR.get(word) or PLURALS.get(word, word)
     found = LIKE.get(word) or LIKE.get(base) or _stems().get(stem(base, "en"))
     same, opposite = found or (base, False)
     return Level(stem(same, "en"), opposite)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from scrubjay.ingest.change.days import Day
 
@@ -29,8 +30,7 @@ class Number:
     early: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A word or mark (``low`` folded, ``raw`` as written), or a number, or a date."""
 
     low: str

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from scrubjay.ingest.change.amounts import OPENERS as NUMBER_OPENERS
 from scrubjay.ingest.change.amounts import amount
+from scrubjay.ingest.change.calendar import OPENERS as DATE_OPENERS
 from scrubjay.ingest.change.calendar import spoken
 from scrubjay.ingest.change.days import Day, clock, numeric
+from scrubjay.ingest.change.figures import NUMERALS
 from scrubjay.ingest.change.piece import Piece
 from scrubjay.ingest.change.tokens import tokens
 
@@ -13,10 +18,13 @@ def pieces(text: str, tongue: str) -> tuple[list[Piece], str]:
     """Return the pieces of a statement in its language, and the text that was not read for its length."""
     read, rest = tokens(text, tongue)
     out: list[Piece] = []
+    openers = _openers(tongue)
     at = 0
     while at < len(read):
         kind, low, raw = read[at]
-        if kind == "mark":
+        if kind == "word" and low not in openers and not (low[0] == "v" and low[1:2].isdigit()):
+            out.append(Piece(low, raw))
+        elif kind == "mark":
             out.append(Piece(low))
         elif kind == "date" and (day := numeric(low)):
             out.append(Piece("", raw, day=day))
@@ -29,3 +37,9 @@ def pieces(text: str, tongue: str) -> tuple[list[Piece], str]:
             out.append(Piece(low, raw))
         at += 1
     return out, rest
+
+
+@cache
+def _openers(tongue: str) -> frozenset[str]:
+    """Return the words that a number or a date can begin with; most words are none of them."""
+    return DATE_OPENERS | NUMBER_OPENERS | frozenset(NUMERALS[tongue])

@@ -44,14 +44,18 @@ def tokens(text: str, tongue: str) -> tuple[list[Token], str]:
             return found, " ".join(plainly[match.start() :].lower().split()).rstrip(" .!?")
         kind = match.lastgroup or ""
         if kind == "word":
-            found += _english(match.group()) if tongue == "en" else _elided(match.group())
+            raw = match.group()
+            low = raw.lower()
+            if raw.isalpha() and low not in _BARE:
+                found.append(("word", low, raw))
+            else:
+                found += _english(raw, low) if tongue == "en" else _elided(raw)
         else:
             found.append((kind, match.group().lower(), match.group()))
     return (_phrased(found) if tongue == "en" else found), ""
 
 
-def _english(raw: str) -> list[Token]:
-    low = raw.lower()
+def _english(raw: str, low: str) -> list[Token]:
     if low in _BARE or low.endswith("n't"):
         return [("word", _BARE.get(low) or low[:-3], ""), ("word", "not", "")]
     for ending, whole in _ENDINGS if "'" in low else ():
@@ -68,6 +72,8 @@ def _elided(raw: str) -> list[Token]:
 
 
 def _phrased(found: list[Token]) -> list[Token]:
+    if OPENINGS.keys().isdisjoint([token[1] for token in found]):
+        return found
     out: list[Token] = []
     at = 0
     while at < len(found):

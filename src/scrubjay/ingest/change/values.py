@@ -146,11 +146,13 @@ def exclusive(d: Difference) -> bool:
     """Return whether what differs is a value of which there is but one."""
     verb = d.old.verb.key
     static = verb in STATIC and d.new.verb.key in STATIC
-    if not verb or not (static or verb == d.new.verb.key) or verb in ADDITIVE or not (d.dropped and d.added):
+    if not verb or not (static or verb == d.new.verb.key) or not (d.dropped and d.added):
         return False
     if any(word.early for word in (*d.dropped, *d.added)) and not _inverted(d):
         return False
     if "past" in d.new.signals and verb not in ONCE and verb != "be":
+        return False
+    if verb in ADDITIVE and not _placed(d):
         return False
     if len(d.added) > FEW or len(d.dropped) > FEW:
         return False
@@ -160,11 +162,17 @@ def exclusive(d: Difference) -> bool:
     return True
 
 
+def _placed(d: Difference) -> bool:
+    """Return whether only the place or the means differs, of the same done to the same."""
+    kept = any(not word.early and word.key in d.shared and word.key != d.old.verb.key for word in d.old.words)
+    return kept and d.dropped[0].placed and d.added[0].placed
+
+
 def says_less(d: Difference) -> bool:
     """Return whether the new one says nothing that the old one did not, in no other tense."""
     if d.added or d.numbers[1] or d.days[1] or d.denied or d.turned or d.old.rest != d.new.rest:
         return False
-    if d.new.settings.keys() - d.old.settings.keys():
+    if d.new.settings.keys() - d.old.settings.keys() or (d.dropped and changed(d)):
         return False
     return d.shared != frozenset() and _tenses(d) or not (d.dropped or d.numbers[0] or d.days[0]) and _tenses(d)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from scrubjay.ingest.change.levels import level
@@ -27,6 +28,7 @@ SHORTEST: Final = 4
 NOUNS: Final = frozenset(("nothing", "something", "everything", "anything", "thing", "king", "ring", "spring", "string", "morning", "evening", "during", "sibling", "ceiling"))
 OPENERS: Final = frozenset("after before when whenever while in on at for since because if as during with by once until from every due despite although though".split())
 """Words with which a statement begins that comes to its subject later."""
+_PARTING: Final = frozenset((":", "=", "->", "→", "will", "'ll"))
 _WAS: Final = frozenset(("was", "were", "did", "had"))
 _HAS: Final = frozenset(("has", "have", "had", "'ve"))
 
@@ -57,7 +59,7 @@ def find_verb(pieces: list[Piece]) -> Verb:
     low = pieces[first].low
     if low in (":", "=", "->", "→"):
         return Verb(first, "be", "", start)
-    tense = "past" if low in _WAS or low in PAST or (low.endswith("ed") and low not in BE) else ""
+    tense = "past" if low in _WAS or low in PAST or _ended(low) else ""
     if low not in BE and low not in AUXILIARY and low not in FUTURE:
         return Verb(first, level(low, "en").key, tense, start)
     main = _main(pieces, first)
@@ -79,13 +81,21 @@ def _opening(pieces: list[Piece]) -> int:
 
 def _parts(pieces: list[Piece], at: int) -> bool:
     low = pieces[at].low
-    if not low:
+    if not low or not _may_part(low):
         return False
     if low in (":", "=", "->", "→"):
         return at > 0
     if low in BE or low in ("will", "'ll") or low in AUXILIARY:
         return not (low == "'s" and not _copula(pieces, at)) and low != "may" or pieces[at].raw == "may"
     return _finite(pieces, at)
+
+
+@lru_cache(10_000)
+def _may_part(low: str) -> bool:
+    """Return whether a word is ever what parts a subject from what is said of it."""
+    if low in _PARTING or low in BE or low in AUXILIARY:
+        return True
+    return stem(IRREGULAR.get(low, low), "en") in VERBS or (low in CHANGE and low.endswith("ed"))
 
 
 def _copula(pieces: list[Piece], at: int) -> bool:
@@ -103,7 +113,7 @@ def _finite(pieces: list[Piece], at: int) -> bool:
         return False
     if low in _SUBJECTS:
         return False
-    if low in PAST or low.endswith("ed"):
+    if low in PAST or _ended(low):
         return at > 0
     if low.endswith("s") and not low.endswith("ss"):
         follows = pieces[at + 1].low if at + 1 < len(pieces) else ""
@@ -116,7 +126,7 @@ def _looks_finite(pieces: list[Piece], at: int) -> bool:
     low, before = pieces[at].low, pieces[at - 1].low
     if not low.isalpha() or len(low) <= SHORTEST or before in _POSSESSIVE or pieces[at].raw[:1].isupper():
         return before in _SUBJECTS and low.isalpha() and before not in ("it", "that", "which", "who")
-    return low.endswith("ed") or (low.endswith("s") and not low.endswith(("ss", "us", "is")) and at + 1 < len(pieces))
+    return _ended(low) or (low.endswith("s") and not low.endswith(("ss", "us", "is")) and at + 1 < len(pieces))
 
 
 def _main(pieces: list[Piece], first: int) -> int:
@@ -133,4 +143,9 @@ def _main(pieces: list[Piece], first: int) -> int:
 
 
 def _participle(low: str) -> bool:
-    return (low.endswith("ed") and len(low) > SHORTEST) or low in IRREGULAR
+    return _ended(low) or low in IRREGULAR or (low.startswith("re") and low[2:] in IRREGULAR)
+
+
+def _ended(low: str) -> bool:
+    """Return whether a word has the ending of the past: "moved", not "red" or "need"."""
+    return low.endswith("ed") and len(low) > SHORTEST and (low[-3] != "e" or low in ("agreed", "freed"))

@@ -51,7 +51,7 @@ CHANGE: Final = _set(
     " upgraded downgraded updated renamed rescheduled postponed pushed bumped raised increased lowered reduced cut"
     " became becomes become relocated transferred converted swapped adopted correction nope nowadays recently turned shifted"
     " rebranded extended shortened grew rose dropped fell went nudged promoted rewrote ported delayed brought-forward"
-    " amended revised corrected meanwhile lately since switches moves newly reopened resumed restored re-enabled meant sorry oops scratch wrong reverted"
+    " amended revised corrected meanwhile lately since switches moves newly fixed repaired resolved solved reopened resumed restored re-enabled meant sorry oops scratch wrong reverted"
     " changing anymore finally transitioned expanded shrank doubled halved tripled traded edited rebooked preponed"
 )
 """Words by which a speaker says that what follows took the place of something."""
@@ -101,6 +101,8 @@ IRREGULAR: Final = {
     )
     for form in forms.split(",")
 }  # fmt: skip
+PLURALS: Final = {"children": "child", "men": "man", "women": "woman", "feet": "foot", "teeth": "tooth", "mice": "mouse", "lives": "live", "wives": "wife", "knives": "knife"}
+"""Plurals that no stemmer knows."""
 PAST: Final = frozenset(
     "was were bought went got wrote met left made took gave had did said saw knew thought found came became began ran"
     " spoke taught sold told kept led paid drove flew ate drank built brought chose won lost held sent spent slept sang"
