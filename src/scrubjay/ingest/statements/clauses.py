@@ -45,6 +45,7 @@ _ABROAD: Final = frozenset(
     puedes puede mi eu como qual onde podes pode você minha meu""".split()
 )
 _AND_ABROAD: Final = frozenset("und aber weil denn y pero porque et mais car mas".split())
+_AFTERTHOUGHTS: Final = frozenset("should could would so".split())
 _FILLS: Final = frozenset("also then now that just please btw".split())
 _OPEN: Final = frozenset(  # after these a clause goes on
     """that which who if when what where than think because as hope guess how all but and to of for with in at on the a an any every some
@@ -124,10 +125,10 @@ def clauses(said: Words, first: int, last: int, asked: bool) -> list[Clause]:
         elif words[at] in JOINS:
             if words[at] == "since" and before[-1] != ",":
                 continue  # "for years, since I was nine"
-            if (_opens(words, at + 1, last) or (words[at] == "so" and before[-1] == ",")) and any(word in VERBAL or "'" in word or word[-2:] == "ed" for word in words[bounds[-1] : at]):
+            if (_opens(words, at + 1, last) or (words[at] == "so" and before[-1] == ",")) and _said(words, bounds[-1], at):
                 bounds.append(at)
         elif before[-1] == "," or before[-1] == ")":
-            if _opens(words, at, last) or (asked and at - bounds[-1] >= LEAST_SAID and last - at >= LEAST_ASKED):
+            if _opens(words, at, last) or words[at] in _AFTERTHOUGHTS or (asked and at - bounds[-1] >= LEAST_SAID and last - at >= LEAST_ASKED):
                 bounds.append(at)
         elif words[at] in _AND_ABROAD:
             if at - bounds[-1] >= LEAST_ASKED and words[first] in _ABROAD:
@@ -143,6 +144,13 @@ def clauses(said: Words, first: int, last: int, asked: bool) -> list[Clause]:
         parts.append(Clause(start, end, asks or final))
         asks = asks and asked
     return parts
+
+
+def _said(words: list[str], first: int, at: int) -> bool:
+    """Tell whether something is said before "and": "my brother" alone is the half of a subject."""
+    if words[at + 1] not in OWNED and at - first >= LEAST_SAID:
+        return True
+    return any(word in VERBAL or "'" in word or word[-2:] == "ed" for word in words[first:at])
 
 
 def _pictured(word: str) -> bool:

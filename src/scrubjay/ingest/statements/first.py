@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from scrubjay.ingest.statements.words import (
     ABSTAIN,
     ADVERBS,
+    AT_HAND,
     AUXILIARY,
     BE,
     CHOOSING,
@@ -69,7 +70,9 @@ _STRONG: Final = frozenset(
     shut slid stuck swept tore""".split()
 )
 """Verbs whose past has no -ed."""
+_NO_PAST: Final = frozenset("need feed speed breed bleed exceed proceed succeed seed embed shed wed bed red heed weed".split())
 _FEELS = re.compile(r"\b(?:annoying|confusing|ugly|tedious|distracting|relaxing|easier|boring|unreadable|hard to|harder|irritating|exhausting|calming|soothing|disgusting|creepy|off-putting)\b")
+_ASKED: Final = frozenset("ask try check post write share look read search see give test come".split())
 _SETTLED: Final = frozenset("to on that against not for at we i last in".split())
 _DAY = re.compile(
     r"\b(?:(?:in|on|this|next|from|by|until|of) (?:the )?(?:\d{1,2}(?:st|nd|rd|th)? )?(?:of )?(?:january|february|march|april|may|june|july|august|september|october|november|december"
@@ -117,7 +120,7 @@ class Said(NamedTuple):
 
 def points(rest: list[str]) -> bool:
     """Tell whether an object is missing or stands in the talk ("it", "the second one")."""
-    if not rest or rest[0] in POINTERS:
+    if not rest or rest[0] in POINTERS or (len(rest[0]) == 1 and rest[0] not in "ai123456789"):
         return True
     return rest[0] in ("the", "option", "version", "draft") and len(rest) > 1 and (rest[1] in DRAFTS or rest[1].isdigit())
 
@@ -206,7 +209,7 @@ def _is(said: Said) -> str | None:
         return "decided" if rest[:1] in (["with"], ["to"], ["on"]) and not points(rest[1:]) and (verb != "going" or rest[0] == "with") else None
     if verb in ONGOING or (verb == "working" and rest[:1] in (["as"], ["for"], ["at"])) or (verb in ("training", "running", "building", "paying", "teaching", "raising") and rest[:1] in (["for"], ["a"], ["my"], ["our"], ["an"])):
         return None if said.pointed else "is doing"
-    if verb in ("leaving", "quitting", "taking", "accepting") and {"job", "offer", "company", "position", "role", "team", "place"} & set(rest[:5]):
+    if verb in ("leaving", "quitting", "taking", "accepting") and {"job", "offer", "company", "position", "role", "team", "place"} & set(rest[:5]) and rest[0] != "on":
         return "took"
     if verb in ("planning", "getting", "writing", "doing", "taking"):
         lasting = _TRIP.search(said.text) or (rest and rest[-1] == "married") or rest[:1] == ["married"] or {"novel", "book", "thesis", "dissertation", "phd", "masters", "degree", "apprenticeship", "residency", "classes", "lessons", "medication"} & set(rest[:5])
@@ -244,7 +247,7 @@ def _has_done(said: Said) -> str | None:
     if verb == "become" and said.rest[:1] in (["a"], ["an"], ["the"], ["vegan"], ["vegetarian"]):
         return "did"
     if verb in CHOSE:
-        return None if said.pointed else "decided"
+        return None if said.pointed or said.rest[0] == "up" else "decided"
     if verb in LIFE:
         return None if said.pointed or (verb in ("started", "worked") and not _SPAN.search(said.whole)) else "did"
     if verb in LIKE | {"wanted", "known", "owned", "used", "played", "taught", "run", "kept", "lived", "worked", "had", "been"} or "always" in said.manner:
@@ -277,14 +280,16 @@ def _does(said: Said) -> str | None:
             return None
         soon = rest[:1] == ["to"] and len(rest) > 1 and rest[1] in SOON and not manner & HABITUAL
         return None if said.pointed or soon or (verb in ("stand", "bear") and "not" not in manner and said.aux not in ("can't", "cannot")) else "likes"
-    if verb == "ruled" and rest[:1] == ["out"] or (verb == "voted" and rest[:1] in (["for"], ["to"], ["against"])) or (verb == "ended" and rest[:1] == ["up"]):
+    if verb == "ruled" and rest[:1] == ["out"] or (verb == "voted" and rest[:1] in (["for"], ["to"], ["against"])) or (verb == "ended" and rest[:1] == ["up"] and rest[1:2] and rest[1] in ("buying", "choosing", "going", "using", "picking", "moving", "adopting", "with")):
         return "decided"
     if verb == "said" and rest[:1] in (["yes"], ["no"]) and rest[1:2] == ["to"]:
         return "decided"
+    if verb == "picked" and rest[:1] == ["up"]:
+        return _did(said)
     if verb in CHOSE:
         if rest[:1] == ["that"] and len(rest) > LEAST_AGREED:
             return "decided"
-        return None if said.pointed or (verb == "decided" and rest[0] not in _SETTLED) else "decided"
+        return None if said.pointed or (verb == "decided" and (rest[0] not in _SETTLED or (rest[0] == "to" and rest[1:2] and rest[1] in _ASKED))) else "decided"
     if verb in ("took", "accepted", "declined") and {"offer", "job", "role", "position", "promotion", "place"} & set(rest[:4]):
         return "took"
     if verb in ("drink", "smoke", "drive", "swim", "fly", "cook", "eat") and "not" in manner | {"not" if m in ("don't", "dont") else m for m in manner} and (not rest or rest[:2] in (["anything", "with"], ["anything", "containing"])):
@@ -308,7 +313,7 @@ def _does(said: Said) -> str | None:
         return "used to" if rest[:1] == ["to"] and len(rest) > 2 else ("likes" if verb == "tend" else _did(said))
     if verb == "want" and {"not", "don't", "dont"} & manner and not said.pointed and rest[0] not in ("to", "the", "you", "a", "an") and {"unless", "ever", "any", "anymore"} & set(rest):
         return "likes"
-    if said.team and verb in ("drop", "keep", "stay", "stick", "ditch", "adopt", "retire", "skip", "switch") and not said.pointed and not said.aux and rest[0] not in ("getting", "seeing", "having", "running", "failing", "an", "a"):
+    if said.team and verb in ("drop", "keep", "stay", "stick", "ditch", "adopt", "retire", "skip", "switch") and not said.pointed and not said.aux and rest[0] not in ("getting", "seeing", "having", "running", "failing", "an", "a") and rest[0][-3:] != "ing":
         return "decided"
     if verb == "want" and _STYLED.search(said.text) and rest[:1] and rest[0] not in ("to", "the", "a", "an", "my", "you", "our") and not said.pointed:
         return "likes"
@@ -324,6 +329,8 @@ def _does(said: Said) -> str | None:
         return None if verb in ("want", "need", "know", "see", "think") or said.pointed else "does not"
     if verb == "find" and _FEELS.search(said.text) and not said.pointed:
         return "likes"
+    if said.team and verb == "use" and not (AT_HAND | MOMENT | {"model", "method", "technique", "data"}).isdisjoint(rest[:4]):
+        return None
     if verb in LIVE or (said.team and verb in TEAMWORK):
         return None if said.pointed or rest[0] in ("to", "some", "another", "next") and verb in ("work", "play", "open", "close", "run", "write") and rest[1:2] != ["call"] else "does"
     if not said.pointed and (verb not in FLEETING or verb in HABIT) and not _past(verb):
@@ -333,7 +340,7 @@ def _does(said: Said) -> str | None:
 
 
 def _past(verb: str) -> bool:
-    return verb[-2:] == "ed" or verb in _STRONG or verb in DATED or verb in TALKED
+    return (verb[-2:] == "ed" and verb not in _NO_PAST) or verb in _STRONG or verb in DATED or verb in TALKED
 
 
 def _has(said: Said) -> str | None:
@@ -341,6 +348,10 @@ def _has(said: Said) -> str | None:
     if not rest:
         return None
     noun = next((number for number, word in enumerate(rest) if word in _PREPOSITIONS and number), len(rest))
+    if not AT_HAND.isdisjoint(rest[: min(noun, 5)]) and not _EVERY.search(said.whole):
+        return None
+    if _EVERY.search(said.whole) and not said.pointed and said.verb == "have" and MOMENT.isdisjoint(rest):
+        return "has"
     if not MOMENT.isdisjoint(rest[: min(noun, 5)]) or said.verb == "had" and _TREATED.isdisjoint(rest):
         return None
     if said.verb == "got":
@@ -354,7 +365,7 @@ def _has(said: Said) -> str | None:
 
 def _did(said: Said) -> str | None:
     verb = said.verb
-    if said.aux or said.pointed and verb not in ("retired", "graduated", "divorced"):
+    if said.aux or (said.pointed and verb not in ("retired", "graduated", "divorced")) or not MOMENT.isdisjoint(said.rest[:4]):
         return None
     if verb in LIFE and (verb not in ("started", "worked", "won", "signed", "landed") or said.rest[0] not in ("to", "getting", "seeing", "feeling", "noticing", "on", "with") and said.rest[0][-3:] != "ing" or _WHEN.search(said.whole)):
         return "did"

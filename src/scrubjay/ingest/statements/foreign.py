@@ -29,7 +29,7 @@ _FACT = re.compile(
     r"|haben? (?:seit .{2,30})?(?:zwei|drei|vier|einen? (?:hund|katze|sohn|tochter|bruder|schwester|allergie|garten)|diabetes|asthma|zöliakie|.{2,40} gekauft)|nutzen |benutzen |verwenden )"
     rf"|(?:mein|unser)e? (?:\w+ )?(?:{_KIN_DE}) (?:\w+ )?(?:heißt|wohnt|lebt|arbeitet|ist (?!krank|müde|sauer|weg)|hat |heißen|wohnen|leben|studiert|spricht)"
     r"|(?:mein|unser)e? (?:\w+ )?\w+ (?:heißt|läuft (?:auf|unter|in)|liegt (?:auf|in|unter)|ist (?:am|auf port|im|in der|unter) )"
-    r"|j'habite|j'étudie|je (?:vis|travaille (?:comme|chez|à|dans|en|pour)|suis (?:allergique|végétarienne?|végane?|\d|enceinte|mariée?|divorcée?|diabétique|intolérante?|gauch\w+|n[ée]e? |infirmi\w+|prof\w*|étudiante?|développeu\w+|médecin|ingénieure?|retraitée?)|m'appelle|parle|ne (?:mange|bois) (?:pas|jamais)|n'ai pas de)"
+    r"|j'habite|j'étudie|je (?:vis|travaille (?:comme|chez|à|dans|en|pour)|suis (?:allergique|végétarien(?:ne)?|végane?|en \w+ année|en (?:licence|master|terminale|première)|\d|enceinte|mariée?|divorcée?|diabétique|intolérante?|gauch\w+|n[ée]e? |infirmi\w+|prof\w*|étudiante?|développeu\w+|médecin|ingénieure?|retraitée?)|m'appelle|parle|ne (?:mange|bois) (?:pas|jamais)|n'ai pas de)"
     r"|(?:j'ai|nous avons|on a) (?:deux|trois|quatre|une? (?:fils|fille|chien|chat|frère|sœur|allergie)|\d+ ans|acheté|déménagé|du diabète)|nous (?:utilisons|habitons|vivons|sommes une)|on utilise"
     rf"|(?:mon|ma|mes|notre|nos) (?:\w+ )?(?:{_KIN_FR}) (?:\S+ )?(?:s'appelle|habite|vit|travaille|est (?!malade|fatigué)|a (?:\d|une? |deux)|ont |parle|étudie|déteste|adore)"
     r"|(?:mon|ma|notre) \w+ (?:s'appelle|tourne sur|est (?:le \d|sur le port|au|à))"

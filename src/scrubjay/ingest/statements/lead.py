@@ -19,7 +19,7 @@ _ALONE: Final = frozenset(
 _PHRASES: Final = tuple(
     tuple(phrase.split())
     for phrase in (
-        "by the way", "mind you", "one thing", "two things", "as it happens", "in my case", "on my side", "it turns out", "at my age", "for context", "for some context", "for reference", "for background", "for the record", "for your information",
+        "by the way", "the thing you need to know is that", "what you need to know is that", "the important thing is that", "the important bit is that", "you need to know that", "you should know that", "the point is that", "mind you", "one thing", "two things", "as it happens", "in my case", "on my side", "it turns out", "at my age", "for context", "for some context", "for reference", "for background", "for the record", "for your information",
         "just so you know", "so you know", "to be clear", "to be honest", "to be fair", "please note that", "please note", "note that",
         "please remember that", "please remember", "remember that", "remember", "please keep in mind that", "keep in mind that",
         "keep in mind", "bear in mind that", "be aware that", "note to self", "heads up", "i should mention that", "i should mention",

@@ -18,15 +18,18 @@ from scrubjay.ingest.statements.lead import lead
 from scrubjay.ingest.statements.prose import prose
 from scrubjay.ingest.statements.rules import KINDS, OUTLIVE, lasting
 from scrubjay.ingest.statements.veto import doubted, earnest, passing, told, unreal, unsaid
-from scrubjay.ingest.statements.words import FIRST
+from scrubjay.ingest.statements.words import FIRST, JOINS
 from scrubjay.ingest.statements.wishes import noted, righted, steps, wish
 
 LEAST: Final = 8
 """Characters of the shortest statement: "I'm vegan"."""
+LEAST_WORDS: Final = 2
+"""Words that stay when a leading "and" is left out."""
 MOST: Final = 400
 """Characters of the longest: nobody says one thing at such length."""
 _SPACE = re.compile(r"\s+")
 _STEPPING: Final = frozenset("to always never make before after when whenever every once each if by must have remember don't sure way".split())
+_STATED: Final = frozenset(("as is done", "there is", "feels"))
 _RIGHTING: Final = frozenset(
     "no nope nah wrong incorrect correction actually sorry wait not meant said mistake bad misunderstood correct hold".split()
 )
@@ -84,9 +87,7 @@ def _of_sentence(text: str, said: Words, first: int, last: int, asked: bool) -> 
     whole = Clause(first, parts[-1].last, False)
     words = said.words[first : whole.last]
     start, end = said.starts[first], said.ends[whole.last - 1]
-    if unreal(said.text, start, end, words):
-        return
-    if not told(said.text, start, end, words):
+    if not told(said.text, start, end, words) and not unreal(said.text, start, end, words):
         for at in (first, *(clause.first for clause in parts if clause.first > first and said.raw[clause.first - 1][-1] in ":;")):
             rule = _of_whole(said, Clause(at, whole.last, False), said.words[at : whole.last])
             if rule:
@@ -98,7 +99,9 @@ def _of_sentence(text: str, said: Words, first: int, last: int, asked: bool) -> 
         start, end = said.starts[clause.first], said.ends[clause.last - 1]
         if told(said.text, start, end, bag):
             return
-        supposed = supposed or "if" in bag or "unless" in bag
+        supposed = supposed or "if" in bag or "unless" in bag[:3]
+        if unreal(said.text, start, end, said.words[clause.first : clause.last + 1]):
+            continue
         rule = "noted" if settled else _of_clause(text, said, clause, bag, supposed)
         settled = noted(said.text, start, said.starts[clause.last - 1] + len(bag[-1]))
         if rule and not settled:
@@ -136,7 +139,7 @@ def _of_clause(text: str, said: Words, clause: Clause, bag: list[str], supposed:
     if not _WISHING.isdisjoint(bag) or True:
         for first in dict.fromkeys((at, clause.first)):
             rule = wish(said.text, said.starts[first], end, said.words[first : clause.last])
-            if rule:
+            if rule and not (supposed and rule in _STATED):
                 return rule
     if supposed or doubted(said.text, start, end, bag):
         return None
@@ -147,6 +150,8 @@ def _of_clause(text: str, said: Words, clause: Clause, bag: list[str], supposed:
 def _made(text: str, said: Words, clause: Clause, rule: str) -> Iterator[Statement]:
     first, last = clause.first, clause.last
     while first < last and not said.words[first][0].isalnum() and said.words[first] in "-;()--*&+...":
+        first += 1
+    while first + LEAST_WORDS < last and said.words[first] in JOINS:
         first += 1
     while last > first and not any(char.isalnum() for char in said.raw[last - 1]):
         last -= 1

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from scrubjay.ingest.statements.first import points
-from scrubjay.ingest.statements.words import ABSTAIN, ADVERBS, BARE_WORLD, BE, BODIES, DATED, KIN, MOMENT, NEGATIVE, OWNED, OWN_THINGS, PASSING, PETS, PLURAL, ROLES, STATES, WELL_KNOWN, WORLD
+from scrubjay.ingest.statements.words import ABSTAIN, ADVERBS, AT_HAND, BARE_WORLD, BE, BODIES, DATED, KIN, MOMENT, NEGATIVE, OWNED, OWN_THINGS, PASSING, PETS, PLURAL, ROLES, STATES, WELL_KNOWN, WORLD
 
 NAME: Final = 8
 """Words within which what is spoken of is named."""
@@ -24,15 +24,17 @@ _FACTS: Final = re.compile(
     r"(?:(?:was|were) (?:founded|built|started|established|opened|bought) (?:in|by)|(?:is|are) (?:now |always |actually |only |still |currently |both |all )*(?:on (?:port|an? |the \w+ (?:box|server|host|node|machine|floor|shelf|network|cluster)|\w+\.|[\w-]+$)"
     r"|at (?!least|most|all|risk|fault|the moment)|in (?:\S*[/.~]|the \w+ (?:repo|folder|bucket|branch|vault|channel|drawer)|aws|gcp|azure|eu-|us-|\w+/)|called|named|hosted|deployed|written in|stored|kept (?:in|for|on|at)|owned by"
     r"|maintained by|backed up|due (?:on|by|in)|behind (?:a |the )|pinned (?:to|at)|protected|mirrored|:?\d{2,5}\b|from \w+ to)|lives? (?:in|at|on|under|behind)|runs? (?:on|at|every|in|as|behind|under|nightly|weekly|daily)"
-    r"|listens? on|sits? (?:behind|in|on)|deploys? (?:to|from|with|on|every)|points? (?:to|at)|goes (?:live|out)|go out|ships (?:on|every)|expires? (?:on|in)|talks to|starts (?:on|at)|closes (?:on|at)|opens (?:on|at)"
+    r"|listens? on|sits? (?:behind|in|on)|deploys? (?:to|from|with|on|every)|points? (?:to|at)|goes? (?:live|out|to|into|via|through) |ships (?:on|every)|expires? (?:on|in)|talks to|starts (?:on|at)|closes (?:on|at)|opens (?:on|at)"
     r"|(?:uses?|targets?|requires?|supports?|follows?) (?!it|this|that|the same|too|a lot|up\b|more|less|\d+ ?%)\w)"
 )
 
 
 _ENDED: Final = frozenset("changed lapsed expired closed flooded merged retired renamed switched migrated burned burnt moved".split())
+_TELLING: Final = frozenset("reckons figures feels asked wants think says said told thinks claims insists complains".split())
 _FAILING: Final = frozenset("starts turns comes must contains gets can't won't cannot doesn't don't consists makes takes looks shows".split())
 """What things do when they fail, or texts when they are spoken of; what is somebody's own may do it for years."""
 _SINCE: Final = re.compile(r".*\b(?:since|for (?:\w+ )?(?:years|months|decades)|ever since)\b")
+_IDENTIFIER: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[\w./:-]+")
 _SPECIFIC: Final = re.compile(r".*(?:\d|`|\w[/_.]\w)")
 _APPRAISALS: Final = frozenset("so too very really pretty quite bit great good bad nice not".split())
 
@@ -100,13 +102,14 @@ def _is_verb(words: list[str], at: int, last: int, far: int) -> bool:
 
 
 def _world(noun: list[str], verb: str, rest: list[str], text: str, named: bool) -> str | None:
-    if WORLD.isdisjoint(noun) and MOMENT.isdisjoint(noun) and (named or _SPECIFIC.match(text)) and rest and _FACTS.match(text):
-        return "world"
+    if WORLD.isdisjoint(noun) and MOMENT.isdisjoint(noun) and (named or _SPECIFIC.match(text)) and rest and AT_HAND.isdisjoint(noun) and len(noun) <= 3:
+        if (_FACTS.match(text) and not rest[0][0].isdigit()) or (verb == "is" and len(rest) == 1 and _IDENTIFIER.fullmatch(rest[0])):
+            return "world"
     if WORLD.isdisjoint(noun) or not MOMENT.isdisjoint(noun) or not rest or len(noun) >= NAME - 2:
         return None
     if _FACTS.match(text):
         return "world"
-    if verb not in ("is", "are", "has", "have", "uses", "runs", "lives", "costs", "takes", "starts", "closes", "opens", "ends", "stops", "need", "needs", "goes") or rest[0] in PASSING | _APPRAISALS - {"a"}:
+    if verb not in ("is", "are", "has", "have", "uses", "runs", "lives", "costs", "takes", "starts", "closes", "opens", "ends", "stops", "need", "needs", "goes", "moves", "changes") or rest[0] in PASSING | _APPRAISALS - {"a"}:
         return None
     return "world" if named or _SPECIFIC.match(text) else None
 
@@ -127,11 +130,11 @@ def _mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
     if (verb in BE or verb in _HAD) and MOMENT.isdisjoint(noun) and _SINCE.match(text):
         return "possession"
     passes = verb in BE and rest[0] in PASSING
-    if not KIN.isdisjoint(noun) and noun[-1] not in MOMENT:
+    if not KIN.isdisjoint(noun) and noun[-1] not in MOMENT and _TELLING.isdisjoint(noun):
         if (verb in DATED or verb in ("left", "turned", "came", "emigrated", "fought", "served")) and re.search(r"\b(?:1[89]|20)\d\d\b|\b(?:ago|last year)\b", text):
             return "kin"
         return None if passes or verb in ("needs", "called", "had", "wanted", "asked") or (verb[-2:] == "ed" and verb not in STATES) else "kin"
-    if not MOMENT.isdisjoint(noun) or passes:
+    if not MOMENT.isdisjoint(noun) or not AT_HAND.isdisjoint(noun) or passes or not _TELLING.isdisjoint(noun):
         return None
     if verb in _ENDED and (rest[0] in ("to", "in", "on", "last", "and", "from") or verb in ("lapsed", "expired")):
         return "name"

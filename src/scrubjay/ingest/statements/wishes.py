@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from scrubjay.ingest.statements.first import points
-from scrubjay.ingest.statements.words import PASSING
+from scrubjay.ingest.statements.words import AT_HAND, MOMENT, PASSING
 
 _DO: Final = (
     "run|use|call|execute|type|press|set|edit|push|open|go|make|add|create|copy|click|start|stop|restart|install|pull|merge|tag|ssh|log|ask|put|send|check|build"
@@ -39,7 +39,7 @@ _TO = re.compile(
 _ORDER = re.compile(r"(?:please |you (?:should|must|have to|need to) |we |i )*(?:always|never|don't ever|make sure (?:to|you|we|that)|remember to|be sure to|don't forget to|must|have to) (?!worry).*\b(?:before|after|when(?:ever)?|until|once|every time|each time|without|if|unless)\b \S+ \S")
 _IN_ORDER = re.compile(
     rf"(?:when|if) the .{{3,60}}[ ,](?:always |first |just |then )?(?:ring|phone|call|text|tell|{_DO}) \S|(?:deploys?|deploying|deployments?|releases?|releasing|backups?|restores?|rollbacks?|onboarding|closing up|opening up): (?:{_DO}|check|tag) .*,"
-    rf"|you (?:need to|have to|must) .{{5,80}} before |when(?:ever)? you \w+, (?:please |always |just )*(?:avoid|skip|stick|never|don't|include|keep|prefer|show|explain|cite|{_DO})\b|when(?:ever)? you (?!(?:are|have|'re|'ve) )(?!get |see |can )\w+ .{{3,80}}, (?:please |also |always |do |just )*(?:{_DO})\b|(?:before|after|when(?:ever)?|every time|once|each time|if) .{{3,90}}?[ ,](?:you (?:must|have to|need to|always)|we (?:always|never|must|have to|need to|run|first|then)|i (?:always|first)|always|never|make sure|don't forget|remember to|first (?:{_DO})"
+    rf"|you (?:need to|have to|must) .{{5,80}} before |when(?:ever)? you \w+, (?:please |always |just )*(?:avoid|skip|stick|never|don't|include|keep|prefer|show|explain|cite|{_DO})\b|when(?:ever)? you (?!(?:are|have|'re|'ve) )(?!get |see |can )\w+ .{{3,80}}, (?:please |also |always |do |just )*(?:{_DO})\b|(?:before|after|when(?:ever)?|every time|once|each time|if) (?!that|this|it\b|these|those|then).{{3,90}}?[ ,](?:you (?:must|have to|need to|always)|we (?:always|never|must|have to|need to|run|first|then)|i (?:always|first)|always|never|make sure|don't forget|remember to|first (?:{_DO})"
     r"|run|restart|rerun|regenerate|bump|purge|rebuild|reload|flush|tag|ssh|drain|rotate|back up|dump|migrate|unplug|lock|clear|wipe|sync) \S"
 )
 _BY = re.compile(
@@ -56,10 +56,10 @@ _STATED = re.compile(
 )
 _NOT = re.compile(
     r"(?!if |what |who |how |why |when |where |to |please |use |make |write |i (?:want|need|would|asked|just|tried|meant)|this is|there )[^,;:]{2,60}?(?:'s|'re|'m| is| are| was| uses?| starts?| lives?| leaves?| runs?"
-    r"| has| have| takes?| goes| costs?| goe?s?| close[sd]?| opens?| works?| belongs?| expires?| arrives?| departs?| sits?| points?| reads?| moved| left| begins?| ends?| needs?| should be| must be) [^,;:]{1,60}(?:, ?| and |; ?| - )not (?!only|just|sure|really|even|because|so|very|too|that|a (?:fan|problem|big)|yet|necessarily|always|at all|to\b)(?:the |an? |in |at |on |from |per )?[\w$€£'/.:-]+"
+    r"| has| have| takes?| goes| costs?| goe?s?| close[sd]?| opens?| works?| belongs?| expires?| arrives?| departs?| sits?| points?| reads?| moved| left| begins?| ends?| needs?| should be| must be) [^,;:]{1,60}(?:, ?| and |; ?| - )not (?!\w+er\b|that\b|this\b|mean|funny|boring|more|less|only|just|sure|really|even|because|so|very|too|that|a (?:fan|problem|big)|yet|necessarily|always|at all|to\b)(?:the |an? |in |at |on |from |per )?[\w$€£'/.:-]+"
     r"(?: [\w'/.:-]+){0,5}[.!)\" ]*$"
 )
-_NOT_BUT = re.compile(r"(?:it's |it is |that's |i'm |we're |he's |she's |they're |i am |we are )?not (?:the |an? |in |on |at |from )?[\w'$€/.:-]+(?: [\w'-]+){0,3}[,;-] ?(?:but |it's |it is |i'm |we're |he's |she's |they're |the |an? |in |on |at )*[\w'$€/.:-]+(?: [\w'-]+){0,4}[.!]*$")
+_NOT_BUT = re.compile(r"(?:it's |it is |that's |i'm |we're |he's |she's |they're |i am |we are )?not (?!that|this|these|those|the (?:first|second|one|other)|what|here|yet|sure|so|only|even|just|\w+er\b)(?:the |an? |in |on |at |from )?[\w'$€/.:-]+(?: [\w'-]+){0,3}[,;-] ?(?:but |it's |it is |i'm |we're |he's |she's |they're |the |an? |in |on |at )*[\w'$€/.:-]+(?: [\w'-]+){0,4}[.!]*$")
 _MEANT = re.compile(
     r"(?:sorry|oops|wait|no|oh|argh|ugh|er|hm)?[,.! ]*(?:i meant (?!to\b|that\b|the (?:first|second|last|other)|for you|what|it|this)\S+(?: \S+){0,5}[.!]*$|(?:it's|it is|that's|my name is|spelled) [\w'-]+(?: [\w'-]+)? with (?:an?|two|one|no|double) )"
 )
@@ -91,7 +91,7 @@ _SCHEDULE = (
     r"(?:every|before|after|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|on the (?:\d|first|last)|only|twice|once|daily|weekly|monthly|nightly|by the|at (?:\d|noon|midnight|closing|opening))"
 )
 _DONE = re.compile(
-    rf"(?!i |we |it |you |he |she |they |that |this |there |what |if )(?:[\w'`/&-]+ ){{1,6}}?(?:gets?|is|are|must be|has to be|have to be|needs? to be) (?:always |only )?(?:\w+(?:ed|en|wn)|done|sent|kept|put|cut|built|paid|run|made|held|set|swept|fed|bought|sold|lent) (?:[\w'`/&-]+ ){{0,5}}?{_SCHEDULE}\b"
+    rf"(?!.*\b(?:who|which)\b)(?!i |we |it |you |he |she |they |that |this |there |what |if )(?:[\w'`/&-]+ ){{1,6}}?(?:gets?|is|are|must be|has to be|have to be|needs? to be) (?:always |only )?(?!open|even|often|seven|ten\b|need|red\b)(?:\w+(?:ed|en|wn)|done|sent|kept|put|cut|built|paid|run|made|held|set|swept|fed|bought|sold|lent) (?:[\w'`/&-]+ ){{0,5}}?{_SCHEDULE}\b"
     r"|(?:everything|every \w+|all (?:the )?\w+|money|cash|payments?|deliveries|orders|receipts|invoices|bugs?|tickets?|requests?|changes?|prs?|keys?|bins?|waste|post|mail) (?:always )?(?:goes|go) (?:in|into|to|through|on|onto|under|via|by|out|straight)\b \S"
     r"|(?!everything must|all must)(?:every|each|any|anything|nobody|no one|nothing|everyone|whoever|only) (?:[\w'`/&-]+ ){1,6}?(?:needs?|has to|have to|must|requires?|goes|gets (?!an? (?:error|\d)|stuck|slow|the same)|(?:is|are) (?:not )?(?:allowed|permitted)|may (?:only|not))\b \S"
     r"|(?!i |we |it |you |he |she |they |this |that )(?:[\w'-]+ ){1,4}(?:goes?|comes?|leaves?|opens?|closes?|starts?|ends?|meets?|happens?|ships?) (?:up |out |in |down |back )?(?:on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|every )"
@@ -119,7 +119,7 @@ def wish(text: str, start: int, end: int, words: list[str]) -> str | None:
         return "there is"
     if _NO.match(text, start, end):
         return "no such"
-    if _DONE.match(text, start, end):
+    if _DONE.match(text, start, end) and (MOMENT | AT_HAND).isdisjoint(words[:4]):
         return "as is done"
     if _CALL.match(text, start, end):
         return "call me"

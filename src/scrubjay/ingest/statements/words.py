@@ -50,7 +50,7 @@ MOMENT: Final = _set(
     traceback stacktrace input text paragraph sentence goal aim intention intent plan plans thought thoughts opinion take bet turn mind
     brain head hypothesis theory attempt approach solution favour favor chance hurry rush lot look character protagonist hero heroine
     villain narrator dream nightmare stuff thing one ones exception failure warning crash regex formula loop class method variable
-    program problem tears luck way heart clue symptom code-review total sum speech need choice reason conversation argument fight cold nap"""
+    program problem tears luck way heart clue chat conversation thread symptom code-review total sum speech need choice reason conversation argument fight cold nap"""
 )
 """What somebody has or is only while the talk lasts: questions, faults, moods, what is worked on."""
 
@@ -63,7 +63,7 @@ PASSING: Final = _set(
     crashing crashed throwing returning acting behaving hanging slow fast stopped missing empty red green dead asleep sleeping awake crying
     coming arriving talking telling saying nice cute amazing awesome terrible awful horrible perfect due true false clear unclear complete
     finished cooking making doing what how why that this it simple easy hard difficult possible impossible free available open closed next
-    being too so correct funny weird strange annoying beautiful gone quiet loud not-working to like"""
+    frozen loading being too so correct funny weird strange annoying beautiful gone quiet loud not-working to like"""
 )
 """Predicates that will not hold in a month, or that only appraise."""
 
@@ -74,7 +74,7 @@ POINTERS: Final = _set(
 DRAFTS: Final = _set(
     """way idea sound look looks first second third last latest new old previous other result results version draft option options answer
     reply tone style suggestion suggestions design plan one ones part example examples title name names image picture logo intro ending
-    output change changes format concept fact original shorter longer revised updated number variant approach direction"""
+    output change changes format concept fact original shorter longer revised updated number variant approach direction wrong one same"""
 )
 """After "the": parts of what was just made."""
 
@@ -147,7 +147,7 @@ STATES: Final = _set(
     departs takes costs sits speaks sells makes closes opens consists must studies study teaches plays owns drives eats goes attends turns
     turned moved bought died passed graduated graduates retired retires married joined got grew became collects suffers sings sleeps
     celebrates keeps comes visits adopted finished quit opened named talks listens points ships deploys includes covers serves weighs measures
-    accepts allows forbids requires means belongs handles lasts holds lies stands grows meets pays remains stays isn't aren't doesn't don't can't won't cannot called contains needs"""
+    accepts allows forbids requires means belongs handles lasts holds lies stands stops moves changes becomes grows meets pays remains stays isn't aren't doesn't don't can't won't cannot called contains needs"""
 )
 """Verbs that end the naming of a thing and begin what is said of it."""
 VERBAL: Final = STATES | AUXILIARY | LIKE | LIVE | HABIT | DATED | CHOSE | _set("need want think know went says said just always never also feel")
@@ -162,8 +162,8 @@ WORLD: Final = _set(
     choir band club allotment bakery oven stall tractor spectrometer microscope dataset corpus grant paper supervisor client clients customer
     customers budget deposit flight hotel venue ceremony reception studio workshop factory line plant farm barn field fields stable loft cellar
     landlord tenant tenants insurance pension account accounts bank membership season term semester league tournament fixture trial study
-    cohort survey sample instrument telescope mill lathe kiln loom press monolith backlog sprint roadmap stack mobile web site framework
-    editor linter formatter test-suite suite data table tables model models handbook policy fridge freezer car's dog cat kids baby"""
+    cohort survey instrument telescope mill lathe kiln loom press monolith backlog sprint roadmap stack mobile web site framework
+    editor linter formatter handbook policy fridge freezer car's dog cat kids baby"""
 )
 """Things of somebody's life and work that are spoken of as known: what is said of them is no general knowledge."""
 BARE_WORLD: Final = _set("everything prod production staging ci deploys releases backups invoices main master payroll nursery orders deliveries tables columns")
@@ -198,7 +198,7 @@ TALKED: Final = _set(
     """asked said told thought knew needed wanted tried looked checked noticed realized realised found heard wondered felt meant hoped forgot
     remembered mentioned googled searched tested ran fixed pushed committed debugged restarted changed updated added removed deleted compiled
     rebooted pasted copied typed wrote posted uploaded attached read saw seen understood expected assumed guessed figured seemed had got gotten
-    been done was were followed used clicked opened closed set put deployed kept left liked loved hated agreed planned decided believed waited
+    been done was were followed used clicked opened closed set put deployed kept left liked loved hated agreed talked planned decided believed waited
     struggled received attempted considered discussed learned noted called experienced provided included selected shared given
     increased decreased changed defined implemented created made"""
 )
@@ -211,3 +211,10 @@ PLURAL: Final = _set(
 """Verbs of plural things, which may be nouns too: never the first word after "my"."""
 PETS: Final = _set("cat dog kids twins baby boys girls puppy children horse hens cats dogs toddler")
 BODIES: Final = _set("group band club class crew board team committee council family company management parents trustees landlord school legal marketing finance hr procurement union")
+
+AT_HAND: Final = _set(
+    """list spreadsheet file csv pdf document docx dataset array dataframe component minutes minute hours hour deadline photo picture screenshot image table
+    column row page button form event callback user request handler hook element div field string number value set pair vector matrix graph node
+    tree stack pointer thread process job sample subset formula equation matrix sequence series map folder link url photo video clip slide slides"""
+)
+"""What a turn brings along or works on: to have one is no fact about its writer."""
