@@ -204,3 +204,16 @@ def test_a_plain_name_is_looked_for_as_its_level_text_has_it(name):
 @given(TEXT)
 def test_a_level_text_keeps_every_character_in_its_place(text):
     assert len(level(text)) == len(text)
+
+
+def test_code_that_is_an_everyday_word_is_meant_in_backticks_only():
+    assert found("a match is not `match`, nor `matches`", "match", kind="code") == ["match"]
+    assert found("if let it be, else `if let`", "if let", kind="code") == ["if let"]
+    assert found("they match", "match", kind="code") == []
+
+
+def test_a_generic_page_is_meant_by_a_link_or_a_tag_that_is_it_whole():
+    for text in ("[[notes]]", "[Notes](a.md)", "#notes", "[[notes|mine]]", "notes"):
+        assert len(found(text, "notes", kind="page")) == 1
+    for text in ("[[notes of May]]", "[notes of it](a.md)", "#notes-channel", "my notes"):
+        assert found(text, "notes", kind="page") == []

@@ -56,6 +56,8 @@ def test_case_must_stand_where_folding_would_make_another_word():
     assert care("Option", "code") == "written"
     assert care("Slack", "name") == "capital"
     assert care("notes", "tag") == "marked"
+    assert care("match", "code") == care("if let", "code") == "coded"
+    assert care("json_each", "code") == care("unwrap", "code") == "any"
     assert care("Docker") == care("HashMap", "code") == care("slack", "name") == "any"
 
 

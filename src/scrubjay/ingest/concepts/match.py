@@ -25,6 +25,11 @@ _CAPITAL: Final = ""
 _MARKED: Final = "["
 """Stands for every spelling in a link or a tag."""
 
+_CODED: Final = "`"
+"""Stands for every spelling that is all there is between backticks."""
+
+_AT: Final = {"capital": _CAPITAL, "coded": _CODED, "marked": _MARKED}
+
 _MARKUP: Final = " \t-*+>#_\"'([|"
 """What may stand between the end of a sentence or a line and a word that then opens one."""
 
@@ -92,7 +97,7 @@ def claims(concepts: Iterable[Concept]) -> Claims:
         if key:
             how = care(spelling, concept.kind)
             table = loose if how == "any" else written.setdefault(key, {})
-            at = {"any": key, "capital": _CAPITAL, "marked": _MARKED, "written": spelling}[how]
+            at = key if how == "any" else _AT.get(how, spelling)
             owner = table.setdefault(at, concept.id)
             if owner != concept.id:
                 clashes.setdefault((spelling, owner), set()).add(concept.id)
@@ -177,6 +182,8 @@ def _inflect(loose: dict[str, str], written: dict[str, dict[str, str]]) -> None:
             cut, end = change
             table = written.setdefault(f"{key[: -1 - cut]}{end} ", {})
             for spelling, concept in spellings.items():
+                if spelling == _CODED:
+                    continue
                 kept = spelling in (_CAPITAL, _MARKED)
                 table.setdefault(spelling if kept else spelling[: len(spelling) - cut] + end, concept)
 
@@ -192,6 +199,8 @@ def _meant(written: dict[str, str], text: str, start: int, end: int) -> str:
     """
     if _MARKED in written and _is_marked(text, start, end):
         return written[_MARKED]
+    if _CODED in written and text[start - 1 : start] == "`" == text[end : end + 1]:
+        return written[_CODED]
     spelling = " ".join(text[start:end].split())
     concept = written.get(spelling, "") or (written.get(_CAPITAL, "") if text[start].isupper() else "")
     if concept and spelling[1:].islower() and is_common(spelling.lower()) and _opens(text, start):
@@ -200,9 +209,11 @@ def _meant(written: dict[str, str], text: str, start: int, end: int) -> str:
 
 
 def _is_marked(text: str, start: int, end: int) -> bool:
-    """Tell whether a link or a tag begins here, or a line that holds nothing else."""
-    before = text[start - 1 : start]
-    return before in ("[", "#") or (before in ("", "\n") and text[end : end + 1] in ("", "\n"))
+    """Tell whether this is a link's text or target, a tag, or a line that holds nothing else."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if before == "#":
+        return after not in ("-", "_", "/")
+    return after in ("]", "|", "#") if before == "[" else before in ("", "\n") and after in ("", "\n")
 
 
 def _opens(text: str, start: int) -> bool:

@@ -7,13 +7,17 @@ from typing import Final, Literal
 
 from scrubjay.ingest.concepts.common import COMMON, GENERIC
 from scrubjay.ingest.concepts.level import is_plain, level
+from scrubjay.ingest.concepts.ordinary import rank
 from scrubjay.ingest.concepts.plural import singular
 from scrubjay.text.languages import function_words
 
-Care = Literal["any", "capital", "marked", "written"]
+Care = Literal["any", "capital", "coded", "marked", "written"]
 
 LONGEST: Final = 100
 """Longest name in characters; what is longer is a sentence."""
+
+ORDINARY: Final = 5_000
+"""Rank below which a word in backticks is a word in backticks (``created``, ``stable``)."""
 
 _LONGEST_COMMON: Final = max(map(len, COMMON))
 
@@ -78,10 +82,13 @@ def care(name: str, kind: str = "given") -> Care:
     ("C"), and for a code name that is a capitalised word (``Option`` is not every option). ``capital``: its first
     letter, for what became known as a capitalised name (Slack is a product, slack is not) or is the title of a page
     in one word. ``marked``: any, but
-    only as a link or a tag, for a page or tag that bears a generic word. ``any``: none.
+    only as a link or a tag, for a page or tag that bears a generic word. ``coded``: any, but only in backticks, for
+    code that is an ordinary word (``match``). ``any``: none.
     """
     if kind in ("page", "tag") and " " not in name and is_generic(normal(name)):
         return "marked"
+    if kind == "code" and name.islower() and all(map(is_everyday, level(name).split())):
+        return "coded"
     if name.islower():
         return "written" if len(name) == 1 else "any"
     if kind == "code" and name.isalpha() and name[1:].islower():
@@ -101,6 +108,11 @@ def is_common(word: str) -> bool:
 def is_generic(word: str) -> bool:
     """Tell whether a folded word names nothing by itself: a common one, or a noun of computing and work."""
     return singular(word) in _GENERIC or is_common(word)
+
+
+def is_everyday(word: str) -> bool:
+    """Tell whether a folded word is generic or among the commonest of English: in backticks alone it is a name."""
+    return is_generic(word) or rank(word) <= ORDINARY
 
 
 def _is_date(name: str) -> bool:
