@@ -24,9 +24,41 @@ def test_a_name_with_capitals_within_sentences_of_two_passages_is_found():
 
 
 def test_names_of_several_words_are_found_whole_and_over_a_line_end():
-    assert found("then came Ada\nLovelace to dinner", "and with Ada Lovelace he left") == {
-        "Ada Lovelace": "name"
+    wrapped = "we had not thought that anybody would, but then came Ada\nLovelace to dinner"
+    assert found(wrapped, "and with Ada Lovelace he left") == {"Ada Lovelace": "name"}
+
+
+def test_what_begins_a_short_line_is_not_within_a_sentence():
+    assert found("- read\nConfigure it\nLoading", "get it\nConfigure\nLoading it", "so\nConfigure it") == {}
+
+
+def test_names_of_several_words_that_open_a_sentence_or_an_item_are_found_but_no_plain_words_are():
+    texts = (
+        "- Mayo Clinic on tea\n- Video Tutorial",
+        "Mayo Clinic says so.",
+        "So what. Video Tutorial next.",
+    )
+    assert found(*texts) == {"Mayo Clinic": "name"}
+
+
+def test_a_link_that_is_called_like_its_page_is_as_good_as_a_wiki_link():
+    text = "see [impact reviews](../people/impact-review.md), [the team](team.md), [Licenses](licenses/index.md#x)"
+    assert found(text) == {"impact reviews": "page", "Licenses": "page"}
+    assert found("as [our team](../team.md) says, [increase](increase.md)") == {}
+
+
+def test_code_that_looks_it_is_found_without_backticks_but_not_in_addresses_and_templates():
+    texts = [f"pass max_tokens{mark} to claude-3-5-sonnet-20241022 with --system" for mark in (" ", ",")]
+    assert found(*texts) == {
+        "max_tokens": "code",
+        "claude-3-5-sonnet-20241022": "code",
+        "--system": "code",
     }
+    assert found(*["{{#include_it}} /usr/my_file http://a.test/b_c?d_e=f_g <!-- not_this -->"] * 3) == {}
+
+
+def test_a_line_break_as_program_text_writes_it_is_no_letter():
+    assert "nHuman" not in found(*['we put "\\nHuman: hello" there and "\\nHuman" here'] * 3)
 
 
 def test_the_first_word_of_a_sentence_an_item_or_a_heading_is_not_a_name_for_its_capital():
@@ -80,6 +112,12 @@ def test_code_names_need_several_passages_and_listings_do_not_count():
     assert found("the `created` one", "a `created` file", "is `created` here") == {}
 
 
+def test_an_everyday_word_is_code_when_it_mostly_stands_in_backticks_and_a_generic_one_never():
+    texts = [f"use `match` and `value` in case {number}" for number in "abcdefghijkl"]
+    assert found(*texts) == {"match": "code"}
+    assert found(*texts[:5]) == {}
+
+
 def test_a_word_that_texts_define_and_live_of_is_a_concept_in_small_letters():
     texts = ["# Closures\n\nA _closure_ is a function that keeps what is around it, as each closure does."]
     texts += ["Another closure is called. This closure moves what it holds into a closure."] * 3
@@ -131,7 +169,8 @@ def test_nothing_is_found_in_nothing():
 
 
 @pytest.mark.parametrize(
-    "unit", ["aA", "A ", "`", "(A", "_a", "[[", '<a ="', "](", "\n```\n", "A-", "é", "東"]
+    "unit",
+    ["aA", "A ", "`", "(A", "_a", "[[", '<a ="', "](", "\n```\n", "<!--", "a_", "a-1", "A-", "é", "東"],
 )
 def test_an_endless_text_takes_no_endless_time(unit):
     text = unit * (200_000 // len(unit)) + "_"

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import ahocorasick
 
-from scrubjay.ingest.concepts.evidence import BREAK, CODE_MARK, Gathered
+from scrubjay.ingest.concepts.evidence import Gathered
 from scrubjay.ingest.concepts.level import level
 from scrubjay.ingest.concepts.plural import plural
+from scrubjay.ingest.concepts.prose import BREAK, CODE_MARK
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,8 +38,11 @@ def count(gathered: Gathered) -> None:
     automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
     sizes: list[int] = []
     owners: list[int] = []
-    for owner, (form, sign) in enumerate(signs.items()):
-        for spelling in {form, plural(form), *sign.apart}:
+    plurals = ((owner, (plural(form),)) for owner, form in enumerate(signs))
+    own = ((owner, (form, *sign.apart)) for owner, (form, sign) in enumerate(signs.items()))
+    # What is a name itself is no other's plural: macos, of "maco".
+    for owner, spellings in chain(plurals, own):
+        for spelling in spellings:
             automaton.add_word(f" {spelling} ", len(sizes))
             sizes.append(len(spelling))
             owners.append(owner)

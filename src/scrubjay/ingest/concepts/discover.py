@@ -3,12 +3,14 @@
 ``evidence`` gathers what speaks for each word or phrase, ``count`` tells how it stands in the passages, and
 ``judge`` decides. What counts, and what does not:
 
-* a ``[[link]]`` or a tag is a person's own word for it and counts at once;
+* a ``[[link]]``, a link that is called like its page or a tag is a person's own word for it and counts at once;
 * capitals count within a sentence only, since its first word has one anyway, and not where the word mostly
-  stands without; ``HTTP``, ``macOS``, ``SQLite`` count wherever they stand;
-* code counts when several passages show the name in backticks;
-* an ordinary word becomes a concept only when the texts define it (italic, or in headings) and use it far more often
-  than English does;
+  stands without; ``HTTP``, ``macOS``, ``SQLite`` count wherever they stand,
+  ``Mayo Clinic`` also where a sentence begins;
+* code counts when several passages show the name in backticks, or unmarked where nothing else looks so
+  (``max_tokens``); an everyday word (``match``) needs many, and is then meant in backticks alone;
+* an ordinary word becomes a concept only when the texts define it (italic, and in headings) and use it far more often
+  than English does; an everyday word never;
 * a long form with its abbreviation, "Retrieval Augmented Generation (RAG)", counts at once, and is both.
 
 Weekdays, months, generic headings ("Usage", "Notes", "Chapter 3") and common words are never found.

@@ -12,34 +12,43 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.ingest.concepts.level import APART, blot, level
+from scrubjay.ingest.concepts.level import APART, level
+from scrubjay.ingest.concepts.linked import linked
 from scrubjay.ingest.concepts.normal import normal
 from scrubjay.ingest.concepts.plural import singular
+from scrubjay.ingest.concepts.prose import CODE, only
+from scrubjay.ingest.concepts.prose import prose as prose_of
 from scrubjay.ingest.concepts.signs import Signs
 
-BREAK: Final = "\n\x1e\n"
-"""Stands between passages; no pattern reaches over it."""
-CODE_MARK: Final = "\x04"
 _LONGEST_PHRASE: Final = 4
 """Words of a heading's phrase, or of any name that is not wholly capitals: longer ones are clauses."""
 
-_FENCE: Final = re.compile(
-    r"\n[ \t]*(?:- )?(`{3,}|~{3,})[^`\n]*\n.*?(?:\n[ \t]*\1(?=[ \t]*\n)|(?=\n\x1e)|\Z)", re.DOTALL
-)
-_CODE: Final = re.compile(r"`([^`\n]{2,60})`")
+_LONGEST_MARKED: Final = 12
+"""Words of a page's or a code's name: claude-3-5-sonnet-20241022 has five."""
+
 _ITALICS: Final = (
     re.compile(r"\*(?<![\w*]\*)([^\W_][^*_\n,;:!?/]{1,40}?)\*(?![\w*])"),
     re.compile(r"_(?<![\w_]_)([^\W_][^*_\n,;:!?/]{1,40}?)_(?![\w_])"),
 )
-_NAME: Final = r"[A-Z]\w*(?:[.+&'\u2019-]\w+)*(?:\+\+)?"
+_NAME: Final = r"[A-Z]\w*+(?:[.+&'\u2019-]\w++)*+(?:\+\+)?"
+_GAP: Final = r"[ \n](?:(?<= )|(?<=[^\n]{40}\n))"
+"""Between words of one sentence: a line end only where a paragraph was wrapped, no short line of a list."""
+_MARKS: Final = r"[\[(*_\"\u201c']{0,3}"
 _CAPITALS: Final = re.compile(
-    rf"[ \n](?<=[a-z0-9,;)\]][ \n])[\[(*_\"\u201c']{{0,3}}({_NAME}(?:[ \n](?:(?:of|of the|de|&)[ \n])?{_NAME})*)"
+    rf"[ \n](?<=[a-z0-9,;)\]][ \n])(?:(?<= )|(?<=[^\n]{{40}}\n)){_MARKS}"
+    rf"({_NAME}(?:{_GAP}(?:(?:of|of the|for|de|&){_GAP})?{_NAME})*)"
 )
+_TITLES: Final = re.compile(rf"[\n.:!?|-](?:(?<=\n)[ \t]*(?:[-*+] |\d+\. )?| ){_MARKS}({_NAME}(?: {_NAME})+)")
 # Possessive and bounded: an unbroken megabyte of base64 must not be gone over again from each of its letters.
 _ODD: Final = re.compile(r"[A-Z](?<![A-Za-z0-9_].)(?:[a-z0-9]{0,40}[A-Z]|[A-Z0-9])[A-Za-z0-9]{0,40}+(?!\w)")
 _HUMP: Final = re.compile(r"[A-Z](?<=[a-z].)[A-Za-z0-9]{0,40}+(?!\w)")
 _BEFORE_HUMP: Final = re.compile(r"(?<!\w)[a-z]{1,20}$")
-_LINK: Final = re.compile(r"\[([^\[\]\n]{2,40})\]\(https?://([^()\s]+)")
+_BARE: Final = re.compile(
+    r"[_-](?:(?<=[A-Za-z0-9]_)[A-Za-z0-9_]{1,60}+|(?<=[a-z]-)\d[a-z0-9]{0,20}+(?:[.-][a-z0-9]{1,20}+){0,9}+"
+    r"|(?<=[ \n(]-)-[a-z][a-z-]{1,30}+)(?:\(\))?(?![\w/])"
+)
+"""The end of what looks like code where nobody marked it: text from the web has lost its backticks."""
+_BEFORE_BARE: Final = re.compile(r"(?<![\w/.:=&?{#-])(?:[A-Za-z][A-Za-z0-9]{0,39}|[a-z]+(?:-[a-z]+){1,5})$")
 _BRACKETED: Final = re.compile(r"\(([A-Z][A-Za-z&]{1,7}?)s?\)")
 _SMALL: Final = frozenset(("of", "and", "for", "the", "de", "to", "in"))
 """Words that an abbreviation passes over."""
@@ -82,19 +91,21 @@ def gather(
         headings: For each document its distinct headings.
         given: Names that people marked themselves, each with its kind, ``page`` or ``tag``.
     """
-    listed = _FENCE.sub(_blank, "\n" + BREAK.join(texts))
-    whole = blot(listed, " ")
-    prose = _CODE.sub(_as_code, whole)
+    text = prose_of(texts)
+    whole, prose = text.whole, text.prose
     marked = list(given)
+    pages, addressed = linked(text.listed)
     phrases, wholes = _headings(headings)
     surfaces = {
-        "code": Counter(span for span in _CODE.findall(whole) if _IDENTIFIER.fullmatch(span)),
+        "code": Counter(span for span in CODE.findall(whole) if _IDENTIFIER.fullmatch(span)),
+        "bare": Counter(_bare(prose)),
         "italic": Counter(phrase for italic in _ITALICS for phrase in italic.findall(prose)),
-        "capital": Counter(_CAPITALS.findall(prose if all(telling) else _only(prose, texts, telling))),
+        "capital": Counter(_CAPITALS.findall(prose if all(telling) else only(prose, texts, telling))),
+        "title": Counter(_TITLES.findall(prose)),
         "odd": Counter((*_ODD.findall(prose), *_humped(prose))),
         "heading": wholes,
-        "link": Counter(name for name, address in _LINK.findall(listed) if _is_addressed(name, address)),
-        "page": Counter(name for name, kind in marked if kind == "page"),
+        "link": addressed,
+        "page": pages + Counter(name for name, kind in marked if kind == "page"),
         "tag": Counter(name for name, kind in marked if kind == "tag"),
     }
     signs = _grouped(surfaces)
@@ -103,29 +114,6 @@ def gather(
         if form in signs:
             signs[form].headings += count
     return Gathered(tuple(map(len, texts)), whole, prose, signs)
-
-
-def _is_addressed(name: str, address: str) -> bool:
-    """Tell whether a link's text is a name that its address bears too: ``[oxipng](https://…/oxipng)``."""
-    return "".join(filter(str.isalnum, name.lower())) in "".join(filter(str.isalnum, address.lower()))
-
-
-def _only(prose: str, texts: Sequence[str], chosen: Sequence[bool]) -> str:
-    """Return the chosen passages of a text of all."""
-    parts, start = [], 1
-    for text, wanted in zip(texts, chosen, strict=True):
-        if wanted:
-            parts.append(prose[start : start + len(text)])
-        start += len(text) + len(BREAK)
-    return BREAK.join(parts)
-
-
-def _blank(match: re.Match[str]) -> str:
-    return "\n".join(" " * len(line) for line in match.group().split("\n"))
-
-
-def _as_code(match: re.Match[str]) -> str:
-    return f"`{CODE_MARK * len(match[1])}`"
 
 
 def _headings(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Counter[str]]:
@@ -155,7 +143,8 @@ def _grouped(surfaces: dict[str, Counter[str]]) -> dict[str, Signs]:
     for kind, counted in surfaces.items():
         for levelled, (surface, count) in zip(_levels(list(counted)), counted.items(), strict=True):
             form = " ".join(levelled.split())
-            if not form or form.count(" ") >= _LONGEST_PHRASE:
+            longest = _LONGEST_MARKED if kind in ("bare", "code", "page") else _LONGEST_PHRASE
+            if not form or form.count(" ") >= longest:
                 continue
             bare = _POSSESSIVE.sub("", " ".join(surface.split())).strip("_`*").rstrip(".:-")
             own = form.removesuffix(" s") if _POSSESSIVE.search(surface) else form
@@ -196,3 +185,12 @@ def _humped(prose: str) -> Iterator[str]:
         before = _BEFORE_HUMP.search(prose, max(0, match.start() - 21), match.start())
         if before is not None:
             yield before.group() + match.group()
+
+
+def _bare(prose: str) -> Iterator[str]:
+    """Yield what is code by its look: ``max_tokens``, ``--release``, ``claude-3-haiku-20240307``."""
+    for match in _BARE.finditer(prose):
+        start = match.start()
+        before = _BEFORE_BARE.search(prose, max(0, start - 41), start)
+        if match[0].startswith("--") or before is not None:
+            yield (before.group() if before else "") + match.group()

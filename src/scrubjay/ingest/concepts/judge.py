@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from scrubjay.ingest.concepts.common import CALENDAR
-from scrubjay.ingest.concepts.normal import is_common, is_generic, refused
+from scrubjay.ingest.concepts.normal import is_common, is_everyday, is_generic, refused
 from scrubjay.ingest.concepts.ordinary import UNKNOWN, keyness, rank
 from scrubjay.ingest.concepts.signs import Found, Signs
 
@@ -25,8 +25,6 @@ SLOPPY: Final = 4
 """Small letters that a name may have for one capital, or one link: git is also written so, flavor is no name."""
 RARE: Final = 8_000
 """Rank from which on a word is hardly met in ordinary English."""
-ORDINARY: Final = 5_000
-"""Rank below which a word in backticks is a word in backticks (``created``, ``stable``)."""
 PLAIN_CODE: Final = 10
 """Times in backticks from which on even ``Result`` is a name; it is then looked for as written."""
 EVERYDAY: Final = 3_000
@@ -42,10 +40,11 @@ _NUMBERED: Final = re.compile(
 def possible(form: str, signs: Signs) -> bool:
     """Tell whether a phrase could be a concept at all, before its passages are counted."""
     name = _commonest(signs.spelled, signs.spelled)
-    if _NUMBERED.fullmatch(form) or form.endswith("n_t") or refused(name, given=True, folded=form):
+    often = signs.found.get("code", 0) >= (THRICE if name[:1].isupper() else PLAIN_CODE)
+    refusal = not often and refused(name, given=True, folded=form)
+    if _NUMBERED.fullmatch(form) or form.endswith("n_t") or refusal:
         return False
     marked = "page" in signs.found or "tag" in signs.found or signs.aliases
-    often = signs.found.get("code", 0) >= THRICE and name[:1].isupper()
     return bool(marked or often or not all(map(is_common, form.split(" "))))
 
 
@@ -71,6 +70,8 @@ def judge(form: str, signs: Signs, words: int, before: int = 0) -> Found | None:
         return _found(name, "name", signs, *((form,) if signs.small else ()))
     if signs.aliases:
         return _found(name, "name", signs)
+    if "bare" in signs.found and _times(signs, "bare", "code") + before >= TWICE:
+        return _found(name, "code", signs)
     if " " in form:
         return _phrase(form, name, signs, before)
     return _one_word(form, name, signs, words, before)
@@ -85,7 +86,10 @@ def _one_word(form: str, name: str, signs: Signs, words: int, before: int) -> Fo
     times = keyness(form, signs.times, words)
     if _is_term(form, signs, times) and signs.small > signs.capital:
         return _found(_term_name(signs), "heading", signs)
-    return _capitalised(form, signs, times, before) or _code(form, name, signs, before)
+    named, coded = _capitalised(form, signs, times, before), _code(form, name, signs, before)
+    if named and coded and form in signs.spelled and signs.code >= signs.small:
+        return _found(named.name, "name", signs, form)  # Cargo is what `cargo` runs
+    return named or coded
 
 
 def _capitalised(form: str, signs: Signs, times: float, before: int) -> Found | None:
@@ -117,13 +121,14 @@ def _code(form: str, name: str, signs: Signs, before: int) -> Found | None:
     if title:
         enough = PLAIN_CODE if _is_plain(form) else THRICE
     elif form.isalpha():
-        if (
-            _is_plain(form)
-            or rank(form) <= ORDINARY
-            or (rank(form) < UNKNOWN and signs.small > 2 * signs.code)
-        ):
+        if is_generic(form) and not is_common(form):
             return None
-        enough = PLAIN_CODE if len(form) < _SHORT else TWICE if rank(form) > RARE else THRICE
+        if is_everyday(form):
+            enough = PLAIN_CODE
+        elif rank(form) < UNKNOWN and signs.small > 2 * signs.code:
+            return None
+        else:
+            enough = PLAIN_CODE if len(form) < _SHORT else TWICE if rank(form) > RARE else THRICE
     else:
         enough = THRICE if name.islower() else TWICE  # user_name, index.html: often one example's own
     return _found(name, "code", signs) if code + before >= enough else None
@@ -133,20 +138,21 @@ def _phrase(form: str, name: str, signs: Signs, before: int) -> Found | None:
     words = form.split(" ")
     plain = [_is_plain(word) for word in words]
     capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
-    written = signs.found.get("capital", 0) + signs.found.get("odd", 0)
+    within = signs.found.get("capital", 0) + signs.found.get("odd", 0)
+    written = within + (0 if any(plain) else signs.found.get("title", 0))
     enough = THRICE if all(plain) else TWICE
-    title = (
-        len(words) > TWICE and signs.headings and "heading" not in signs.found
-    )  # quoted: "Run Code Simultaneously"
+    # A part of longer headings that are quoted in full: "Run Code Simultaneously".
+    quoted = len(words) > TWICE and signs.headings and "heading" not in signs.found
     if (
         capitals
-        and not title
+        and not quoted
         and written
         and written + _coded(signs) + before >= enough
         and signs.small <= written
         and min(map(len, words)) > 1
     ):
-        return _found(_commonest(capitals, signs.spelled), "name", signs, *((form,) if signs.small else ()))
+        loose = (form,) if signs.small and within else ()
+        return _found(_commonest(capitals, signs.spelled), "name", signs, *loose)
     if _coded(signs) >= (THRICE if " " in name else TWICE):
         return _found(name, "code", signs)
     if len(words) > _LONGEST_TERM or all(plain) or signs.passages < THRICE or signs.closing < CLOSING:
@@ -168,6 +174,11 @@ def _commonest(spellings: Collection[str], counts: Mapping[str, int]) -> str:
     return max(spellings, key=lambda spelling: (counts[spelling], spelling))
 
 
+def _times(signs: Signs, *kinds: str) -> int:
+    """Return how often there is evidence of some kinds, once a passage at most."""
+    return min(sum(signs.found.get(kind, 0) for kind in kinds), signs.passages)
+
+
 def _coded(signs: Signs) -> int:
     return min(signs.found.get("code", 0), signs.code)
 
@@ -178,9 +189,6 @@ def _is_plain(word: str) -> bool:
 
 def _is_term(form: str, signs: Signs, times: float) -> bool:
     """Tell whether an ordinary-looking word is one that these texts speak of as a thing."""
-    if _is_plain(form) or signs.closing < CLOSING or signs.passages < THRICE:
+    if _is_plain(form) or rank(form) < EVERYDAY or signs.closing < CLOSING or signs.passages < THRICE:
         return False
-    if signs.found.get("italic", 0) and signs.headings:
-        titled = signs.headings >= TWICE and "capital" in signs.found
-        return times >= (TERM_KEYNESS / 4 if titled else TERM_KEYNESS)
-    return "capital" in signs.found and signs.headings >= TWICE and times >= OWN_KEYNESS
+    return bool(signs.found.get("italic", 0) and signs.headings and times >= TERM_KEYNESS)

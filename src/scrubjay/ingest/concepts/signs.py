@@ -12,8 +12,9 @@ class Signs:
     Attributes:
         spelled: Spellings to how often each was found as a candidate.
         found: Kind of evidence to how often: ``capital`` (within a sentence), ``odd`` (``macOS``, ``HTTP``),
-            ``code``, ``italic``, ``heading`` (a whole one), ``link`` (whose address bears the name too), ``page``,
-            ``tag``.
+            ``code``, ``bare`` (code that nobody marked), ``title`` (words with capitals that open a sentence or
+            an item), ``italic``, ``heading`` (a whole one), ``link`` (whose address bears the name too), ``page``
+            (a ``[[link]]``, or one whose text names its page), ``tag``.
         apart: Level forms of spellings whose words stand apart (``std::io``), since no single space joins them.
         aliases: Abbreviations that were given for it in brackets.
         headings: Headings of documents that hold it, each once a document.
