@@ -171,7 +171,7 @@ def _opens(words: list[str], at: int, last: int) -> bool:
         return after not in ("and", "or")
     if word in OWNED:
         return any(later in STATES or later[-2:] == "ed" for later in words[at + 1 : min(at + 1 + NOUN, last)])
-    return word in _ORDERS or after in BE or _asks(words, at, last)
+    return word in _ORDERS or after in BE or after in ("has", "have") or _asks(words, at, last)
 
 
 def _asks(words: list[str], at: int, last: int) -> bool:

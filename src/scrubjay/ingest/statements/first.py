@@ -46,7 +46,7 @@ _COUNTS: Final = frozenset("a an no some several many only both type another sev
 _LITTLE: Final = frozenset("bit little lot few bunch couple mess wreck idiot moron fool dummy same first second last next best worst one big huge total complete".split())
 _UNSPOKEN: Final = frozenset("thought knew said heard wondered asked told wanted had got saw was seem seems forget get want need meant mean feel love".split())
 _ENDING: Final = frozenset("calling naming quitting killing sunsetting deprecating retiring dropping adopting keeping discontinuing rewriting replacing".split())
-_NOT_DOING: Final = frozenset("renewing buying selling supporting hiring keeping taking inviting travelling traveling accepting extending migrating".split())
+_NOT_DOING: Final = frozenset("doing renewing buying selling supporting hiring keeping taking inviting travelling traveling accepting extending migrating".split())
 _BEGIN: Final = frozenset("start begin move leave fly finish graduate retire marry turn join return depart sail".split())
 _PASSIVE: Final = frozenset("born raised diagnosed promoted hired accepted elected adopted laid married founded acquired transferred awarded admitted".split())
 _GOT: Final = frozenset("married engaged divorced promoted laid fired hired accepted diagnosed certified tenure pregnant into".split())
@@ -92,6 +92,7 @@ _ON: Final = re.compile(
     r"|(?:into|fond of|keen on|sensitive to|more of an?) \w)"
 )
 _FROM_NOW: Final = re.compile(r"\b(?:from now on|going forward|from here on)\b")
+_ILLNESS: Final = re.compile(r"\w{3}(?:itis|itus|osis|emia|aemia|phobia|plegia|algia|pathy|lepsy|eczema)$")
 _TODAY: Final = re.compile(r"\b(?:today|yesterday|this (?:month|week|year|morning|weekend|summer))\b")
 _TRIP: Final = re.compile(r"\b(?:trip|wedding|move|holiday|vacation|honeymoon|retirement|conference|retreat)\b")
 
@@ -120,6 +121,8 @@ class Said(NamedTuple):
 
 def points(rest: list[str]) -> bool:
     """Tell whether an object is missing or stands in the talk ("it", "the second one")."""
+    if rest and rest[0] in ("everything", "anything", "nothing") and len(rest) > LEAST_AGREED:
+        return False
     if not rest or rest[0] in POINTERS or (len(rest[0]) == 1 and rest[0] not in "ai123456789"):
         return True
     return rest[0] in ("the", "option", "version", "draft") and len(rest) > 1 and (rest[1] in DRAFTS or rest[1].isdigit())
@@ -203,8 +206,12 @@ def _is(said: Said) -> str | None:
         return "is"
     if ("after all" in said.text or "in the end" in said.text) and verb[-3:] == "ing" and verb not in PASSING:
         return "decided"
-    if verb in CHOOSING or verb in _ENDING:
-        if (said.team or verb in ("dropping", "quitting")) and verb in _ENDING:
+    if verb == "giving" and rest[:1] == ["up"] and not points(rest[1:]):
+        return "decided"
+    if not rest and said.named or (verb == "half" and said.named):
+        return "is"
+    if verb in _ENDING or (verb in CHOOSING and (rest[:1] in (["with"], ["to"], ["on"]) or verb not in ONGOING)):
+        if (said.team or verb in ("dropping", "quitting", "retiring")) and verb in _ENDING:
             return None if said.pointed else "decided"
         return "decided" if rest[:1] in (["with"], ["to"], ["on"]) and not points(rest[1:]) and (verb != "going" or rest[0] == "with") else None
     if verb in ONGOING or (verb == "working" and rest[:1] in (["as"], ["for"], ["at"])) or (verb in ("training", "running", "building", "paying", "teaching", "raising") and rest[:1] in (["for"], ["a"], ["my"], ["our"], ["an"])):
@@ -247,7 +254,7 @@ def _has_done(said: Said) -> str | None:
     if verb == "become" and said.rest[:1] in (["a"], ["an"], ["the"], ["vegan"], ["vegetarian"]):
         return "did"
     if verb in CHOSE:
-        return None if said.pointed or said.rest[0] == "up" else "decided"
+        return None if said.pointed or said.rest[0] == "up" or (verb == "decided" and said.rest[0] not in _SETTLED) else "decided"
     if verb in LIFE:
         return None if said.pointed or (verb in ("started", "worked") and not _SPAN.search(said.whole)) else "did"
     if verb in LIKE | {"wanted", "known", "owned", "used", "played", "taught", "run", "kept", "lived", "worked", "had", "been"} or "always" in said.manner:
@@ -317,9 +324,11 @@ def _does(said: Said) -> str | None:
         return "decided"
     if verb == "want" and _STYLED.search(said.text) and rest[:1] and rest[0] not in ("to", "the", "a", "an", "my", "you", "our") and not said.pointed:
         return "likes"
+    if verb == "want" and rest[:2] == ["you", "to"] and {"when", "whenever", "before", "after", "always", "never", "every", "each", "if"} & set(rest):
+        return "likes"
     if verb in ("want", "need", "insist", "expect") and not said.team:
         return "likes" if {"always", "never", "every", "all"} & (manner | set(rest[:4])) and rest[:1] != ["to"] else None
-    if manner & HABITUAL and verb not in _UNSPOKEN and not said.aux:
+    if manner & HABITUAL and verb not in _UNSPOKEN and not said.aux and not (_past(verb) and verb not in ("read", "put", "cut", "set")):
         return None if said.pointed and rest else "always does"
     if {"don't", "dont", "not", "can't", "cannot", "cant"} & manner or said.aux in ("don't", "can't", "cannot"):
         return "does not" if (verb in ABSTAIN | LIVE or (said.team and verb in TEAMWORK)) and not said.pointed and rest[0] not in ("time", "access", "enough", "well", "much", "any") else None
@@ -356,7 +365,7 @@ def _has(said: Said) -> str | None:
         return None
     if said.verb == "got":
         return "did" if rest[0] in _GOT or (rest[0] in ("a", "an", "my", "our", "two", "three") and not _LASTING_GOOD.isdisjoint(rest[:4])) else None
-    if rest[0] in LASTING_HAD or rest[0].isdigit() or rest[-1] in LASTING_HAD or {"allergy", "disease", "syndrome", "allergies"} & set(rest):
+    if rest[0] in LASTING_HAD or _ILLNESS.search(rest[0]) or rest[0].isdigit() or rest[-1] in LASTING_HAD or {"allergy", "disease", "syndrome", "allergies"} & set(rest):
         return "has"
     if rest[0] in _COUNTS:
         return None if {"coming", "arriving", "visiting", "left", "due", "tomorrow", "tonight"} & set(rest) or len(rest) < 2 or rest[1] in ("way", "ways", "quick", "following", "meeting", "call", "bunch", "few") else "has"

@@ -61,6 +61,8 @@ def lead(words: list[str], first: int, last: int) -> int:
     at = _known(words, at, last)
     if at < last and (words[at] in _WHEN or words[at].isdigit()):
         for later in range(at + 1, min(at + FAR, last)):
+            if words[later] in ("my", "our") and later == at + 1:
+                continue
             if words[later] in FIRST and (later > at + 1 or words[at] in ("since", "as")):
                 return later
             if words[later] in _NOT_BETWEEN:

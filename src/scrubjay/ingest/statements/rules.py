@@ -52,6 +52,8 @@ def lasting(words: list[str], at: int, last: int, start: int, marks: tuple[bool,
         return third(["my", *words[at:last]], 0, last - at + 1, named)
     if word in ("she's", "he's", "they're"):
         return third([word[:-3] if word == "they're" else word[:-2], "is", *words[at + 1 : last]], 0, last - at + 1, named)
+    if word == "ours" and at + 2 < last and words[at + 1] in ("is", "are", "has"):
+        return "name"
     if word == "mine" and at + 2 < last and words[at + 1] in ("is", "are", "has", "was"):
         return "mine"
     return third(words, at, last, named) or ("no longer" if ended(words, at, last) else None) or (person(words, at, last) if capital else None)

@@ -101,7 +101,7 @@ def _of_sentence(text: str, said: Words, first: int, last: int, asked: bool) -> 
             return
         supposed = supposed or "if" in bag or "unless" in bag[:3]
         if unreal(said.text, start, end, said.words[clause.first : clause.last + 1]):
-            continue
+            return
         rule = "noted" if settled else _of_clause(text, said, clause, bag, supposed)
         settled = noted(said.text, start, said.starts[clause.last - 1] + len(bag[-1]))
         if rule and not settled:

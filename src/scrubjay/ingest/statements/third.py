@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from scrubjay.ingest.statements.first import points
-from scrubjay.ingest.statements.words import ABSTAIN, ADVERBS, AT_HAND, BARE_WORLD, BE, BODIES, DATED, KIN, MOMENT, NEGATIVE, OWNED, OWN_THINGS, PASSING, PETS, PLURAL, ROLES, STATES, WELL_KNOWN, WORLD
+from scrubjay.ingest.statements.words import ABSTAIN, ADVERBS, AT_HAND, BARE_WORLD, BE, BODIES, DATED, KIN, MOMENT, NEGATIVE, ONGOING, OWNED, OWN_THINGS, PASSING, PETS, PLURAL, ROLES, STATES, WELL_KNOWN, WORLD
 
 NAME: Final = 8
 """Words within which what is spoken of is named."""
@@ -18,11 +18,11 @@ _MAIN: Final = frozenset("main default primary lead maintainer designer teacher 
 _HAD: Final = frozenset("has have had".split())
 _PLACES: Final = re.compile(
     r"(?:called|named|at|from|made of|\d|written in|hosted|based|due (?:in|on|by)|owned|deployed|backed|built|stored|older|younger|born|located|spelled"
-    r"|on (?!fire|hold|the fritz|top|track|my|it)|in (?!progress|trouble|place|my way|the way|need)|an? (?!bit|little|mess|lot|problem|issue|pain|disaster|joke|nightmare|few|good|bad|great|big))"
+    r"|on (?!fire|hold|the fritz|top|track|my|it)|in (?!progress|trouble|place|my way|the way|need|it)|an? (?!bit|little|mess|lot|problem|issue|pain|disaster|joke|nightmare|few|good|bad|great|big))"
 )
 _FACTS: Final = re.compile(
-    r"(?:(?:was|were) (?:founded|built|started|established|opened|bought) (?:in|by)|(?:is|are) (?:now |always |actually |only |still |currently |both |all )*(?:on (?:port|an? |the \w+ (?:box|server|host|node|machine|floor|shelf|network|cluster)|\w+\.|[\w-]+$)"
-    r"|at (?!least|most|all|risk|fault|the moment)|in (?:\S*[/.~]|the \w+ (?:repo|folder|bucket|branch|vault|channel|drawer)|aws|gcp|azure|eu-|us-|\w+/)|called|named|hosted|deployed|written in|stored|kept (?:in|for|on|at)|owned by"
+    r"(?:(?:was|were) (?:founded|built|started|established|opened|bought) (?:in|by)|(?:was|were) (?:switched off|turned off|shut down|sold|replaced|moved|renamed|merged|retired|decommissioned|acquired)|(?:is|are) (?:now |always |actually |only |still |currently |both |all )*(?:on (?:port|an? |the \w+ (?:box|server|host|node|machine|floor|shelf|network|cluster)|\w+\.|(?!fire|hold|it|top|track|time|sale)[\w-]+$)"
+    r"|at (?!\d+ ?%|least|most|all|risk|fault|the moment)|in (?:\S*[/.~]|the \w+ (?:repo|folder|bucket|branch|vault|channel|drawer)|aws|gcp|azure|eu-|us-|\w+/)|called|named|hosted|deployed|written in|stored|kept (?:in|for|on|at)|owned by"
     r"|maintained by|backed up|due (?:on|by|in)|behind (?:a |the )|pinned (?:to|at)|protected|mirrored|:?\d{2,5}\b|from \w+ to)|lives? (?:in|at|on|under|behind)|runs? (?:on|at|every|in|as|behind|under|nightly|weekly|daily)"
     r"|listens? on|sits? (?:behind|in|on)|deploys? (?:to|from|with|on|every)|points? (?:to|at)|goes? (?:live|out|to|into|via|through) |ships (?:on|every)|expires? (?:on|in)|talks to|starts (?:on|at)|closes (?:on|at)|opens (?:on|at)"
     r"|(?:uses?|targets?|requires?|supports?|follows?) (?!it|this|that|the same|too|a lot|up\b|more|less|\d+ ?%)\w)"
@@ -35,6 +35,7 @@ _FAILING: Final = frozenset("starts turns comes must contains gets can't won't c
 """What things do when they fail, or texts when they are spoken of; what is somebody's own may do it for years."""
 _SINCE: Final = re.compile(r".*\b(?:since|for (?:\w+ )?(?:years|months|decades)|ever since)\b")
 _IDENTIFIER: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[\w./:-]+")
+_DATE: Final = re.compile(r"(?:on|in) (?:the )?(?:\d|january|february|march|april|may|june|july|august|september|october|november|december|(?:mon|tues|wednes|thurs|fri|satur|sun)day)")
 _SPECIFIC: Final = re.compile(r".*(?:\d|`|\w[/_.]\w)")
 _APPRAISALS: Final = frozenset("so too very really pretty quite bit great good bad nice not".split())
 
@@ -65,7 +66,7 @@ def third(words: list[str], at: int, last: int, named: bool) -> str | None:
         return _mine(noun, said, rest, " ".join(rest))
     if said in BE and rest[:1] in (["my"], ["our"]) and verb - at <= NAME // 2 and (owner not in WELL_KNOWN or owner in ("he", "she")):
         return "is mine" if not (KIN | OWN_THINGS | _FAVOURITES | _MAIN).isdisjoint(rest[1:5]) else None
-    if owner in ("the", "our") and noun and noun[-1] in PETS and rest and (said in _HAD or (said in BE and rest[0] not in PASSING and rest[0] not in _APPRAISALS)):
+    if owner in ("the", "our") and noun and noun[-1] in PETS and rest and (said in _HAD or said in ("gets", "eats") or (said in BE and rest[0][-3:] != "ing" and rest[0] not in PASSING and rest[0] not in _APPRAISALS)):
         return "kin"
     if owner in ("the", "this", "our", "all") or owner in WORLD:
         known = noun if owner in ("the", "this", "our", "all") else [owner, *noun]
@@ -133,7 +134,9 @@ def _mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
     if not KIN.isdisjoint(noun) and noun[-1] not in MOMENT and _TELLING.isdisjoint(noun):
         if (verb in DATED or verb in ("left", "turned", "came", "emigrated", "fought", "served")) and re.search(r"\b(?:1[89]|20)\d\d\b|\b(?:ago|last year)\b", text):
             return "kin"
-        return None if passes or verb in ("needs", "called", "had", "wanted", "asked") or (verb[-2:] == "ed" and verb not in STATES) else "kin"
+        return None if passes or verb in ("needs", "called", "had", "wanted", "asked") or (verb in BE and rest[0][-3:] == "ing" and rest[0] not in ONGOING) or (verb[-2:] == "ed" and verb not in STATES) else "kin"
+    if verb in BE and noun[-1] == "test" and _DATE.match(text):
+        return "name"
     if not MOMENT.isdisjoint(noun) or not AT_HAND.isdisjoint(noun) or passes or not _TELLING.isdisjoint(noun):
         return None
     if verb in _ENDED and (rest[0] in ("to", "in", "on", "last", "and", "from") or verb in ("lapsed", "expired")):
@@ -144,4 +147,4 @@ def _mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
         return None
     if verb in ("was", "were", "had"):
         return "possession" if _PLACES.match(text) else None
-    return None if verb in ("works", "needs", "stopped", "can't", "won't", "don't", "doesn't", "goes", "keeps", "got") or rest[0] in _APPRAISALS else "name"
+    return None if verb in ("works", "needs", "stopped", "gets", "does", "can't", "won't", "don't", "doesn't", "goes", "keeps", "got") or rest[0] in _APPRAISALS else "name"

@@ -42,12 +42,12 @@ _TELLS: Final = frozenset(
     rumour rumor rumours rumors supposedly allegedly suggest suggests suggested recommends recommended promised dreamed dreamt quote""".split()
 )
 _MINE = re.compile(
-    r"\b(?:i (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|mention|add|tell you|told you|said|mentioned)"
+    r"\b(?:(?:i|we) (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|mention|add|tell you|told you|said|mentioned)"
     r"|i(?:'ve| have) (?:told you|said|mentioned)|being told|did i mention|forgot to (?:say|mention)|that said)\b"
 )
 _JOKES: Final = frozenset("lol lmao rofl haha hahaha hehe jk kidding joking sarcasm xd /s 😂 🤣 😜 🙃 😉 😏 🤪".split())
 _DROPPED = re.compile(
-    r"\b(?:scrapped|abandoned|(?:dropped|cancell?ed) (?:the|that|it|this)|(?:called|calling) (?:it |that )?off|changed (?:my|our) minds?|fell through"
+    r"\b(?:scrapped|abandoned|(?:dropped|cancell?ed) (?:that|it|this|the (?:idea|plan|trip|project|whole))|(?:called|calling) (?:it |that )?off|changed (?:my|our) minds?|fell through"
     r"|yeah right|in my dreams|as a joke|as (?:if|though))\b|[😂🤣😜🙃😉😏🤪]"
 )
 _DROPS: Final = frozenset("scrapped abandoned dropped canceled cancelled called calling changed fell right dreams joke as".split())

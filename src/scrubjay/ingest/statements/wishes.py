@@ -14,7 +14,7 @@ _DO: Final = (
     "|mail|ping|tell|take|apply|source|load|hold|feed|soak|rinse|flush|unplug|plug|sign|scan|print"
 )
 _LASTING: Final = (
-    r"\b(?:from now on|going forward|from here on|in (?:the )?future|anymore|any more|ever again|ever[.!]*$|, always|only (?:when|if|after)|every time|by default|in general|at all times|each time|at all$"
+    r"\b(?:from now on|going forward|from here on|in (?:the )?future|anymore|any more|ever again|ever[.!]*$|, always|whenever|only (?:when|if|after)|every time|by default|in general|at all times|each time|at all$"
     r"|in (?:all|any|every|my|our) (?:of )?(?:my |our |your |the )?(?:\w+ )?(?:commits?|commit messages|code|files?|answers?|replies|messages?|responses?|tests?|e?mails|docs|prs|reviews)"
     r"|in everything (?:you|i|we) |in our |unless i (?:ask|say|tell))"
 )
@@ -24,6 +24,7 @@ _NEVER = re.compile(
 )
 _FROM_NOW = re.compile(r"(?:when(?:ever)? i (?:say|ask|paste|post|send|write|give|share|mention|talk about|tell you)\b.{2,60}[, ] ?(?:i mean|i want|i only|i'm|just|only|don't|do not|give|do|answer|treat|assume|it means)|from now on|from (?:this|next|today|tomorrow|monday|january)\b(?: \w+){0,2} on(?:wards)?|going forward|from here on(?: out)?|in (?:the )?future|as a (?:general )?rule|by default|every time you|when(?:ever)? you (?:write|answer|reply|give|suggest|explain|generate|create|refactor|commit|respond|send|show))\b,? \S+ \S")
 _UNTIL = re.compile(
+    r"(?:please |pls )?stop \w+ing (?:every|each|all|my|your) \S|"
     r"(?:please |pls )*(?:use|write|answer|reply|respond|call|keep|give|format|address|stick|avoid|don't|do not|stop|no|speak|talk|commit|prefix|name|put|show|explain|ask|make|skip|leave|refer|add"
     rf"|don't \w+|do not \w+|include|sign|run|treat|remind|assume|correct|translate|mark|quote|cite|spell)\b.*{_LASTING}"
 )
@@ -39,7 +40,7 @@ _TO = re.compile(
 _ORDER = re.compile(r"(?:please |you (?:should|must|have to|need to) |we |i )*(?:always|never|don't ever|make sure (?:to|you|we|that)|remember to|be sure to|don't forget to|must|have to) (?!worry).*\b(?:before|after|when(?:ever)?|until|once|every time|each time|without|if|unless)\b \S+ \S")
 _IN_ORDER = re.compile(
     rf"(?:when|if) the .{{3,60}}[ ,](?:always |first |just |then )?(?:ring|phone|call|text|tell|{_DO}) \S|(?:deploys?|deploying|deployments?|releases?|releasing|backups?|restores?|rollbacks?|onboarding|closing up|opening up): (?:{_DO}|check|tag) .*,"
-    rf"|you (?:need to|have to|must) .{{5,80}} before |when(?:ever)? you \w+, (?:please |always |just )*(?:avoid|skip|stick|never|don't|include|keep|prefer|show|explain|cite|{_DO})\b|when(?:ever)? you (?!(?:are|have|'re|'ve) )(?!get |see |can )\w+ .{{3,80}}, (?:please |also |always |do |just )*(?:{_DO})\b|(?:before|after|when(?:ever)?|every time|once|each time|if) (?!that|this|it\b|these|those|then).{{3,90}}?[ ,](?:you (?:must|have to|need to|always)|we (?:always|never|must|have to|need to|run|first|then)|i (?:always|first)|always|never|make sure|don't forget|remember to|first (?:{_DO})"
+    rf"|you (?:need to|have to|must) .{{5,80}} (?:before|after|whenever|every time|each time|once) |when(?:ever)? you \w+, (?:please |always |just )*(?:avoid|skip|stick|never|don't|include|keep|prefer|show|explain|cite|{_DO})\b|when(?:ever)? you (?!(?:are|have|'re|'ve) )(?!get |see |can )\w+ .{{3,80}}, (?:please |also |always |do |just )*(?:{_DO})\b|(?:before|after|when(?:ever)?|every time|once|each time|if) (?!that|this|it\b|these|those|then).{{3,90}}?[ ,](?:you (?:must|have to|need to|always)|we (?:always|never|must|have to|need to|run|first|then)|i (?:always|first)|always|never|make sure|don't forget|remember to|first (?:{_DO})"
     r"|run|restart|rerun|regenerate|bump|purge|rebuild|reload|flush|tag|ssh|drain|rotate|back up|dump|migrate|unplug|lock|clear|wipe|sync) \S"
 )
 _BY = re.compile(
@@ -47,21 +48,21 @@ _BY = re.compile(
 )
 _WRONG = re.compile(
     r"(?:[\s,.!-]*(?:no|nope|nah|wrong|incorrect|correction|actually|sorry|wait|hold on|that's (?:wrong|not right|not correct|incorrect|not true|false|not quite right)|that is (?:wrong|not right|incorrect)"
-    r"|not quite|er|(?:that's|this is|it's) (?:outdated|old|stale|out of date)|you (?:wrote|put|keep (?:writing|saying|calling|using)|have|used|assumed) [^,.;:]{1,30}[,;:]|wrong \w+[,:]|you(?:'ve| have)? (?:mixed up|got|confused|swapped) [^,.;:]{1,40}(?:wrong|backwards|mixed up|the wrong way|confused)[,;:]|you (?:mixed up|swapped|confused) [^,.;:]{1,40}[,;:]|hang on|i never said [^,.;:]{1,40}[,;:]|ignore the [^,.;:]{1,30}[,.;:]|i meant|i said|i was wrong|my mistake|my bad|you(?:'re| are) wrong|you got (?:it|that) wrong|you misunderstood|small correction|to correct)\b[\s,:.!-]*)+"
+    r"|not quite|er|(?:that's|this is|it's) (?:outdated|old|stale|out of date)|you (?:wrote|put|called|spelled|named|listed|booked|keep (?:writing|saying|calling|using)|have|used|assumed) [^,.;:]{1,30}[,;:]|wrong \w+[,:]|you(?:'ve| have)? (?:mixed up|got|confused|swapped) [^,.;:]{1,40}(?:wrong|backwards|mixed up|the wrong way|confused)[,;:]|you (?:mixed up|swapped|confused) [^,.;:]{1,40}[,;:]|hang on|i never said [^,.;:]{1,40}[,;:]|ignore the [^,.;:]{1,30}[,.;:]|i meant|i said|i was wrong|my mistake|my bad|you(?:'re| are) wrong|you got (?:it|that) wrong|you misunderstood|small correction|to correct)\b[\s,:.!-]*)+"
 )
 _STATED = re.compile(
-    r"(?!(?:thanks|thank|worries|problem|need|idea|make|please|try|use the|do|don't|can|could|would|should|it (?:still|doesn't|does not|didn't|isn't work|is not work))\b)"
+    r"(?!(?:thanks|thank|worries|problem|need|idea|make|please|try|i mean|use the|do|don't|can|could|would|should|it (?:still|doesn't|does not|didn't|isn't work|is not work))\b)"
     r"(?=.*(?:\b(?:is|are|was|were|has|have|starts?|lives?|works?|runs?|uses?|use|leaves?|means?|takes?|spelled|spelt|ends?|goes|moved|born|called|belongs?)\b|\d|'s\b|'re\b|'m\b))(?=.{6})"
     rf"(?!(?:it|that|this|what|i|you|there|they)(?:'s| is|'m| am| was| are|'re) (?:also |just |really |so |still |not |very |a bit |all )*(?:{'|'.join(sorted(PASSING))}|because|same|an? (?:bug|error|problem))\b)"
 )
 _NOT = re.compile(
-    r"(?!if |what |who |how |why |when |where |to |please |use |make |write |i (?:want|need|would|asked|just|tried|meant)|this is|there )[^,;:]{2,60}?(?:'s|'re|'m| is| are| was| uses?| starts?| lives?| leaves?| runs?"
-    r"| has| have| takes?| goes| costs?| goe?s?| close[sd]?| opens?| works?| belongs?| expires?| arrives?| departs?| sits?| points?| reads?| moved| left| begins?| ends?| needs?| should be| must be) [^,;:]{1,60}(?:, ?| and |; ?| - )not (?!\w+er\b|that\b|this\b|mean|funny|boring|more|less|only|just|sure|really|even|because|so|very|too|that|a (?:fan|problem|big)|yet|necessarily|always|at all|to\b)(?:the |an? |in |at |on |from |per )?[\w$€£'/.:-]+"
+    r"(?!if |what |who |how |why |when |where |to |please |use |make |write |i (?:want|need|would|asked|just|tried|meant|said|like|prefer)|we (?:want|need)|this is|there )(?:(?:i|we) \w+|[^,;:]{1,60}?(?:'s|'re|'m| is| are| was| uses?| starts?| lives?| leaves?| runs?"
+    r"| has| have| takes?| goes| costs?| goe?s?| close[sd]?| opens?| works?| belongs?| expires?| arrives?| departs?| sits?| points?| reads?| moved| left| begins?| ends?| needs?| should be| must be)) [^,;:]{1,60}(?:, ?| and |; ?| - )not (?!\w+er\b|that\b|this\b|mean|funny|boring|more|less|only|just|sure|really|even|because|so|very|too|that|a (?:fan|problem|big)|yet|necessarily|always|at all|to\b)(?:the |an? |in |at |on |from |per )?[\w$€£'/.:-]+"
     r"(?: [\w'/.:-]+){0,5}[.!)\" ]*$"
 )
 _NOT_BUT = re.compile(r"(?:it's |it is |that's |i'm |we're |he's |she's |they're |i am |we are )?not (?!that|this|these|those|the (?:first|second|one|other)|what|here|yet|sure|so|only|even|just|\w+er\b)(?:the |an? |in |on |at |from )?[\w'$€/.:-]+(?: [\w'-]+){0,3}[,;-] ?(?:but |it's |it is |i'm |we're |he's |she's |they're |the |an? |in |on |at )*[\w'$€/.:-]+(?: [\w'-]+){0,4}[.!]*$")
 _MEANT = re.compile(
-    r"(?:sorry|oops|wait|no|oh|argh|ugh|er|hm)?[,.! ]*(?:i meant (?!to\b|that\b|the (?:first|second|last|other)|for you|what|it|this)\S+(?: \S+){0,5}[.!]*$|(?:it's|it is|that's|my name is|spelled) [\w'-]+(?: [\w'-]+)? with (?:an?|two|one|no|double) )"
+    r"(?:sorry|oops|wait|no|oh|argh|ugh|er|hm)?[,.! ]*(?:i meant (?!to\b|that\b|the (?:first|second|last|other)|for you|what|it|this)\S+(?: \S+){0,5}[.!]*$|(?:it's|it is|that's) (?:pronounced|spelled|spelt) \S+|[^,;:?]{2,40} (?:is|are) (?:spelled|spelt|pronounced) \S|(?:it's|it is|that's|my name is|spelled) [\w'-]+(?: [\w'-]+)? with (?:an?|two|one|no|double) )"
 )
 _ACTUAL = re.compile(r"(?!what|how|if |it's |this |that )(?:the|my|our|his|her|its|[a-z]+'s) (?:[\w'-]+ ){1,5}(?:is|are|was|were) actually (?!a (?:bit|good|bad|great)|really|quite|pretty|very|so |not (?:working|sure))\S|the (?:correct|right|real|actual) [\w -]{2,30} (?:is|are|was) \S")
 _STYLE = re.compile(

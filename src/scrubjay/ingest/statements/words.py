@@ -106,7 +106,7 @@ TEAMWORK: Final = _set(
 
 LIFE: Final = _set(
     """bought moved adopted graduated married joined quit retired founded hired switched enrolled inherited became studied lived sold
-    published qualified migrated renamed launched divorced relocated immigrated emigrated converted registered subscribed purchased acquired
+    published qualified migrated renamed cancelled canceled launched divorced relocated immigrated emigrated converted registered subscribed purchased acquired
     cofounded co-founded signed rescued grew upgraded replaced won served volunteered landed standardised standardized started worked"""
 )
 """What happens once and stays true."""
@@ -115,7 +115,7 @@ DATED: Final = LIFE | _set(
     took gave visited attended finished learned learnt met began paid spent saved lost redesigned refactored rewrote merged traded donated
     collected passed scheduled hosted organised organized led submitted presented defended renovated repainted remodeled leased rented
     borrowed invested accepted scored ran flew travelled traveled hiked climbed participated made created released shipped deployed
-    enabled disabled dropped deprecated went got had saw read watched tried reached celebrated picked redid cut cancelled stopped"""
+    enabled disabled dropped deprecated left failed went got had saw read watched tried reached celebrated picked redid cut cancelled stopped"""
 )
 """What is worth keeping once a date or a number stands with it."""
 CHOSE: Final = _set("decided chose chosen opted settled agreed picked committed")
@@ -147,13 +147,13 @@ STATES: Final = _set(
     departs takes costs sits speaks sells makes closes opens consists must studies study teaches plays owns drives eats goes attends turns
     turned moved bought died passed graduated graduates retired retires married joined got grew became collects suffers sings sleeps
     celebrates keeps comes visits adopted finished quit opened named talks listens points ships deploys includes covers serves weighs measures
-    accepts allows forbids requires means belongs handles lasts holds lies stands stops moves changes becomes grows meets pays remains stays isn't aren't doesn't don't can't won't cannot called contains needs"""
+    accepts allows forbids requires means belongs handles lasts holds lies stands stops moves changes becomes grows meets pays remains stays isn't aren't doesn't don't can't won't cannot called contains needs gets does"""
 )
 """Verbs that end the naming of a thing and begin what is said of it."""
 VERBAL: Final = STATES | AUXILIARY | LIKE | LIVE | HABIT | DATED | CHOSE | _set("need want think know went says said just always never also feel")
 
 WORLD: Final = _set(
-    """everything server staging production prod database db repo repository api service backend frontend app build pipeline ci deploy release branch key
+    """crm erp os registrar provider host vendor supplier carrier insurer broker agency accountant everything server staging production prod database db repo repository api service backend frontend app build pipeline ci deploy release branch key
     meeting standup retro deadline wifi bucket cluster queue cron script backups backup docs config secrets logs team office clinic shop
     site website domain project codebase monorepo package company worker workers cache registry proxy dashboard wiki runner runbook migrations
     schema port host machine vm nas router printer demo launch conference wedding party course exam invoice invoices warehouse kitchen garden
@@ -198,7 +198,7 @@ TALKED: Final = _set(
     """asked said told thought knew needed wanted tried looked checked noticed realized realised found heard wondered felt meant hoped forgot
     remembered mentioned googled searched tested ran fixed pushed committed debugged restarted changed updated added removed deleted compiled
     rebooted pasted copied typed wrote posted uploaded attached read saw seen understood expected assumed guessed figured seemed had got gotten
-    been done was were followed used clicked opened closed set put deployed kept left liked loved hated agreed talked planned decided believed waited
+    been done was were followed used clicked opened closed set put deployed kept woke cooked ate drank slept sat stood liked loved hated agreed talked planned decided believed waited
     struggled received attempted considered discussed learned noted called experienced provided included selected shared given
     increased decreased changed defined implemented created made"""
 )
@@ -215,6 +215,6 @@ BODIES: Final = _set("group band club class crew board team committee council fa
 AT_HAND: Final = _set(
     """list spreadsheet file csv pdf document docx dataset array dataframe component minutes minute hours hour deadline photo picture screenshot image table
     column row page button form event callback user request handler hook element div field string number value set pair vector matrix graph node
-    tree stack pointer thread process job sample subset formula equation matrix sequence series map folder link url photo video clip slide slides"""
+    tree stack pointer thread process sample subset formula equation matrix sequence series map folder link url photo video clip slide slides"""
 )
 """What a turn brings along or works on: to have one is no fact about its writer."""
