@@ -37,7 +37,9 @@ def main() -> None:
     """Print the figures of one half, and its wrong verdicts if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half", choices=("dev", "test"), default="dev")
-    parser.add_argument("--part", choices=("all", "even", "odd"), default="all", help="lines of the half, counted from 0")
+    parser.add_argument(
+        "--part", choices=("all", "even", "odd"), default="all", help="lines of the half, counted from 0"
+    )
     parser.add_argument("--wrong", action="store_true", help="print what was decided otherwise than labelled")
     args = parser.parse_args()
     labelled = pairs(args.half)[args.part == "odd" :: 1 if args.part == "all" else 2]
@@ -45,9 +47,13 @@ def main() -> None:
     began = time.perf_counter()
     verdicts = [change(pair["old"], pair["new"]) for pair in labelled]
     spent = (time.perf_counter() - began) / len(labelled)
-    right = [float(verdict.verdict == pair["label"]) for pair, verdict in zip(labelled, verdicts, strict=True)]
+    right = [
+        float(verdict.verdict == pair["label"]) for pair, verdict in zip(labelled, verdicts, strict=True)
+    ]
     accuracy = figure(right)
-    print(f"{args.half}: {len(labelled)} pairs, accuracy {accuracy.mean:.3f} [{accuracy.low:.3f}, {accuracy.high:.3f}]")
+    print(
+        f"{args.half}: {len(labelled)} pairs, accuracy {accuracy.mean:.3f} [{accuracy.low:.3f}, {accuracy.high:.3f}]"
+    )
     print(f"{spent * 1e6:.0f} microseconds a pair")
     _confusion(labelled, verdicts)
     _abouts(labelled, right)
@@ -59,7 +65,9 @@ def main() -> None:
 
 
 def _confusion(labelled: list[Pair], verdicts: list[Verdict]) -> None:
-    counts = Counter((pair["label"], verdict.verdict) for pair, verdict in zip(labelled, verdicts, strict=True))
+    counts = Counter(
+        (pair["label"], verdict.verdict) for pair, verdict in zip(labelled, verdicts, strict=True)
+    )
     print(f"\n{'label / called':14}" + "".join(f"{name:>12}" for name in VERDICTS))
     for label in VERDICTS:
         print(f"{label:14}" + "".join(f"{counts[label, name]:12}" for name in VERDICTS))

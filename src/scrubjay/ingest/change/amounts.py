@@ -61,7 +61,11 @@ def _written(read: list[Token], at: int, tongue: str) -> Found:
         amount_of, suffix = amount_of * SCALES.get(suffix, 1_000_000), ""
     if sign or suffix in UNITS:
         unit, factor = UNITS[sign or suffix]
-        return [Piece("", raw, number=_number(read, at, at + 1, _plain(amount_of * factor), unit, _plain(amount_of)))], 1
+        return [
+            Piece(
+                "", raw, number=_number(read, at, at + 1, _plain(amount_of * factor), unit, _plain(amount_of))
+            )
+        ], 1
     if suffix and not dash:
         return [Piece(low, raw)], 1
     found, used = _measured(read, at, at + 1, amount_of) if not suffix else _measured(read, at, at, amount_of)
@@ -70,21 +74,31 @@ def _written(read: list[Token], at: int, tongue: str) -> Found:
 
 def _spelt(read: list[Token], at: int, tongue: str) -> Found | None:
     numerals, end, total, part, seen = NUMERALS[tongue], at, 0.0, 0.0, False
-    if read[at][1] == "a" and at + 1 < len(read) and read[at + 1][1] in ("dozen", "couple", "hundred", "thousand", "million"):
+    if (
+        read[at][1] == "a"
+        and at + 1 < len(read)
+        and read[at + 1][1] in ("dozen", "couple", "hundred", "thousand", "million")
+    ):
         end += 1
     while end < len(read) and end < at + 9:
         low = read[end][1]
         if low in numerals and low != "dozen":
             part, seen = part + numerals[low], True
-        elif low in SCALES and (seen or end > at or low in ("hundert", "tausend", "mil", "mille", "dozen", "cento")):
+        elif low in SCALES and (
+            seen or end > at or low in ("hundert", "tausend", "mil", "mille", "dozen", "cento")
+        ):
             part = (part or 1) * SCALES[low]
             if SCALES[low] > 100:
                 total, part = total + part, 0.0
             seen = True
-        elif not (low == "and" and seen and end + 1 < len(read) and read[end + 1][1] in numerals and part >= 100):
+        elif not (
+            low == "and" and seen and end + 1 < len(read) and read[end + 1][1] in numerals and part >= 100
+        ):
             break
         end += 1
-    if not seen or (end == at + 1 and read[at][1] in _WEAK and (end >= len(read) or read[end][1] not in UNITS)):
+    if not seen or (
+        end == at + 1 and read[at][1] in _WEAK and (end >= len(read) or read[end][1] not in UNITS)
+    ):
         return None
     return _measured(read, at, end, total + part)
 
@@ -98,7 +112,9 @@ def _measured(read: list[Token], at: int, end: int, amount_of: float) -> Found:
         amount_of, end = amount_of * SCALES[low], end + 1
         low = read[end][1] if end < len(read) else ""
     if low not in UNITS or low == "in":
-        return [Piece("", read[at][2], number=_number(read, at, max(end, at + 1), _plain(amount_of), ""))], max(end - at, 1)
+        return [
+            Piece("", read[at][2], number=_number(read, at, max(end, at + 1), _plain(amount_of), ""))
+        ], max(end - at, 1)
     unit, factor = UNITS[low]
     end += 1
     if [token[1] for token in read[end : end + 3]] == ["and", "a", "half"]:

@@ -8,8 +8,17 @@ from scrubjay.ingest.change.days import HALF_DAY, MONTHS, PLURALS, SPOKEN, WEEKD
 from scrubjay.ingest.change.figures import NUMERALS
 from scrubjay.ingest.change.piece import Piece, Token
 
-_NOON: Final = {"noon": HALF_DAY, "midday": HALF_DAY, "midnight": 0, "mittags": HALF_DAY, "midi": HALF_DAY, "minuit": 0}
-_BEFORE: Final = frozenset("in since until till by of last next this every from before after on early late mid around".split())
+_NOON: Final = {
+    "noon": HALF_DAY,
+    "midday": HALF_DAY,
+    "midnight": 0,
+    "mittags": HALF_DAY,
+    "midi": HALF_DAY,
+    "minuit": 0,
+}
+_BEFORE: Final = frozenset(
+    "in since until till by of last next this every from before after on early late mid around".split()
+)
 _BETWEEN: Final = frozenset((",", "of", "the", "de", "."))
 _PAST: Final = {"past": 1, "after": 1, "to": -1, "before": -1}
 _PARTS: Final = {"half": 30, "quarter": 15}
@@ -22,7 +31,9 @@ _YEAR_AFTER: Final = frozenset(
 )
 _ORDINAL_WORDS: Final = {
     word: at
-    for at, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1)
+    for at, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
+    )
 }
 
 OPENERS: Final = frozenset((*_NOON, *_PARTS, *_ORDINAL_WORDS, *MONTHS, *WEEKDAYS, *PLURALS))
@@ -56,7 +67,11 @@ def _month(read: list[Token], at: int) -> int | None:
         return month
     beside = {read[at - 1][1] if at else "", read[at - 1][0] if at else ""}
     after = read[at + 1][0] if at + 1 < len(read) else ""
-    return month if "digits" in beside or (raw[:1].isupper() and (after == "digits" or beside & _BEFORE)) else None
+    return (
+        month
+        if "digits" in beside or (raw[:1].isupper() and (after == "digits" or beside & _BEFORE))
+        else None
+    )
 
 
 def _day(token: Token) -> int | None:

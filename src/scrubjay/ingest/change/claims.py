@@ -2,103 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from scrubjay.ingest.change import tongues
+from scrubjay.ingest.change.claim import NO_VERB, Claim, Word
 from scrubjay.ingest.change.days import Day
 from scrubjay.ingest.change.levels import level
-from scrubjay.ingest.change.likeness import SETTINGS
 from scrubjay.ingest.change.piece import Number, Piece
 from scrubjay.ingest.change.pieces import pieces
-from scrubjay.ingest.change.verbs import Verb, find_verb
-from scrubjay.ingest.change.words import (
-    ALSO,
-    BE,
-    CHANGE,
-    DETERMINERS,
-    ENDS,
-    FUTURE,
-    IRREGULAR,
-    MOVES,
-    NEGATORS,
-    PERSONS,
-    PLANS,
-    STEPS,
-    STOP,
-)
-from scrubjay.text.stems import stem
+from scrubjay.ingest.change.places import setting, sided
+from scrubjay.ingest.change.signals import SIGNALS, signal
+from scrubjay.ingest.change.verbs import find_verb
+from scrubjay.ingest.change.words import BE, DETERMINERS, NEGATORS, PERSONS, STOP
 
 REMEMBERED: Final = 2_000
 """Claims kept: an old statement meets many new ones."""
-_WHERE: Final = DETERMINERS | {"in", "on", "to", "for", "from", "'s", ""}
-_ASIDE: Final = frozenset(("but", "because", "when", "while"))
-_TOWARDS: Final = frozenset(("to", "from", "by", "into", "back"))
-STOPS: Final = frozenset((".", "!", "?", ",", ";", "(", ")"))
-ORDERED: Final = frozenset(("than", "over", "before", "after", "to", "from", "into"))
+CONTRAST: Final = 12
+"""Words within which a "but" answers a "not": "not X but Y" denies nothing of Y."""
+
+_BREAKS: Final = frozenset((".", "!", "?", ",", ";", "(", ")"))
+_MARKS: Final = _BREAKS | {":", "=", "/", "->", "→", "'s"}
+_ASIDE: Final = frozenset(("because", "when", "while"))
+_ORDERED: Final = frozenset(("than", "over", "before", "after", "to", "from", "into"))
 """Words whose two sides cannot change places."""
-PLACING: Final = frozenset("in on at by from to under near behind".split())
+_PLACING: Final = frozenset(("in", "on", "at", "by", "from", "to", "under", "near", "behind"))
 """Prepositions that say where, with what or by whom."""
-CURRENCIES: Final = frozenset(("usd", "eur", "gbp"))
-"""Units of money, which say by themselves that something costs."""
-SMALL: Final = NEGATORS | CHANGE | ENDS | FUTURE | PLANS | ALSO | STOP | {"no-longer", "instead-of", "used-to", "not-yet", "yet", "still"}
-"""Every word that may do something other than say something."""
-DEFINITE: Final = frozenset(("the", "my", "our", "his", "her", "their", "your", "its"))
+_CURRENCIES: Final = frozenset(("usd", "eur", "gbp"))
+_PRICE: Final = frozenset(("cost", "price"))
+"""Words that money says by itself."""
+_SMALL: Final = NEGATORS | SIGNALS | STOP | {"no-longer", "instead-of", "used-to", "but"}
+_DEFINITE: Final = frozenset(("the", "my", "our", "his", "her", "their", "your", "its"))
 """What stands before a thing there is one of."""
-
-
-class Word(NamedTuple):
-    """A content word: its level, how it was written, whether it is denied, is the opposite of its level, stands before the verb, looks
-    like a name, is said aside: why, or instead of what, stands behind a preposition."""
-
-    key: str
-    raw: str
-    denied: bool = False
-    opposite: bool = False
-    early: bool = False
-    name: bool = False
-    aside: bool = False
-    placed: bool = False
-
-    @property
-    def stem(self) -> str:
-        """Return the stem of the word itself, whatever it is read as."""
-        low = self.raw.lower()
-        return stem(IRREGULAR.get(low, low), "en")
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A statement as it is compared.
-
-    Attributes:
-        words: Its content words in order.
-        numbers: Its numbers.
-        days: Its dates and times of day.
-        settings: Kinds of circumstance with the names said of each: production, Linux, the left one.
-        odd: Whether it denies an odd number of times.
-        signals: "changed", "over", "planned", "past", "also".
-        person: Whose statement it is: "i", "you", "they", or "" where a thing or a name is the subject.
-        verb: What parts subject from predicate.
-        sides: Word that orders -> key of the word behind it.
-        passive: Whether somebody is named by "by".
-        definite: Whether its predicate begins with "the" or "my": what there is one of.
-        rest: Text beyond what was read.
-    """
-
-    words: tuple[Word, ...]
-    numbers: tuple[Number, ...] = ()
-    days: tuple[Day, ...] = ()
-    settings: dict[str, frozenset[str]] = field(default_factory=dict)
-    odd: bool = False
-    signals: frozenset[str] = frozenset()
-    person: str = ""
-    verb: Verb = Verb(-1, "", "")
-    sides: dict[str, str] = field(default_factory=dict)
-    passive: bool = False
-    definite: bool = False
-    rest: str = ""
 
 
 @lru_cache(REMEMBERED)
@@ -114,20 +50,17 @@ def claim(text: str, tongue: str = "en") -> Claim:
 class _Reader:
     """Reads a statement's pieces in order; what is open between two of them stands in its attributes."""
 
-    __slots__ = ("aside", "denying", "days", "english", "numbers", "odd", "order", "passive", "person", "pieces", "rejecting", "settings", "sides", "signals", "tongue", "verb", "words")
-
     def __init__(self, read: list[Piece], tongue: str) -> None:
         self.pieces, self.tongue, self.english = read, tongue, tongue == "en"
-        self.verb = find_verb(read) if self.english else Verb(-1, "", "")
+        self.verb = find_verb(read) if self.english else NO_VERB
         self.words: list[Word] = []
         self.numbers: list[Number] = []
         self.days: list[Day] = []
         self.settings: dict[str, set[str]] = {}
         self.signals: set[str] = {self.verb.tense} if self.verb.tense else set()
         self.sides: dict[str, str] = {}
-        self.person = ""
+        self.person = self.order = ""
         self.odd = self.denying = self.rejecting = self.passive = self.aside = False
-        self.order = ""
 
     def read(self, at: int, piece: Piece) -> None:
         """Take in one piece."""
@@ -136,135 +69,108 @@ class _Reader:
             self.numbers.append(replace(piece.number, early=early))
         elif piece.day:
             self.days.append(replace(piece.day, early=early))
-        elif piece.low in STOPS:
+        elif piece.low in _BREAKS:
             self.rejecting = self.aside = False
-        elif not piece.low[0].isalnum():
+        elif piece.low in _MARKS:
             return
-        elif self.english and len(piece.raw) == 1 and piece.raw.isupper() and piece.raw != "I" and at:
+        elif len(piece.raw) == 1 and piece.raw.isupper() and piece.raw != "I" and at:  # rev B, vitamin C
             self.words.append(Word(piece.raw, piece.raw, early=early, name=True))
         elif not (self._small(at, piece.low) if self.english else self._foreign(piece.low)):
             self._content(at, piece, early)
 
     def _small(self, at: int, low: str) -> bool:
         """Read a word for what it does; return whether it was no content."""
-        if low not in SMALL:
+        if low not in _SMALL:
             return False
-        if low == "no" and at == 0 and self._low(1) in (",", ".", ";", "!"):
+        before, following = self._low(at - 1), self._low(at + 1)
+        if low == "no" and at == 0 and following in _BREAKS:
             self.signals.add("changed")
         elif low in NEGATORS or low == "no-longer":
             self._deny(at, low)
         elif low == "instead-of":
             self.rejecting = True
         elif low == "used-to":
-            if self._low(at - 1) in BE:
-                return True
-            self.signals |= {"over"}
-        elif self._signals(at, low):
-            return True
+            self.signals |= set() if before in BE else {"over"}
+        elif low == "but":
+            self.aside, self.rejecting = bool(self.words) and not self.rejecting, False
+        elif low in SIGNALS and (said := signal(low, following, sided(before, at, self.verb.at))):
+            self.signals.add(said[0])
+            self.odd, self.denying = self.odd ^ (low == "not-yet"), self.denying or low == "not-yet"
+            return said[1]
         elif low not in STOP or (low == "need" and at == self.verb.at):
             return False
+        elif low in _ASIDE:
+            self.aside = bool(self.words)
         elif low in PERSONS and not self.words and not self.person and at <= max(self.verb.at, 0):
             self.person = PERSONS[low]
-        self.order = low if low in ORDERED else self.order
+        self.order = low if low in _ORDERED else self.order
         self.passive |= low == "by"
         return True
 
-    def _signals(self, at: int, low: str) -> bool:
-        """Read a word of change, of an end or of a plan; return whether it was nothing else besides."""
-        following = self._low(at + 1)
-        if low in ENDS and not (low == "left" and self._side(at)) and not (low == "dropped" and following == "to"):
-            self.signals.add("over")
-            return not low.startswith(("cancel", "clos"))
-        if low in CHANGE and (low not in STEPS or following in _TOWARDS):
-            self.signals.add("changed")
-            return level(low, "en").key not in MOVES and low not in ("reopened",)
-        if low in PLANS:
-            planned = following in ("to", "on", "of", "about") or following.endswith("ing")
-            self.signals |= {"planned"} if planned else set()
-            return planned
-        if low in FUTURE:
-            self.signals.add("planned")
-            return low != "tomorrow"
-        if low in ("yet", "still", "not-yet"):
-            self.signals.add("waited")
-            self.odd, self.denying = self.odd ^ (low == "not-yet"), low == "not-yet"
-            return True
-        if low in ALSO:
-            self.signals.add("also")
-            return low != "additional"
-        return False
-
     def _deny(self, at: int, low: str) -> None:
-        if low != "no-longer" and any(piece.low == "anymore" for piece in self.pieces):
+        if low == "no-longer" or any(piece.low == "anymore" for piece in self.pieces):
             self.signals |= {"over", "changed"}
-        if low == "no-longer":
-            self.signals |= {"over", "changed"}
-        following = [self._low(place) for place in range(at + 1, min(at + 12, len(self.pieces)))]
-        until = next((n for n, word in enumerate(following) if word in (".", ";")), len(following))
-        if low == "not" and ("but" in following[:until] or (at and self._low(at - 1) in (",", ";", "(", "and"))):
+        if low == "not" and (self._answered(at) or (at and self._low(at - 1) in (",", ";", "(", "and"))):
             self.rejecting = True
             return
         self.odd, self.denying = not self.odd, True
 
+    def _answered(self, at: int) -> bool:
+        """Return whether a "but" follows in the same sentence."""
+        for piece in self.pieces[at + 1 : at + CONTRAST]:
+            if piece.low in ("but", ".", ";"):
+                return piece.low == "but"
+        return False
+
     def _foreign(self, low: str) -> bool:
+        """Read a word of another language for what it does; return whether it was no content."""
         if low in tongues.denials(self.tongue):
-            if not (self.tongue == "fr" and low in ("ne", "n")):
+            if low not in tongues.SILENT:
                 self.odd, self.denying = not self.odd, True
             return True
         if low in tongues.changes(self.tongue):
             self.signals.add("changed")
-            if self.tongue == "fr" and low == "plus" and any(piece.low in ("ne", "n") for piece in self.pieces):
+            if low == "plus" and any(piece.low in tongues.SILENT for piece in self.pieces):
                 self.odd = not self.odd
             return True
         return low in tongues.fillers(self.tongue)
 
     def _content(self, at: int, piece: Piece, early: bool) -> None:
-        low, raw = piece.low, piece.raw
-        if self.rejecting and low == "but":
-            self.rejecting = False
-            return
-        if low in _ASIDE:
-            self.aside = bool(self.words)
-            return
-        if self.english and low in SETTINGS and self._setting(at, low, raw):
-            kind, name = SETTINGS[low]
-            self.settings.setdefault(kind, set()).add(name)
+        low, raw, before = piece.low, piece.raw, self._low(at - 1)
+        found = setting(low, raw, before, at, self.verb.at) if self.english else None
+        if found:
+            self.settings.setdefault(found[0], set()).add(found[1])
             return
         key, opposite = level(low, self.tongue)
-        name = (raw[:1].isupper() and at > 0 and self._low(at - 1) not in STOPS) or any(c.isupper() for c in raw[1:])
+        name = (raw[:1].isupper() and at > 0 and before not in _BREAKS) or not raw[1:].islower() and raw[1:].lower() != raw[1:]
         if self.order:
             self.sides.setdefault(self.order, key)
             self.order = ""
-        self.words.append(Word(key, raw, (self.denying ^ opposite) or self.rejecting, opposite and not self.rejecting, early, name, self.aside or self.rejecting, self._placed(at)))
+        denied = (self.denying ^ opposite) or self.rejecting
+        behind = self._low(at - 2) if before in DETERMINERS else before
+        aside = self.aside or self.rejecting
+        self.words.append(
+            Word(key, raw, denied, opposite and not self.rejecting, early, name, aside, behind in _PLACING)
+        )
         self.denying = False
-
-    def _placed(self, at: int) -> bool:
-        before = self._low(at - 1)
-        return (self._low(at - 2) if before in DETERMINERS else before) in PLACING
-
-    def _setting(self, at: int, low: str, raw: str) -> bool:
-        kind = SETTINGS[low][0]
-        if kind == "side":
-            return self._side(at)
-        if kind == "system":
-            return (raw[:1].isupper() or low != "windows") and self._low(at - 1) not in ("a", "an")
-        if kind in ("way", "stage") and low in ("read", "reads", "write", "writes", "test", "local", "preview", "sandbox", "stage", "prod", "dev"):
-            return at != self.verb.at and (self._low(at - 1) in _WHERE)
-        return True
-
-    def _side(self, at: int) -> bool:
-        return self._low(at - 1) in DETERMINERS or self._low(at - 1) == "'s" or (at == 0 and self.verb.at != at)
 
     def _low(self, at: int) -> str:
         return self.pieces[at].low if 0 <= at < len(self.pieces) else ""
 
-    def _definite(self) -> bool:
-        return self.verb.at >= 0 and self._low(self.verb.at + 1) in DEFINITE
-
     def claim(self, rest: str) -> Claim:
         """Return what was read."""
-        settings = {kind: frozenset(names) for kind, names in self.settings.items()}
-        person = "" if any(word.early for word in self.words) else self.person
-        priced = any(number.unit in CURRENCIES for number in self.numbers)
-        words = [word for word in self.words if not (priced and word.key in ("cost", "price"))]
-        return Claim(tuple(words), tuple(self.numbers), tuple(self.days), settings, self.odd, frozenset(self.signals), person, self.verb, self.sides, self.passive, self._definite(), rest)
+        priced = any(number.unit in _CURRENCIES for number in self.numbers)
+        return Claim(
+            words=tuple(word for word in self.words if not (priced and word.key in _PRICE)),
+            numbers=tuple(self.numbers),
+            days=tuple(self.days),
+            settings={kind: frozenset(names) for kind, names in self.settings.items()},
+            odd=self.odd,
+            signals=frozenset(self.signals),
+            person="" if any(word.early for word in self.words) else self.person,
+            verb=self.verb,
+            sides=self.sides,
+            passive=self.passive,
+            definite=self.verb.at >= 0 and self._low(self.verb.at + 1) in _DEFINITE,
+            rest=rest,
+        )

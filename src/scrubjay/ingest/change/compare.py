@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from scrubjay.ingest.change.claims import Claim, Word
+from scrubjay.ingest.change.claim import Claim, Word
 from scrubjay.ingest.change.days import HALF_DAY, Day, agree
 from scrubjay.ingest.change.meanings import alike, opposed
 from scrubjay.ingest.change.piece import Number
@@ -56,7 +56,9 @@ def compare(old: Claim, new: Claim) -> Difference:
     ours, theirs = {word.key: word for word in old.words}, {word.key: word for word in new.words}
     dropped = [word for key, word in ours.items() if key not in theirs]
     added = [word for key, word in theirs.items() if key not in ours]
-    odd = (old.odd != new.odd) ^ (sum(ours[key].opposite != theirs[key].opposite for key in ours.keys() & theirs.keys()) % 2 == 1)
+    odd = (old.odd != new.odd) ^ (
+        sum(ours[key].opposite != theirs[key].opposite for key in ours.keys() & theirs.keys()) % 2 == 1
+    )
     if dropped and added and len(dropped) <= LOOKED_AT and len(added) <= LOOKED_AT:
         odd ^= _paired(dropped, added)
     shared = ours.keys() & theirs.keys()
@@ -69,7 +71,9 @@ def compare(old: Claim, new: Claim) -> Difference:
     names = any(theirs[key].aside and theirs[key].denied and not ours[key].denied for key in shared)
     dropped = [word for word in dropped if word.key not in MOVES]
     added = [word for word in added if word.key not in MOVES]
-    return Difference(old, new, frozenset(shared), tuple(dropped), tuple(added), numbers, days, odd, turned, split, names)
+    return Difference(
+        old, new, frozenset(shared), tuple(dropped), tuple(added), numbers, days, odd, turned, split, names
+    )
 
 
 def _paired(dropped: list[Word], added: list[Word]) -> bool:
@@ -78,9 +82,13 @@ def _paired(dropped: list[Word], added: list[Word]) -> bool:
     for word in list(dropped):
         for other in added:
             ours, theirs = word.raw.lower(), other.raw.lower()
-            if _spelt_alike(ours, theirs) or (not (word.name and other.name) and alike(word.stem, other.stem)):
+            if _spelt_alike(ours, theirs) or (
+                not (word.name and other.name) and alike(word.stem, other.stem)
+            ):
                 odd ^= word.opposite != other.opposite
-            elif _prefixed(ours, theirs) or _prefixed(word.stem, other.stem) or opposed(word.stem, other.stem):
+            elif (
+                _prefixed(ours, theirs) or _prefixed(word.stem, other.stem) or opposed(word.stem, other.stem)
+            ):
                 odd = not odd
             else:
                 continue
@@ -119,14 +127,22 @@ def _spelt_alike(one: str, other: str) -> bool:
         return False
     if not (one.isalpha() and other.isalpha()):
         return False
-    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    at = next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
     if len(one) == len(other):
-        return one[at + 1 :] == other[at + 1 :] or one[at + 2 :] == other[at + 2 :] and one[at : at + 2] == other[at : at + 2][::-1]
+        return (
+            one[at + 1 :] == other[at + 1 :]
+            or one[at + 2 :] == other[at + 2 :]
+            and one[at : at + 2] == other[at : at + 2][::-1]
+        )
     short, long = sorted((one, other), key=len)
     return short[at:] == long[at + 1 :]
 
 
-def _numbers(old: tuple[Number, ...], new: tuple[Number, ...]) -> tuple[tuple[Number, ...], tuple[Number, ...]]:
+def _numbers(
+    old: tuple[Number, ...], new: tuple[Number, ...]
+) -> tuple[tuple[Number, ...], tuple[Number, ...]]:
     left, right = [], list(new)
     for number in old:
         same = next((other for other in right if _same(number, other)), None)
@@ -190,4 +206,11 @@ def _turned(old: Claim, new: Claim, shared: set[str]) -> bool:
         return False
     before = {word.key for word in old.words if word.early}
     after = {word.key for word in new.words if word.early}
-    return bool(before and after and not before & after and before <= shared and after <= shared and old.passive == new.passive)
+    return bool(
+        before
+        and after
+        and not before & after
+        and before <= shared
+        and after <= shared
+        and old.passive == new.passive
+    )

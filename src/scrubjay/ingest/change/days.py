@@ -31,7 +31,9 @@ _WEEKDAYS: Final = (
 )
 MONTHS: Final = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
 WEEKDAYS: Final = {word: at for at, words in enumerate(_WEEKDAYS) for word in words.split()}
-SPOKEN: Final = frozenset(("may", "march", "mar", "sun", "sat", "mon", "wed", "sexta", "terça", "dec", "mars", "mai"))
+SPOKEN: Final = frozenset(
+    ("may", "march", "mar", "sun", "sat", "mon", "wed", "sexta", "terça", "dec", "mars", "mai")
+)
 """Spellings that are other words too: only a capital or a number beside them makes them dates."""
 PLURALS: Final = {f"{word}s": at for word, at in WEEKDAYS.items() if word.endswith("day")}
 HALF_DAY: Final = 720

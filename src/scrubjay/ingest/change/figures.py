@@ -31,22 +31,36 @@ _TENS: Final = (
 )
 TONGUES: Final = ("en", "de", "fr", "es", "pt", "it")
 """Languages of the tables above, in their order."""
-_TWINS: Final = {"de": {"zwo": 2, "dutzend": 12}, "es": {"docena": 12}, "fr": {"douzaine": 12}, "pt": {"duas": 2, "dúzia": 12}, "it": {"dozzina": 12}}
-_ALSO_ENGLISH: Final = {"dozen": 12, "couple": 2, "twice": 2, "thrice": 3, "once": 1, "half-dozen": 6, "single": 1}
+_TWINS: Final = {
+    "de": {"zwo": 2, "dutzend": 12},
+    "es": {"docena": 12},
+    "fr": {"douzaine": 12},
+    "pt": {"duas": 2, "dúzia": 12},
+    "it": {"dozzina": 12},
+}
+_ALSO_ENGLISH: Final = {
+    "dozen": 12,
+    "couple": 2,
+    "twice": 2,
+    "thrice": 3,
+    "once": 1,
+    "half-dozen": 6,
+    "single": 1,
+}
 SCALES: Final = {
     "hundred": 100, "thousand": 1000, "million": 1_000_000, "billion": 1_000_000_000, "k": 1000, "mio": 1_000_000,
     "hundert": 100, "tausend": 1000, "millionen": 1_000_000, "mille": 1000, "mil": 1000, "mila": 1000, "cent": 100,
     "cien": 100, "cem": 100, "cento": 100, "million's": 1_000_000, "bn": 1_000_000_000, "dozen": 12,
 }  # fmt: skip
-NUMERALS: Final = {
+_OWN: Final = {
     tongue: {word: at for at, word in enumerate(_SMALL[place].split())}
     | {word: (at + 2) * 10 for at, word in enumerate(_TENS[place].split())}
     | (_ALSO_ENGLISH if tongue == "en" else _TWINS[tongue])
     for place, tongue in enumerate(TONGUES)
 }
-"""Number words of each language."""
-_FOREIGN: Final = {word: at for tongue in TONGUES[1:] for word, at in NUMERALS[tongue].items()}
-NUMERALS |= {tongue: _FOREIGN | NUMERALS[tongue] for tongue in TONGUES[1:]}  # which of them it is, is a guess
+_FOREIGN: Final = {word: at for tongue in TONGUES[1:] for word, at in _OWN[tongue].items()}
+NUMERALS: Final = {tongue: _OWN[tongue] if tongue == "en" else _FOREIGN | _OWN[tongue] for tongue in TONGUES}
+"""Number words of each language. Which of the others it is, is a guess, so they count in each of them."""
 
 _UNITS: Final = (
     ("s", 0.001, "ms msec millisecond milliseconds millisekunden"),
@@ -66,7 +80,11 @@ _UNITS: Final = (
     ("m", 0.001, "mm millimetre millimetres millimeter millimeters"),
     ("m", 0.01, "cm centimetre centimetres centimeter centimeters zentimeter"),
     ("m", 1, "m metre metres meter meters mètre mètres metro metros metri"),
-    ("m", 1000, "km kms kilometre kilometres kilometer kilometers kilomètre kilomètres quilômetros kilómetros chilometri"),
+    (
+        "m",
+        1000,
+        "km kms kilometre kilometres kilometer kilometers kilomètre kilomètres quilômetros kilómetros chilometri",
+    ),
     ("m", 1609.344, "mi mile miles"),
     ("m", 0.3048, "ft foot feet"),
     ("m", 0.0254, "inch inches"),

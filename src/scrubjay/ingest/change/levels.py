@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from scrubjay.ingest.change import tongues
-from scrubjay.ingest.change.likeness import LIKE
+from scrubjay.ingest.change.likeness import meanings
 from scrubjay.ingest.change.words import IRREGULAR, PLURALS
 from scrubjay.text.folding import plain
 from scrubjay.text.stems import stem
@@ -33,7 +33,7 @@ def level(word: str, tongue: str) -> Level:
         same, opposite = tongues.opposites(tongue).get(word, (word, False))
         return Level(plain(stem(same, tongue)), opposite)
     base = IRREGULAR.get(word) or PLURALS.get(word, word)
-    found = LIKE.get(word) or LIKE.get(base) or _stems().get(stem(base, "en"))
+    found = meanings().get(word) or meanings().get(base) or _stems().get(stem(base, "en"))
     same, opposite = found or (base, False)
     return Level(stem(same, "en"), opposite)
 
@@ -42,6 +42,6 @@ def level(word: str, tongue: str) -> Level:
 def _stems() -> dict[str, tuple[str, bool]]:
     """Return the table by stems, so that every form of its words is found."""
     table: dict[str, tuple[str, bool]] = {}
-    for word, found in LIKE.items():
+    for word, found in meanings().items():
         table.setdefault(stem(word, "en"), found)
     return table

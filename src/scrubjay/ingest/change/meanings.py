@@ -1,6 +1,6 @@
 """Meanings: two stems -> whether they mean the same, or the opposite, as WordNet has it.
 
-The table is made by ``scripts/likeness.py`` from WordNet 3.1 (Princeton University; its licence stands in NOTICE). It
+The table is made by ``scripts/wordnet.py`` from WordNet 3.1 (Princeton University; its licence stands in NOTICE). It
 is asked only of words that are left over on both sides, where one may stand for the other; what it does not know is
 another word.
 """
@@ -36,7 +36,7 @@ def _table() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
     """Return the words of one meaning and of the opposite one, each pair under its smaller stem."""
     same: dict[str, frozenset[str]] = {}
     opposite: dict[str, frozenset[str]] = {}
-    listed = resources.files("scrubjay.ingest.change").joinpath("data", "likeness.txt")
+    listed = resources.files("scrubjay.ingest.change").joinpath("data", "wordnet.txt")
     for line in listed.read_text(encoding="utf-8").splitlines():
         known, _, against = line.partition("|")
         word, *others = known.split()

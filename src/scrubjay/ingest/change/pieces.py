@@ -28,7 +28,11 @@ def pieces(text: str, tongue: str) -> tuple[list[Piece], str]:
             out.append(Piece(low))
         elif kind == "date" and (day := numeric(low)):
             out.append(Piece("", raw, day=day))
-        elif kind == "clock" and not (tongue in ("en", "de") and "h" in low and "u" not in low) and (said := clock(low)):
+        elif (
+            kind == "clock"
+            and not (tongue in ("en", "de") and "h" in low and "u" not in low)
+            and (said := clock(low))
+        ):
             out.append(Piece("", raw, day=Day(minute=said[0], vague=said[1])))
         elif found := spoken(read, at) or amount(read, at, tongue):
             out += found[0]

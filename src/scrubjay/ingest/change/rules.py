@@ -127,7 +127,10 @@ def _tense(d: Difference) -> str | None:
 
 def _another_kind(d: Difference) -> str | None:
     """Two words of one kind that exclude each other: red, blue."""
-    old, new = {KINDS[w.key] for w in d.dropped if w.key in KINDS}, {KINDS[w.key] for w in d.added if w.key in KINDS}
+    old, new = (
+        {KINDS[w.key] for w in d.dropped if w.key in KINDS},
+        {KINDS[w.key] for w in d.added if w.key in KINDS},
+    )
     return "supersedes" if old & new and len(d.dropped) <= 2 and len(d.added) <= 2 else None
 
 

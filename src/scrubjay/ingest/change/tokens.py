@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Final
 
-from scrubjay.ingest.change.likeness import OPENINGS
+from scrubjay.ingest.change.likeness import openings
 from scrubjay.ingest.change.piece import Token
 from scrubjay.text.folding import typographic
 
@@ -26,7 +26,14 @@ _BARE: Final = {
     "wasnt": "was", "couldnt": "could", "shouldnt": "should", "havent": "have", "hasnt": "has", "cannot": "can",
     "can't": "can", "won't": "will", "shan't": "shall", "ain't": "is",
 }  # fmt: skip
-_ENDINGS: Final = (("'s", "'s"), ("'m", "am"), ("'re", "are"), ("'ve", "have"), ("'ll", "will"), ("'d", "would"))
+_ENDINGS: Final = (
+    ("'s", "'s"),
+    ("'m", "am"),
+    ("'re", "are"),
+    ("'ve", "have"),
+    ("'ll", "will"),
+    ("'d", "would"),
+)
 
 
 def tokens(text: str, tongue: str) -> tuple[list[Token], str]:
@@ -72,13 +79,14 @@ def _elided(raw: str) -> list[Token]:
 
 
 def _phrased(found: list[Token]) -> list[Token]:
-    if OPENINGS.keys().isdisjoint([token[1] for token in found]):
+    table = openings()
+    if table.keys().isdisjoint([token[1] for token in found]):
         return found
     out: list[Token] = []
     at = 0
     while at < len(found):
         kind, low, raw = found[at]
-        for rest, made in OPENINGS.get(low, ()):
+        for rest, made in table.get(low, ()):
             if tuple(token[1] for token in found[at + 1 : at + 1 + len(rest)]) == rest:
                 out.append(("word", made, raw))
                 at += len(rest)

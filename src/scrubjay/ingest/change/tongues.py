@@ -34,8 +34,16 @@ OPPOSITES: Final = {
     "pt": "público/privado pública/privada permitido/proibido aberto/fechado adora/odeia gosta/detesta ativado/desativado",
     "it": "pubblico/privato pubblica/privata permesso/vietato aperto/chiuso ama/odia attivato/disattivato adora/detesta",
 }
+SILENT: Final = frozenset(("ne", "n"))
+"""The halves of French denials that are not counted, since the other half is."""
 _LETTERS = re.compile(r"[^\W\d_]+")
-_OWN: Final = {"de": "ich wir der die das ist und mein meine", "fr": "je nous le la les est mon ma notre", "es": "el la los es mi yo está", "pt": "o os é meu minha eu na no da do está", "it": "il lo gli è mio mia sono della nel"}
+_OWN: Final = {
+    "de": "ich wir der die das ist und mein meine",
+    "fr": "je nous le la les est mon ma notre",
+    "es": "el la los es mi yo está",
+    "pt": "o os é meu minha eu na no da do está",
+    "it": "il lo gli è mio mia sono della nel",
+}
 LEAST: Final = 2
 """Function words of a language that make a short statement one of it."""
 
@@ -69,7 +77,11 @@ def fillers(tongue: str) -> frozenset[str]:
 def _owners() -> dict[str, tuple[str, ...]]:
     owners: dict[str, list[str]] = {}
     for tongue in TONGUES:
-        listed = function_words("en") | STOP if tongue == "en" else fillers(tongue) | denials(tongue) | changes(tongue)
+        listed = (
+            function_words("en") | STOP
+            if tongue == "en"
+            else fillers(tongue) | denials(tongue) | changes(tongue)
+        )
         for word in listed:
             owners.setdefault(word, []).append(tongue)
     return {word: tuple(tongues) for word, tongues in owners.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from scrubjay.ingest.change.claims import Claim, Word
+from scrubjay.ingest.change.claim import Claim, Word
 from scrubjay.ingest.change.compare import Difference
 from scrubjay.ingest.change.words import ADDITIVE, KIN, MOVES, ONCE, STATIC
 
@@ -14,7 +14,12 @@ FEW: Final = 3
 
 def changed(d: Difference) -> bool:
     """Return whether the new statement says that something took the place of something."""
-    return "changed" in d.new.signals and "changed" not in d.old.signals or "changed" in d.new.signals and bool(d.added)
+    return (
+        "changed" in d.new.signals
+        and "changed" not in d.old.signals
+        or "changed" in d.new.signals
+        and bool(d.added)
+    )
 
 
 def over(d: Difference) -> bool:
@@ -35,7 +40,14 @@ def other_subject(d: Difference) -> bool:
     if (old.person == "i" and theirs and not ours) or (new.person == "i" and ours and not theirs):
         return not changed(d)
     head, other = _head(old), _head(new)
-    return bool(head and other and head.key != other.key and (other in theirs or head in ours) and not (other or head).name and _owned(d))
+    return bool(
+        head
+        and other
+        and head.key != other.key
+        and (other in theirs or head in ours)
+        and not (other or head).name
+        and _owned(d)
+    )
 
 
 def _alone(words: tuple[Word, ...]) -> list[Word]:
@@ -62,7 +74,12 @@ def _inverted(d: Difference) -> bool:
     if d.old.verb.key != "be" or d.new.verb.key != "be" or not d.shared:
         return False
     late = [word for word in d.new.words if not word.early]
-    return bool(late) and all(word.key in d.shared for word in late) and _definite(d) and not any(w.key in KIN for w in late)
+    return (
+        bool(late)
+        and all(word.key in d.shared for word in late)
+        and _definite(d)
+        and not any(w.key in KIN for w in late)
+    )
 
 
 def _definite(d: Difference) -> bool:
@@ -76,7 +93,9 @@ def other_place(d: Difference) -> bool:
         if old != new and not (old < new or new < old):
             return True
     one_sided = d.old.settings.keys() ^ d.new.settings.keys()
-    return bool(one_sided & {"stage", "system"}) and (d.denied or bool(value_parts(d)) or bool(d.added and d.dropped))
+    return bool(one_sided & {"stage", "system"}) and (
+        d.denied or bool(value_parts(d)) or bool(d.added and d.dropped)
+    )
 
 
 def happened(d: Difference) -> bool:
@@ -174,7 +193,9 @@ def says_less(d: Difference) -> bool:
         return False
     if d.new.settings.keys() - d.old.settings.keys() or (d.dropped and changed(d)):
         return False
-    return d.shared != frozenset() and _tenses(d) or not (d.dropped or d.numbers[0] or d.days[0]) and _tenses(d)
+    return (
+        d.shared != frozenset() and _tenses(d) or not (d.dropped or d.numbers[0] or d.days[0]) and _tenses(d)
+    )
 
 
 def _tenses(d: Difference) -> bool:

@@ -25,8 +25,27 @@ _SUBJECTS: Final = frozenset("i we you they he she it who that which there".spli
 _POSSESSIVE: Final = DETERMINERS | {"'s", "of", "in", "on", "at", "with", "from"}
 SHORTEST: Final = 4
 """Letters up to which an -ed is of the word itself: red, need."""
-NOUNS: Final = frozenset(("nothing", "something", "everything", "anything", "thing", "king", "ring", "spring", "string", "morning", "evening", "during", "sibling", "ceiling"))
-OPENERS: Final = frozenset("after before when whenever while in on at for since because if as during with by once until from every due despite although though".split())
+NOUNS: Final = frozenset(
+    (
+        "nothing",
+        "something",
+        "everything",
+        "anything",
+        "thing",
+        "king",
+        "ring",
+        "spring",
+        "string",
+        "morning",
+        "evening",
+        "during",
+        "sibling",
+        "ceiling",
+    )
+)
+OPENERS: Final = frozenset(
+    "after before when whenever while in on at for since because if as during with by once until from every due despite although though".split()
+)
 """Words with which a statement begins that comes to its subject later."""
 _PARTING: Final = frozenset((":", "=", "->", "→", "will", "'ll"))
 _WAS: Final = frozenset(("was", "were", "did", "had"))
@@ -55,7 +74,9 @@ def find_verb(pieces: list[Piece]) -> Verb:
         first = next((at for at in range(max(start, 1), len(pieces)) if _looks_finite(pieces, at)), -1)
     if first < 0:
         return Verb(-1, "", "")
-    start = max((at + 1 for at in range(start, first) if pieces[at].low == ","), default=start) if start else 0
+    start = (
+        max((at + 1 for at in range(start, first) if pieces[at].low == ","), default=start) if start else 0
+    )
     low = pieces[first].low
     if low in (":", "=", "->", "→"):
         return Verb(first, "be", "", start)
@@ -101,7 +122,12 @@ def _may_part(low: str) -> bool:
 def _copula(pieces: list[Piece], at: int) -> bool:
     """Return whether an "'s" is "is": behind a pronoun, or before what no name can own."""
     following = pieces[at + 1].low if at + 1 < len(pieces) else ""
-    return (at > 0 and pieces[at - 1].low in _SUBJECTS) or following in DETERMINERS or following in NEGATORS or following.endswith("ing")
+    return (
+        (at > 0 and pieces[at - 1].low in _SUBJECTS)
+        or following in DETERMINERS
+        or following in NEGATORS
+        or following.endswith("ing")
+    )
 
 
 def _finite(pieces: list[Piece], at: int) -> bool:
@@ -117,8 +143,17 @@ def _finite(pieces: list[Piece], at: int) -> bool:
         return at > 0
     if low.endswith("s") and not low.endswith("ss"):
         follows = pieces[at + 1].low if at + 1 < len(pieces) else ""
-        return at > 0 and not (follows and stem(follows, "en") in VERBS and not follows.endswith(("s", "ing", "ed")))
-    return at == 0 or before in _SUBJECTS or before in PERSONS or (before.endswith("s") and not before.endswith("ss")) or before in NEGATORS or before in ("always", "please", "and", ",")
+        return at > 0 and not (
+            follows and stem(follows, "en") in VERBS and not follows.endswith(("s", "ing", "ed"))
+        )
+    return (
+        at == 0
+        or before in _SUBJECTS
+        or before in PERSONS
+        or (before.endswith("s") and not before.endswith("ss"))
+        or before in NEGATORS
+        or before in ("always", "please", "and", ",")
+    )
 
 
 def _looks_finite(pieces: list[Piece], at: int) -> bool:
@@ -126,7 +161,9 @@ def _looks_finite(pieces: list[Piece], at: int) -> bool:
     low, before = pieces[at].low, pieces[at - 1].low
     if not low.isalpha() or len(low) <= SHORTEST or before in _POSSESSIVE or pieces[at].raw[:1].isupper():
         return before in _SUBJECTS and low.isalpha() and before not in ("it", "that", "which", "who")
-    return _ended(low) or (low.endswith("s") and not low.endswith(("ss", "us", "is")) and at + 1 < len(pieces))
+    return _ended(low) or (
+        low.endswith("s") and not low.endswith(("ss", "us", "is")) and at + 1 < len(pieces)
+    )
 
 
 def _main(pieces: list[Piece], first: int) -> int:
@@ -137,7 +174,11 @@ def _main(pieces: list[Piece], first: int) -> int:
         if not low or low in DETERMINERS:
             return -1
         base = stem(IRREGULAR.get(low, low), "en")
-        if (base in VERBS and not copula) or (copula and _participle(low)) or (low.endswith("ing") and low not in NOUNS):
+        if (
+            (base in VERBS and not copula)
+            or (copula and _participle(low))
+            or (low.endswith("ing") and low not in NOUNS)
+        ):
             return at
     return -1
 

@@ -9,7 +9,9 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-DETERMINERS: Final = _set("the a an this that these those my our your his her their its another each every some any no")
+DETERMINERS: Final = _set(
+    "the a an this that these those my our your his her their its another each every some any no"
+)
 PERSONS: Final = {
     **dict.fromkeys(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours"), "i"),
     **dict.fromkeys(("you", "your", "yours"), "you"),
@@ -17,7 +19,9 @@ PERSONS: Final = {
 }
 """Who speaks or is spoken of; "I" and "we" are the same side of the talk."""
 BE: Final = _set("be is are am was were been being isn't aren't wasn't weren't 's 're 'm sits lies stands")
-AUXILIARY: Final = _set("have has had do does did 've 'd would could should can may might must shall will having doing ought")
+AUXILIARY: Final = _set(
+    "have has had do does did 've 'd would could should can may might must shall will having doing ought"
+)
 STOP: Final = (
     DETERMINERS
     | BE
@@ -32,7 +36,7 @@ STOP: Final = (
         " kind sort thing things etc get gets got getting let lets ourselves themselves himself herself one ones some"
         " right? please,? everyone everybody anyone anybody someone somebody something anything everything people set"
         " up out over off upon that's it's need has-been value equals entire whole total currently, definitely certainly"
-        " truly absolutely own personally honestly located situated using when while because since though although"
+        " truly absolutely own personally honestly located situated using when while because because since though although"
         " until till between through across time times oclock o'clock approx ca circa date keep keeps kept way"
         " apparently obviously clearly luckily unfortunately already yet now anymore again mind note, thanks thank"
         " shortly fairly rather teh adn sinse again happen happens take takes place taking taken took every each like-to go-to different various other"
@@ -80,7 +84,9 @@ FUTURE: Final = _set(
     " thinking wants want upcoming about-to awaiting probably hiring soon tomorrow due-to aim aims might may-be supposed-to scheduled-to wanna"
 )
 """Marks of a plan, not of a fact."""
-PLANS: Final = _set("plan plans planning planned intend intends intending considering consider hoping hopes hope thinking wants want aim aims gonna wanna")
+PLANS: Final = _set(
+    "plan plans planning planned intend intends intending considering consider hoping hopes hope thinking wants want aim aims gonna wanna"
+)
 
 ALSO: Final = _set("also too another additionally besides as-well additional")
 """Marks of one more beside the old ones."""
@@ -101,7 +107,17 @@ IRREGULAR: Final = {
     )
     for form in forms.split(",")
 }  # fmt: skip
-PLURALS: Final = {"children": "child", "men": "man", "women": "woman", "feet": "foot", "teeth": "tooth", "mice": "mouse", "lives": "live", "wives": "wife", "knives": "knife"}
+PLURALS: Final = {
+    "children": "child",
+    "men": "man",
+    "women": "woman",
+    "feet": "foot",
+    "teeth": "tooth",
+    "mice": "mouse",
+    "lives": "live",
+    "wives": "wife",
+    "knives": "knife",
+}
 """Plurals that no stemmer knows."""
 PAST: Final = frozenset(
     "was were bought went got wrote met left made took gave had did said saw knew thought found came became began ran"
@@ -133,10 +149,14 @@ ADDITIVE: Final = _set(
 )
 """Stems of verbs that hold of many things at once: who likes tea may like coffee."""
 
-STATIC: Final = _set("be call name hang sit stand lie keep store base host locat park mount instal stay live belong label titl say read")
+STATIC: Final = _set(
+    "be call name hang sit stand lie keep store base host locat park mount instal stay live belong label titl say read"
+)
 """Stems of verbs that say no more than what or where a thing is: one may stand for another."""
 
-ONCE: Final = _set("bear found launch join graduat marri die releas hire sign start begin open end close born schedul book expir")
+ONCE: Final = _set(
+    "bear found launch join graduat marri die releas hire sign start begin open end close born schedul book expir"
+)
 """Stems of verbs of what happens once to a thing: another date is a correction, not another occasion."""
 
 KIN: Final = _set(

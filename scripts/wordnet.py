@@ -1,6 +1,6 @@
-"""Likeness: WordNet's files -> words of one meaning and words of opposite meaning, for the change check.
+"""WordNet's files -> words of one meaning and words of opposite meaning, for the change check.
 
-``python scripts/likeness.py DICT > src/scrubjay/ingest/change/data/likeness.txt``, where DICT holds WordNet 3.1's
+``python scripts/wordnet.py DICT > src/scrubjay/ingest/change/data/wordnet.txt``, where DICT holds WordNet 3.1's
 ``data.*`` and ``index.*``. Kept are single words that are in the vocabulary that comes with MiniLM, or that
 the texts counted by WordNet use, by their stems. A line is ``word same same ... | opposite ...``; each pair stands once, under the smaller stem.
 
@@ -72,13 +72,24 @@ def main() -> None:
                 if symbol == "&":
                     similar[synset].append("a" + offset)
                 if symbol in "!+" and places != "0000":
-                    pointers.append((symbol, synset, other.replace("s", "a") + offset, int(places[:2], 16), int(places[2:], 16)))
+                    pointers.append(
+                        (
+                            symbol,
+                            synset,
+                            other.replace("s", "a") + offset,
+                            int(places[:2], 16),
+                            int(places[2:], 16),
+                        )
+                    )
 
     def counts(word: str, synset: str) -> bool:
         return word in known and share.get((word, synset), 0) >= LEAST
 
     def near(synset: str, word: str) -> list[Sense]:
-        return [(word, synset), *((other, cluster) for cluster in similar[synset] for other in words[cluster])]
+        return [
+            (word, synset),
+            *((other, cluster) for cluster in similar[synset] for other in words[cluster]),
+        ]
 
     same: defaultdict[str, set[str]] = defaultdict(set)
     opposite: defaultdict[str, set[str]] = defaultdict(set)
@@ -96,7 +107,10 @@ def main() -> None:
         if symbol == "+" and counts(one, synset) and counts(two, other):
             put(same, one, two)
         elif symbol == "!" and synset[0] != "n":
-            for ours, theirs in (((one, synset), (two, other)), *product(near(synset, one), near(other, two))):
+            for ours, theirs in (
+                ((one, synset), (two, other)),
+                *product(near(synset, one), near(other, two)),
+            ):
                 if counts(*ours) and counts(*theirs):
                     put(opposite, ours[0], theirs[0])
     for word in sorted(same.keys() | opposite.keys()):
