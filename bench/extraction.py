@@ -64,15 +64,30 @@ class Score:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write; return the exit code."""
     args = _parser().parse_args(arguments)
-    labelled = [json.loads(line) for line in (LABELS / f"facts_{args.half}.jsonl").read_text("utf-8").splitlines()]
-    labelled = [row for number, row in enumerate(labelled) if args.part == "all" or number % 2 == (args.part == "odd")]
+    labelled = [
+        json.loads(line) for line in (LABELS / f"facts_{args.half}.jsonl").read_text("utf-8").splitlines()
+    ]
+    labelled = [
+        row for number, row in enumerate(labelled) if args.part == "all" or number % 2 == (args.part == "odd")
+    ]
     scores = [score(row) for row in labelled]
-    result: dict[str, Any] = {"what": "extraction", "half": args.half, "part": args.part, **circumstances(), **summary(scores)}
-    print(f"{args.half} ({args.part}): {len(scores)} turns, {result['facts']} facts, {result['extracted']} extracted")
+    result: dict[str, Any] = {
+        "what": "extraction",
+        "half": args.half,
+        "part": args.part,
+        **circumstances(),
+        **summary(scores),
+    }
+    print(
+        f"{args.half} ({args.part}): {len(scores)} turns, {result['facts']} facts, {result['extracted']} extracted"
+    )
     for name in ("precision", "recall", "junk"):
         mean, low, high = result[name]
         print(f"  {name:9} {mean:.3f}  [{low:.3f}, {high:.3f}]")
-    print(f"  kinds right {result['kind right']:.3f}; label > found:", "  ".join(f"{a}>{b} {n}" for (a, b), n in sorted(_kinds(scores).items()) if a != b))
+    print(
+        f"  kinds right {result['kind right']:.3f}; label > found:",
+        "  ".join(f"{a}>{b} {n}" for (a, b), n in sorted(_kinds(scores).items()) if a != b),
+    )
     if args.wrong:
         print("\n".join(note for one in scores for note in one.notes))
     if args.data is not None:
@@ -120,7 +135,10 @@ def summary(scores: Sequence[Score]) -> dict[str, Any]:
     drawn = np.array([table[rng.integers(0, len(table), len(table))].sum(axis=0) for _ in range(RESAMPLES)])
     kinds = _kinds(scores)
     figures: dict[str, Any] = {
-        name: [float(value(table.sum(axis=0))), *map(float, np.nanpercentile([value(one) for one in drawn], [2.5, 97.5]))]
+        name: [
+            float(value(table.sum(axis=0))),
+            *map(float, np.nanpercentile([value(one) for one in drawn], [2.5, 97.5])),
+        ]
         for name, value in (
             ("precision", lambda s: s[2] / max(s[2] + s[3], 1)),
             ("recall", lambda s: s[1] / max(s[0], 1)),
@@ -147,7 +165,11 @@ def longmemeval(args: argparse.Namespace) -> dict[str, Any]:
     answers = {row["_id"]: str(row["answer"]) for row in rows(data.folder / "queries.jsonl.gz")}
     outcomes: dict[str, dict[str, list[bool]]] = {"answer": defaultdict(list), "sentence": defaultdict(list)}
     for query in data.asked():
-        turns = [docs[one].text for one in sorted(relevant.get(query.id, ())) if one in docs and docs[one].role == "user"]
+        turns = [
+            docs[one].text
+            for one in sorted(relevant.get(query.id, ()))
+            if one in docs and docs[one].role == "user"
+        ]
         if not turns or query.category in NOT_STATED:
             continue
         kept = [found.text for turn in turns for found in statements(turn)]
@@ -155,21 +177,34 @@ def longmemeval(args: argparse.Namespace) -> dict[str, Any]:
         if said and len(said) <= LONGEST and said <= content(" ".join(turns)):
             outcomes["answer"][query.category].append(said <= content(" ".join(kept)))
         asked = said | content(query.text)
-        key = max((words for turn in turns for _, words in sentences(turn)), key=lambda words: len(asked & content(words)))
+        key = max(
+            (words for turn in turns for _, words in sentences(turn)),
+            key=lambda words: len(asked & content(words)),
+        )
         shared = asked & content(key)
-        outcomes["sentence"][query.category].append(any(2 * len(shared & content(one)) >= len(shared) for one in kept) if shared else False)
+        outcomes["sentence"][query.category].append(
+            any(2 * len(shared & content(one)) >= len(shared) for one in kept) if shared else False
+        )
         if args.wrong and not outcomes["sentence"][query.category][-1]:
             print(f"{query.id} {query.text!r} -> {answers[query.id]!r}\n    {key!r}\n    kept: {kept}")
     result: dict[str, Any] = {}
     for name, by in outcomes.items():
         every = [one for values in by.values() for one in values]
         result[name] = [sum(every) / len(every), len(every)]
-        print(f"LongMemEval, {name}: {sum(every) / len(every):.3f} of {len(every)};", ", ".join(f"{c} {sum(v)}/{len(v)}" for c, v in sorted(by.items())))
+        print(
+            f"LongMemEval, {name}: {sum(every) / len(every):.3f} of {len(every)};",
+            ", ".join(f"{c} {sum(v)}/{len(v)}" for c, v in sorted(by.items())),
+        )
     users = [doc.text for doc in data.docs if doc.role == "user"]
     kept_all = [(found, text) for text in users for found in statements(text)]
     result["statements per 100 turns"] = 100 * len(kept_all) / len(users)
-    print(f"  {len(kept_all)} statements of {len(users)} turns by people: {result['statements per 100 turns']:.1f} per 100 turns")
-    print("  by rule:", ", ".join(f"{rule} {n}" for rule, n in Counter(found.rule for found, _ in kept_all).most_common()))
+    print(
+        f"  {len(kept_all)} statements of {len(users)} turns by people: {result['statements per 100 turns']:.1f} per 100 turns"
+    )
+    print(
+        "  by rule:",
+        ", ".join(f"{rule} {n}" for rule, n in Counter(found.rule for found, _ in kept_all).most_common()),
+    )
     for found, _ in random.Random(args.seed).sample(kept_all, args.sample):
         print(f"  - [{found.kind}, {found.rule}] {found.text}")
     return result
@@ -177,7 +212,9 @@ def longmemeval(args: argparse.Namespace) -> dict[str, Any]:
 
 def content(text: str) -> frozenset[str]:
     """Stems of the words that are no function words; numbers as they stand."""
-    words = (word.casefold().replace("’", "'").removesuffix("'s").replace(",", "") for word in _WORD.findall(text))
+    words = (
+        word.casefold().replace("’", "'").removesuffix("'s").replace(",", "") for word in _WORD.findall(text)
+    )
     return frozenset(stem(word, "en") for word in words if word not in function_words("en"))
 
 
@@ -185,7 +222,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Measure what is kept of turns without a model.")
     parser.add_argument("data", nargs="?", type=Path, help="the development data, for LongMemEval")
     parser.add_argument("--half", choices=("dev", "test"), default="dev")
-    parser.add_argument("--part", choices=("all", "even", "odd"), default="all", help="rules were tuned on even rows of dev")
+    parser.add_argument(
+        "--part", choices=("all", "even", "odd"), default="all", help="rules were tuned on even rows of dev"
+    )
     parser.add_argument("--wrong", action="store_true", help="print what was missed and what is wrong")
     parser.add_argument("--sample", type=int, default=0, help="statements to print of the haystacks")
     parser.add_argument("--seed", type=int, default=SEED)

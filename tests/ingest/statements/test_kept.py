@@ -130,7 +130,7 @@ NOTHING = [
     "My sister might move to Porto.",
     "I wish I lived by the sea.",
     "Anna: I moved to Rome\nBob: my dog is ill\nAnna: oh no\nsummarise the chat",
-    "She said: \"I have lived in Rome for ten years and I love it\". What tense is that?",
+    'She said: "I have lived in Rome for ten years and I love it". What tense is that?',
     "I'm looking for a flat.",
     "No, make it shorter.",
     "no thanks",

@@ -11,7 +11,17 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from scrubjay.ingest.statements.words import ASKING, AUXILIARY, BE, FIRST, JOINS, OWNED, PRONOUNS, STATES, VERBAL
+from scrubjay.ingest.statements.words import (
+    ASKING,
+    AUXILIARY,
+    BE,
+    FIRST,
+    JOINS,
+    OWNED,
+    PRONOUNS,
+    STATES,
+    VERBAL,
+)
 
 WRAPPED: Final = 60
 """Characters of a line that may go on in the next; a shorter one ends what it says."""
@@ -28,28 +38,32 @@ LEAST_ASKED: Final = 4
 _WORD = re.compile(r"[^\s;()]+|[;()]")
 _EDGES: Final = ".,;:!?()[]{}\"'*_~`<>#¿¡"
 _BREAKS: Final = frozenset((";", "(", ")", "-", "--", "->", "=", "|", "..", "..."))
-_ABBREVIATED: Final = frozenset(("e.g.", "i.e.", "dr.", "mr.", "mrs.", "ms.", "st.", "vs.", "etc.", "approx.", "prof.", "inc.", "ca."))
+_ABBREVIATED: Final = frozenset(
+    ("e.g.", "i.e.", "dr.", "mr.", "mrs.", "ms.", "st.", "vs.", "etc.", "approx.", "prof.", "inc.", "ca.")
+)
 _ITEM = re.compile(r"(?:[-*+•#]+|\d{1,2}[.)])\Z")
 _TIPS: Final = frozenset("tips ideas idea advice suggestions recommendations chance thoughts way".split())
 _HOW: Final = frozenset("much many long often far old about to kind sort type time else i we".split())
 _WHOM: Final = PRONOUNS | OWNED | frozenset("a an any anyone someone".split())
 _BEFORE: Final = frozenset(
-    "and but so or also then ok okay well hi hey hello please pls now btw question quick yes no thanks just sorry anyway".split()
+    """and but so or also then ok okay well hi hey hello please pls now btw question quick yes no
+    thanks just sorry anyway""".split()
 )
 _ORDERS: Final = frozenset(
-    """please pls always never don't let's lets btw fyi find recommend give suggest show help tell write plan explain list fix draft
-    summarize summarise translate leave""".split()
+    """please pls always never don't let's lets btw fyi find recommend give suggest show help tell write
+    plan explain list fix draft summarize summarise translate leave""".split()
 )
 _ABROAD: Final = frozenset(
-    """ich wir kannst könntest was wie wo welche welches meine mein je tu nous peux pouvez quel quelle comment où mon ma yo qué cómo dónde cuál
-    puedes puede mi eu como qual onde podes pode você minha meu""".split()
+    """ich wir kannst könntest was wie wo welche welches meine mein je tu nous peux pouvez quel quelle
+    comment où mon ma yo qué cómo dónde cuál puedes puede mi eu como qual onde podes pode você minha meu""".split()
 )
 _AND_ABROAD: Final = frozenset("und aber weil denn y pero porque et mais car mas".split())
 _AFTERTHOUGHTS: Final = frozenset("should could would so".split())
 _FILLS: Final = frozenset("also then now that just please btw".split())
 _OPEN: Final = frozenset(  # after these a clause goes on
-    """that which who if when what where than think because as hope guess how all but and to of for with in at on the a an any every some
-    my our only same whatever since while or is are was from about like until before after think say believe know""".split()
+    """that which who if when what where than think because as hope guess how all but and to of for with in
+    at on the a an any every some my our only same whatever since while or is are was from about like
+    until before after think say believe know""".split()
 )
 
 
@@ -90,7 +104,11 @@ def sentences(said: Words) -> Iterator[tuple[int, int, bool]]:
     line = said.starts[0] if count else 0
     for at in range(count):
         whole = said.raw[at]
-        ended = not (at + 2 < count and said.words[at + 1] == "ever" and said.raw[at + 1] != "ever") and whole[-1] in ".!?\"')]*_" and _ends(whole)
+        ended = (
+            not (at + 2 < count and said.words[at + 1] == "ever" and said.raw[at + 1] != "ever")
+            and whole[-1] in ".!?\"')]*_"
+            and _ends(whole)
+        )
         if not ended and lines and at + 1 < count:
             gap = said.text[said.ends[at] : said.starts[at + 1]]
             if "\n" in gap:
@@ -110,7 +128,12 @@ def _ends(whole: str) -> bool:
         return False
     if bare[-1] != ".":
         return True
-    return bare not in _ABBREVIATED and not (len(bare) == len("j.") and bare[0].isalpha()) and bare not in _BREAKS or bare == "..."
+    return (
+        bare not in _ABBREVIATED
+        and not (len(bare) == len("j.") and bare[0].isalpha())
+        and bare not in _BREAKS
+        or bare == "..."
+    )
 
 
 def clauses(said: Words, first: int, last: int, asked: bool) -> list[Clause]:
@@ -120,15 +143,27 @@ def clauses(said: Words, first: int, last: int, asked: bool) -> list[Clause]:
     bounds = [first]
     for at in range(first + 1, last):
         before = raw[at - 1]
-        if raw[at] in _BREAKS or before in _BREAKS or before[-1] in ":;" or _pictured(raw[at]) or _pictured(before):
+        if (
+            raw[at] in _BREAKS
+            or before in _BREAKS
+            or before[-1] in ":;"
+            or _pictured(raw[at])
+            or _pictured(before)
+        ):
             bounds.append(at)
         elif words[at] in JOINS:
             if words[at] == "since" and before[-1] != ",":
                 continue  # "for years, since I was nine"
-            if (_opens(words, at + 1, last) or (words[at] == "so" and before[-1] == ",")) and _said(words, bounds[-1], at):
+            if (_opens(words, at + 1, last) or (words[at] == "so" and before[-1] == ",")) and _said(
+                words, bounds[-1], at
+            ):
                 bounds.append(at)
         elif before[-1] == "," or before[-1] == ")":
-            if _opens(words, at, last) or words[at] in _AFTERTHOUGHTS or (asked and at - bounds[-1] >= LEAST_SAID and last - at >= LEAST_ASKED):
+            if (
+                _opens(words, at, last)
+                or words[at] in _AFTERTHOUGHTS
+                or (asked and at - bounds[-1] >= LEAST_SAID and last - at >= LEAST_ASKED)
+            ):
                 bounds.append(at)
         elif words[at] in _AND_ABROAD:
             if at - bounds[-1] >= LEAST_ASKED and words[first] in _ABROAD:
@@ -170,7 +205,9 @@ def _opens(words: list[str], at: int, last: int) -> bool:
     if word in PRONOUNS or ("'" in word and word.partition("'")[0] in PRONOUNS):
         return after not in ("and", "or")
     if word in OWNED:
-        return any(later in STATES or later[-2:] == "ed" for later in words[at + 1 : min(at + 1 + NOUN, last)])
+        return any(
+            later in STATES or later[-2:] == "ed" for later in words[at + 1 : min(at + 1 + NOUN, last)]
+        )
     return word in _ORDERS or after in BE or after in ("has", "have") or _asks(words, at, last)
 
 
@@ -182,7 +219,13 @@ def _asks(words: list[str], at: int, last: int) -> bool:
         return False
     word, after = words[at], words[at + 1] if at + 1 < last else ""
     if word in ASKING:
-        return not after or "'" in word or after in AUXILIARY or after in _HOW or (at + 2 < last and words[at + 2] in AUXILIARY and word != "when")
+        return (
+            not after
+            or "'" in word
+            or after in AUXILIARY
+            or after in _HOW
+            or (at + 2 < last and words[at + 2] in AUXILIARY and word != "when")
+        )
     if word in AUXILIARY:
         return after in _WHOM or not after
     return word in ("any", "got") and (after in _TIPS or after == "any")

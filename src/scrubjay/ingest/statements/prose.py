@@ -25,8 +25,10 @@ _MACHINE = re.compile(
     r"|\[?\d{4}[-/]\d\d[-/]\d\d[ t,]+\d\d?:\d\d|\[?\d\d?:\d\d:\d\d|[a-z]{3} +\d{1,2} \d\d:\d\d:\d\d"
     r"|\[?(?:info|warn|warning|error|debug|trace|fatal|critical|notice)(?:\]|:| {2,}|\[| - )"
     r"|\S+@\S+[:~ ][^ ]*[$#] |npm (?:err|warn)|at [\w.$<>]+\(|file \"|caused by:|\.\.\. \d+ more"
-    r"|(?:def|class|async def|func|fn|function|import|const|let|var|return|public|private|static|export|package)"
-    r" [^.?!]*[({;:=][^.?!]*$|from [\w.]+ import |select .{1,200} from .*[;*]|\"[\w -]+\" ?:|[\w.]+ ?[=:]=? ?[\[{(\"'].*$"
+    r"|(?:def|class|async def|func|fn|function|import|const|let|var|return|public|private|static|export|"
+    r"package)"
+    r" [^.?!]*[({;:=][^.?!]*$|from [\w.]+ import |select .{1,200} from .*[;*]|\"[\w -]+\" ?:|"
+    r"[\w.]+ ?[=:]=? ?[\[{(\"'].*$"
     r"|</?\w|.{0,300}[{};]$)"
 )
 _TRACE = re.compile(r"[ ]*(?:traceback \(most recent|exception in thread|panic: |goroutine \d)")
@@ -37,7 +39,8 @@ _REST = re.compile(
     r"|-{2,} ?(?:original|forwarded|begin)|begin forwarded|forwarded message"
 )
 _SPEAKER = re.compile(
-    r"(?:\[?\d\d?:\d\d(?: ?[ap]m)?\]? ?-? ?)?<?([a-z][\w.-]{0,20}(?: [a-z][\w.-]{0,20})?)>?(?: \(\d[^)\n]{0,20}\))?: "
+    r"(?:\[?\d\d?:\d\d(?: ?[ap]m)?\]? ?-? ?)?<?([a-z][\w.-]{0,20}(?: [a-z][\w.-]{0,20})?)>?(?:"
+    r" \(\d[^)\n]{0,20}\))?: "
 )
 _SALUTE = re.compile(
     r"(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)) (?!there\b|all of\b)[\w. ]{1,30}[,:!.]?$"
@@ -49,12 +52,17 @@ _SIGNED = re.compile(
 _QUOTATION = re.compile(r"\"[^\"\n]{1,2000}\"")
 _TICKS = re.compile(r"`[^`\n]{1,400}`")
 _MATERIAL = re.compile(
-    r"\b(?:summari[sz]e|translate|rewrite|proof-?read|rephrase|paraphrase|edit|fix|correct|improve|shorten|polish"
+    r"\b(?:summari[sz]e|translate|rewrite|proof-?read|rephrase|paraphrase|edit|fix|correct|improve|shorten|"
+    r"polish"
     r"|review|explain|analy[sz]e|classify|extract|convert|format|reword|grade|critique|tl;?dr|continue|simplify"
-    r"|clean up|turn|make|mean|means|say|write|draft|reply|respond|answer|complete|finish|label|rate|count|find|check"
-    r"|(?:here'?s?|this|below|following|attached)(?: is| are)?(?: what)?(?: the| my| a| an| our| his| her| their)?"
-    r"(?: [\w-]+){0,2} (?:e?-?mails?|text|draft|essay|letter|logs?|messages?|paragraph|article|abstract|intro|bio|post"
-    r"|reviews?|transcript|chat|code|output|error|trace|story|poem|lyrics|prompt|wrote|says?|said|got|passage|notes|quote))"
+    r"|clean up|turn|make|mean|means|say|write|draft|reply|respond|answer|complete|finish|label|rate|count|"
+    r"find|check"
+    r"|(?:here'?s?|this|below|following|attached)(?: is| are)?(?: what)?(?: the| my| a| an| our| his| her|"
+    r" their)?"
+    r"(?: [\w-]+){0,2} (?:e?-?mails?|text|draft|essay|letter|logs?|messages?|paragraph|article|abstract|intro|"
+    r"bio|post"
+    r"|reviews?|transcript|chat|code|output|error|trace|story|poem|lyrics|prompt|wrote|says?|said|got|passage|"
+    r"notes|quote))"
     r"\b[^\n.?!:]{0,120}:(?:\s+|$)(?=[^\n]|\n+\S)"
 )
 _LETTERS = re.compile(r"[^\W\d_]")

@@ -16,26 +16,23 @@ from scrubjay.ingest.statements.clauses import Clause, Words, clauses, read, sen
 from scrubjay.ingest.statements.foreign import OPENINGS, foreign
 from scrubjay.ingest.statements.lead import lead
 from scrubjay.ingest.statements.prose import prose
+from scrubjay.ingest.statements.righted import righted
 from scrubjay.ingest.statements.rules import KINDS, OUTLIVE, lasting
+from scrubjay.ingest.statements.steps import done, steps
 from scrubjay.ingest.statements.veto import doubted, earnest, passing, told, unreal, unsaid
+from scrubjay.ingest.statements.wishes import noted, wish
 from scrubjay.ingest.statements.words import FIRST, JOINS
-from scrubjay.ingest.statements.wishes import noted, righted, steps, wish
 
 LEAST: Final = 8
 """Characters of the shortest statement: "I'm vegan"."""
-LEAST_WORDS: Final = 2
-"""Words that stay when a leading "and" is left out."""
 MOST: Final = 400
 """Characters of the longest: nobody says one thing at such length."""
+LEAST_WORDS: Final = 2
+"""Words that stay when a leading "and" is left out."""
+
 _SPACE = re.compile(r"\s+")
-_STEPPING: Final = frozenset("to always never make before after when whenever every once each if by must have remember don't sure way".split())
 _STATED: Final = frozenset(("as is done", "there is", "feels"))
-_RIGHTING: Final = frozenset(
-    "no nope nah wrong incorrect correction actually sorry wait not meant said mistake bad misunderstood correct hold".split()
-)
-_WISHING: Final = frozenset(
-    "always never ever let's lets let call calls from going future rule default every when whenever anymore more time general unless in at".split()
-)
+"""Rules of wishes that only state: not after an "if"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,14 @@ def _of_sentence(text: str, said: Words, first: int, last: int, asked: bool) -> 
     words = said.words[first : whole.last]
     start, end = said.starts[first], said.ends[whole.last - 1]
     if not told(said.text, start, end, words) and not unreal(said.text, start, end, words):
-        for at in (first, *(clause.first for clause in parts if clause.first > first and said.raw[clause.first - 1][-1] in ":;")):
+        for at in (
+            first,
+            *(
+                clause.first
+                for clause in parts
+                if clause.first > first and said.raw[clause.first - 1][-1] in ":;"
+            ),
+        ):
             rule = _of_whole(said, Clause(at, whole.last, False), said.words[at : whole.last])
             if rule:
                 yield from _made(text, said, Clause(at, whole.last, False), rule)
@@ -112,18 +116,19 @@ def _of_whole(said: Words, whole: Clause, words: list[str]) -> str | None:
     """Return the rule that finds a how-to or a correction in a sentence."""
     end = said.ends[whole.last - 1]
     at = lead(said.words, whole.first, whole.last)
-    rule = None
-    if at < whole.last:
-        rule = steps(said.text, said.starts[at], end)
-    if not rule and "if" not in words:
-        start = said.starts[whole.first]
-        rule = None if doubted(said.text, start, end, words) else righted(said.text, start, end)
-    return rule
+    bag = frozenset(words)
+    rule = steps(said.text, said.starts[at], end, bag) if at < whole.last else None
+    if rule or "if" in bag or doubted(said.text, said.starts[whole.first], end, words):
+        return rule
+    return righted(said.text, said.starts[whole.first], end, bag)
 
 
 def _capitals(text: str, said: Words, at: int, last: int) -> tuple[bool, bool]:
     """Tell whether a name stands after a clause's first word, and whether that has a capital itself."""
-    named = any(text[said.starts[number]].isupper() and said.words[number] not in FIRST for number in range(at + 1, last))
+    named = any(
+        text[said.starts[number]].isupper() and said.words[number] not in FIRST
+        for number in range(at + 1, last)
+    )
     return named, text[said.starts[at]].isupper()
 
 
@@ -136,11 +141,13 @@ def _of_clause(text: str, said: Words, clause: Clause, bag: list[str], supposed:
     at = lead(said.words, clause.first, clause.last)
     if at >= clause.last:
         return None
-    if not _WISHING.isdisjoint(bag) or True:
-        for first in dict.fromkeys((at, clause.first)):
-            rule = wish(said.text, said.starts[first], end, said.words[first : clause.last])
-            if rule and not (supposed and rule in _STATED):
-                return rule
+    for first in (at, clause.first) if at > clause.first else (at,):
+        words = said.words[first : clause.last]
+        rule = wish(said.text, said.starts[first], end, words) or done(
+            said.text, said.starts[first], end, words
+        )
+        if rule and not (supposed and rule in _STATED):
+            return rule
     if supposed or doubted(said.text, start, end, bag):
         return None
     rule = lasting(said.words, at, clause.last, clause.first, _capitals(text, said, at, clause.last))

@@ -1,47 +1,84 @@
-"""Third: words of a clause whose subject is mine, ours or has a name -> the rule that keeps it, or None."""
+"""Third: words of a clause whose subject is mine, ours, known or has a name -> the rule that keeps it, or"
+" None."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from scrubjay.ingest.statements.first import points
-from scrubjay.ingest.statements.words import ABSTAIN, ADVERBS, AT_HAND, BARE_WORLD, BE, BODIES, DATED, KIN, MOMENT, NEGATIVE, ONGOING, OWNED, OWN_THINGS, PASSING, PETS, PLURAL, ROLES, STATES, WELL_KNOWN, WORLD
+from scrubjay.ingest.statements.mine import APPRAISALS, FAVOURITES, mine
+from scrubjay.ingest.statements.said import points
+from scrubjay.ingest.statements.things import (
+    AT_HAND,
+    BARE_WORLD,
+    BODIES,
+    KIN,
+    MOMENT,
+    OWN_THINGS,
+    PETS,
+    ROLES,
+    WELL_KNOWN,
+    WORLD,
+)
+from scrubjay.ingest.statements.words import (
+    ABSTAIN,
+    ADVERBS,
+    BE,
+    HAD,
+    NEGATIVE,
+    OWNED,
+    PASSING,
+    PLURAL,
+    STATES,
+)
 
 NAME: Final = 8
 """Words within which what is spoken of is named."""
+SHORT: Final = 3
+"""Words of a name that may be anything, so long as what is said of it is a fact."""
 
-_FAVOURITES: Final = frozenset("favourite favorite favourites favorites preferred preference preferences go-to peeve".split())
-_HEDGES: Final = frozenset("about around roughly approximately nearly".split())
-_VOTED: Final = frozenset("forbids requires insists voted decided approved agreed chose picked settled".split())
+_HEDGES: Final = frozenset("about around roughly approximately nearly got".split())
+_VOTED: Final = frozenset(
+    """forbids requires insists voted decided approved agreed chose picked settled chosen signed""".split()
+)
 _MAIN: Final = frozenset("main default primary lead maintainer designer teacher client tech".split())
-_HAD: Final = frozenset("has have had".split())
-_PLACES: Final = re.compile(
-    r"(?:called|named|at|from|made of|\d|written in|hosted|based|due (?:in|on|by)|owned|deployed|backed|built|stored|older|younger|born|located|spelled"
-    r"|on (?!fire|hold|the fritz|top|track|my|it)|in (?!progress|trouble|place|my way|the way|need|it)|an? (?!bit|little|mess|lot|problem|issue|pain|disaster|joke|nightmare|few|good|bad|great|big))"
+_KNOWN: Final = frozenset("the this our all".split())
+_CONTRACTING: Final = frozenset("a an got called in on at from not been".split())
+"""After "'s" when it is short for "is" or "has"."""
+_STANDING: Final = frozenset(
+    """is are has have uses runs lives costs takes starts closes opens ends stops need needs goes moves
+    changes""".split()
 )
-_FACTS: Final = re.compile(
-    r"(?:(?:was|were) (?:founded|built|started|established|opened|bought) (?:in|by)|(?:was|were) (?:switched off|turned off|shut down|sold|replaced|moved|renamed|merged|retired|decommissioned|acquired)|(?:is|are) (?:now |always |actually |only |still |currently |both |all )*(?:on (?:port|an? |the \w+ (?:box|server|host|node|machine|floor|shelf|network|cluster)|\w+\.|(?!fire|hold|it|top|track|time|sale)[\w-]+$)"
-    r"|at (?!\d+ ?%|least|most|all|risk|fault|the moment)|in (?:\S*[/.~]|the \w+ (?:repo|folder|bucket|branch|vault|channel|drawer)|aws|gcp|azure|eu-|us-|\w+/)|called|named|hosted|deployed|written in|stored|kept (?:in|for|on|at)|owned by"
-    r"|maintained by|backed up|due (?:on|by|in)|behind (?:a |the )|pinned (?:to|at)|protected|mirrored|:?\d{2,5}\b|from \w+ to)|lives? (?:in|at|on|under|behind)|runs? (?:on|at|every|in|as|behind|under|nightly|weekly|daily)"
-    r"|listens? on|sits? (?:behind|in|on)|deploys? (?:to|from|with|on|every)|points? (?:to|at)|goes? (?:live|out|to|into|via|through) |ships (?:on|every)|expires? (?:on|in)|talks to|starts (?:on|at)|closes (?:on|at)|opens (?:on|at)"
-    r"|(?:uses?|targets?|requires?|supports?|follows?) (?!it|this|that|the same|too|a lot|up\b|more|less|\d+ ?%)\w)"
+_BEING: Final = frozenset(
+    """allergic vegan vegetarian our my asthma diabetes pregnant on-call diabetic deaf dyslexic coeliac
+    celiac""".split()
 )
-
-
-_ENDED: Final = frozenset("changed lapsed expired closed flooded merged retired renamed switched migrated burned burnt moved".split())
-_TELLING: Final = frozenset("reckons figures feels asked wants think says said told thinks claims insists complains".split())
-_FAILING: Final = frozenset("starts turns comes must contains gets can't won't cannot doesn't don't consists makes takes looks shows".split())
-"""What things do when they fail, or texts when they are spoken of; what is somebody's own may do it for years."""
-_SINCE: Final = re.compile(r".*\b(?:since|for (?:\w+ )?(?:years|months|decades)|ever since)\b")
 _IDENTIFIER: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[\w./:-]+")
-_DATE: Final = re.compile(r"(?:on|in) (?:the )?(?:\d|january|february|march|april|may|june|july|august|september|october|november|december|(?:mon|tues|wednes|thurs|fri|satur|sun)day)")
 _SPECIFIC: Final = re.compile(r".*(?:\d|`|\w[/_.]\w)")
-_APPRAISALS: Final = frozenset("so too very really pretty quite bit great good bad nice not".split())
+_FACTS: Final = re.compile(
+    r"(?:was|were) (?:(?:founded|built|started|established|opened|bought) (?:in|by)"
+    r"|(?:switched off|turned off|shut down|sold|replaced|moved|renamed|merged|retired|decommissioned|"
+    r"acquired))"
+    r"|(?:is|are) (?:now |always |actually |only |still |currently |both |all )*"
+    r"(?:on (?:port|an? (?!fire)|the \w+ (?:box|server|host|node|machine|floor|shelf|network|cluster)|\w+\.|"
+    r"(?!fire|hold|it|top|track|time|sale)[\w-]+$)"
+    r"|at (?!\d+ ?%|least|most|all|risk|fault|the moment)|in (?:\S*[/.~]|the \w+ (?:repo|folder|bucket|branch|"
+    r"vault|channel|drawer)|aws|gcp|azure|eu-|us-)"
+    r"|called|named|hosted|deployed|written in|stored|kept (?:in|for|on|at)|owned by|maintained by|backed up|"
+    r"due (?:on|by|in)|behind (?:a |the )"
+    r"|pinned (?:to|at)|protected|mirrored|:?\d{2,5}\b|from \w+ to)"
+    r"|lives? (?:in|at|on|under|behind)|runs? (?:on|at|every|in|as|behind|under|nightly|weekly|daily)|"
+    r"listens? on|sits? (?:behind|in|on)"
+    r"|deploys? (?:to|from|with|on|every)|points? (?:to|at)|goes? (?:live|out|to|into|via|through) |"
+    r"ships (?:on|every)|expires? (?:on|in)|talks to"
+    r"|(?:starts|closes|opens) (?:on|at)|(?:uses?|targets?|requires?|supports?|follows?) (?!it|this|that|"
+    r"the same|too|a lot|up\b|more|less|\d+ ?%)\w"
+)
+"""What is said of things that stay where they are."""
 
 
 def third(words: list[str], at: int, last: int, named: bool) -> str | None:
-    """Return the rule that a clause about my sister, our server or Priya falls under.
+    """Return the rule that a clause about my sister, our server or the mortgage falls under.
 
     Args:
         words: All words.
@@ -50,101 +87,117 @@ def third(words: list[str], at: int, last: int, named: bool) -> str | None:
         named: Whether a name, known by its capital, stands after the first word.
     """
     owner = words[at]
-    verb = next((number for number in range(at, min(at + NAME, last)) if _is_verb(words, number, last, number - at)), last)
+    verb = next(
+        (
+            number
+            for number in range(at + 1, min(at + NAME, last))
+            if _is_verb(words, number, last, number - at)
+        ),
+        last,
+    )
     if verb >= last:
         return None
-    noun, rest = words[at + 1 : verb], words[verb + 1 : last]
-    said = words[verb]
+    noun, said, rest = words[at + 1 : verb], words[verb], words[verb + 1 : last]
     if said not in STATES and said[-2:] == "'s":
-        noun, said = [*noun, said[:-2]], "is" if rest[:1] not in (["got"], ["been"]) else "has"
-    while rest and (rest[0] in _HEDGES or rest[0] in ADVERBS or rest[0] in NEGATIVE or (said == "has" and rest[0] == "got")):
+        noun, said = [*noun, said[:-2]], "has" if rest[:1] in (["got"], ["been"]) else "is"
+    while rest and (rest[0] in ADVERBS or rest[0] in NEGATIVE or rest[0] in _HEDGES):
         rest = rest[1:]
-    if not BODIES.isdisjoint([owner, *noun]) and not points(rest) and owner not in ("a", "an"):
-        if said in _VOTED or (said in _HAD and (rest[0] in _VOTED or rest[0] in ("chosen", "signed", "picked"))):
-            return "decided"
+    if rest and _settles([owner, *noun], said, rest):
+        return "decided"
     if owner in ("my", "our") and noun:
-        return _mine(noun, said, rest, " ".join(rest))
-    if said in BE and rest[:1] in (["my"], ["our"]) and verb - at <= NAME // 2 and (owner not in WELL_KNOWN or owner in ("he", "she")):
-        return "is mine" if not (KIN | OWN_THINGS | _FAVOURITES | _MAIN).isdisjoint(rest[1:5]) else None
-    if owner in ("the", "our") and noun and noun[-1] in PETS and rest and (said in _HAD or said in ("gets", "eats") or (said in BE and rest[0][-3:] != "ing" and rest[0] not in PASSING and rest[0] not in _APPRAISALS)):
-        return "kin"
-    if owner in ("the", "this", "our", "all") or owner in WORLD:
-        known = noun if owner in ("the", "this", "our", "all") else [owner, *noun]
-        if known != noun and owner not in BARE_WORLD and not _FACTS.match(" ".join((said, *rest))):
-            return None
-        return _world(known, said, rest, " ".join((said, *rest)), named)
+        return mine(noun, said, rest, " ".join(rest))
+    if not rest:
+        return None
+    if said in BE and rest[0] in ("my", "our"):
+        role = not (KIN | OWN_THINGS | FAVOURITES | _MAIN).isdisjoint(rest[1:5])
+        return (
+            "is mine"
+            if role and len(noun) < SHORT and (owner not in WELL_KNOWN or owner in ("he", "she"))
+            else None
+        )
+    if noun and noun[-1] in PETS and owner == "the":
+        return "kin" if _of_pet(said, rest) else None
+    if owner in _KNOWN:
+        return _world(noun, said, rest, named)
+    if owner in BARE_WORLD or (owner in WORLD and _FACTS.match(" ".join((said, *rest)))):
+        return _world([owner, *noun], said, rest, named)
     return None
 
 
 def person(words: list[str], at: int, last: int) -> str | None:
     """Return the rule that a clause falls under which begins with a name: "Priya owns the payments part"."""
-    name, short = words[at].removesuffix("'s"), words[at].endswith("'s")
+    name = words[at].removesuffix("'s")
     if name in WELL_KNOWN or name in WORLD or at + 2 >= last:
         return None
     verb, rest = words[at + 1], words[at + 2 : last]
-    if short:
-        return "person" if verb == "got" and rest[0] in ("his", "her", "their", "a", "an") and MOMENT.isdisjoint(rest[:4]) else None
+    if name != words[at]:
+        got = verb == "got" and rest[0] in ("his", "her", "their", "a", "an") and MOMENT.isdisjoint(rest[:4])
+        return "person" if got else None
     if verb in ("doesn't", "don't", "can't", "cannot") and rest[0] in ABSTAIN and len(rest) < NAME:
         return "person"
-    if verb in ("has", "is") and rest[0] in ("allergic", "vegan", "vegetarian", "our", "my", "asthma", "diabetes", "pregnant", "on-call", "diabetic", "deaf", "dyslexic", "coeliac", "celiac"):
+    if verb in ("has", "is") and rest[0] in _BEING:
         return "person"
-    return "person" if verb in ROLES and not points(rest) and rest[0] not in ("like", "to", "out", "off") else None
+    return (
+        "person"
+        if verb in ROLES and not points(rest) and rest[0] not in ("like", "to", "out", "off")
+        else None
+    )
+
+
+def ended(words: list[str], at: int, last: int) -> str | None:
+    """Return the rule of a known thing that is so no longer: "`core` isn't a package any more"."""
+    if words[at] in WELL_KNOWN and words[at] not in ("the", "our", "my"):
+        return None
+    if (
+        words[last - 1] != "anymore"
+        and words[max(at, last - 2) : last] != ["any", "more"]
+        and "longer" not in words[at:last]
+    ):
+        return None
+    denied = not {"isn't", "aren't", "doesn't", "don't", "longer"}.isdisjoint(words[at + 1 : last])
+    return "no longer" if denied else None
 
 
 def _is_verb(words: list[str], at: int, last: int, far: int) -> bool:
+    """Tell whether a word begins what is said of the thing named before it, `far` words before."""
     word = words[at]
-    if not far:
-        return False
     if word in PLURAL:
         return far > 1 or words[at - far] not in OWNED
-    if word in STATES or word in ("left", "came", "need", "chose") or (word[-2:] == "ed" and word not in ("shared", "used", "red")):
+    if word in STATES or (word[-2:] == "ed" and word not in ("shared", "used", "red", "need")):
         return True
-    return word[-2:] == "'s" and at + 1 < last and (words[at + 1] in ("a", "an", "got", "called", "in", "on", "at", "from", "not", "been") or words[at + 1][0].isdigit())
+    return (
+        word[-2:] == "'s" and at + 1 < last and (words[at + 1] in _CONTRACTING or words[at + 1][0].isdigit())
+    )
 
 
-def _world(noun: list[str], verb: str, rest: list[str], text: str, named: bool) -> str | None:
-    if WORLD.isdisjoint(noun) and MOMENT.isdisjoint(noun) and (named or _SPECIFIC.match(text)) and rest and AT_HAND.isdisjoint(noun) and len(noun) <= 3:
-        if (_FACTS.match(text) and not rest[0][0].isdigit()) or (verb == "is" and len(rest) == 1 and _IDENTIFIER.fullmatch(rest[0])):
-            return "world"
-    if WORLD.isdisjoint(noun) or not MOMENT.isdisjoint(noun) or not rest or len(noun) >= NAME - 2:
-        return None
-    if _FACTS.match(text):
-        return "world"
-    if verb not in ("is", "are", "has", "have", "uses", "runs", "lives", "costs", "takes", "starts", "closes", "opens", "ends", "stops", "need", "needs", "goes", "moves", "changes") or rest[0] in PASSING | _APPRAISALS - {"a"}:
-        return None
-    return "world" if named or _SPECIFIC.match(text) else None
-
-
-def ended(words: list[str], at: int, last: int) -> bool:
-    """Tell whether a clause says of a known thing that it is so no longer: "`core` isn't a package any more"."""
-    tail = words[max(at, last - 2) : last]
-    if words[at] in WELL_KNOWN - {"the", "our", "my"} or not ("anymore" in tail or tail == ["any", "more"] or "longer" in words[at:last]):
+def _settles(noun: list[str], verb: str, rest: list[str]) -> bool:
+    """Tell whether those who may have settled something: the board, my family, legal."""
+    if BODIES.isdisjoint(noun) or noun[0] in ("a", "an") or points(rest):
         return False
-    return not {"isn't", "aren't", "doesn't", "don't", "longer"}.isdisjoint(words[at + 1 : last])
+    return verb in _VOTED or (verb in HAD and rest[0] in _VOTED)
 
 
-def _mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
-    if not rest:
-        return "kin" if verb in ("died", "graduated", "retired", "snores") and not KIN.isdisjoint(noun) else None
-    if not _FAVOURITES.isdisjoint(noun):
-        return None if points(rest) else "favourite"
-    if (verb in BE or verb in _HAD) and MOMENT.isdisjoint(noun) and _SINCE.match(text):
-        return "possession"
-    passes = verb in BE and rest[0] in PASSING
-    if not KIN.isdisjoint(noun) and noun[-1] not in MOMENT and _TELLING.isdisjoint(noun):
-        if (verb in DATED or verb in ("left", "turned", "came", "emigrated", "fought", "served")) and re.search(r"\b(?:1[89]|20)\d\d\b|\b(?:ago|last year)\b", text):
-            return "kin"
-        return None if passes or verb in ("needs", "called", "had", "wanted", "asked") or (verb in BE and rest[0][-3:] == "ing" and rest[0] not in ONGOING) or (verb[-2:] == "ed" and verb not in STATES) else "kin"
-    if verb in BE and noun[-1] == "test" and _DATE.match(text):
-        return "name"
-    if not MOMENT.isdisjoint(noun) or not AT_HAND.isdisjoint(noun) or passes or not _TELLING.isdisjoint(noun):
+def _of_pet(verb: str, rest: list[str]) -> bool:
+    if verb in BE:
+        return rest[0] not in PASSING and rest[0] not in APPRAISALS and rest[0][-3:] != "ing"
+    return verb in HAD or verb in ("gets", "eats")
+
+
+def _world(noun: list[str], verb: str, rest: list[str], named: bool) -> str | None:
+    """Tell whether a fact is said of a known thing: with a number, a name or a path, or of where it stays."""
+    if not noun or len(noun) >= NAME - 2 or not MOMENT.isdisjoint(noun):
         return None
-    if verb in _ENDED and (rest[0] in ("to", "in", "on", "last", "and", "from") or verb in ("lapsed", "expired")):
-        return "name"
-    if points(rest) and rest[0] not in ("one", "some") or rest[0] == "n't" or verb[-2:] == "ed" or (verb in BE and rest[0][-3:] == "ing"):
-        return None
-    if verb in _FAILING and OWN_THINGS.isdisjoint(noun):
-        return None
-    if verb in ("was", "were", "had"):
-        return "possession" if _PLACES.match(text) else None
-    return None if verb in ("works", "needs", "stopped", "gets", "does", "can't", "won't", "don't", "doesn't", "goes", "keeps", "got") or rest[0] in _APPRAISALS else "name"
+    text = " ".join((verb, *rest))
+    fact, specific = _FACTS.match(text) is not None, named or _SPECIFIC.match(text) is not None
+    if WORLD.isdisjoint(noun):
+        if not specific or len(noun) > SHORT or not AT_HAND.isdisjoint(noun):
+            return None
+        identified = verb == "is" and len(rest) == 1 and _IDENTIFIER.fullmatch(rest[0])
+        return "world" if identified or (fact and not rest[0][0].isdigit()) else None
+    if fact:
+        return "world"
+    return (
+        "world"
+        if specific and verb in _STANDING and rest[0] not in PASSING and rest[0] not in APPRAISALS
+        else None
+    )

@@ -14,59 +14,82 @@ LEAST: Final = 2
 """Spaces in what says something before a comma."""
 
 _TALES: Final = (
-    r"story|stories|tale|novel|poem|haiku|sonnet|limerick|scene|dialogue|monologue|screenplay|script for|sketch|song|lyrics"
-    r"|rap|fanfic\w*|fiction|fable|jokes?|short film|diary entry|backstory|villanelle|ballad|parody|vignette|role-?play"
+    r"story|stories|tale|novel|poem|haiku|sonnet|limerick|scene|dialogue|monologue|screenplay|script for|"
+    r"sketch|song|lyrics"
+    r"|rap|fanfic\w*|fiction|fable|jokes?|short film|diary entry|backstory|villanelle|ballad|parody|vignette|"
+    r"role-?play"
 )
 _TRIGGERS: Final = frozenset(
-    """you you're be act behave respond answer talk speak write tell compose make invent continue create draft generate give roleplay
-    role-play pretend character voice style persona dungeon protagonist narrator heroine time suppose imagine let's assume assuming
-    hypothetical hypothetically thought what world exercise homework practice riddle quiz word say poem story novel song fiction""".split()
+    """you you're be act behave respond answer talk speak write tell compose make invent continue create
+    draft generate give roleplay role-play pretend character voice style persona dungeon protagonist
+    narrator heroine time suppose imagine let's assume assuming hypothetical hypothetically thought what
+    world exercise homework practice riddle quiz word say poem story novel song fiction""".split()
 )
 _FRAME = re.compile(
     r"\b(?:"
-    r"(?:you are|you're|you will be|you'll be|act like|act as|be|behave as|respond as|answer as|talk like|speak as|speak like) "
-    r"(?:now |no longer |going to be )?(?:an? (?!bit|little|lifesaver|star|legend|genius|gem|hero|champ|saint|angel|king|queen|treasure)"
+    r"(?:you are|you're|you will be|you'll be|act like|act as|be|behave as|respond as|answer as|talk like|"
+    r"speak as|speak like) "
+    r"(?:now |no longer |going to be )?(?:an? (?!bit|little|lifesaver|star|legend|genius|gem|hero|champ|saint|"
+    r"angel|king|queen|treasure)"
     r"|the (?:narrator|captain|hero|main|dungeon|king|queen|interviewer))"
-    rf"|(?:write|tell|compose|make up|invent|continue|create|draft|generate|give)\b[^.?!\n]{{0,60}}\b(?:{_TALES})\b"
-    r"|you (?:are|'re) now \w|you will (?:play|act)|i (?:am|'m) your (?:first|new|old|loyal|humble|captain|knight|patient|client|boss|king|queen)\b"
+    rf"|(?:write|tell|compose|make up|invent|continue|create|draft|generate|"
+    rf"give)\b[^.?!\n]{{0,60}}\b(?:{_TALES})\b"
+    r"|you (?:are|'re) now \w|you will (?:play|act)|i (?:am|'m) your (?:first|new|old|loyal|humble|captain|"
+    r"knight|patient|client|boss|king|queen)\b"
     r"|in (?:the|this|my) (?:poem|story|novel|song|book|scene|game|dream)\b"
-    r"|role-?play|pretend\b|act as\b|in character\b|in the (?:voice|style|role|persona) of|dungeon master|your character"
+    r"|role-?play|pretend\b|act as\b|in character\b|in the (?:voice|style|role|persona) of|dungeon master|"
+    r"your character"
     r"|(?:the |my |our )?(?:protagonist|narrator|main character|heroine)\b|once upon a time"
-    r"|suppose\b|imagine\b|let's (?:say|pretend|imagine|assume)|assume (?:that |i|we|my|you)|assuming (?:that )?(?:i|we|my)"
-    r"|hypothetical\w*|thought experiment|what if\b|in a world where|(?:exercise|homework|practice|riddle|quiz|word problem)s?:"
+    r"|suppose\b|imagine\b|let's (?:say|pretend|imagine|assume)|assume (?:that |i|we|my|you)|"
+    r"assuming (?:that )?(?:i|we|my)"
+    r"|hypothetical\w*|thought experiment|what if\b|in a world where|(?:exercise|homework|practice|riddle|"
+    r"quiz|word problem)s?:"
     r")"
 )
 _TELLS: Final = frozenset(
-    """say says saying said tell tells telling told explain explains explaining explained mention mentions mentioned claim claims claimed
-    wrote writes reads announced announcing think thinks thought believes believe insists insisted swears argues asks asked heard apparently
-    rumour rumor rumours rumors supposedly allegedly suggest suggests suggested recommends recommended promised dreamed dreamt quote""".split()
+    """say says saying said tell tells telling told explain explains explaining explained mention mentions
+    mentioned claim claims claimed wrote writes reads announced announcing think thinks thought believes
+    believe insists insisted swears argues asks asked heard apparently rumour rumor rumours rumors
+    supposedly allegedly suggest suggests suggested recommends recommended promised dreamed dreamt quote""".split()
 )
 _MINE = re.compile(
-    r"\b(?:(?:i|we) (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|mention|add|tell you|told you|said|mentioned)"
-    r"|i(?:'ve| have) (?:told you|said|mentioned)|being told|did i mention|forgot to (?:say|mention)|that said)\b"
+    r"\b(?:(?:i|we) (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|"
+    r"mention|add|tell you|told you|said|mentioned)"
+    r"|i(?:'ve| have) (?:told you|said|mentioned)|being told|did i mention|forgot to (?:say|mention)|"
+    r"that said)\b"
 )
-_JOKES: Final = frozenset("lol lmao rofl haha hahaha hehe jk kidding joking sarcasm xd /s 😂 🤣 😜 🙃 😉 😏 🤪".split())
+_JOKES: Final = frozenset(
+    """lol lmao rofl haha hahaha hehe jk kidding joking sarcasm xd /s 😂 🤣 😜 🙃 😉 😏 🤪""".split()
+)
 _DROPPED = re.compile(
-    r"\b(?:scrapped|abandoned|(?:dropped|cancell?ed) (?:that|it|this|the (?:idea|plan|trip|project|whole))|(?:called|calling) (?:it |that )?off|changed (?:my|our) minds?|fell through"
+    r"\b(?:scrapped|abandoned|(?:dropped|cancell?ed) (?:that|it|this|the (?:idea|plan|trip|project|whole))|"
+    r"(?:called|calling) (?:it |that )?off|changed (?:my|our) minds?|fell through"
     r"|yeah right|in my dreams|as a joke|as (?:if|though))\b|[😂🤣😜🙃😉😏🤪]"
 )
-_DROPS: Final = frozenset("scrapped abandoned dropped canceled cancelled called calling changed fell right dreams joke as".split())
+_DROPS: Final = frozenset(
+    """scrapped abandoned dropped canceled cancelled called calling changed fell right dreams joke as""".split()
+)
 _DOUBTS: Final = frozenset(
-    """would could might should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished hope hoping hopefully unsure
-    dunno wonder wondering guess would've could've should've shoulda woulda almost nearly tempted considering basically literally practically
-    clearly obviously planned wanted thinking dreaming""".split()
+    """would could might should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished
+    hope hoping hopefully unsure dunno wonder wondering guess would've could've should've shoulda woulda
+    almost nearly tempted considering basically literally practically clearly obviously planned wanted
+    thinking dreaming""".split()
 )
 _MAY_BE: Final = frozenset("i we he she it they you that this there who which".split())
 """Before "may" the verb; before the month stand other words."""
 _DOUBT = re.compile(
-    r"\b(?:not sure|no idea|supposed to|(?:was|were|been) (?:going|about|planning|thinking|considering|meaning|hoping)|no longer (?:plan|want|need))\b"
+    r"\b(?:not sure|no idea|supposed to|(?:was|were|been) (?:going|about|planning|thinking|considering|"
+    r"meaning|hoping)|no longer (?:plan|want|need))\b"
 )
 _PASSING = re.compile(
-    r"\b(?:right now|at the moment|this (?:minute|second|instant|morning|afternoon|evening|lunch)|tonight|for now|in a (?:minute|sec|second|bit|hurry|rush)"
-    r"|rn|atm|today|just now|tomorrow|in (?:an|one|two|ten|\d+) (?:hours?|minutes?|mins?)|for the moment|temporarily)\b"
+    r"\b(?:right now|at the moment|this (?:minute|second|instant|morning|afternoon|evening|lunch)|tonight|"
+    r"for now|in a (?:minute|sec|second|bit|hurry|rush)"
+    r"|rn|atm|today|just now|tomorrow|in (?:an|one|two|ten|\d+) (?:hours?|minutes?|mins?)|for the moment|"
+    r"temporarily)\b"
 )
 _UNSAID = re.compile(
-    r"(?:\W*\b(?:ha|haha|lol|no|oh|ok|actually|and|but|well)\b\W*)*(?:jk|just kidding|(?:i'?m )?(?:just )?(?:kidding|joking)|never ?mind|nvm|scratch that"
+    r"(?:\W*\b(?:ha|haha|lol|no|oh|ok|actually|and|but|well)\b\W*)*(?:jk|just kidding|"
+    r"(?:i'?m )?(?:just )?(?:kidding|joking)|never ?mind|nvm|scratch that"
     r"|forget (?:that|it|what i)|ignore that|strike that|not really|not!)(?!\w)"
 )
 
@@ -97,7 +120,8 @@ def told(text: str, start: int, end: int, words: Sequence[str]) -> bool:
 
 
 def doubted(text: str, start: int, end: int, words: Sequence[str]) -> bool:
-    """Tell whether a clause is a wish, a chance or a duty, not a state of affairs; an afterthought does not count."""
+    """Tell whether a clause is a wish, a chance or a duty, not a state of affairs; an afterthought does not"
+    " count."""
     comma = text.find(",", start, end)
     if comma > start and text.count(" ", start, comma) >= LEAST:
         end, words = comma, words[: text.count(" ", start, comma) + 1]

@@ -1,0 +1,156 @@
+"""Being: what somebody says they are -> the rule that keeps it, or None."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from scrubjay.ingest.statements.said import Said, points
+from scrubjay.ingest.statements.things import MOMENT
+from scrubjay.ingest.statements.times import EVERY, SPAN
+from scrubjay.ingest.statements.words import (
+    ARTICLES,
+    CHOOSING,
+    NUMBERS,
+    ONGOING,
+    PASSING,
+    PREPOSITIONS,
+    TRAITS,
+)
+
+_LITTLE: Final = frozenset(
+    """bit little lot few bunch couple mess wreck idiot moron fool dummy same first second last next best
+    worst one big huge total complete""".split()
+)
+_FANS: Final = frozenset("fan lover believer".split())
+_PASSIVE: Final = frozenset(
+    """born raised diagnosed promoted hired accepted elected adopted laid married founded acquired
+    transferred awarded admitted""".split()
+)
+_WAITING: Final = frozenset("trying looking thinking wondering waiting struggling getting stuck".split())
+_ENDING: Final = frozenset(
+    """calling naming quitting killing sunsetting deprecating retiring dropping adopting keeping
+    discontinuing rewriting replacing""".split()
+)
+"""What a team settles by saying that it does so."""
+_MINE_TO_END: Final = frozenset("dropping quitting retiring".split())
+_REFUSING: Final = frozenset(
+    """doing renewing buying selling supporting hiring keeping taking inviting travelling traveling
+    accepting extending migrating""".split()
+)
+"""What one is "not ...ing" by choice."""
+_WORKING: Final = frozenset("training running building paying teaching raising".split())
+_LEAVING: Final = frozenset("leaving quitting taking accepting".split())
+_POSTS: Final = frozenset("job offer company position role team place".split())
+_PLANNING: Final = frozenset("planning getting writing doing taking".split())
+_PLANNED: Final = frozenset(
+    """trip wedding move holiday vacation honeymoon retirement conference retreat novel book thesis
+    dissertation phd masters degree apprenticeship residency classes lessons medication married""".split()
+)
+"""What is planned, written or taken for months."""
+_PEOPLE: Final = frozenset(
+    """people adults developers engineers of in students kids siblings sisters brothers vegetarians
+    vegans parents person student""".split()
+)
+_YEARS: Final = frozenset("years year yrs y/o yo and with weeks months cm".split())
+_HEDGES: Final = frozenset("about around roughly almost nearly".split())
+_SETTING: Final = (["with"], ["to"], ["on"])
+_ON: Final = re.compile(
+    r"in (?:my|our) (?:\w+ )?(?:teens|twenties|thirties|forties|fifties|sixties|seventies|eighties|\d0s|first|"
+    r"second|third|fourth|fifth"
+    r"|final|last|junior|senior|freshman)|in (?:year|grade|therapy|college|uni|university|recovery|charge)\b"
+    r"|in (?:the )?\w+ (?:grade|year|semester)\b|in (?:high|med|medical|law|grad|nursing) school"
+    r"|on (?:an? |the )?[\w -]{2,30}(?:diet|plan|medication|team|committee|board|tier)\b"
+    r"|on (?:warfarin|insulin|metformin|statins|antidepressants|ssris?|blood thinners|lithium|hrt|beta blockers"
+    r"|python|node|postgres|java|ubuntu|debian|windows|macos|linux|rails|django)"
+    r"|(?:into|fond of|keen on|sensitive to|more of an?) \w|(?:scared|afraid|terrified|frightened) of (?!this|"
+    r"that|it)"
+    r"|(?:terrible|bad|hopeless|useless|good|great) with (?!this|that|it)"
+)
+"""In, on and of what one is for years."""
+
+
+def being(said: Said) -> str | None:
+    """Return the rule that what I am or we are falls under."""
+    if said.aux in ("was", "were"):
+        return "became" if said.verb in _PASSIVE else None
+    if said.aux == "been":
+        return _been(said)
+    if said.verb in ARTICLES:
+        return _a(said.rest)
+    return _trait(said) or _settled(said) or _ongoing(said) or _counted(said)
+
+
+def _been(said: Said) -> str | None:
+    if said.verb in _PASSIVE:
+        return "became"
+    if said.verb in PASSING or said.verb in _WAITING or said.pointed:
+        return None
+    return "for years" if SPAN.search(said.whole) or EVERY.search(said.whole) else None
+
+
+def _a(rest: list[str]) -> str | None:
+    """Tell what I am: a nurse, a fan of something; not a bit tired."""
+    if not rest or (rest[0] in _LITTLE and _FANS.isdisjoint(rest[:4])):
+        return None
+    noun = next((number for number, word in enumerate(rest) if word in PREPOSITIONS), len(rest))
+    if not MOMENT.isdisjoint(rest[:noun]):
+        return None
+    return "likes" if not _FANS.isdisjoint(rest[:noun]) and not points(rest[noun + 1 :]) else "is a"
+
+
+def _trait(said: Said) -> str | None:
+    verb, rest = said.verb, said.rest
+    if verb in TRAITS and [verb, *rest[:1]] != ["based", "on"]:
+        return "is"
+    if said.named and (not rest or verb == "half"):
+        return "is"
+    if not _TRAITED.isdisjoint(rest[:2]):
+        return "is"
+    return "is" if _ON.match(said.text) else None
+
+
+_TRAITED: Final = frozenset("born allergic intolerant".split())
+
+
+def _settled(said: Said) -> str | None:
+    """Tell what one settles by doing it: "we're going with", "I'm dropping", "we're not renewing"."""
+    verb, rest = said.verb, said.rest
+    if said.denied:
+        return "decided" if verb in _REFUSING and not said.pointed else None
+    if verb[-3:] == "ing" and verb not in PASSING and ("after all" in said.text or "in the end" in said.text):
+        return "decided"
+    if verb in _ENDING and (said.team or verb in _MINE_TO_END):
+        return None if said.pointed else "decided"
+    if verb == "giving":
+        return "decided" if rest[:1] == ["up"] and not points(rest[1:]) else None
+    if verb in CHOOSING and rest[:1] in _SETTING and not points(rest[1:]) and verb not in ONGOING:
+        return "decided" if verb != "going" or rest[0] == "with" else None
+    if verb in _LEAVING and not _POSTS.isdisjoint(rest[:5]):
+        return "took" if rest[0] != "on" else None
+    return None
+
+
+def _ongoing(said: Said) -> str | None:
+    verb, rest = said.verb, said.rest
+    if verb in ONGOING or (verb == "working" and rest[:1] in (["as"], ["for"], ["at"])):
+        return None if said.pointed else "is doing"
+    if verb in _WORKING:
+        return (
+            "is doing"
+            if rest[:1] in (["for"], ["a"], ["my"], ["our"], ["an"]) and not points(rest[1:])
+            else None
+        )
+    return "is doing" if verb in _PLANNING and not _PLANNED.isdisjoint(rest) else None
+
+
+def _counted(said: Said) -> str | None:
+    """Tell how old, how many or how good at it: "34", "a team of five", "about 1650 on Lichess"."""
+    verb, rest = said.verb, said.rest
+    if verb in _HEDGES and rest and rest[0].isdigit():
+        return "is"
+    number = verb.isdigit() or verb.split("-")[0] in NUMBERS
+    if said.team:
+        told = (number and rest and rest[0] in _PEOPLE) or not _PEOPLE.isdisjoint(rest[:2])
+        return "is a" if told and verb not in PASSING else None
+    return "is" if number and (not rest or rest[0] in _YEARS or rest[0] in PREPOSITIONS) else None

@@ -1,0 +1,90 @@
+"""Mine: what is said of my sister, our server, my name -> the rule that keeps it, or None."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from scrubjay.ingest.statements.said import points
+from scrubjay.ingest.statements.things import AT_HAND, KIN, MOMENT, OWN_THINGS
+from scrubjay.ingest.statements.times import DATE, LONG_AGO
+from scrubjay.ingest.statements.words import BE, DATED, HAD, ONGOING, PASSING, STATES
+
+FAVOURITES: Final = frozenset(
+    """favourite favorite favourites favorites preferred preference preferences go-to peeve""".split()
+)
+APPRAISALS: Final = frozenset("so too very really pretty quite bit great good bad nice not".split())
+"""What begins an appraisal: it says how the writer finds something today."""
+
+_PLACES: Final = re.compile(
+    r"called|named|at|from|made of|\d|written in|hosted|based|due (?:in|on|by)|owned|deployed|backed|built|"
+    r"stored|older|younger|born|located"
+    r"|spelled|on (?!fire|hold|the fritz|top|track|my|it)|in (?!progress|trouble|place|my way|the way|need|it)"
+    r"|an? (?!bit|little|mess|lot|problem|issue|pain|disaster|joke|nightmare|few|good|bad|great|big)"
+)
+_SINCE: Final = re.compile(r".*\b(?:since|for (?:\w+ )?(?:years|months|decades)|ever since)\b")
+_ENDED: Final = frozenset(
+    "changed lapsed expired closed flooded merged retired renamed switched migrated burned burnt moved".split()
+)
+_TELLING: Final = frozenset(
+    """reckons figures feels asked wants think says said told thinks claims insists complains""".split()
+)
+_FAILING: Final = frozenset(
+    """starts turns comes must contains gets can't won't cannot doesn't don't consists makes takes
+    looks shows""".split()
+)
+"""What things do when they fail, or texts when they are spoken of; what is somebody's own may do it for"
+" years."""
+_BROKEN: Final = frozenset("works needs stopped gets does can't won't don't doesn't goes keeps got".split())
+_FLEETING: Final = frozenset("needs called had wanted asked".split())
+_MOVED: Final = DATED | frozenset("left turned came emigrated fought served".split())
+_GONE: Final = frozenset("died graduated retired snores".split())
+
+
+def mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
+    """Return the rule that what is said of one's own falls under.
+
+    Args:
+        noun: What is mine or ours.
+        verb: Its verb.
+        rest: The words after the verb, adverbs left out.
+        text: These as text.
+    """
+    kin = not KIN.isdisjoint(noun) and noun[-1] not in MOMENT and _TELLING.isdisjoint(noun)
+    if not rest:
+        return "kin" if kin and verb in _GONE else None
+    if not FAVOURITES.isdisjoint(noun):
+        return None if points(rest) else "favourite"
+    if (verb in BE or verb in HAD) and MOMENT.isdisjoint(noun) and _SINCE.match(text):
+        return "possession"
+    if kin:
+        return "kin" if _of_kin(verb, rest, text) else None
+    if verb in BE and noun[-1] == "test" and DATE.match(text):
+        return "name"
+    if not MOMENT.isdisjoint(noun) or not AT_HAND.isdisjoint(noun) or not _TELLING.isdisjoint(noun):
+        return None
+    return _of_thing(noun, verb, rest, text)
+
+
+def _of_kin(verb: str, rest: list[str], text: str) -> bool:
+    if verb in _MOVED and LONG_AGO.search(text):
+        return True
+    if verb in _FLEETING or (verb[-2:] == "ed" and verb not in STATES):
+        return False
+    return verb not in BE or not (rest[0] in PASSING or (rest[0][-3:] == "ing" and rest[0] not in ONGOING))
+
+
+def _of_thing(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:
+    if verb in _ENDED and (
+        rest[0] in ("to", "in", "on", "last", "and", "from") or verb in ("lapsed", "expired")
+    ):
+        return "name"
+    if (points(rest) and rest[0] not in ("one", "some")) or verb[-2:] == "ed":
+        return None
+    if verb in BE and (rest[0] in PASSING or rest[0][-3:] == "ing"):
+        return None
+    if verb in _BROKEN or (verb in _FAILING and OWN_THINGS.isdisjoint(noun)):
+        return None
+    if verb in ("was", "were", "had"):
+        return "possession" if _PLACES.match(text) else None
+    return None if rest[0] in APPRAISALS else "name"
