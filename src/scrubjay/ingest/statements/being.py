@@ -16,44 +16,33 @@ from scrubjay.ingest.statements.words import (
     PASSING,
     PREPOSITIONS,
     TRAITS,
+    bag,
 )
 
-_LITTLE: Final = frozenset(
-    """bit little lot few bunch couple mess wreck idiot moron fool dummy same first second last next best
-    worst one big huge total complete""".split()
-)
-_FANS: Final = frozenset("fan lover believer".split())
-_PASSIVE: Final = frozenset(
-    """born raised diagnosed promoted hired accepted elected adopted laid married founded acquired
-    transferred awarded admitted""".split()
-)
-_WAITING: Final = frozenset("trying looking thinking wondering waiting struggling getting stuck".split())
-_ENDING: Final = frozenset(
-    """calling naming quitting killing sunsetting deprecating retiring dropping adopting keeping
-    discontinuing rewriting replacing""".split()
-)
+_LITTLE: Final = bag("""bit little lot few bunch couple mess wreck idiot moron fool dummy same first second last next best
+    worst one big huge total complete""")
+_FANS: Final = bag("fan lover believer")
+_PASSIVE: Final = bag("""born raised diagnosed promoted hired accepted elected adopted laid married founded acquired
+    transferred awarded admitted""")
+_WAITING: Final = bag("trying looking thinking wondering waiting struggling getting stuck")
+_ENDING: Final = bag("""calling naming quitting killing sunsetting deprecating retiring dropping adopting keeping
+    discontinuing rewriting replacing""")
 """What a team settles by saying that it does so."""
-_MINE_TO_END: Final = frozenset("dropping quitting retiring".split())
-_REFUSING: Final = frozenset(
-    """doing renewing buying selling supporting hiring keeping taking inviting travelling traveling
-    accepting extending migrating""".split()
-)
+_MINE_TO_END: Final = bag("dropping quitting retiring")
+_REFUSING: Final = bag("""doing renewing buying selling supporting hiring keeping taking inviting travelling traveling
+    accepting extending migrating""")
 """What one is "not ...ing" by choice."""
-_WORKING: Final = frozenset("training running building paying teaching raising".split())
-_LEAVING: Final = frozenset("leaving quitting taking accepting".split())
-_POSTS: Final = frozenset("job offer company position role team place".split())
-_PLANNING: Final = frozenset("planning getting writing doing taking".split())
-_PLANNED: Final = frozenset(
-    """trip wedding move holiday vacation honeymoon retirement conference retreat novel book thesis
-    dissertation phd masters degree apprenticeship residency classes lessons medication married""".split()
-)
+_WORKING: Final = bag("training running building paying teaching raising")
+_LEAVING: Final = bag("leaving quitting taking accepting")
+_POSTS: Final = bag("job offer company position role team place")
+_PLANNING: Final = bag("planning getting writing doing taking")
+_PLANNED: Final = bag("""trip wedding move holiday vacation honeymoon retirement conference retreat novel book thesis
+    dissertation phd masters degree apprenticeship residency classes lessons medication married""")
 """What is planned, written or taken for months."""
-_PEOPLE: Final = frozenset(
-    """people adults developers engineers of in students kids siblings sisters brothers vegetarians
-    vegans parents person student""".split()
-)
-_YEARS: Final = frozenset("years year yrs y/o yo and with weeks months cm".split())
-_HEDGES: Final = frozenset("about around roughly almost nearly".split())
+_PEOPLE: Final = bag("""people adults developers engineers of in students kids siblings sisters brothers vegetarians
+    vegans parents person student""")
+_YEARS: Final = bag("years year yrs y/o yo and with weeks months cm")
+_HEDGES: Final = bag("about around roughly almost nearly")
 _SETTING: Final = (["with"], ["to"], ["on"])
 _ON: Final = re.compile(
     r"in (?:my|our) (?:\w+ )?(?:teens|twenties|thirties|forties|fifties|sixties|seventies|eighties|\d0s|first|"
@@ -110,7 +99,7 @@ def _trait(said: Said) -> str | None:
     return "is" if _ON.match(said.text) else None
 
 
-_TRAITED: Final = frozenset("born allergic intolerant".split())
+_TRAITED: Final = bag("born allergic intolerant")
 
 
 def _settled(said: Said) -> str | None:

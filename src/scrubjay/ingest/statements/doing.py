@@ -10,33 +10,32 @@ import re
 from typing import Final
 
 from scrubjay.ingest.statements.events import chosen, did
-from scrubjay.ingest.statements.said import Said, past, points
-from scrubjay.ingest.statements.things import AT_HAND, LASTING_HAD, MOMENT
+from scrubjay.ingest.statements.having import has
+from scrubjay.ingest.statements.said import NOTHING, Said, past, points
+from scrubjay.ingest.statements.things import AT_HAND, MOMENT
 from scrubjay.ingest.statements.times import COMING, EVERY
 from scrubjay.ingest.statements.words import (
     ABSTAIN,
     ARTICLES,
-    COUNTS,
     FLEETING,
     HABIT,
     HABITUAL,
     LIKE,
     LIVE,
-    PREPOSITIONS,
     SOON,
     TEAMWORK,
+    bag,
 )
 
-NOTHING: Final = ""
 FAR: Final = 5
 """Words of an object in which its noun stands."""
 
-_BEGIN: Final = frozenset(
-    """start begin move leave fly finish graduate retire marry turn join return depart sail""".split()
+_BEGIN: Final = bag(
+    """start begin move leave fly finish graduate retire marry turn join return depart sail"""
 )
-_LASTING: Final = frozenset("always never general generally default every".split())
-_ORDERING: Final = frozenset("when whenever before after always never every each if".split())
-_EXCEPT: Final = frozenset("unless ever any anymore".split())
+_LASTING: Final = bag("always never general generally default every")
+_ORDERING: Final = bag("when whenever before after always never every each if")
+_EXCEPT: Final = bag("unless ever any anymore")
 _STYLED: Final = re.compile(
     r"\b(?:rather than|instead of|not \w+$|in (?:all |my |our |every )?(?:tests?|commits?|code|docs|e?mails|"
     r"answers|replies|reviews"
@@ -49,36 +48,21 @@ _FEELS: Final = re.compile(
     r"irritating|exhausting"
     r"|calming|soothing|disgusting|creepy|off-putting)\b"
 )
-_UNSPOKEN: Final = frozenset("wondered seem seems forget get want need mean feel love".split())
+_UNSPOKEN: Final = bag("wondered seem seems forget get want need mean feel love")
 """What "always" does not make a habit of: "I always forget the syntax"."""
-_KEEPING: Final = frozenset("drop keep stay stick ditch adopt retire skip switch".split())
-_FAILING: Final = frozenset("getting seeing having running failing".split())
-_ALONE: Final = frozenset("drink smoke drive swim fly cook eat".split())
+_KEEPING: Final = bag("drop keep stay stick ditch adopt retire skip switch")
+_FAILING: Final = bag("getting seeing having running failing")
+_ALONE: Final = bag("drink smoke drive swim fly cook eat")
 """What one says not to do with nothing behind it."""
-_WILL: Final = frozenset("use go stick stay standardise standardize move switch migrate keep adopt".split())
-_WONT: Final = frozenset("support use sell buy renew take offer ship accept touch fly eat work move".split())
-_GOT: Final = frozenset(
-    """married engaged divorced promoted laid fired hired accepted diagnosed certified tenure pregnant into""".split()
-)
-_PRIZES: Final = frozenset(
-    """new second used old job puppy kitten dog cat car bike house flat apartment raise degree promotion
-    tattoo phone laptop camera guitar piano scholarship offer baby""".split()
-)
-"""What one gets and keeps."""
-_TREATED: Final = frozenset(
-    """surgery baby twins operation stroke transplant miscarriage c-section removed replaced""".split()
-)
-_SOON_OVER: Final = frozenset("coming arriving visiting left due tomorrow tonight".split())
-_VAGUE: Final = frozenset("way ways quick following meeting call bunch few".split())
-_AILING: Final = frozenset("allergy allergies disease syndrome".split())
-_ILLNESS: Final = re.compile(r"\w{3}(?:itis|itus|osis|emia|aemia|phobia|plegia|algia|pathy|lepsy)$")
-_SCHOLARLY: Final = AT_HAND | MOMENT | frozenset("model method technique data".split())
+_WILL: Final = bag("use go stick stay standardise standardize move switch migrate keep adopt")
+_WONT: Final = bag("support use sell buy renew take offer ship accept touch fly eat work move")
+_SCHOLARLY: Final = AT_HAND | MOMENT | bag("model method technique data")
 """What "we use" in papers."""
 
 
 def doing(said: Said) -> str | None:
     """Return the rule that what I do or we do falls under."""
-    for ask in (_likes, _wants, chosen, _goes, _has, _keeps, _always, _denies, _lives):
+    for ask in (_likes, _wants, chosen, _goes, has, _keeps, _always, _denies, _lives):
         found = ask(said)
         if found is not None:
             return found or None
@@ -145,38 +129,6 @@ def _goes(said: Said) -> str | None:
     if said.verb == "used" and said.rest[:1] == ["to"]:
         return "used to" if len(said.rest) > 2 else NOTHING
     return None
-
-
-def _has(said: Said) -> str | None:
-    verb, rest = said.verb, said.rest
-    if verb not in ("have", "own", "had", "got") or not rest:
-        return None
-    often = EVERY.search(said.whole) is not None
-    object_ = rest[
-        : min(next((n for n, word in enumerate(rest) if n and word in PREPOSITIONS), len(rest)), FAR)
-    ]
-    if not MOMENT.isdisjoint(object_) or (not often and not AT_HAND.isdisjoint(object_)):
-        return NOTHING
-    if verb == "had":
-        return None if _TREATED.isdisjoint(rest) else "did"
-    if verb == "got":
-        gained = rest[0] in _GOT or (
-            rest[0] in ("a", "an", "my", "our", "two", "three") and not _PRIZES.isdisjoint(rest[:4])
-        )
-        return "did" if gained else None
-    if often and not said.pointed:
-        return "has"
-    if (
-        rest[0].isdigit()
-        or rest[0] in LASTING_HAD
-        or rest[-1] in LASTING_HAD
-        or _ILLNESS.match(rest[0])
-        or not _AILING.isdisjoint(rest)
-    ):
-        return "has"
-    if rest[0] not in COUNTS or len(rest) == 1 or rest[1] in _VAGUE or not _SOON_OVER.isdisjoint(rest):
-        return NOTHING
-    return "has"
 
 
 def _keeps(said: Said) -> str | None:

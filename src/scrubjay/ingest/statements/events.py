@@ -11,23 +11,21 @@ from typing import Final
 from scrubjay.ingest.statements.said import MORE, Said, past, points
 from scrubjay.ingest.statements.things import MOMENT
 from scrubjay.ingest.statements.times import SPAN, TODAY, WHEN
-from scrubjay.ingest.statements.words import CHOSE, DATED, LIFE, LIKE, NUMBERS, TALKED
+from scrubjay.ingest.statements.words import CHOSE, DATED, LIFE, LIKE, NUMBERS, TALKED, bag
 
-_SETTLED: Final = frozenset("to on that against not for at we i last in".split())
+_SETTLED: Final = bag("to on that against not for at we i last in")
 """After "decided": "I've decided, ship it" is an order."""
-_ASKED: Final = frozenset("ask try check post write share look read search see give test come".split())
+_ASKED: Final = bag("ask try check post write share look read search see give test come")
 """What one decides to do in the talk itself."""
-_POSTS: Final = frozenset("offer job role position promotion place".split())
-_UP: Final = frozenset("buying choosing going using picking moving adopting with".split())
+_POSTS: Final = bag("offer job role position promotion place")
+_UP: Final = bag("buying choosing going using picking moving adopting with")
 _VOTED: Final = (("ruled", "out"), ("voted", "for"), ("voted", "to"), ("voted", "against"))
-_FOR_YEARS: Final = LIKE | frozenset(
-    "wanted known owned used played taught run kept lived worked had been".split()
-)
-_WEAK: Final = frozenset("started worked won signed landed".split())
+_FOR_YEARS: Final = LIKE | bag("wanted known owned used played taught run kept lived worked had been")
+_WEAK: Final = bag("started worked won signed landed")
 """Of what changes a life, the verbs that as often begin a small thing: "I started getting errors"."""
-_SMALL: Final = frozenset("to getting seeing feeling noticing on with".split())
-_ENDED: Final = frozenset("retired graduated divorced".split())
-_LOST: Final = frozenset("lost broke passed finished left".split())
+_SMALL: Final = bag("to getting seeing feeling noticing on with")
+_ENDED: Final = bag("retired graduated divorced")
+_LOST: Final = bag("lost broke passed finished left")
 
 
 def chosen(said: Said) -> str | None:

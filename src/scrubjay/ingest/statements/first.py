@@ -13,22 +13,20 @@ from scrubjay.ingest.statements.doing import doing, will
 from scrubjay.ingest.statements.events import has_done
 from scrubjay.ingest.statements.said import read
 from scrubjay.ingest.statements.times import FROM_NOW
-from scrubjay.ingest.statements.words import ABSTAIN, BE, DATED, LIFE, LIKE, TALKED
+from scrubjay.ingest.statements.words import ABSTAIN, BE, DATED, LIFE, LIKE, TALKED, bag
 
 _LEFT_OUT: Final = (
     LIFE
     | DATED
-    | frozenset(
-        "allergic intolerant vegetarian vegan diagnosed decided lactose prefer hate live work born tore lost met".split()
+    | bag(
+        "allergic intolerant vegetarian vegan diagnosed decided lactose prefer hate live work born tore lost met"
     )
-) - frozenset(
-    """set cut saw read quit passed cancelled stopped led spent got had dropped released built closed
-    opened created shipped enabled disabled merged deployed""".split()
-)
+) - bag("""set cut saw read quit passed cancelled stopped led spent got had dropped released built closed
+    opened created shipped enabled disabled merged deployed""")
 """What begins a statement about its writer who leaves the I out, and is no order."""
-_TRAITS: Final = frozenset("allergic intolerant vegetarian vegan lactose born married".split())
-_OBJECT: Final = frozenset("my our a an the to from in at with two three out up".split())
-_BEFORE: Final = frozenset("just recently finally also currently been still".split())
+_TRAITS: Final = bag("allergic intolerant vegetarian vegan lactose born married")
+_OBJECT: Final = bag("my our a an the to from in at with two three out up")
+_BEFORE: Final = bag("just recently finally also currently been still")
 
 
 def first(words: list[str], at: int, last: int, start: int, named: bool) -> str | None:

@@ -8,12 +8,12 @@ from typing import Final
 from scrubjay.ingest.statements.said import points
 from scrubjay.ingest.statements.things import AT_HAND, KIN, MOMENT, OWN_THINGS
 from scrubjay.ingest.statements.times import DATE, LONG_AGO
-from scrubjay.ingest.statements.words import BE, DATED, HAD, ONGOING, PASSING, STATES
+from scrubjay.ingest.statements.words import BE, DATED, HAD, ONGOING, PASSING, STATES, bag
 
-FAVOURITES: Final = frozenset(
-    """favourite favorite favourites favorites preferred preference preferences go-to peeve""".split()
+FAVOURITES: Final = bag(
+    """favourite favorite favourites favorites preferred preference preferences go-to peeve"""
 )
-APPRAISALS: Final = frozenset("so too very really pretty quite bit great good bad nice not".split())
+APPRAISALS: Final = bag("so too very really pretty quite bit great good bad nice not")
 """What begins an appraisal: it says how the writer finds something today."""
 
 _PLACES: Final = re.compile(
@@ -23,22 +23,20 @@ _PLACES: Final = re.compile(
     r"|an? (?!bit|little|mess|lot|problem|issue|pain|disaster|joke|nightmare|few|good|bad|great|big)"
 )
 _SINCE: Final = re.compile(r".*\b(?:since|for (?:\w+ )?(?:years|months|decades)|ever since)\b")
-_ENDED: Final = frozenset(
-    "changed lapsed expired closed flooded merged retired renamed switched migrated burned burnt moved".split()
+_ENDED: Final = bag(
+    "changed lapsed expired closed flooded merged retired renamed switched migrated burned burnt moved"
 )
-_TELLING: Final = frozenset(
-    """reckons figures feels asked wants think says said told thinks claims insists complains""".split()
+_TELLING: Final = bag(
+    """reckons figures feels asked wants think says said told thinks claims insists complains"""
 )
-_FAILING: Final = frozenset(
-    """starts turns comes must contains gets can't won't cannot doesn't don't consists makes takes
-    looks shows""".split()
-)
+_FAILING: Final = bag("""starts turns comes must contains gets can't won't cannot doesn't don't consists makes takes
+    looks shows""")
 """What things do when they fail, or texts when they are spoken of; what is somebody's own may do it for"
 " years."""
-_BROKEN: Final = frozenset("works needs stopped gets does can't won't don't doesn't goes keeps got".split())
-_FLEETING: Final = frozenset("needs called had wanted asked".split())
-_MOVED: Final = DATED | frozenset("left turned came emigrated fought served".split())
-_GONE: Final = frozenset("died graduated retired snores".split())
+_BROKEN: Final = bag("works needs stopped gets does can't won't don't doesn't goes keeps got")
+_FLEETING: Final = bag("needs called had wanted asked")
+_MOVED: Final = DATED | bag("left turned came emigrated fought served")
+_GONE: Final = bag("died graduated retired snores")
 
 
 def mine(noun: list[str], verb: str, rest: list[str], text: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from scrubjay.ingest.statements.words import PASSING
+from scrubjay.ingest.statements.words import PASSING, bag
 
 _WRONG = re.compile(
     r"(?:[\s,.!-]*(?:no|nope|nah|wrong|incorrect|correction|actually|sorry|wait|hold on|that's (?:wrong|"
@@ -55,12 +55,10 @@ _ACTUAL = re.compile(
     r"the (?:correct|right|real|actual) [\w -]{2,30} (?:is|are|was) \S"
 )
 
-_DENIALS: Final = frozenset(
-    """no nope nah wrong incorrect correction actually sorry wait hold right not er outdated old stale date
-    you hang said meant ignore mistake bad misunderstood correct""".split()
-)
-_MEANS: Final = frozenset("meant pronounced spelled spelt with".split())
-_ACTUALLY: Final = frozenset("actually correct right real actual".split())
+_DENIALS: Final = bag("""no nope nah wrong incorrect correction actually sorry wait hold right not er outdated old stale date
+    you hang said meant ignore mistake bad misunderstood correct""")
+_MEANS: Final = bag("meant pronounced spelled spelt with")
+_ACTUALLY: Final = bag("actually correct right real actual")
 
 
 def righted(text: str, start: int, end: int, words: frozenset[str]) -> str | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from scrubjay.ingest.statements.first import first, unsubjected
-from scrubjay.ingest.statements.third import ended, person, third
+from scrubjay.ingest.statements.named import ended, person
 from scrubjay.ingest.statements.things import BARE_KIN
+from scrubjay.ingest.statements.third import third
 from scrubjay.ingest.statements.words import FIRST
 
 _PREFERENCES: Final = (

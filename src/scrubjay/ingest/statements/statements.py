@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.ingest.statements.clauses import Clause, Words, clauses, read, sentences
+from scrubjay.ingest.statements.clauses import Clause, clauses
 from scrubjay.ingest.statements.foreign import OPENINGS, foreign
 from scrubjay.ingest.statements.lead import lead
 from scrubjay.ingest.statements.prose import prose
+from scrubjay.ingest.statements.reading import Words, read, sentences
 from scrubjay.ingest.statements.righted import righted
 from scrubjay.ingest.statements.rules import KINDS, OUTLIVE, lasting
 from scrubjay.ingest.statements.steps import done, steps

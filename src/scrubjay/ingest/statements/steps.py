@@ -7,6 +7,7 @@ from typing import Final
 
 from scrubjay.ingest.statements.things import AT_HAND, MOMENT
 from scrubjay.ingest.statements.times import ON_DAYS
+from scrubjay.ingest.statements.words import bag
 
 _DO: Final = (
     "run|use|call|execute|type|press|set|edit|push|open|go|make|add|create|copy|click|start|stop|restart|"
@@ -99,29 +100,27 @@ _RULES: Final = (
     ("to do so", frozenset(("to",)), _TO),
     (
         "rule of order",
-        frozenset("before after when whenever until once every each without if unless".split()),
+        bag("before after when whenever until once every each without if unless"),
         _ORDER,
     ),
     (
         "in order",
-        frozenset(
-            """before after when whenever once every each if deploy deploys deploying deployment release
+        bag("""before after when whenever once every each if deploy deploys deploying deployment release
             releases releasing backup backups restore restores rollback rollbacks onboarding closing
-            opening""".split()
-        ),
+            opening"""),
         _IN_ORDER,
     ),
-    ("by doing", frozenset("by with via using".split()), _BY),
+    ("by doing", bag("by with via using"), _BY),
     (
         "here is",
-        frozenset(
-            "every each = rule procedure process drill routine policy convention protocol way order never not always".split()
+        bag(
+            "every each = rule procedure process drill routine policy convention protocol way order never not always"
         ),
         _HERE,
     ),
-    ("settled", frozenset("settled final decided back done is".split()), _SETTLED),
-    ("house style", frozenset("how way house having standing as do".split()), _STYLE),
-    ("here is", frozenset("in at on".split()), _WITHIN),
+    ("settled", bag("settled final decided back done is"), _SETTLED),
+    ("house style", bag("how way house having standing as do"), _STYLE),
+    ("here is", bag("in at on"), _WITHIN),
     ("house style", frozenset(("always",)), _BOTH),
 )
 """Name, words of which one must stand there, pattern: looking for a word is cheaper than matching."""

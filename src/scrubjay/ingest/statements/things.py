@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from scrubjay.ingest.statements.words import bag
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-KIN: Final = _set(
+KIN: Final = bag(
     """mother father mom mum mam dad daughter son child children kid kids parent parents ma pa mommy daddy
     mums moms stepmother stepfather stepson stepdaughter eldest oldest youngest missus folks half boys
     girls stepdad stepmom grandmother grandfather grandparents grandson granddaughter grandchild
@@ -24,15 +21,15 @@ KIN: Final = _set(
     accountant lawyer nanny babysitter tutor coach physio"""
 )
 """People and animals of somebody's life: what is said of them is said of that life."""
-BARE_KIN: Final = _set(
+BARE_KIN: Final = bag(
     """granddad grandad mum mom mam dad grandma grandpa granny gran nana mama papa mummy daddy mommy"""
 )
-PETS: Final = _set("cat dog kids twins baby boys girls puppy children horse hens cats dogs toddler")
-BODIES: Final = _set(
+PETS: Final = bag("cat dog kids twins baby boys girls puppy children horse hens cats dogs toddler")
+BODIES: Final = bag(
     """group band club class crew board team committee council family company management parents trustees
     landlord school legal marketing finance hr procurement union"""
 )
-MOMENT: Final = _set(
+MOMENT: Final = bag(
     """question questions problem problems issue issues error errors bug bugs trouble doubt doubts headache
     feeling feelings idea ideas guess point hope concern concerns worry understanding mistake apologies
     typo fault hunch impression sense suspicion confusion request task assignment query prompt message
@@ -45,7 +42,7 @@ MOMENT: Final = _set(
     choice reason conversation argument fight cold nap"""
 )
 """What somebody has or is only while the talk lasts: questions, faults, moods, what is worked on."""
-AT_HAND: Final = _set(
+AT_HAND: Final = bag(
     """list spreadsheet file csv pdf document docx dataset array dataframe component minutes minute hours
     hour deadline photo picture screenshot image table column row page button form event callback user
     request handler hook element div field string number value set pair vector matrix graph node tree
@@ -53,7 +50,7 @@ AT_HAND: Final = _set(
     url photo video clip slide slides"""
 )
 """What a turn brings along or works on: to have one is no fact about its writer."""
-OWN_THINGS: Final = _set(
+OWN_THINGS: Final = bag(
     """name nickname surname username handle pronouns birthday anniversary address email phone timezone job
     title role employer salary rent major height weight age flight train appointment wedding exam
     deadline budget language tongue hometown hobby hobbies diet visa lease contract car bike house flat
@@ -65,7 +62,7 @@ OWN_THINGS: Final = _set(
     staging production prod size pressure license licence allergy allergies medication doctor clinic
     practice farm boat van bakery cafe restaurant band choir"""
 )
-WORLD: Final = _set(
+WORLD: Final = bag(
     """crm erp os registrar provider host vendor supplier carrier insurer broker agency accountant
     everything server staging production prod database db repo repository api service backend frontend
     app build pipeline ci deploy release branch key meeting standup retro deadline wifi bucket cluster
@@ -84,12 +81,12 @@ WORLD: Final = _set(
     editor linter formatter handbook policy fridge freezer car's dog cat kids baby"""
 )
 """Things of somebody's life and work that are spoken of as known: what is said of them is no general knowledge."""
-BARE_WORLD: Final = _set(
+BARE_WORLD: Final = bag(
     """everything prod production staging ci deploys releases backups invoices main master payroll nursery
     orders deliveries tables columns"""
 )
 """Of these, the ones that need no article."""
-WELL_KNOWN: Final = _set(
+WELL_KNOWN: Final = bag(
     """python java javascript typescript rust go golang ruby php postgres postgresql mysql sqlite redis
     mongo docker kubernetes react vue angular svelte node linux windows macos ubuntu debian github
     gitlab google apple amazon microsoft facebook netflix chatgpt gpt claude openai django flask rails
@@ -102,11 +99,11 @@ WELL_KNOWN: Final = _set(
     no yes"""
 )
 """What everybody knows of these is not worth keeping, so a capital alone makes no person of them."""
-LASTING_HAD: Final = _set(
+LASTING_HAD: Final = bag(
     """adhd asthma diabetes celiac coeliac eczema migraines ibs pcos epilepsy arthritis anxiety depression
     kids twins children siblings hypertension"""
 )
-ROLES: Final = _set(
+ROLES: Final = bag(
     """owns runs leads handles manages maintains reviews approves signs works lives teaches studies coaches
     chairs prefers hates loves likes speaks drives plays joined left moved moves retired started starts
     turns gets"""

@@ -1,5 +1,6 @@
 """Third: words of a clause whose subject is mine, ours, known or has a name -> the rule that keeps it, or"
-" None."""
+" None.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +17,10 @@ from scrubjay.ingest.statements.things import (
     MOMENT,
     OWN_THINGS,
     PETS,
-    ROLES,
     WELL_KNOWN,
     WORLD,
 )
 from scrubjay.ingest.statements.words import (
-    ABSTAIN,
     ADVERBS,
     BE,
     HAD,
@@ -30,6 +29,7 @@ from scrubjay.ingest.statements.words import (
     PASSING,
     PLURAL,
     STATES,
+    bag,
 )
 
 NAME: Final = 8
@@ -37,22 +37,16 @@ NAME: Final = 8
 SHORT: Final = 3
 """Words of a name that may be anything, so long as what is said of it is a fact."""
 
-_HEDGES: Final = frozenset("about around roughly approximately nearly got".split())
-_VOTED: Final = frozenset(
-    """forbids requires insists voted decided approved agreed chose picked settled chosen signed""".split()
+_HEDGES: Final = bag("about around roughly approximately nearly got")
+_VOTED: Final = bag(
+    """forbids requires insists voted decided approved agreed chose picked settled chosen signed"""
 )
-_MAIN: Final = frozenset("main default primary lead maintainer designer teacher client tech".split())
-_KNOWN: Final = frozenset("the this our all".split())
-_CONTRACTING: Final = frozenset("a an got called in on at from not been".split())
+_MAIN: Final = bag("main default primary lead maintainer designer teacher client tech")
+_KNOWN: Final = bag("the this our all")
+_CONTRACTING: Final = bag("a an got called in on at from not been")
 """After "'s" when it is short for "is" or "has"."""
-_STANDING: Final = frozenset(
-    """is are has have uses runs lives costs takes starts closes opens ends stops need needs goes moves
-    changes""".split()
-)
-_BEING: Final = frozenset(
-    """allergic vegan vegetarian our my asthma diabetes pregnant on-call diabetic deaf dyslexic coeliac
-    celiac""".split()
-)
+_STANDING: Final = bag("""is are has have uses runs lives costs takes starts closes opens ends stops need needs goes moves
+    changes""")
 _IDENTIFIER: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[\w./:-]+")
 _SPECIFIC: Final = re.compile(r".*(?:\d|`|\w[/_.]\w)")
 _FACTS: Final = re.compile(
@@ -122,40 +116,6 @@ def third(words: list[str], at: int, last: int, named: bool) -> str | None:
     if owner in BARE_WORLD or (owner in WORLD and _FACTS.match(" ".join((said, *rest)))):
         return _world([owner, *noun], said, rest, named)
     return None
-
-
-def person(words: list[str], at: int, last: int) -> str | None:
-    """Return the rule that a clause falls under which begins with a name: "Priya owns the payments part"."""
-    name = words[at].removesuffix("'s")
-    if name in WELL_KNOWN or name in WORLD or at + 2 >= last:
-        return None
-    verb, rest = words[at + 1], words[at + 2 : last]
-    if name != words[at]:
-        got = verb == "got" and rest[0] in ("his", "her", "their", "a", "an") and MOMENT.isdisjoint(rest[:4])
-        return "person" if got else None
-    if verb in ("doesn't", "don't", "can't", "cannot") and rest[0] in ABSTAIN and len(rest) < NAME:
-        return "person"
-    if verb in ("has", "is") and rest[0] in _BEING:
-        return "person"
-    return (
-        "person"
-        if verb in ROLES and not points(rest) and rest[0] not in ("like", "to", "out", "off")
-        else None
-    )
-
-
-def ended(words: list[str], at: int, last: int) -> str | None:
-    """Return the rule of a known thing that is so no longer: "`core` isn't a package any more"."""
-    if words[at] in WELL_KNOWN and words[at] not in ("the", "our", "my"):
-        return None
-    if (
-        words[last - 1] != "anymore"
-        and words[max(at, last - 2) : last] != ["any", "more"]
-        and "longer" not in words[at:last]
-    ):
-        return None
-    denied = not {"isn't", "aren't", "doesn't", "don't", "longer"}.isdisjoint(words[at + 1 : last])
-    return "no longer" if denied else None
 
 
 def _is_verb(words: list[str], at: int, last: int, far: int) -> bool:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from scrubjay.ingest.statements.words import bag
+
 LEAST: Final = 2
 """Spaces in what says something before a comma."""
 
@@ -19,12 +21,10 @@ _TALES: Final = (
     r"|rap|fanfic\w*|fiction|fable|jokes?|short film|diary entry|backstory|villanelle|ballad|parody|vignette|"
     r"role-?play"
 )
-_TRIGGERS: Final = frozenset(
-    """you you're be act behave respond answer talk speak write tell compose make invent continue create
+_TRIGGERS: Final = bag("""you you're be act behave respond answer talk speak write tell compose make invent continue create
     draft generate give roleplay role-play pretend character voice style persona dungeon protagonist
     narrator heroine time suppose imagine let's assume assuming hypothetical hypothetically thought what
-    world exercise homework practice riddle quiz word say poem story novel song fiction""".split()
-)
+    world exercise homework practice riddle quiz word say poem story novel song fiction""")
 _FRAME = re.compile(
     r"\b(?:"
     r"(?:you are|you're|you will be|you'll be|act like|act as|be|behave as|respond as|answer as|talk like|"
@@ -46,36 +46,30 @@ _FRAME = re.compile(
     r"quiz|word problem)s?:"
     r")"
 )
-_TELLS: Final = frozenset(
-    """say says saying said tell tells telling told explain explains explaining explained mention mentions
+_TELLS: Final = bag("""say says saying said tell tells telling told explain explains explaining explained mention mentions
     mentioned claim claims claimed wrote writes reads announced announcing think thinks thought believes
     believe insists insisted swears argues asks asked heard apparently rumour rumor rumours rumors
-    supposedly allegedly suggest suggests suggested recommends recommended promised dreamed dreamt quote""".split()
-)
+    supposedly allegedly suggest suggests suggested recommends recommended promised dreamed dreamt quote""")
 _MINE = re.compile(
     r"\b(?:(?:i|we) (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|"
     r"mention|add|tell you|told you|said|mentioned)"
     r"|i(?:'ve| have) (?:told you|said|mentioned)|being told|did i mention|forgot to (?:say|mention)|"
     r"that said)\b"
 )
-_JOKES: Final = frozenset(
-    """lol lmao rofl haha hahaha hehe jk kidding joking sarcasm xd /s 😂 🤣 😜 🙃 😉 😏 🤪""".split()
-)
+_JOKES: Final = bag("""lol lmao rofl haha hahaha hehe jk kidding joking sarcasm xd /s 😂 🤣 😜 🙃 😉 😏 🤪""")
 _DROPPED = re.compile(
     r"\b(?:scrapped|abandoned|(?:dropped|cancell?ed) (?:that|it|this|the (?:idea|plan|trip|project|whole))|"
     r"(?:called|calling) (?:it |that )?off|changed (?:my|our) minds?|fell through"
     r"|yeah right|in my dreams|as a joke|as (?:if|though))\b|[😂🤣😜🙃😉😏🤪]"
 )
-_DROPS: Final = frozenset(
-    """scrapped abandoned dropped canceled cancelled called calling changed fell right dreams joke as""".split()
+_DROPS: Final = bag(
+    """scrapped abandoned dropped canceled cancelled called calling changed fell right dreams joke as"""
 )
-_DOUBTS: Final = frozenset(
-    """would could might should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished
+_DOUBTS: Final = bag("""would could might should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished
     hope hoping hopefully unsure dunno wonder wondering guess would've could've should've shoulda woulda
     almost nearly tempted considering basically literally practically clearly obviously planned wanted
-    thinking dreaming""".split()
-)
-_MAY_BE: Final = frozenset("i we he she it they you that this there who which".split())
+    thinking dreaming""")
+_MAY_BE: Final = bag("i we he she it they you that this there who which")
 """Before "may" the verb; before the month stand other words."""
 _DOUBT = re.compile(
     r"\b(?:not sure|no idea|supposed to|(?:was|were|been) (?:going|about|planning|thinking|considering|"
@@ -121,7 +115,8 @@ def told(text: str, start: int, end: int, words: Sequence[str]) -> bool:
 
 def doubted(text: str, start: int, end: int, words: Sequence[str]) -> bool:
     """Tell whether a clause is a wish, a chance or a duty, not a state of affairs; an afterthought does not"
-    " count."""
+    " count.
+    """
     comma = text.find(",", start, end)
     if comma > start and text.count(" ", start, comma) >= LEAST:
         end, words = comma, words[: text.count(" ", start, comma) + 1]

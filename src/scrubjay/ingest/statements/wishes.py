@@ -1,5 +1,6 @@
 """Wishes: a clause that says how things are wanted or settled from now on -> the rule that keeps it, or"
-" None."""
+" None.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import re
 from typing import Final
 
 from scrubjay.ingest.statements.said import points
+from scrubjay.ingest.statements.words import bag
 
 _LASTING: Final = (
     r"\b(?:from now on|going forward|from here on|in (?:the )?future|anymore|any more|ever again|ever[.!]*$|"
@@ -74,24 +76,22 @@ _THERE = re.compile(
     r"no )(?:.{3,60} (?:in|at|on|for|behind|under|next to) (?:my|our) |of us\b|.{3,40} of us\b)"
 )
 
-_USING: Final = frozenset("use with to on adopt drop call name pin store host deploy keep".split())
+_USING: Final = bag("use with to on adopt drop call name pin store host deploy keep")
 _RULES: Final = (
-    ("feels", frozenset("drives drive me my thing".split()), _FEELS),
-    ("house style", frozenset("always never only default everywhere over".split()), _VERBLESS),
+    ("feels", bag("drives drive me my thing"), _FEELS),
+    ("house style", bag("always never only default everywhere over"), _VERBLESS),
     ("there is", frozenset(("there", "there's")), _THERE),
     ("no such", frozenset(("no",)), _NO),
     ("call me", frozenset(("call", "calls")), _CALL),
     (
         "from now on",
-        frozenset("from forward here future rule default every when whenever".split()),
+        bag("from forward here future rule default every when whenever"),
         _FROM_NOW,
     ),
     (
         "until further",
-        frozenset(
-            """from forward here future anymore more again ever always whenever only every default general
-            times time all any my our everything unless stop""".split()
-        ),
+        bag("""from forward here future anymore more again ever always whenever only every default general
+            times time all any my our everything unless stop"""),
         _UNTIL,
     ),
 )

@@ -5,22 +5,27 @@ from __future__ import annotations
 from typing import Final
 
 
-def _set(words: str) -> frozenset[str]:
+def bag(words: str) -> frozenset[str]:
+    """Return the words of a text as a set.
+
+    >>> sorted(bag("b a b"))
+    ['a', 'b']
+    """
     return frozenset(words.split())
 
 
-FIRST: Final = _set("i we i'm im i've ive i'd i'll we're we've we'll we'd my our")
-PRONOUNS: Final = _set("i we he she they you it there that im ive") | FIRST - {"my", "our"}
-OWNED: Final = _set("my our his her their the this these those your its")
-JOINS: Final = _set("and but so because since although though whereas plus yet or while cuz cause")
-BE: Final = _set("am is are was were be been being isn't aren't wasn't weren't")
-AUXILIARY: Final = BE | _set(
+FIRST: Final = bag("i we i'm im i've ive i'd i'll we're we've we'll we'd my our")
+PRONOUNS: Final = bag("i we he she they you it there that im ive") | FIRST - {"my", "our"}
+OWNED: Final = bag("my our his her their the this these those your its")
+JOINS: Final = bag("and but so because since although though whereas plus yet or while cuz cause")
+BE: Final = bag("am is are was were be been being isn't aren't wasn't weren't")
+AUXILIARY: Final = BE | bag(
     "have has had do does did can could will would should shall may might must don't doesn't didn't can't cannot won't "
     "haven't hasn't hadn't wouldn't couldn't shouldn't"
 )
-ASKING: Final = _set("what how which where who whose why when what's how's where's who's")
-NEGATIVE: Final = _set("not don't dont didn't can't cant cannot won't haven't never isn't aren't doesn't no")
-ADVERBS: Final = _set(
+ASKING: Final = bag("what how which where who whose why when what's how's where's who's")
+NEGATIVE: Final = bag("not don't dont didn't can't cant cannot won't haven't never isn't aren't doesn't no")
+ADVERBS: Final = bag(
     """also just really actually recently currently still already finally only mostly now usually always
     never often generally normally typically mainly primarily personally both all then so absolutely
     strongly much definitely simply honestly regularly sometimes rarely hardly strictly happily
@@ -29,11 +34,11 @@ ADVERBS: Final = _set(
     truly either"""
 )
 """What may stand between a subject and its verb."""
-HABITUAL: Final = _set(
+HABITUAL: Final = bag(
     """always never usually normally typically generally mostly often only rarely regularly mainly
     primarily exclusively strictly"""
 )
-PASSING: Final = _set(
+PASSING: Final = bag(
     """tired exhausted hungry thirsty bored confused stuck lost sick ill busy sorry sure unsure afraid
     curious wondering trying looking going getting having asking seeing feeling hoping happy sad glad
     excited worried nervous stressed anxious angry mad upset frustrated annoyed ready done back here
@@ -49,12 +54,12 @@ PASSING: Final = _set(
     working to like"""
 )
 """Predicates that will not hold in a month, or that only appraise."""
-POINTERS: Final = _set(
+POINTERS: Final = bag(
     """it this that these those them your yours both neither none either what how when where everything
     something anything one some"""
 )
 """Objects that stand in the talk: who likes these says nothing of other days."""
-DRAFTS: Final = _set(
+DRAFTS: Final = bag(
     """way idea sound look looks first second third last latest new old previous other result results
     version draft option options answer reply tone style suggestion suggestions design plan one ones
     part example examples title name names image picture logo intro ending output change changes format
@@ -62,22 +67,22 @@ DRAFTS: Final = _set(
     same"""
 )
 """After "the": parts of what was just made."""
-LIKE: Final = _set(
+LIKE: Final = bag(
     """prefer like love adore hate dislike enjoy detest loathe despise favour favor stand bear tolerate
     loved hated"""
 )
-SOON: Final = _set(
+SOON: Final = bag(
     """see know hear ask thank get have add make change create write learn start try buy find build be go
     use do think"""
 )
 """After "like to": what somebody is about to do."""
-LIVE: Final = _set(
+LIVE: Final = bag(
     """live work teach speak own rent drive manage lead volunteer commute maintain coach collect foster
     specialise specialize freelance supervise chair suffer identify belong subscribe study play ride
     wear"""
 )
 """What people do for years, and say in the present."""
-HABIT: Final = LIVE | _set(
+HABIT: Final = LIVE | bag(
     """run sing practise practice train sell raise grow breed consult operate organise organize host follow
     take earn pay keep avoid eat drink cook bake swim cycle jog hike climb paint knit sew garden read
     write type code program develop design deploy support meditate smoke sleep walk use do bring track
@@ -85,17 +90,17 @@ HABIT: Final = LIVE | _set(
     clean feed back"""
 )
 """What people do again and again, when a word says so."""
-ABSTAIN: Final = _set(
+ABSTAIN: Final = bag(
     """eat drink smoke drive have own use cook celebrate fly swim speak read wear work watch travel allow
     accept deploy commit merge ship support sell offer take do"""
 )
-TEAMWORK: Final = _set(
+TEAMWORK: Final = bag(
     """use run deploy host store ship release support target follow pin vendor lint squash rebase tag
     version keep require sell serve offer charge employ publish maintain monitor document rely depend
     operate develop bill invoice pay accept hold meet track back own rent live speak write work open
     close build test manage organise organize"""
 )
-LIFE: Final = _set(
+LIFE: Final = bag(
     """bought moved adopted graduated married joined quit retired founded hired switched enrolled inherited
     became studied lived sold published qualified migrated renamed cancelled canceled launched divorced
     relocated immigrated emigrated converted registered subscribed purchased acquired cofounded co-
@@ -103,7 +108,7 @@ LIFE: Final = _set(
     standardized started worked"""
 )
 """What happens once and stays true."""
-DATED: Final = LIFE | _set(
+DATED: Final = LIFE | bag(
     """broke completed opened closed built ordered booked received installed trained competed earned
     proposed separated named planted set took gave visited attended finished learned learnt met began
     paid spent saved lost redesigned refactored rewrote merged traded donated collected passed scheduled
@@ -113,12 +118,12 @@ DATED: Final = LIFE | _set(
     read watched tried reached celebrated picked redid cut cancelled stopped"""
 )
 """What is worth keeping once a date or a number stands with it."""
-CHOSE: Final = _set("decided chose chosen opted settled agreed picked committed")
-CHOOSING: Final = _set(
+CHOSE: Final = bag("decided chose chosen opted settled agreed picked committed")
+CHOOSING: Final = bag(
     """going sticking staying switching moving migrating standardising standardizing dropping adopting
     keeping"""
 )
-TRAITS: Final = _set(
+TRAITS: Final = bag(
     """allergic intolerant vegan vegetarian pescatarian lactose gluten gluten-free coeliac celiac diabetic
     asthmatic pregnant left-handed lefthanded right-handed colorblind colourblind color-blind colour-
     blind deaf blind dyslexic autistic married divorced widowed single engaged retired self-employed
@@ -126,12 +131,12 @@ TRAITS: Final = _set(
     native based located born raised responsible from neurodivergent nonbinary non-binary gay lesbian
     trans bisexual introverted shortsighted nearsighted happiest"""
 )
-ONGOING: Final = _set(
+ONGOING: Final = bag(
     """learning studying living raising renting volunteering majoring moving expecting retiring hosting
     migrating recovering saving"""
 )
-NUMBERS: Final = _set("one two three four five six seven eight nine ten eleven twelve twenty thirty")
-STATES: Final = _set(
+NUMBERS: Final = bag("one two three four five six seven eight nine ten eleven twelve twenty thirty")
+STATES: Final = bag(
     """left came chose need is are was were has have had runs run uses lives live works work likes loves
     hates prefers starts started ends expires begins leaves departs takes costs sits speaks sells makes
     closes opens consists must studies study teaches plays owns drives eats goes attends turns turned
@@ -150,9 +155,9 @@ VERBAL: Final = (
     | HABIT
     | DATED
     | CHOSE
-    | _set("need want think know went says said just always never also feel")
+    | bag("need want think know went says said just always never also feel")
 )
-FLEETING: Final = _set(
+FLEETING: Final = bag(
     """need want try think know see get feel guess mean hope wonder understand remember forget believe
     agree suppose assume notice look wait say ask tell mind care find seem appear miss expect promise
     plan do have are am go come put give got getting keep change add fix create check wish bet swear
@@ -164,7 +169,7 @@ FLEETING: Final = _set(
     prove note turn print import declare pass return"""
 )
 """What people do in the talk itself, or in a paper they paste: in the present tense it says nothing of other days."""
-TALKED: Final = _set(
+TALKED: Final = bag(
     """asked said told thought knew needed wanted tried looked checked noticed realized realised found
     heard wondered felt meant hoped forgot remembered mentioned googled searched tested ran fixed pushed
     committed debugged restarted changed updated added removed deleted compiled rebooted pasted copied
@@ -175,18 +180,18 @@ TALKED: Final = _set(
     included selected shared given increased decreased changed defined implemented created made"""
 )
 """What somebody did in the work at hand, or of late in the talk: a number does not make it last."""
-PLURAL: Final = _set(
+PLURAL: Final = bag(
     """live run use work go play speak include need cost take start end open close sell keep eat sleep hurt
     shake sit talk go get come hate love like prefer have own drive want"""
 )
 """Verbs of plural things, which may be nouns too: never the first word after "my"."""
-ARTICLES: Final = _set("a an the")
+ARTICLES: Final = bag("a an the")
 COUNTS: Final = (
-    _set("""a an no some several many only both type another severe mild chronic over around almost""")
+    bag("""a an no some several many only both type another severe mild chronic over around almost""")
     | NUMBERS
 )
 """What stands before a thing that one has."""
-PREPOSITIONS: Final = _set(
+PREPOSITIONS: Final = bag(
     """in at on with for of from who that which and or to by but since because so about where as into"""
 )
-HAD: Final = _set("has have had")
+HAD: Final = bag("has have had")
