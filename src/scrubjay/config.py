@@ -23,6 +23,7 @@ CONFIG_VARIABLE: Final = "SCRUBJAY_CONFIG"
 """Names the settings file; the one variable that is no setting."""
 
 FUSIONS = ("auto", "rrf", "weighted")
+LEARNING = ("statements", "changes")
 RUNTIMES = ("auto", "onnxruntime", "openvino")
 CONNECTING = ("concepts", "links", "similar", "categories")
 PROVIDERS = ("auto", "gemini", "openai", "openai-compatible", "sentence-transformers", "voyage")
@@ -176,6 +177,20 @@ class Connect:
 
 
 @dataclass(frozen=True, slots=True)
+class Learn:
+    """[learn]: what is learned from what is written."""
+
+    stages: tuple[str, ...] = field(
+        default=LEARNING,
+        metadata=word(
+            "What is done: a person's turns read for statements; statements compared with known ones.",
+            kind="list",
+            choices=LEARNING,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Every setting, checked.
 
@@ -210,6 +225,7 @@ class Settings:
     models: Models = field(default_factory=Models)
     notes: Notes = field(default_factory=Notes)
     connect: Connect = field(default_factory=Connect)
+    learn: Learn = field(default_factory=Learn)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
@@ -220,6 +236,7 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "models": Models,
     "notes": Notes,
     "connect": Connect,
+    "learn": Learn,
 }
 
 

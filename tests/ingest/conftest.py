@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config import Settings, load
+from scrubjay.config import Learn, Settings, load
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -29,7 +29,14 @@ def notes(tmp_path: Path) -> Notes:
 def settings(tmp_path: Path) -> Settings:
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path / "none"), "SCRUBJAY_USER": "ann"}
     found = load(environ=environ)
-    return replace(found, store=str(tmp_path / "memory.db"), cache_dir=tmp_path / "cache")
+    # Most tests write memories that differ by a word, and nothing is to become of those meanwhile.
+    quiet = replace(found, learn=Learn(stages=()))
+    return replace(quiet, store=str(tmp_path / "memory.db"), cache_dir=tmp_path / "cache")
+
+
+@pytest.fixture
+def learning(settings: Settings) -> Settings:
+    return replace(settings, learn=Learn())
 
 
 @pytest.fixture

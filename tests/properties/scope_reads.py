@@ -25,7 +25,20 @@ from scrubjay.testing.store_answers import Question, everything
 from scrubjay.text.tokens import groups
 
 CLOCK = frozenset(
-    {"added_at", "at", "bytes", "date", "recorded_at", "seconds", "store", "synced", "synced_at", "took_ms"}
+    {
+        "added_at",
+        "at",
+        "bytes",
+        "last_used",
+        "valid_until",
+        "date",
+        "recorded_at",
+        "seconds",
+        "store",
+        "synced",
+        "synced_at",
+        "took_ms",
+    }
     | {"updated_at"}
 )
 """Fields that tell the time of the clock, or of the store as a file."""

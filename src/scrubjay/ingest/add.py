@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.ingest.embed import embed
+from scrubjay.ingest.learn import Learned, Learner
 from scrubjay.ingest.naming import prepare
+from scrubjay.ingest.revise import Outcome
 from scrubjay.ingest.scrub import scrub
 from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.dates import now_micros, when
@@ -135,31 +137,57 @@ def _text(value: object, field: str) -> str:
 
 
 def add(
-    store: Store, scope: Scope, base: Embedder, memories: Iterable[NewMemory], weaver: Weaver
+    store: Store,
+    scope: Scope,
+    base: Embedder,
+    memories: Iterable[NewMemory],
+    weaver: Weaver,
+    learner: Learner,
 ) -> list[Added]:
-    """Add memories, each once; all fields of all of them are checked before the first is written."""
+    """Add memories, each once; all fields of all of them are checked before the first is written.
+
+    What says the same as a known statement reinforces that and is not added; what changes one takes its place.
+    """
     secret = store.secret(scope)
     drawn = [draw(new, scope, secret) for new in memories]
     with store.reader(scope) as reader:
         present = set(reader.get([item.record.id for item in drawn]))
-    answers = []
     fresh: dict[str, Prepared] = {}
-    for item in drawn:
-        existed = item.record.id in present or item.record.id in fresh
-        if not existed:
+    first: set[int] = set()
+    for place, item in enumerate(drawn):
+        if item.record.id not in present and item.record.id not in fresh:
             fresh[item.record.id] = prepare(item.record)
-        answers.append(Added(item.record.id, existed, item.scrubbed))
-    write_additions(store, scope, base, list(fresh.values()), weaver)
-    return answers
+            first.add(place)
+    learned = Learned()
+    waiting = list(fresh.values())
+    for start in range(0, len(waiting), AT_ONCE):
+        batch = waiting[start : start + AT_ONCE]
+        _write(store, scope, embed(batch, [""] * len(batch), base), weaver, learner, learned)
+    return [_answer(item, place in first, learned) for place, item in enumerate(drawn)]
 
 
-def write_additions(
-    store: Store, scope: Scope, base: Embedder, memories: Sequence[Prepared], weaver: Weaver
+def _answer(item: Drawn, first: bool, learned: Learned) -> Added:
+    memory = item.record.id
+    outcome = learned.outcomes.get(memory, Outcome())
+    if outcome.same is not None or not first:
+        return Added(outcome.same or memory, True, item.scrubbed)
+    stated = tuple(learned.stated.get(memory, ()))
+    return Added(memory, False, item.scrubbed, None, outcome.supersedes, outcome.contradicts, stated)
+
+
+def _write(
+    store: Store,
+    scope: Scope,
+    batch: Sequence[Prepared],
+    weaver: Weaver,
+    learner: Learner,
+    learned: Learned,
 ) -> None:
-    """Embed memories with the base model, connect them and store them durably."""
-    for first in range(0, len(memories), AT_ONCE):
-        batch = memories[first : first + AT_ONCE]
-        weaver.learn([memory.record for memory in batch])
-        embedded = embed(batch, [""] * len(batch), base)
-        before, after = weaver.changes(embedded, ())
-        store.write(scope, [*before, *(PutMemory(memory) for memory in embedded), *after], durable=True)
+    """Settle memories with what is known, connect them and store them durably."""
+    done = learner.learn(batch)
+    weaver.learn([memory.record for memory in done.fresh])
+    before, after = weaver.changes(done.fresh, ())
+    puts = [PutMemory(memory) for memory in done.fresh]
+    store.write(scope, [*before, *puts, *after, *done.after], durable=True)
+    learned.outcomes |= done.outcomes
+    learned.stated |= done.stated

@@ -79,7 +79,7 @@ def _write_changes(
         )
         for batch in batches(window):
             settler.note(batch)
-            write(run.store, run.scope, batch, run.base, run.chunks.overlap, run.weaver)
+            write(run.store, run.scope, batch, run.base, run.chunks.overlap, run.weaver, run.learner)
             paths.update(document.labelled.document.path for document in batch)
             if run.progress is not None:
                 run.progress(Progress("write", len(paths), len(changed), time.monotonic() - started))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from scrubjay.ingest.chunk import ChunkSettings
+from scrubjay.ingest.learn import Learner
 from scrubjay.ingest.projects import Projects
 from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.reports import Progress, Trouble
@@ -51,6 +52,7 @@ class Run:
         tally: What it has done so far.
         projects: Which project a directory belongs to.
         weaver: Connects what is written.
+        learner: Learns from what people say in it.
         progress: Told how far it is.
     """
 
@@ -61,4 +63,5 @@ class Run:
     tally: Tally
     projects: Projects
     weaver: Weaver
+    learner: Learner
     progress: Callable[[Progress], None] | None = None

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.embed import embed
 from scrubjay.ingest.label import Labelled
+from scrubjay.ingest.learn import Learner
 from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
-from scrubjay.store.changes import Change, Prepared, PutDocument
+from scrubjay.store.changes import Change, Prepared, PutDocument, PutMemory
 
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.port import Embedder
@@ -61,16 +62,26 @@ def _grouped(ready: Iterable[Ready], most_documents: int, most_passages: int) ->
 
 
 def write(
-    store: Store, scope: Scope, batch: Sequence[Ready], base: Embedder, overlap: int, weaver: Weaver
+    store: Store,
+    scope: Scope,
+    batch: Sequence[Ready],
+    base: Embedder,
+    overlap: int,
+    weaver: Weaver,
+    learner: Learner,
 ) -> None:
-    """Embed the fresh passages with the base model, connect them, then store the batch in one transaction."""
+    """Embed the fresh passages with the base model, learn from turns, connect, then store all in one transaction."""
     fresh = [memory for document in batch for memory in document.labelled.fresh]
     befores = [before for document in batch for before in document.befores]
     embedded = embed(fresh, befores, base, overlap)
     renewed = [memory for document in batch for memory in document.labelled.renewed]
-    first, last = weaver.changes(embedded, renewed)
+    learned = learner.learn([one for one in embedded if one.record.turn is not None], settle=False)
+    weaver.learn([one.record for one in learned.fresh])
+    first, last = weaver.changes([*embedded, *learned.fresh], renewed)
     passages = iter(embedded)
-    store.write(scope, [*first, *(_put(document.labelled, passages) for document in batch), *last])
+    said = [PutMemory(memory) for memory in learned.fresh]
+    documents = [_put(document.labelled, passages) for document in batch]
+    store.write(scope, [*first, *documents, *said, *last, *learned.after])
 
 
 def _put(labelled: Labelled, embedded: Iterable[Prepared]) -> Change:

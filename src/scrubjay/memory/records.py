@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,3 +201,7 @@ class Where:
     agents: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+
+
+ANY: Final = Where()
+"""Lets every active memory pass."""

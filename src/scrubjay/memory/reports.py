@@ -33,15 +33,22 @@ class Added:
 
     Attributes:
         id: The memory.
-        existed: True when the same content in the same scope was there already.
+        existed: True when the same content in the same scope was there already, or one that says the same;
+            then ``id`` is that one.
         scrubbed: Kind of secret to how many were replaced.
         note: Path and lines of the day's note that it was appended to, or None.
+        supersedes: Memories whose place it took.
+        contradicts: Memories that cannot be so if it is; both stay.
+        learned: Memories of what a person states in it, when it is a turn of a conversation.
     """
 
     id: str
     existed: bool
     scrubbed: Mapping[str, int]
     note: str | None = None
+    supersedes: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    learned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,7 @@ class Summary:
         removed: Passages that are gone.
         forgotten: Passages and turns left out because they were forgotten: their words still stand in the files.
         linked: Concepts that memories were found to refer to, counted once a memory.
+        learned: Statements of people that became memories of their own.
         embedded: Passages embedded by the backfilled models in this call.
         waiting: Passages that still wait for a backfilled model.
         scrubbed: Kind of secret to how many were replaced.
@@ -100,6 +108,7 @@ class Summary:
     removed: int
     forgotten: int
     linked: int
+    learned: int
     embedded: int
     waiting: int
     scrubbed: Mapping[str, int]

@@ -52,8 +52,7 @@ def life(candidates: Sequence[Candidate], heads: Mapping[str, Head], now: int) -
         if head is not None:
             faded = fading(candidate.id, head, now)
             if faded > 0:
-                days = round((now - since(head)) / DAY, 1)
-                parts.append(Contribution("age", days, -faded, AGE))
+                parts.append(Contribution("age", float(days(head, now)), -faded, AGE))
             if head.strength < 1:
                 parts.append(Contribution("strength", head.strength, head.strength - 1, STRENGTH))
             if head.confidence < 1:
@@ -67,13 +66,18 @@ def since(head: Head) -> int:
     return max(head.at, head.used) if head.used is not None else head.at
 
 
+def days(head: Head, now: int) -> int:
+    """Return how many whole days old a memory is: two questions of one day see one age."""
+    return (now - since(head)) // DAY
+
+
 def fading(memory: str, head: Head, now: int) -> float:
     """Return how much of what age can take is taken, 0 to 1; 0 for what is pinned or still to come."""
-    days = (now - since(head)) / DAY
-    if head.pinned or days <= 0:
+    old = days(head, now)
+    if head.pinned or old <= 0:
         return 0.0
     half = HALF_LIFE[_TIER[memory[: memory.index("_") + 1]]]
-    return 1.0 - 2.0 ** (-days / half)
+    return 1.0 - float(2.0 ** (-old / half))
 
 
 def outlived(ranked: Sequence[Candidate], limit: int) -> int:

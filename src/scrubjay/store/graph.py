@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from scrubjay.memory.records import ANY
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -136,11 +138,16 @@ class GraphReader(Protocol):
         ...
 
     def alike(
-        self, fingerprint: str, queries: NDArray[np.float32], limit: int, floor: float
+        self,
+        fingerprint: str,
+        queries: NDArray[np.float32],
+        limit: int,
+        floor: float,
+        where: Where = ANY,
     ) -> list[list[Hit]]:
-        """Return, for each query, the visible active memories nearest to it by the best window.
+        """Return, for each query, the visible memories nearest to it by the best window; active ones, by default.
 
-        The answer is that of ``nearest(fingerprint, query, Where()).top(limit)`` with scores below ``floor``
+        The answer is that of ``nearest(fingerprint, query, where).top(limit)`` with scores below ``floor``
         left out, for all queries at once.
 
         Args:
@@ -148,6 +155,7 @@ class GraphReader(Protocol):
             queries: float32, shape (queries, dimensions), unit rows.
             limit: Most memories a query.
             floor: Least cosine.
+            where: Which memories may be returned.
 
         Raises:
             NotFoundError: The model is not registered.

@@ -238,6 +238,9 @@ class ModelsContract:
             edge = reader.nearest(F, rows[1], Where()).top(1)[0]
             assert reader.alike(F, queries[1:2], 1, edge.score) == [[edge]]
             assert reader.alike(F, queries[:0], 9, 0.0) == []
+            for where in (Where(statuses=("archived",)), Where(tiers=("lesson",))):
+                tops = [reader.nearest(F, query, where).top(4) for query in queries]
+                assert reader.alike(F, queries, 4, -1.0, where) == tops
 
     def test_queries_that_do_not_fit_their_model_are_refused(self, store: Store, ann: Scope) -> None:
         """Also where there are none of them, or one without its row."""

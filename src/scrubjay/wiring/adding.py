@@ -14,6 +14,7 @@ from scrubjay.memory.new import NewMemory
 from scrubjay.memory.records import Record
 from scrubjay.memory.reports import Added
 from scrubjay.wiring.desk import Desk
+from scrubjay.wiring.learning import learning
 from scrubjay.wiring.places import resolved
 from scrubjay.wiring.weaving import organise_due, weaving
 
@@ -31,7 +32,7 @@ def add(desk: Desk, memories: Iterable[NewMemory]) -> list[Added]:
     ]
     base = desk.lineup.writing()
     weaver = weaving(desk, base)
-    added = store_path.add(desk.store, desk.scope, base, wanted, weaver)
+    added = store_path.add(desk.store, desk.scope, base, wanted, weaver, learning(desk, base))
     organise_due(desk, base, weaver, MOST_AT_ONCE)
     folder = desk.settings.notes.dir
     if folder is None:

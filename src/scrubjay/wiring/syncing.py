@@ -21,6 +21,7 @@ from scrubjay.memory.reports import Progress, Summary
 from scrubjay.memory.sources import apart
 from scrubjay.store.changes import DropSource, PutVersions
 from scrubjay.wiring.desk import Desk
+from scrubjay.wiring.learning import learning
 from scrubjay.wiring.weaving import organise_due, weaving
 
 Report = Callable[[Progress], None]
@@ -64,7 +65,8 @@ def run(
     projects = Projects(desk.store, desk.scope)
     base = desk.lineup.writing()
     weaver = weaving(desk, base)
-    job = Run(desk.store, desk.scope, base, chunks(desk), tally, projects, weaver, progress)
+    learner = learning(desk, base)
+    job = Run(desk.store, desk.scope, base, chunks(desk), tally, projects, weaver, learner, progress)
     known = _sources(desk)
     for source in chosen:
         pipeline.sync(job, source, apart(source, known))
@@ -81,6 +83,7 @@ def run(
         removed=tally.removed,
         forgotten=tally.forgotten,
         linked=weaver.linked,
+        learned=learner.learned,
         embedded=0,
         waiting=waiting,
         scrubbed=dict(sorted(tally.scrubbed.items())),
@@ -116,7 +119,9 @@ def remake(desk: Desk, progress: Report | None = None) -> Summary:
         held = reader.counts()
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in desk.lineup.backfilled())
     seconds = time.monotonic() - started
-    return Summary(held.documents, held.memories, 0, held.memories, 0, 0, 0, 0, 0, waiting, {}, (), seconds)
+    return Summary(
+        held.documents, held.memories, 0, held.memories, 0, 0, 0, 0, 0, 0, waiting, {}, (), seconds
+    )
 
 
 def remove(desk: Desk, source: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.memory.models import Model
 from scrubjay.memory.ranking import Hit
-from scrubjay.memory.records import Document, Record, Source, Versions, Where
+from scrubjay.memory.records import ANY, Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes, Prepared
@@ -80,7 +80,7 @@ class InMemoryReader(InMemoryGraph, InMemoryLife):
                 m.record.pinned,
                 m.record.strength,
                 m.record.confidence,
-            )  # fmt: skip
+            )
             for i, m in held.items()
         }
 
@@ -163,15 +163,20 @@ class InMemoryReader(InMemoryGraph, InMemoryLife):
         return {i: vectors[fingerprint] for i, vectors in held.items() if fingerprint in vectors}
 
     def alike(
-        self, fingerprint: str, queries: NDArray[np.float32], limit: int, floor: float
+        self,
+        fingerprint: str,
+        queries: NDArray[np.float32],
+        limit: int,
+        floor: float,
+        where: Where = ANY,
     ) -> list[list[Hit]]:
-        """Return the active memories nearest to each query."""
+        """Return the memories nearest to each query."""
         model = self._model(fingerprint)
         if queries.ndim != 2 or queries.shape[1] != model.dimensions:
             raise ModelMismatchError(
                 f"The queries have shape {queries.shape}; {model.name} makes {model.dimensions} dimensions."
             )
-        found = [self.nearest(fingerprint, query, Where()).top(limit) for query in queries]
+        found = [self.nearest(fingerprint, query, where).top(limit) for query in queries]
         return [[hit for hit in hits if hit.score >= floor] for hits in found]
 
     def page(self, after: str, limit: int, where: Where | None = None) -> list[Record]:

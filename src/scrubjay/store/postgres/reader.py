@@ -10,7 +10,7 @@ from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.memory.ids import DIGITS
 from scrubjay.memory.models import Model
 from scrubjay.memory.ranking import Hit
-from scrubjay.memory.records import Document, Record, Source, Versions, Where
+from scrubjay.memory.records import ANY, Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
@@ -174,16 +174,21 @@ class PostgresReader(PostgresGraph, Told):
         return found.number, found.model
 
     def alike(
-        self, fingerprint: str, queries: NDArray[np.float32], limit: int, floor: float
+        self,
+        fingerprint: str,
+        queries: NDArray[np.float32],
+        limit: int,
+        floor: float,
+        where: Where = ANY,
     ) -> list[list[Hit]]:
-        """Return the active memories nearest to each query."""
+        """Return the memories nearest to each query."""
         number, model = self._model(fingerprint)
         if queries.ndim != 2 or queries.shape[1] != model.dimensions:
             raise ModelMismatchError(
                 f"The queries have shape {queries.shape}; {model.name} makes {model.dimensions} dimensions."
             )
         seen = self._table()
-        mask = scores.passing(self._db, self._own, seen, Where())
+        mask = scores.passing(self._db, self._own, seen, where)
         held = scores.windows(self._db, self._own, seen, (number, model))
         found = [scores.nearest(seen, held, query, mask).top(limit) for query in queries]
         return [[hit for hit in hits if hit.score >= floor] for hits in found]

@@ -12,7 +12,7 @@ from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.models import Model
 from scrubjay.memory.ranking import Hit
-from scrubjay.memory.records import Document, Record, Source, Versions, Where
+from scrubjay.memory.records import ANY, Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.scope_check import after as number_after
@@ -210,12 +210,17 @@ class SQLiteReader(Graph, Told):
         return vectors.windows(self._db, self._table(), self._blocks, model, ids)
 
     def alike(
-        self, fingerprint: str, queries: NDArray[np.float32], limit: int, floor: float
+        self,
+        fingerprint: str,
+        queries: NDArray[np.float32],
+        limit: int,
+        floor: float,
+        where: Where = ANY,
     ) -> list[list[Hit]]:
-        """Return the active memories nearest to each query."""
+        """Return the memories nearest to each query."""
         model = self._model(fingerprint, queries.shape, 2)
         table = self._table()
-        passing = filters.passing(self, table, Where())
+        passing = filters.passing(self, table, where)
         return vectors.alike(self._db, table, self._blocks, model, queries, passing, (limit, floor))
 
     def languages(self) -> tuple[str, ...]:

@@ -1,0 +1,227 @@
+"""Revise: statements that are about to be written, and what is known -> what becomes of either.
+
+Likeness only nominates; ``change`` decides. What says the same again reinforces what is known and is not written.
+What changes a thing is written, and the old one is kept as superseded, true until the new one was said; of two
+that cannot both be so, both stay and are joined. Statements are compared with memories of their own visibility
+key alone, so that nobody's private words touch what others see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from scrubjay.ingest.change.change import change
+from scrubjay.ingest.directions import directions
+from scrubjay.ingest.nominees import Nominees
+from scrubjay.memory.edges import Edge
+from scrubjay.memory.events import Event
+from scrubjay.memory.life import Life
+from scrubjay.memory.records import Record
+from scrubjay.store.base import Reader
+from scrubjay.store.changes import Change, Prepared, PutEdges, PutEvents, PutLife
+
+DOUBT: Final = 0.5
+"""Each further source of a statement halves what is left of doubt: .7, .85, .92."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one new statement.
+
+    Attributes:
+        same: The memory that says it already, so that the new one is not written; or None.
+        supersedes: Memories that it takes the place of.
+        contradicts: Memories that cannot be so if it is.
+    """
+
+    same: str | None = None
+    supersedes: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Revised:
+    """What a batch comes to.
+
+    Attributes:
+        fresh: Statements to write.
+        after: Changes to write after them, in the same transaction.
+        outcomes: New id to what became of it.
+    """
+
+    fresh: list[Prepared] = field(default_factory=list)
+    after: list[Change] = field(default_factory=list)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+
+def said(record: Record) -> int:
+    """Return when a memory was true first: when it was said to be, else when it was said, else written."""
+    if record.valid_from is not None:
+        return record.valid_from
+    return record.event.start if record.event is not None else record.recorded_at
+
+
+def revise(
+    reader: Reader,
+    fingerprint: str,
+    statements: Sequence[Prepared],
+    evidence: Mapping[str, Sequence[Record]],
+    at: int,
+) -> Revised:
+    """Settle statements of one visibility key, in the order in which they were said.
+
+    Args:
+        reader: What the viewers of the key see.
+        fingerprint: The base model.
+        statements: With their vectors (`nominees.states` tells what is one).
+        evidence: Id of a statement to the memories that it was taken from.
+        at: UTC microseconds now.
+    """
+    done = _Settling(reader, evidence, at)
+    if not statements:
+        return done.revised()
+    held = [one.vectors.get(fingerprint) for one in statements]
+    width = next((codes.data.shape[1] for codes in held if codes is not None), 1)
+    rows = directions(held, width)
+    nominees = Nominees(reader, statements[0].record.key, fingerprint, rows)
+    order = sorted(
+        range(len(statements)),
+        key=lambda place: (said(statements[place].record), statements[place].record.id),
+    )
+    for place in order:
+        new = statements[place]
+        if done.settle(new, nominees.near(place, new.record)):
+            nominees.add(place, done.record(new.record.id))
+    return done.revised()
+
+
+class _Settling:
+    """One batch while it is settled."""
+
+    def __init__(self, reader: Reader, evidence: Mapping[str, Sequence[Record]], at: int) -> None:
+        self._reader = reader
+        self._evidence = evidence
+        self._at = at
+        self._fresh: dict[str, Prepared] = {}
+        self._lives: dict[str, Life] = {}
+        self._edges: list[Edge] = []
+        self._events: list[Event] = []
+        self._outcomes: dict[str, Outcome] = {}
+        self._sources: dict[str, dict[str, Record]] = {}
+
+    def record(self, memory: str) -> Record:
+        """Return a fresh statement as it is now."""
+        return self._fresh[memory].record
+
+    def revised(self) -> Revised:
+        """Return what it all comes to."""
+        after: list[Change] = []
+        if self._edges:
+            after.append(PutEdges(tuple(self._edges)))
+        if self._lives:
+            after.append(PutLife(self._lives))
+        if self._events:
+            after.append(PutEvents(tuple(self._events)))
+        return Revised(list(self._fresh.values()), after, self._outcomes)
+
+    def settle(self, new: Prepared, near: Sequence[Record]) -> bool:
+        """Decide on one; tell whether it is written."""
+        record = new.record
+        verdicts = [(old, *self._verdict(old, record)) for old in near if old.status == "active"]
+        same = next((old for old, verdict, _ in verdicts if verdict == "duplicate"), None)
+        if same is not None:
+            self._reinforce(same, record)
+            self._outcomes[record.id] = Outcome(same=same.id)
+            return False
+        self._fresh[record.id] = new
+        self._derive(record.id, record)
+        found: dict[str, list[str]] = {"supersedes": [], "contradicts": []}
+        for old, verdict, rule in verdicts:
+            if verdict == "supersedes" and not old.pinned:
+                self._supersede(old, record, rule)
+                found["supersedes"].append(old.id)
+            elif verdict in found:
+                self._contradict(old, record, rule)
+                found["contradicts"].append(old.id)
+        self._outcomes[record.id] = Outcome(None, tuple(found["supersedes"]), tuple(found["contradicts"]))
+        return True
+
+    def _verdict(self, old: Record, new: Record) -> tuple[str, str]:
+        # What was said earlier and comes to be known later is judged in the order of saying.
+        first, second = (old, new) if said(old) <= said(new) else (new, old)
+        found = change(first.content, second.content)
+        if "derived" not in (old.origin, new.origin):
+            again = old.event is not None and new.event is not None and old.event != new.event
+            if old.tier != new.tier or (found.verdict == "duplicate" and again):
+                return "new", "kept apart by whoever added them"
+        return found.verdict, found.rule
+
+    def _reinforce(self, old: Record, new: Record) -> None:
+        sources = self._known_sources(old)
+        before = len(_apart(sources.values()))
+        for source in self._evidence.get(new.id, ()):
+            if source.id not in sources:
+                sources[source.id] = source
+                self._edges.append(_edge(old, "derived_from", source.id, self._at, "again"))
+        if before and len(_apart(sources.values())) > before:
+            self._live(old, confidence=support(old.confidence, 1))
+        elif not self._evidence.get(new.id) and new.confidence > old.confidence:
+            self._live(old, confidence=new.confidence)  # a person says outright what was only gathered
+        self._events.append(Event(old.id, "reinforced", self._at, old.key))
+
+    def _known_sources(self, old: Record) -> dict[str, Record]:
+        if old.id not in self._sources:
+            edges = self._reader.edges([old.id], ["derived_from"])
+            self._sources[old.id] = self._reader.get([edge.dst for edge in edges if edge.src == old.id])
+        return self._sources[old.id]
+
+    def _derive(self, memory: str, record: Record) -> None:
+        sources = self._evidence.get(memory, ())
+        self._sources[memory] = {source.id: source for source in sources}
+        self._edges += [_edge(record, "derived_from", source.id, self._at, "statement") for source in sources]
+
+    def _supersede(self, old: Record, new: Record, rule: str) -> None:
+        past, present = (old, new) if said(old) <= said(new) else (new, old)
+        self._live(past, status="superseded", valid_until=max(said(present), past.valid_from or 0))
+        self._edges.append(_edge(present, "supersedes", past.id, self._at, rule, new.key))
+        self._events.append(
+            Event(past.id, "superseded", self._at, new.key, other=present.id, before=past.status)
+        )
+
+    def _contradict(self, old: Record, new: Record, rule: str) -> None:
+        self._edges.append(_edge(new, "contradicts", old.id, self._at, rule))
+        self._events += [
+            Event(one.id, "contradicted", self._at, one.key, other=other.id)
+            for one, other in ((old, new), (new, old))
+        ]
+
+    def _live(self, record: Record, **fields: object) -> None:
+        """Change what time makes of a memory, whether it is stored or about to be."""
+        fresh = self._fresh.get(record.id)
+        if fresh is not None:
+            self._fresh[record.id] = replace(fresh, record=replace(fresh.record, **fields))  # type: ignore[arg-type]
+        else:
+            self._lives[record.id] = replace(self._lives.get(record.id, Life()), **fields)  # type: ignore[arg-type]
+
+
+def support(confidence: float, more: int) -> float:
+    """Return how sure a statement is that so many more sources bear out.
+
+    >>> round(support(0.7, 1), 2), round(support(0.7, 2), 3)
+    (0.85, 0.925)
+    """
+    return 1 - (1 - confidence) * DOUBT**more
+
+
+def _apart(sources: object) -> set[str]:
+    """Return what tells sources apart: what one conversation or document says twice is said once."""
+    return {
+        one.session or (f"{one.place.source}/{one.place.path}" if one.place else one.id)
+        for one in sources  # type: ignore[attr-defined]
+    }
+
+
+def _edge(record: Record, kind: str, dst: str, at: int, rule: str, key: str | None = None) -> Edge:
+    return Edge(record.id, kind, dst, key or record.key, 1.0, at, rule=rule)

@@ -1,0 +1,172 @@
+"""What people say becomes memories; what is said again, changes or cannot be is settled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from notes_folder import Notes
+from web import everything, scope_of, store_of
+
+from scrubjay import Memory
+from scrubjay.config import Learn, Settings
+from scrubjay.memory.new import NewMemory
+from scrubjay.memory.records import Record
+
+Open = Callable[..., Memory]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def memory(request: pytest.FixtureRequest, learning: Settings, opened: Open) -> Memory:
+    store = "memory://" if request.param == "memory" else learning.store
+    return opened(settings=replace(learning, store=store))
+
+
+def kept(memory: Memory, *tiers: str) -> list[Record]:
+    with store_of(memory).reader(scope_of(memory)) as reader:
+        return sorted((r for r in everything(reader) if r.tier in tiers), key=lambda r: r.content)
+
+
+def turn(text: str, number: int = 0, **fields: object) -> NewMemory:
+    given = {"session": "s1", "role": "user", "turn": number, "date": "2026-03-01"} | fields
+    return NewMemory(text, **given)  # type: ignore[arg-type]
+
+
+SAID = "Can you fix the build? My sister Ana lives in Porto."
+
+
+def test_what_a_person_states_becomes_a_memory_with_its_turn_as_evidence(memory: Memory) -> None:
+    (added,) = memory.add_many([turn(SAID, project=None)])
+    (fact,) = kept(memory, "semantic")
+    assert added.learned == (fact.id,)
+    assert (fact.content.rstrip("."), fact.origin, fact.session) == (
+        "My sister Ana lives in Porto",
+        "derived",
+        "s1",
+    )
+    assert memory.history(fact.id).evidence == (added.id,)
+    found = memory.search("where does my sister live?", tiers=["semantic"]).results
+    assert [one.id for one in found] == [fact.id]
+
+
+@pytest.mark.parametrize("fields", [{"role": "assistant"}, {"origin": "untrusted"}])
+def test_what_a_model_or_a_stranger_states_is_learned_from_by_nobody(
+    memory: Memory, fields: dict[str, str]
+) -> None:
+    memory.add_many([turn(SAID, **fields)])
+    assert kept(memory, "semantic", "lesson", "procedural") == []
+
+
+def test_said_again_elsewhere_it_is_one_memory_that_is_surer(memory: Memory) -> None:
+    first, again = memory.add_many(
+        [turn(SAID), turn("My sister Ana lives in Porto!", session="s2", date="2026-04-01")]
+    )
+    (fact,) = kept(memory, "semantic")
+    assert fact.confidence > 0.7
+    assert set(memory.history(fact.id).evidence) == {first.id, again.id}
+    assert memory.history(fact.id).events[-1].op == "reinforced"
+    assert again.learned == ()
+
+
+def test_said_twice_in_one_conversation_it_is_no_surer(memory: Memory) -> None:
+    memory.add_many([turn(SAID), turn("Again: my sister Ana lives in Porto.", 1)])
+    assert [fact.confidence for fact in kept(memory, "semantic")] == [0.7]
+
+
+def test_what_changed_takes_the_place_of_what_was_so(memory: Memory) -> None:
+    old = memory.add("The timeout of the gateway is 30 seconds.").id
+    new = memory.add("The timeout of the gateway is 90 seconds.")
+    assert new.supersedes == (old,)
+    told = memory.history(old)
+    assert (told.memory.status, told.superseded_by) == ("superseded", (new.id,))
+    assert told.memory.valid_until is not None
+    assert [one.id for one in memory.search("timeout of the gateway").results] == [new.id]
+    both = memory.search("timeout of the gateway", statuses=["active", "superseded"]).results
+    assert {one.id for one in both} == {old, new.id}
+
+
+def test_what_cannot_both_be_so_is_kept_and_joined(memory: Memory) -> None:
+    old = memory.add("We can use AWS for this project.").id
+    new = memory.add("We cannot use AWS for this project.")
+    assert new.contradicts == (old,)
+    assert memory.history(old).contradicts == (new.id,)
+    assert {one.id for one in memory.search("use AWS for this project").results} == {old, new.id}
+
+
+def test_two_things_of_one_kind_are_two_facts(memory: Memory) -> None:
+    one = memory.add("The production database runs on port 5432.")
+    other = memory.add("The staging database runs on port 5433.")
+    assert (other.existed, other.supersedes, other.contradicts) == (False, (), ())
+    assert memory.history(one.id).memory.status == "active"
+
+
+def test_the_same_again_in_other_words_reinforces(memory: Memory) -> None:
+    first = memory.add("The timeout of the gateway is 30 seconds.")
+    again = memory.add("the timeout of the gateway is 30 s")
+    assert (again.id, again.existed) == (first.id, True)
+
+
+def test_what_is_heard_late_is_judged_in_the_order_of_saying(memory: Memory) -> None:
+    now = memory.add("Ana lives in Lisbon now.", date="2026-05-01").id
+    then = memory.add("Ana lives in Porto.", date="2020-05-01").id
+    assert memory.history(then).memory.status == "superseded"
+    assert memory.history(now).memory.status == "active"
+    assert memory.history(now).supersedes == (then,)
+
+
+def test_what_is_pinned_is_contradicted_never_superseded(memory: Memory) -> None:
+    old = memory.add("The timeout of the gateway is 30 seconds.", pinned=True).id
+    new = memory.add("The timeout of the gateway is 90 seconds.")
+    assert (new.supersedes, new.contradicts) == ((), (old,))
+    assert memory.history(old).memory.status == "active"
+
+
+def test_nobody_elses_memory_is_reinforced_or_superseded(learning: Settings, opened: Open) -> None:
+    ann, bob = (opened(settings=learning, user=name) for name in ("ann", "bob"))
+    old = ann.add("The timeout of the gateway is 30 seconds.").id
+    assert bob.add("The timeout of the gateway is 30 seconds.").existed is False
+    assert bob.add("The timeout of the gateway is 90 seconds.").supersedes != (old,)
+    assert ann.history(old).memory.status == "active"
+
+
+def test_what_was_forgotten_is_not_learned_again(memory: Memory) -> None:
+    memory.add_many([turn(SAID)])
+    (fact,) = kept(memory, "semantic")
+    memory.forget(fact.id)
+    memory.add_many([turn(SAID, session="s3")])
+    assert kept(memory, "semantic") == []
+
+
+def test_a_synced_conversation_is_learned_from_once(memory: Memory, notes: Notes) -> None:
+    lines = [
+        {"role": "user", "content": SAID, "session": "s1", "timestamp": "2026-03-01T10:00:00Z"},
+        {"role": "assistant", "content": "The build is fixed. My name is Robot.", "session": "s1"},
+    ]
+    notes.write("talk.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    done = memory.sync(notes.root / "talk.jsonl")
+    assert done.learned == 1
+    assert memory.sync(notes.root / "talk.jsonl").learned == 0
+    assert [fact.content.rstrip(".") for fact in kept(memory, "semantic")] == ["My sister Ana lives in Porto"]
+
+
+@pytest.mark.parametrize(
+    ("stages", "facts", "same"), [((), 0, False), (("statements",), 1, False), (("changes",), 0, True)]
+)
+def test_each_part_can_be_switched_off(
+    learning: Settings, opened: Open, stages: tuple[str, ...], facts: int, same: bool
+) -> None:
+    memory = opened(settings=replace(learning, learn=Learn(stages=stages)))
+    memory.add_many([turn(SAID)])
+    memory.add("The timeout of the gateway is 30 seconds.")
+    assert memory.add("the timeout of the gateway is 30 s").existed is same
+    assert len(kept(memory, "semantic")) == facts
+
+
+def test_a_file_says_what_it_says(memory: Memory, notes: Notes) -> None:
+    memory.add("The timeout of the gateway is 30 seconds.")
+    notes.write("a.md", "The timeout of the gateway is 90 seconds.\n")
+    memory.sync(notes.root)
+    assert len(memory.search("timeout of the gateway").results) == 2
