@@ -1,6 +1,6 @@
 """Changes: labelled pairs of statements -> how often the change check says what a person said.
 
-``python bench/changes.py [--half dev|test] [--part all|even|odd] [--wrong]``. The labels are ``bench/labels/changes_<half>.jsonl`` and mean
+``python bench/changes.py [--half dev|test] [--part all|even|odd] [--wrong]``. The labels are in ``labels/`` and mean
 what ``bench/labels/CHANGES.md`` says. Rules are made with the dev half in sight; the test half is run once. Beside
 accuracy stands what must be 0: pairs of another negation, number or date that are called duplicate.
 """

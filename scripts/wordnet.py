@@ -1,8 +1,9 @@
-"""WordNet's files -> words of one meaning and words of opposite meaning, for the change check.
+"""WordNet: its files -> words of one meaning and words of opposite meaning, for the change check.
 
 ``python scripts/wordnet.py DICT > src/scrubjay/ingest/change/data/wordnet.txt``, where DICT holds WordNet 3.1's
-``data.*`` and ``index.*``. Kept are single words that are in the vocabulary that comes with MiniLM, or that
-the texts counted by WordNet use, by their stems. A line is ``word same same ... | opposite ...``; each pair stands once, under the smaller stem.
+``data.*`` and ``index.sense``. Kept are single words that are in the vocabulary that comes with MiniLM, or that the
+texts counted by WordNet use, by their stems. A line is ``word same same ... | opposite ...``; each pair stands once,
+under the smaller stem.
 
 Two words are the same where they share a sense that both are often used in, or where one is derived from the other in
 such a sense ("renew", "renewal"). Opposites are WordNet's antonyms of adjectives, adverbs and verbs, and adjectives
@@ -14,6 +15,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from importlib import resources
 from itertools import combinations, product
 from pathlib import Path
@@ -24,6 +27,19 @@ LEAST = 0.25
 """Share of a word's uses from which a sense counts: "to father" is no more than a curiosity of "father"."""
 PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 Sense = tuple[str, str]
+
+
+@dataclass
+class Net:
+    """WordNet's synsets, each with its words, those like it, and what points from one word to another."""
+
+    words: dict[str, list[str]] = field(default_factory=dict)
+    similar: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    pointers: list[tuple[str, Sense, Sense]] = field(default_factory=list)
+
+    def near(self, sense: Sense) -> list[Sense]:
+        """Return a sense and the senses of words like it."""
+        return [sense, *((word, like) for like in self.similar[sense[1]] for word in self.words[like])]
 
 
 def vocabulary(folder: Path) -> set[str]:
@@ -39,7 +55,7 @@ def vocabulary(folder: Path) -> set[str]:
 
 def shares(folder: Path) -> dict[Sense, float]:
     """Return (word, synset) -> the share of the word's uses, in the texts counted, that have this sense."""
-    counts: dict[Sense, int] = {}
+    counts: dict[Sense, float] = {}
     totals: Counter[str] = Counter()
     for line in (folder / "index.sense").read_text(encoding="utf-8").splitlines():
         key, offset, rank, count = line.split()
@@ -50,69 +66,53 @@ def shares(folder: Path) -> dict[Sense, float]:
     return {(word, synset): uses / totals[word] for (word, synset), uses in counts.items() if uses}
 
 
-def main() -> None:
-    """Print the table."""
-    folder = Path(sys.argv[1])
-    known = vocabulary(folder)
-    share = shares(folder)
-    words: dict[str, list[str]] = {}
-    similar: defaultdict[str, list[str]] = defaultdict(list)
-    pointers: list[tuple[str, str, str, int, int]] = []
+def read(folder: Path) -> Net:
+    """Return the net of WordNet's data files."""
+    net, raw = Net(), []
     for name, part in PARTS.items():
         for line in (folder / f"data.{name}").read_text(encoding="utf-8").splitlines():
             if line.startswith(" "):
                 continue
             fields = line.split(" | ")[0].split()
-            count = int(fields[3], 16)
-            synset = part + fields[0]
-            words[synset] = [fields[4 + 2 * n].split("(")[0].lower() for n in range(count)]
-            rest = fields[5 + 2 * count :]
-            for n in range(int(fields[4 + 2 * count])):
-                symbol, offset, other, places = rest[4 * n : 4 * n + 4]
-                if symbol == "&":
-                    similar[synset].append("a" + offset)
-                if symbol in "!+" and places != "0000":
-                    pointers.append(
-                        (
-                            symbol,
-                            synset,
-                            other.replace("s", "a") + offset,
-                            int(places[:2], 16),
-                            int(places[2:], 16),
-                        )
-                    )
+            count, synset = int(fields[3], 16), part + fields[0]
+            net.words[synset] = [fields[4 + 2 * n].split("(")[0].lower() for n in range(count)]
+            raw.append((synset, fields[5 + 2 * count : 5 + 2 * count + 4 * int(fields[4 + 2 * count])]))
+    for synset, rest in raw:
+        for symbol, offset, part, places in zip(*(rest[n::4] for n in range(4)), strict=True):
+            other = part.replace("s", "a") + offset
+            if symbol == "&":
+                net.similar[synset].append(other)
+            if symbol in "!+" and places != "0000":
+                here, there = int(places[:2], 16) - 1, int(places[2:], 16) - 1
+                net.pointers.append(
+                    (symbol, (net.words[synset][here], synset), (net.words[other][there], other))
+                )
+    return net
 
-    def counts(word: str, synset: str) -> bool:
-        return word in known and share.get((word, synset), 0) >= LEAST
 
-    def near(synset: str, word: str) -> list[Sense]:
-        return [
-            (word, synset),
-            *((other, cluster) for cluster in similar[synset] for other in words[cluster]),
-        ]
+def pairs(net: Net) -> Iterator[tuple[str, Sense, Sense]]:
+    """Yield every two senses that are the same ("+") or opposite ("!")."""
+    for synset, words in net.words.items():
+        for one, other in combinations(words, 2):
+            yield "+", (one, synset), (other, synset)
+    for symbol, one, other in net.pointers:
+        if symbol == "+":
+            yield symbol, one, other
+        elif one[1][0] != "n":
+            yield from ((symbol, *both) for both in product(net.near(one), net.near(other)))
 
-    same: defaultdict[str, set[str]] = defaultdict(set)
-    opposite: defaultdict[str, set[str]] = defaultdict(set)
 
-    def put(table: defaultdict[str, set[str]], one: str, other: str) -> None:
-        one, other = sorted((stem(one, "en"), stem(other, "en")))
-        if one != other:
-            table[one].add(other)
-
-    for synset, listed in words.items():
-        for one, other in combinations([word for word in listed if counts(word, synset)], 2):
-            put(same, one, other)
-    for symbol, synset, other, here, there in pointers:
-        one, two = words[synset][here - 1], words[other][there - 1]
-        if symbol == "+" and counts(one, synset) and counts(two, other):
-            put(same, one, two)
-        elif symbol == "!" and synset[0] != "n":
-            for ours, theirs in (
-                ((one, synset), (two, other)),
-                *product(near(synset, one), near(other, two)),
-            ):
-                if counts(*ours) and counts(*theirs):
-                    put(opposite, ours[0], theirs[0])
+def main() -> None:
+    """Print the table."""
+    folder = Path(sys.argv[1])
+    known, share = vocabulary(folder), shares(folder)
+    table: dict[str, defaultdict[str, set[str]]] = {"+": defaultdict(set), "!": defaultdict(set)}
+    for symbol, *senses in pairs(read(folder)):
+        if all(word in known and share.get((word, synset), 0) >= LEAST for word, synset in senses):
+            one, other = sorted(stem(word, "en") for word, _ in senses)
+            if one != other:
+                table[symbol][one].add(other)
+    same, opposite = table["+"], table["!"]
     for word in sorted(same.keys() | opposite.keys()):
         line = " ".join([word, *sorted(same[word] - opposite[word])])
         print(line + (f" | {' '.join(sorted(opposite[word]))}" if opposite[word] else ""))

@@ -7,19 +7,20 @@ from typing import Final
 
 from scrubjay.ingest.change.figures import NUMERALS, RATES, SCALES, UNITS, value
 from scrubjay.ingest.change.piece import Number, Piece, Token
+from scrubjay.ingest.change.words import listed
 
 Found = tuple[list[Piece], int]
 
-_DIGITS: Final = re.compile(r"([$€£]?)\s?(\d[\d.,']*)(-?)\s?(.*)")
+_DIGITS: Final = re.compile(r"([-−]?)([$€£]?)\s?(\d[\d.,']*)(-?)\s?(.*)")
 _LENGTH: Final = re.compile(r"(\d{1,2})h(\d{2})")
 """Hours and minutes of how long, where the language writes a time of day with a colon."""
 _VERSION: Final = re.compile(r"v\d[\w.]*")
 _ORDINALS: Final = frozenset(("st", "nd", "rd", "th"))
 _ARTICLES: Final = frozenset(("a", "an"))
 _EACH: Final = frozenset(("per", "every", "each", "/"))
-_LASTING: Final = frozenset(
-    "for in within after takes take took lasts last lasted about around under over than than is was half only spend"
-    " spends spent needs need of".split()
+_LASTING: Final = listed(
+    "for in within after takes take took lasts last lasted about around under over than than is was"
+    " half only spend spends spent needs need of"
 )
 _WEAK: Final = frozenset(("one", "un", "uno", "um", "eins", "nove", "once", "single", "second"))
 """Number words that are other words as often; only a unit behind them makes them numbers."""
@@ -51,10 +52,11 @@ def amount(read: list[Token], at: int, tongue: str) -> Found | None:
 def _written(read: list[Token], at: int, tongue: str) -> Found:
     low, raw = read[at][1:]
     match = _DIGITS.fullmatch(low)
-    amount_of = value(match[2], tongue) if match else None
+    amount_of = value(match[3], tongue) if match else None
     if match is None or amount_of is None:
         return [Piece("", raw, number=_number(read, at, at + 1, low, ""))], 1
-    sign, _, dash, suffix = match.groups()
+    minus, sign, _, dash, suffix = match.groups()
+    amount_of = -amount_of if minus else amount_of
     if suffix in _ORDINALS:
         return [Piece("", raw, number=_number(read, at, at + 1, _plain(amount_of), "th"))], 1
     if suffix in SCALES or (suffix == "m" and sign):
@@ -96,11 +98,15 @@ def _spelt(read: list[Token], at: int, tongue: str) -> Found | None:
         ):
             break
         end += 1
-    if not seen or (
-        end == at + 1 and read[at][1] in _WEAK and (end >= len(read) or read[end][1] not in UNITS)
-    ):
+    if not seen or (end == at + 1 and read[at][1] in _WEAK and not _counted(read, end)):
         return None
     return _measured(read, at, end, total + part)
+
+
+def _counted(read: list[Token], end: int) -> bool:
+    """Return whether a word that may be a number is one: a unit follows, or "and a half"."""
+    following = [token[1] for token in read[end : end + 3]]
+    return bool(following) and (following[0] in UNITS or following == ["and", "a", "half"])
 
 
 def _measured(read: list[Token], at: int, end: int, amount_of: float) -> Found:

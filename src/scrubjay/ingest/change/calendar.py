@@ -7,6 +7,7 @@ from typing import Final
 from scrubjay.ingest.change.days import HALF_DAY, MONTHS, PLURALS, SPOKEN, WEEKDAYS, Day
 from scrubjay.ingest.change.figures import NUMERALS
 from scrubjay.ingest.change.piece import Piece, Token
+from scrubjay.ingest.change.words import listed
 
 _NOON: Final = {
     "noon": HALF_DAY,
@@ -16,8 +17,8 @@ _NOON: Final = {
     "midi": HALF_DAY,
     "minuit": 0,
 }
-_BEFORE: Final = frozenset(
-    "in since until till by of last next this every from before after on early late mid around".split()
+_BEFORE: Final = listed(
+    "in since until till by of last next this every from before after on early late mid around"
 )
 _BETWEEN: Final = frozenset((",", "of", "the", "de", "."))
 _PAST: Final = {"past": 1, "after": 1, "to": -1, "before": -1}
@@ -25,16 +26,12 @@ _PARTS: Final = {"half": 30, "quarter": 15}
 _HOURS: Final = NUMERALS["en"]
 _DAYS: Final = range(1, 32)
 _YEARS: Final = range(1900, 2101)
-_YEAR_AFTER: Final = frozenset(
-    "in since until by from year till before after early late mid summer winter spring autumn im seit en em nel dal depuis"
-    " desde bis dès".split()
+_YEAR_AFTER: Final = listed(
+    "in since until by from year till before after early late mid summer winter spring autumn im seit"
+    " en em nel dal depuis desde bis dès"
 )
-_ORDINAL_WORDS: Final = {
-    word: at
-    for at, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
-    )
-}
+_ORDERED: Final = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_ORDINAL_WORDS: Final = {word: at for at, word in enumerate(_ORDERED.split(), 1)}
 
 OPENERS: Final = frozenset((*_NOON, *_PARTS, *_ORDINAL_WORDS, *MONTHS, *WEEKDAYS, *PLURALS))
 """Words that a date or a time of day begins with."""

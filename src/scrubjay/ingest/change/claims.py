@@ -99,13 +99,17 @@ class _Reader:
             return said[1]
         elif low not in STOP or (low == "need" and at == self.verb.at):
             return False
-        elif low in _ASIDE:
+        else:
+            self._stop(at, low)
+        return True
+
+    def _stop(self, at: int, low: str) -> None:
+        if low in _ASIDE:
             self.aside = bool(self.words)
         elif low in PERSONS and not self.words and not self.person and at <= max(self.verb.at, 0):
             self.person = PERSONS[low]
         self.order = low if low in _ORDERED else self.order
         self.passive |= low == "by"
-        return True
 
     def _deny(self, at: int, low: str) -> None:
         if low == "no-longer" or any(piece.low == "anymore" for piece in self.pieces):
@@ -126,12 +130,12 @@ class _Reader:
         """Read a word of another language for what it does; return whether it was no content."""
         if low in tongues.denials(self.tongue):
             if low not in tongues.SILENT:
-                self.odd, self.denying = not self.odd, True
+                self.odd, self.denying = True, True  # "non ... mai": two words, one denial
             return True
         if low in tongues.changes(self.tongue):
             self.signals.add("changed")
             if low == "plus" and any(piece.low in tongues.SILENT for piece in self.pieces):
-                self.odd = not self.odd
+                self.odd = True
             return True
         return low in tongues.fillers(self.tongue)
 
@@ -142,7 +146,9 @@ class _Reader:
             self.settings.setdefault(found[0], set()).add(found[1])
             return
         key, opposite = level(low, self.tongue)
-        name = (raw[:1].isupper() and at > 0 and before not in _BREAKS) or not raw[1:].islower() and raw[1:].lower() != raw[1:]
+        name = (raw[:1].isupper() and at > 0 and before not in _BREAKS) or (
+            not raw[1:].islower() and raw[1:].lower() != raw[1:]
+        )
         if self.order:
             self.sides.setdefault(self.order, key)
             self.order = ""

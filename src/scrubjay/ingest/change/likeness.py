@@ -8,10 +8,10 @@ is its denial. ``phrases.txt`` makes one word of several that do the work of one
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
-from importlib import resources
 from typing import Final
+
+from scrubjay.ingest.change.tables import lines
 
 Openings = dict[str, list[tuple[tuple[str, ...], str]]]
 
@@ -20,7 +20,7 @@ Openings = dict[str, list[tuple[tuple[str, ...], str]]]
 def meanings() -> dict[str, tuple[str, bool]]:
     """Return a word -> the word it is read as, and whether it says the opposite of that."""
     table: dict[str, tuple[str, bool]] = {}
-    for line in _lines("meanings.txt"):
+    for line in lines("meanings.txt"):
         same, _, opposite = line.partition("|")
         first = same.split()[0]
         for word in same.split():
@@ -34,23 +34,30 @@ def meanings() -> dict[str, tuple[str, bool]]:
 def openings() -> Openings:
     """Return the first word of a phrase -> what may follow it, longest first, and the word it makes."""
     table: Openings = {}
-    for line in _lines("phrases.txt"):
+    for line in lines("phrases.txt"):
         phrase, _, word = line.partition(" = ")
         first, *rest = phrase.split()
         table.setdefault(first, []).append((tuple(rest), word))
     return {first: sorted(rest, key=lambda one: -len(one[0])) for first, rest in table.items()}
 
 
-def _lines(name: str) -> Iterator[str]:
-    listed = resources.files("scrubjay.ingest.change").joinpath("data", name)
-    return (line for line in listed.read_text(encoding="utf-8").splitlines() if line and line[0] != "#")
-
-
 _SETTINGS: Final = (
     ("stage", "production prod", "staging stage preprod", "development dev", "test testing", "qa", "canary"),
     ("stage", "preview", "sandbox", "local localhost"),
     ("system", "linux ubuntu debian fedora", "macos mac osx", "windows", "android", "ios", "freebsd"),
-    ("side", "left", "right", "front", "back rear", "upper", "lower", "upstairs", "downstairs", "inner", "outer"),
+    (
+        "side",
+        "left",
+        "right",
+        "front",
+        "back rear",
+        "upper",
+        "lower",
+        "upstairs",
+        "downstairs",
+        "inner",
+        "outer",
+    ),
     ("side", "top", "bottom", "north northern", "south southern", "east eastern", "west western"),
     ("daypart", "morning mornings", "afternoon afternoons", "evening evenings", "night nights"),
     ("daypart", "weekday weekdays", "weekend weekends"),
@@ -59,7 +66,9 @@ _SETTINGS: Final = (
     ("way", "read reads", "write writes", "input", "output", "incoming inbound", "outgoing outbound"),
     ("way", "minimum min", "maximum max"),
 )
-SETTINGS: Final = {word: (kind, said.split()[0]) for kind, *names in _SETTINGS for said in names for word in said.split()}
+SETTINGS: Final = {
+    word: (kind, said.split()[0]) for kind, *names in _SETTINGS for said in names for word in said.split()
+}
 """Word -> the kind of circumstance and its name in one spelling: the same thing elsewhere is another thing."""
 
 _KINDS: Final = (

@@ -1,6 +1,6 @@
 """Meanings: two stems -> whether they mean the same, or the opposite, as WordNet has it.
 
-The table is made by ``scripts/wordnet.py`` from WordNet 3.1 (Princeton University; its licence stands in NOTICE). It
+The table is made by ``scripts/wordnet.py`` from WordNet 3.1 (Princeton University; its licence stands beside the table). It
 is asked only of words that are left over on both sides, where one may stand for the other; what it does not know is
 another word.
 """
@@ -8,7 +8,8 @@ another word.
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
+
+from scrubjay.ingest.change.tables import lines
 
 
 def alike(one: str, other: str) -> bool:
@@ -24,7 +25,7 @@ def alike(one: str, other: str) -> bool:
 def opposed(one: str, other: str) -> bool:
     """Return whether two stems are opposites.
 
-    >>> opposed("accept", "refus"), opposed("accept", "help")
+    >>> opposed("wet", "dri"), opposed("wet", "help")
     (True, False)
     """
     first, second = sorted((one, other))
@@ -36,8 +37,7 @@ def _table() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
     """Return the words of one meaning and of the opposite one, each pair under its smaller stem."""
     same: dict[str, frozenset[str]] = {}
     opposite: dict[str, frozenset[str]] = {}
-    listed = resources.files("scrubjay.ingest.change").joinpath("data", "wordnet.txt")
-    for line in listed.read_text(encoding="utf-8").splitlines():
+    for line in lines("wordnet.txt"):
         known, _, against = line.partition("|")
         word, *others = known.split()
         same[word] = frozenset(others)

@@ -8,7 +8,9 @@ from scrubjay.ingest.change.likeness import SETTINGS
 from scrubjay.ingest.change.words import DETERMINERS
 
 _WHERE: Final = DETERMINERS | {"in", "on", "to", "for", "from", "'s", ""}
-_ALSO_OTHER: Final = frozenset(("read", "reads", "write", "writes", "test", "local", "preview", "sandbox", "stage", "prod", "dev"))
+_ALSO_OTHER: Final = frozenset(
+    ("read", "reads", "write", "writes", "test", "local", "preview", "sandbox", "stage", "prod", "dev")
+)
 """Names of circumstances that are ordinary words as often; they need a place where a circumstance stands."""
 _OWNED: Final = DETERMINERS | {"'s"}
 

@@ -8,15 +8,14 @@ from typing import Final
 
 from scrubjay.ingest.change.compare import Difference
 from scrubjay.ingest.change.likeness import KINDS
+from scrubjay.ingest.change.subjects import other_place, other_subject
 from scrubjay.ingest.change.values import (
     came_true,
     changed,
-    over,
     exclusive,
     happened,
-    other_place,
-    other_subject,
     other_value,
+    over,
     says_less,
     says_more,
     stands_in,
@@ -103,9 +102,7 @@ def _another_number(d: Difference) -> str | None:
 
 def _same(d: Difference) -> str | None:
     """Nothing is said but what was said."""
-    if d.added or d.dropped or d.numbers[1] or d.days[1] or not says_less(d):
-        return None
-    return "duplicate"
+    return "duplicate" if not d.dropped and says_less(d) else None
 
 
 def _less(d: Difference) -> str | None:

@@ -10,67 +10,47 @@ from functools import cache
 from typing import Final
 
 from scrubjay.ingest.change.figures import TONGUES
+from scrubjay.ingest.change.tables import lines
 from scrubjay.ingest.change.words import STOP
 from scrubjay.text.languages import function_words
 
-NEGATORS: Final = {
-    "de": "nicht kein keine keinen keinem keiner keines nie niemals niemand nichts ohne kaum nirgends weder",
-    "fr": "pas ne n jamais aucun aucune rien personne sans guère nulle",
-    "es": "no nunca jamás nadie nada ningún ninguna ninguno sin tampoco apenas",
-    "pt": "não nunca jamais ninguém nada nenhum nenhuma sem tampouco mal",
-    "it": "non mai nessuno niente nulla senza nessuna neanche nemmeno",
-}
-CHANGE: Final = {
-    "de": "jetzt nun inzwischen mittlerweile stattdessen doch umgezogen gewechselt geändert verschoben mehr neuerdings zog umgestiegen ab",
-    "fr": "maintenant désormais plus déménagé changé déplacé finalement plutôt passé dorénavant reporté déménage",
-    "es": "ahora ya mudó mudé cambió cambié cambiado finalmente mudado trasladado más movió pasó",
-    "pt": "agora já mudou mudei mudado mudamos finalmente mais passou adiado adiada",
-    "it": "ora adesso più ormai trasferito trasferita cambiato spostato spostata invece passati passato",
-}
-OPPOSITES: Final = {
-    "de": "öffentlich/privat erlaubt/verboten offen/geschlossen liebt/hasst liebe/hasse aktiviert/deaktiviert möglich/unmöglich mag/hasst an/aus",
-    "fr": "public/privé publique/privée autorisé/interdit ouvert/fermé aime/déteste activé/désactivé possible/impossible",
-    "es": "público/privado pública/privada permitido/prohibido abierto/cerrado encanta/odio activado/desactivado",
-    "pt": "público/privado pública/privada permitido/proibido aberto/fechado adora/odeia gosta/detesta ativado/desativado",
-    "it": "pubblico/privato pubblica/privata permesso/vietato aperto/chiuso ama/odia attivato/disattivato adora/detesta",
-}
 SILENT: Final = frozenset(("ne", "n"))
 """The halves of French denials that are not counted, since the other half is."""
 _LETTERS = re.compile(r"[^\W\d_]+")
-_OWN: Final = {
-    "de": "ich wir der die das ist und mein meine",
-    "fr": "je nous le la les est mon ma notre",
-    "es": "el la los es mi yo está",
-    "pt": "o os é meu minha eu na no da do está",
-    "it": "il lo gli è mio mia sono della nel",
-}
 LEAST: Final = 2
 """Function words of a language that make a short statement one of it."""
 
 
 @cache
+def _table() -> dict[tuple[str, str], list[str]]:
+    split = (line.split() for line in lines("tongues.txt"))
+    return {(tongue, part): words for tongue, part, *words in split}
+
+
+@cache
 def denials(tongue: str) -> frozenset[str]:
     """Return the words that deny in a language other than English."""
-    return frozenset(NEGATORS[tongue].split())
+    return frozenset(_table()[tongue, "denial"])
 
 
 @cache
 def changes(tongue: str) -> frozenset[str]:
     """Return the words of change of a language other than English."""
-    return frozenset(CHANGE[tongue].split())
+    return frozenset(_table()[tongue, "change"])
 
 
 @cache
 def opposites(tongue: str) -> dict[str, tuple[str, bool]]:
     """Return the words that are read as another, and whether they say its opposite."""
-    pairs = (pair.split("/") for pair in OPPOSITES[tongue].split())
+    pairs = (pair.split("/") for pair in _table()[tongue, "opposite"])
     return {word: (first, word != first) for first, second in pairs for word in (first, second)}
 
 
 @cache
 def fillers(tongue: str) -> frozenset[str]:
     """Return the function words of a language that neither deny nor tell of change."""
-    return (function_words(tongue) | frozenset(_OWN[tongue].split())) - denials(tongue) - changes(tongue)
+    own = frozenset(_table()[tongue, "filler"])
+    return (function_words(tongue) | own) - denials(tongue) - changes(tongue)
 
 
 @cache

@@ -14,88 +14,14 @@ FEW: Final = 3
 
 def changed(d: Difference) -> bool:
     """Return whether the new statement says that something took the place of something."""
-    return (
-        "changed" in d.new.signals
-        and "changed" not in d.old.signals
-        or "changed" in d.new.signals
-        and bool(d.added)
-    )
+    if "changed" not in d.new.signals:
+        return False
+    return "changed" not in d.old.signals or bool(d.added)
 
 
 def over(d: Difference) -> bool:
     """Return whether the new statement says that what was so is so no more."""
     return "over" in d.new.signals and "over" not in d.old.signals
-
-
-def other_subject(d: Difference) -> bool:
-    """Return whether both have a subject, and each one's has a word that the other statement lacks."""
-    old, new = d.old, d.new
-    if {old.person, new.person} == {"i", "they"} or {old.person, new.person} == {"you", "they"}:
-        return True
-    ours, theirs = _alone(d.dropped), _alone(d.added)
-    if _numbered(d):
-        return True
-    if ours and theirs:
-        return not _inverted(d)
-    if (old.person == "i" and theirs and not ours) or (new.person == "i" and ours and not theirs):
-        return not changed(d)
-    head, other = _head(old), _head(new)
-    return bool(
-        head
-        and other
-        and head.key != other.key
-        and (other in theirs or head in ours)
-        and not (other or head).name
-        and _owned(d)
-    )
-
-
-def _alone(words: tuple[Word, ...]) -> list[Word]:
-    return [word for word in words if word.early]
-
-
-def _numbered(d: Difference) -> bool:
-    return any(number.early for number in d.numbers[0]) and any(number.early for number in d.numbers[1])
-
-
-def _head(claim: Claim) -> Word | None:
-    return next((word for word in reversed(claim.words) if word.early), None)
-
-
-def _owned(d: Difference) -> bool:
-    """Return whether one subject holds the other and goes on: "my brother", "my brother's dog"."""
-    old, new = ([word.key for word in claim.words if word.early] for claim in (d.old, d.new))
-    short, long = sorted((old, new), key=len)
-    return long[: len(short)] == short
-
-
-def _inverted(d: Difference) -> bool:
-    """Return whether the value stands first: "Ana is our lead" / "Ben is our lead"."""
-    if d.old.verb.key != "be" or d.new.verb.key != "be" or not d.shared:
-        return False
-    late = [word for word in d.new.words if not word.early]
-    return (
-        bool(late)
-        and all(word.key in d.shared for word in late)
-        and _definite(d)
-        and not any(w.key in KIN for w in late)
-    )
-
-
-def _definite(d: Difference) -> bool:
-    return d.new.definite and d.old.definite
-
-
-def other_place(d: Difference) -> bool:
-    """Return whether one kind of circumstance has other names in each."""
-    for kind in d.old.settings.keys() & d.new.settings.keys():
-        old, new = d.old.settings[kind], d.new.settings[kind]
-        if old != new and not (old < new or new < old):
-            return True
-    one_sided = d.old.settings.keys() ^ d.new.settings.keys()
-    return bool(one_sided & {"stage", "system"}) and (
-        d.denied or bool(value_parts(d)) or bool(d.added and d.dropped)
-    )
 
 
 def happened(d: Difference) -> bool:
@@ -167,7 +93,7 @@ def exclusive(d: Difference) -> bool:
     static = verb in STATIC and d.new.verb.key in STATIC
     if not verb or not (static or verb == d.new.verb.key) or not (d.dropped and d.added):
         return False
-    if any(word.early for word in (*d.dropped, *d.added)) and not _inverted(d):
+    if any(word.early for word in (*d.dropped, *d.added)) and not inverted(d):
         return False
     if "past" in d.new.signals and verb not in ONCE and verb != "be":
         return False
@@ -181,6 +107,16 @@ def exclusive(d: Difference) -> bool:
     return True
 
 
+def inverted(d: Difference) -> bool:
+    """Return whether the value stands first: "Ana is our lead" / "Ben is our lead"."""
+    if d.old.verb.key != "be" or d.new.verb.key != "be" or not d.shared:
+        return False
+    late = [word for word in d.new.words if not word.early]
+    if not late or not (d.new.definite and d.old.definite):
+        return False
+    return all(word.key in d.shared and word.key not in KIN for word in late)
+
+
 def _placed(d: Difference) -> bool:
     """Return whether only the place or the means differs, of the same done to the same."""
     kept = any(not word.early and word.key in d.shared and word.key != d.old.verb.key for word in d.old.words)
@@ -189,21 +125,23 @@ def _placed(d: Difference) -> bool:
 
 def says_less(d: Difference) -> bool:
     """Return whether the new one says nothing that the old one did not, in no other tense."""
-    if d.added or d.numbers[1] or d.days[1] or d.denied or d.turned or d.old.rest != d.new.rest:
+    if _grown(d) or d.denied or d.turned or d.old.rest != d.new.rest or not _same_time(d):
         return False
-    if d.new.settings.keys() - d.old.settings.keys() or (d.dropped and changed(d)):
-        return False
-    return (
-        d.shared != frozenset() and _tenses(d) or not (d.dropped or d.numbers[0] or d.days[0]) and _tenses(d)
-    )
-
-
-def _tenses(d: Difference) -> bool:
-    time = {"past", "planned", "over"}
-    return d.old.signals & time == d.new.signals & time
+    if d.dropped or d.numbers[0] or d.days[0]:
+        return bool(d.shared) and not changed(d)
+    return True
 
 
 def says_more(d: Difference) -> bool:
     """Return whether the new one says all that the old one did, and more."""
-    grown = bool(d.added or d.numbers[1] or d.days[1] or d.new.settings.keys() - d.old.settings.keys())
-    return grown and not (d.dropped or d.numbers[0] or d.days[0] or d.denied)
+    return _grown(d) and not (d.dropped or d.numbers[0] or d.days[0] or d.denied)
+
+
+def _grown(d: Difference) -> bool:
+    settings = d.new.settings.keys() - d.old.settings.keys()
+    return bool(d.added or d.numbers[1] or d.days[1] or d.finer or settings)
+
+
+def _same_time(d: Difference) -> bool:
+    time = {"past", "planned", "over"}
+    return d.old.signals & time == d.new.signals & time

@@ -18,10 +18,11 @@ from scrubjay.ingest.change.words import (
     PAST,
     PERSONS,
     VERBS,
+    listed,
 )
 from scrubjay.text.stems import stem
 
-_SUBJECTS: Final = frozenset("i we you they he she it who that which there".split())
+_SUBJECTS: Final = listed("i we you they he she it who that which there")
 _POSSESSIVE: Final = DETERMINERS | {"'s", "of", "in", "on", "at", "with", "from"}
 SHORTEST: Final = 4
 """Letters up to which an -ed is of the word itself: red, need."""
@@ -43,8 +44,9 @@ NOUNS: Final = frozenset(
         "ceiling",
     )
 )
-OPENERS: Final = frozenset(
-    "after before when whenever while in on at for since because if as during with by once until from every due despite although though".split()
+OPENERS: Final = listed(
+    "after before when whenever while in on at for since because if as during with by once until from"
+    " every due despite although though"
 )
 """Words with which a statement begins that comes to its subject later."""
 _PARTING: Final = frozenset((":", "=", "->", "→", "will", "'ll"))
@@ -53,8 +55,14 @@ _HAS: Final = frozenset(("has", "have", "had", "'ve"))
 
 
 class Verb(NamedTuple):
-    """A verb: the place of its piece (-1 for none), its stem ("be" for a copula or a colon), and its tense's signal,
-    and where its subject begins."""
+    """A verb.
+
+    Attributes:
+        at: The place of its piece; -1 for none.
+        key: Its stem; "be" for a copula or a colon.
+        tense: The signal of its tense, or "".
+        start: Where its subject begins.
+    """
 
     at: int
     key: str
@@ -107,7 +115,7 @@ def _parts(pieces: list[Piece], at: int) -> bool:
     if low in (":", "=", "->", "→"):
         return at > 0
     if low in BE or low in ("will", "'ll") or low in AUXILIARY:
-        return not (low == "'s" and not _copula(pieces, at)) and low != "may" or pieces[at].raw == "may"
+        return (not (low == "'s" and not _copula(pieces, at)) and low != "may") or pieces[at].raw == "may"
     return _finite(pieces, at)
 
 
