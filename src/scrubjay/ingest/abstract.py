@@ -140,7 +140,7 @@ def _count(text: str) -> int:
         return len(_words(text))
     word = _unicode()
     return sum(
-        max(1, end - start - 1) if run else len(word.findall(text, start, end))
+        max(1, end - start - 1) if run else sum(1 for raw in word.findall(text, start, end) if raw.strip("_"))
         for run, start, end in pieces(text)
     )
 
