@@ -19,28 +19,40 @@ from scrubjay.ingest.statements.words import (
     bag,
 )
 
-_LITTLE: Final = bag("""bit little lot few bunch couple mess wreck idiot moron fool dummy same first second last next best
-    worst one big huge total complete""")
+_LITTLE: Final = bag(
+    """bit little lot few bunch couple mess wreck idiot moron fool dummy same first second last next best
+    worst one big huge total complete"""
+)
 _FANS: Final = bag("fan lover believer")
-_PASSIVE: Final = bag("""born raised diagnosed promoted hired accepted elected adopted laid married founded acquired
-    transferred awarded admitted""")
+_PASSIVE: Final = bag(
+    """born raised diagnosed promoted hired accepted elected adopted laid married founded acquired
+    transferred awarded admitted"""
+)
 _WAITING: Final = bag("trying looking thinking wondering waiting struggling getting stuck")
-_ENDING: Final = bag("""calling naming quitting killing sunsetting deprecating retiring dropping adopting keeping
-    discontinuing rewriting replacing""")
+_ENDING: Final = bag(
+    """calling naming quitting killing sunsetting deprecating retiring dropping adopting keeping
+    discontinuing rewriting replacing"""
+)
 """What a team settles by saying that it does so."""
 _MINE_TO_END: Final = bag("dropping quitting retiring")
-_REFUSING: Final = bag("""doing renewing buying selling supporting hiring keeping taking inviting travelling traveling
-    accepting extending migrating""")
+_REFUSING: Final = bag(
+    """doing renewing buying selling supporting hiring keeping taking inviting travelling traveling
+    accepting extending migrating"""
+)
 """What one is "not ...ing" by choice."""
 _WORKING: Final = bag("training running building paying teaching raising")
 _LEAVING: Final = bag("leaving quitting taking accepting")
 _POSTS: Final = bag("job offer company position role team place")
 _PLANNING: Final = bag("planning getting writing doing taking")
-_PLANNED: Final = bag("""trip wedding move holiday vacation honeymoon retirement conference retreat novel book thesis
-    dissertation phd masters degree apprenticeship residency classes lessons medication married""")
+_PLANNED: Final = bag(
+    """trip wedding move holiday vacation honeymoon retirement conference retreat novel book thesis
+    dissertation phd masters degree apprenticeship residency classes lessons medication married"""
+)
 """What is planned, written or taken for months."""
-_PEOPLE: Final = bag("""people adults developers engineers of in students kids siblings sisters brothers vegetarians
-    vegans parents person student""")
+_PEOPLE: Final = bag(
+    """people adults developers engineers of in students kids siblings sisters brothers vegetarians vegans
+    parents person student"""
+)
 _YEARS: Final = bag("years year yrs y/o yo and with weeks months cm")
 _HEDGES: Final = bag("about around roughly almost nearly")
 _SETTING: Final = (["with"], ["to"], ["on"])

@@ -37,19 +37,26 @@ _BREAKS: Final = frozenset((";", "(", ")", "-", "--", "->", "=", "|", "..", "...
 _TIPS: Final = bag("tips ideas idea advice suggestions recommendations chance thoughts way")
 _HOW: Final = bag("much many long often far old about to kind sort type time else i we")
 _WHOM: Final = PRONOUNS | OWNED | bag("a an any anyone someone")
-_BEFORE: Final = bag("""and but so or also then ok okay well hi hey hello please pls now btw question quick yes no
-    thanks just sorry anyway""")
-_ORDERS: Final = bag("""please pls always never don't let's lets btw fyi find recommend give suggest show help tell write
-    plan explain list fix draft summarize summarise translate leave""")
-_ABROAD: Final = bag("""ich wir kannst könntest was wie wo welche welches meine mein je tu nous peux pouvez quel quelle
-    comment où mon ma yo qué cómo dónde cuál puedes puede mi eu como qual onde podes pode você minha meu""")
+_BEFORE: Final = bag(
+    """and but so or also then ok okay well hi hey hello please pls now btw question quick yes no thanks
+    just sorry anyway"""
+)
+_ORDERS: Final = bag(
+    """please pls always never don't let's lets btw fyi find recommend give suggest show help tell write
+    plan explain list fix draft summarize summarise translate leave"""
+)
+_ABROAD: Final = bag(
+    """ich wir kannst könntest was wie wo welche welches meine mein je tu nous peux pouvez quel quelle
+    comment où mon ma yo qué cómo dónde cuál puedes puede mi eu como qual onde podes pode você minha meu"""
+)
 _AND_ABROAD: Final = bag("und aber weil denn y pero porque et mais car mas")
+_JOINTS: Final = JOINS | _AND_ABROAD
 _AFTERTHOUGHTS: Final = bag("should could would so")
 _FILLS: Final = bag("also then now that just please btw")
 _OPEN: Final = bag(
-    """that which who if when what where than think because as hope guess how all but and to of for with in at on the a an
-    any every some my our only same whatever since while or is are was from about like until before after say believe
-    know"""
+    """that which who if when what where than think because as hope guess how all but and to of for with in
+    at on the a an any every some my our only same whatever since while or is are was from about like
+    until before after say believe know"""
 )
 """After these a clause goes on."""
 _ANY: Final = OWNED | bag("a an any every some")
@@ -82,10 +89,13 @@ def _bounds(said: Words, first: int, last: int, asked: bool) -> list[int]:
     words, raw = said.words, said.raw
     dictated = last - first > DICTATED and not any(whole[-1] in ",;:" for whole in raw[first : last - 1])
     pictures = not said.text.isascii()
+    plain = not (dictated or pictures)
     bounds = [first]
     for at in range(first + 1, last):
         before, word = raw[at - 1], words[at]
         mark = before[-1]
+        if plain and mark.isalnum() and word not in _JOINTS and raw[at] not in _BREAKS:
+            continue
         if (
             mark in ":;"
             or raw[at] in _BREAKS

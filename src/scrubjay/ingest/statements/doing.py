@@ -114,10 +114,9 @@ def _wants(said: Said) -> str | None:
         return "likes" if not _ORDERING.isdisjoint(rest) else NOTHING
     if not {"always", "never", "every", "all"}.isdisjoint([*said.manner, *rest[:4]]):
         return "likes"
-    if verb == "want" and rest[0] not in ARTICLES and rest[0] not in ("my", "our", "you"):
-        if _STYLED.search(said.text) or (said.denied and not _EXCEPT.isdisjoint(rest)):
-            return "likes"
-    return NOTHING
+    if verb != "want" or rest[0] in ARTICLES or rest[0] in ("my", "our", "you"):
+        return NOTHING
+    return "likes" if _STYLED.search(said.text) or (said.denied and not _EXCEPT.isdisjoint(rest)) else NOTHING
 
 
 def _goes(said: Said) -> str | None:

@@ -19,10 +19,13 @@ _LEFT_OUT: Final = (
     LIFE
     | DATED
     | bag(
-        "allergic intolerant vegetarian vegan diagnosed decided lactose prefer hate live work born tore lost met"
+        """allergic intolerant vegetarian vegan diagnosed decided lactose prefer hate live work born tore
+        lost met"""
     )
-) - bag("""set cut saw read quit passed cancelled stopped led spent got had dropped released built closed
-    opened created shipped enabled disabled merged deployed""")
+) - bag(
+    """set cut saw read quit passed cancelled stopped led spent got had dropped released built closed
+    opened created shipped enabled disabled merged deployed"""
+)
 """What begins a statement about its writer who leaves the I out, and is no order."""
 _TRAITS: Final = bag("allergic intolerant vegetarian vegan lactose born married")
 _OBJECT: Final = bag("my our a an the to from in at with two three out up")

@@ -12,18 +12,33 @@ from typing import Final
 
 from scrubjay.ingest.statements.words import bag
 
-OPENINGS: Final = bag("""ich wir mein meine unser unsere bitte seit ab nein je j'ai j'habite j'aime j'adore j'utilise
+OPENINGS: Final = bag(
+    """ich wir mein meine unser unsere bitte seit ab nein je j'ai j'habite j'aime j'adore j'utilise
     j'étudie nous mon ma mes notre nos on vivo trabajo soy tengo estoy mi mis nuestro nuestra prefiero
     odio me nos hemos usamos no siempre nunca eu moro trabalho sou tenho estou meu minha meus minhas
     nosso nossa prefiro detesto gosto usamos decidimos não toujours jamais immer nie niemals toujours
     non à desde depuis mudei comprei compré heredé j'ai s'il por sempre nunca utilizo uso quero adoro
-    odeio somos temos compramos mudámos""")
-_SUPPOSED: Final = bag("""wenn falls würde würden könnte könnten hätte wäre möchte vielleicht glaube denke gerade heute si
+    odeio somos temos compramos mudámos"""
+)
+_SUPPOSED: Final = bag(
+    """wenn falls würde würden könnte könnten hätte wäre möchte vielleicht glaube denke gerade heute si
     si'l voudrais pourrais peut-être serait aurais aujourd'hui quisiera querría podría quizás tal creo
-    hoy ahora gostaria poderia talvez acho hoje agora se sería seria dice sagt dit diz""")
-_KIN_DE: Final = "mutter|vater|mama|papa|schwester|bruder|sohn|tochter|frau|mann|freundin|freund|kinder|kind|eltern|oma|opa|tante|onkel|hund|katze|chefin?|kollegin|kollege|firma|team"
-_KIN_FR: Final = "mère|père|maman|papa|sœur|soeur|frère|fils|fille|femme|mari|copine|copain|compagne|compagnon|enfants?|parents|grand-mère|grand-père|tante|oncle|chien|chat|chienne|chatte|patron|équipe"
-_KIN_ES: Final = "madre|padre|mamá|papá|hermana|hermano|hijo|hija|mujer|esposa|marido|esposo|novia|novio|hijos|abuela|abuelo|tía|tío|perro|perra|gato|gata|jefe|jefa|equipo|pareja|mãe|pai|irmã|irmão|filho|filha|mulher|namorada|namorado|filhos|avó|avô|tia|tio|cão|cadela|chefe|equipa|equipe|parceira|parceiro"
+    hoy ahora gostaria poderia talvez acho hoje agora se sería seria dice sagt dit diz"""
+)
+_KIN_DE: Final = (
+    "mutter|vater|mama|papa|schwester|bruder|sohn|tochter|frau|mann|freundin|freund|kinder|kind|eltern|"
+    "oma|opa|tante|onkel|hund|katze|chefin?|kollegin|kollege|firma|team"
+)
+_KIN_FR: Final = (
+    "mère|père|maman|papa|sœur|soeur|frère|fils|fille|femme|mari|copine|copain|compagne|compagnon|"
+    "enfants?|parents|grand-mère|grand-père|tante|oncle|chien|chat|chienne|chatte|patron|équipe"
+)
+_KIN_ES: Final = (
+    "madre|padre|mamá|papá|hermana|hermano|hijo|hija|mujer|esposa|marido|esposo|novia|novio|hijos|"
+    "abuela|abuelo|tía|tío|perro|perra|gato|gata|jefe|jefa|equipo|pareja|mãe|pai|irmã|irmão|filho|"
+    "filha|mulher|namorada|namorado|filhos|avó|avô|tia|tio|cão|cadela|chefe|equipa|equipe|parceira|"
+    "parceiro"
+)
 _FACT = re.compile(
     r"(?:"
     r"(?:seit \S+ (?:\S+ )?)?(?:ich|wir) (?:\w+ )?(?:wohnen?|leben?|arbeiten? (?:als|bei|in|im)|studieren?|"

@@ -16,8 +16,10 @@ FAR: Final = 5
 _GOT: Final = bag(
     """married engaged divorced promoted laid fired hired accepted diagnosed certified tenure pregnant into"""
 )
-_PRIZES: Final = bag("""new second used old job puppy kitten dog cat car bike house flat apartment raise degree promotion
-    tattoo phone laptop camera guitar piano scholarship offer baby""")
+_PRIZES: Final = bag(
+    """new second used old job puppy kitten dog cat car bike house flat apartment raise degree promotion
+    tattoo phone laptop camera guitar piano scholarship offer baby"""
+)
 """What one gets and keeps."""
 _TREATED: Final = bag(
     """surgery baby twins operation stroke transplant miscarriage c-section removed replaced"""

@@ -9,13 +9,15 @@ from scrubjay.ingest.statements.words import FIRST, bag
 FAR: Final = 8
 """Words a time or place before the subject may have: "after two years in the lab we"."""
 
-_ALONE: Final = bag("""oh er erm uhm soo sooo soooo ok okay well so and but also plus btw fyi just important context
+_ALONE: Final = bag(
+    """oh er erm uhm soo sooo soooo ok okay well so and but also plus btw fyi just important context
     background reminder since because cause cuz as given although though whereas basically honestly
     actually anyway anyways hi hello hey thanks thx hmm hm um uh yes yeah yep yup sure right no nope nah
     sorry wait unfortunately luckily fortunately sadly update look see listen personally guys man dude
     yesterday nowadays lately recently currently eventually meanwhile previously originally today
     secondly then while first now heads-up note ps p.s edit team all there yet - -- ; ( ) & + . ... tbh
-    imo fwiw obviously""")
+    imo fwiw obviously"""
+)
 _LEADS: Final = """
 by the way; the thing you need to know is that; what you need to know is that; the important thing is that;
 the important bit is that; you need to know that; you should know that; the point is that; mind you; one
@@ -36,13 +38,16 @@ as a rule; a bit about me; about me; little background; between us; before you a
 at home; at work
 """
 """What only leads in, between semicolons."""
-_PHRASES: Final = sorted((tuple(phrase.split()) for phrase in _LEADS.split(";")), key=len, reverse=True)
+_PHRASES: Final = sorted((phrase.split() for phrase in _LEADS.split(";")), key=len, reverse=True)
 _BY_WORD: Final = {first: [p for p in _PHRASES if p[0] == first] for first, *_ in _PHRASES}
 _KNOWING: Final = bag(
     """realized realised remembered glad happy excited proud know noticed remember relieved recall"""
 )
-_WHEN: Final = bag("""in on at for after before during about around over last this every as of from back two three four
-    five six a few several some once one until till earlier speaking just with under within here since""")
+_SLOWLY: Final = bag("just am so really also actually only now recently finally")
+_WHEN: Final = bag(
+    """in on at for after before during about around over last this every as of from back two three four
+    five six a few several some once one until till earlier speaking just with under within here since"""
+)
 _NOT_BETWEEN: Final = bag("you what how if that who which when i'd he she they") | FIRST
 
 
@@ -54,7 +59,8 @@ def lead(words: list[str], first: int, last: int) -> int:
     """
     at = first
     while at < last:
-        phrase = next((p for p in _BY_WORD.get(words[at], ()) if tuple(words[at : at + len(p)]) == p), None)
+        phrases = _BY_WORD.get(words[at])
+        phrase = next((p for p in phrases if words[at : at + len(p)] == p), None) if phrases else None
         if phrase:
             at += len(phrase)
         elif words[at] in _ALONE:
@@ -78,18 +84,7 @@ def _known(words: list[str], at: int, last: int) -> int:
     if at + 2 >= last or words[at] not in ("i", "i'm", "we", "we're", "i've"):
         return at
     on = at + 1
-    while on < last and words[on] in (
-        "just",
-        "am",
-        "so",
-        "really",
-        "also",
-        "actually",
-        "only",
-        "now",
-        "recently",
-        "finally",
-    ):
+    while on < last and words[on] in _SLOWLY:
         on += 1
     if on < last and words[on] in _KNOWING:
         on += 1

@@ -24,13 +24,15 @@ _PLACES: Final = re.compile(
 )
 _SINCE: Final = re.compile(r".*\b(?:since|for (?:\w+ )?(?:years|months|decades)|ever since)\b")
 _ENDED: Final = bag(
-    "changed lapsed expired closed flooded merged retired renamed switched migrated burned burnt moved"
+    """changed lapsed expired closed flooded merged retired renamed switched migrated burned burnt moved"""
 )
 _TELLING: Final = bag(
     """reckons figures feels asked wants think says said told thinks claims insists complains"""
 )
-_FAILING: Final = bag("""starts turns comes must contains gets can't won't cannot doesn't don't consists makes takes
-    looks shows""")
+_FAILING: Final = bag(
+    """starts turns comes must contains gets can't won't cannot doesn't don't consists makes takes looks
+    shows"""
+)
 """What things do when they fail, or texts when they are spoken of; what is somebody's own may do it for"
 " years."""
 _BROKEN: Final = bag("works needs stopped gets does can't won't don't doesn't goes keeps got")

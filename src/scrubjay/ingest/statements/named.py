@@ -12,7 +12,8 @@ SHORT: Final = 8
 """Words of "Marcus doesn't drive" at most; longer ones tell what happened."""
 
 _BEING: Final = bag(
-    "allergic vegan vegetarian our my asthma diabetes pregnant on-call diabetic deaf dyslexic coeliac celiac"
+    """allergic vegan vegetarian our my asthma diabetes pregnant on-call diabetic deaf dyslexic coeliac
+    celiac"""
 )
 
 

@@ -69,10 +69,10 @@ _LETTERS = re.compile(r"[^\W\d_]")
 
 
 def prose(text: str) -> str:
-    """Return what a person says themselves in a turn, blanks for the rest, offsets as they were.
+    r"""Return what a person says themselves in a turn, blanks for the rest, offsets as they were.
 
-    >>> prose('> I am Bob\\nI’m Ann')
-    "          \\ni'm ann"
+    >>> prose('> I am Bob\nI’m Ann')
+    "          \ni'm ann"
     """
     plain = _small(text[:READ])
     if "\n" in plain:

@@ -50,14 +50,10 @@ class Words(NamedTuple):
 
 def read(text: str, limit: int) -> Words:
     """Return the words of a text before `limit`; ``;`` and brackets are words of their own."""
-    words, starts, ends, raw = [], [], [], []
-    for found in _WORD.finditer(text, 0, limit):
-        whole = found[0]
-        words.append(whole if whole.isalpha() else whole.strip(_EDGES) or whole)
-        starts.append(found.start())
-        ends.append(found.end())
-        raw.append(whole)
-    return Words(text, words, starts, ends, raw)
+    found = list(_WORD.finditer(text, 0, limit))
+    raw = [one[0] for one in found]
+    words = [whole if whole.isalpha() else whole.strip(_EDGES) or whole for whole in raw]
+    return Words(text, words, [one.start() for one in found], [one.end() for one in found], raw)
 
 
 def sentences(said: Words) -> Iterator[tuple[int, int, bool]]:

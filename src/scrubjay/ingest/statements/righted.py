@@ -55,8 +55,10 @@ _ACTUAL = re.compile(
     r"the (?:correct|right|real|actual) [\w -]{2,30} (?:is|are|was) \S"
 )
 
-_DENIALS: Final = bag("""no nope nah wrong incorrect correction actually sorry wait hold right not er outdated old stale date
-    you hang said meant ignore mistake bad misunderstood correct""")
+_DENIALS: Final = bag(
+    """no nope nah wrong incorrect correction actually sorry wait hold right not er outdated old stale date
+    you hang said meant ignore mistake bad misunderstood correct"""
+)
 _MEANS: Final = bag("meant pronounced spelled spelt with")
 _ACTUALLY: Final = bag("actually correct right real actual")
 

@@ -28,13 +28,15 @@ MORE: Final = 3
 _CONTRACTED: Final = {"m": "am", "re": "are", "ve": "have", "d": "would", "ll": "will"}
 _BARE: Final = {"im": ("i", "am"), "ive": ("i", "have")}
 _PERFECT: Final = DATED | CHOSE | bag("been known gone taken become run taught kept done got")
-_STRONG: Final = bag("""was were had did went came took gave made got saw ran wrote read said told thought knew found felt
+_STRONG: Final = bag(
+    """was were had did went came took gave made got saw ran wrote read said told thought knew found felt
     left lost kept held met paid sent spent put cut let set began broke chose drove ate drank flew
     forgot grew heard hid hit hurt led lent lay rode rang rose sold sang sat slept spoke stood stole
     swam taught tore threw understood woke wore won bought brought built caught dealt dug fed fought
-    hung laid lit meant quit shot shut slid stuck swept""")
+    hung laid lit meant quit shot shut slid stuck swept"""
+)
 """Verbs whose past has no -ed."""
-_PRESENT: Final = bag("""need feed speed breed bleed exceed proceed succeed seed embed shed wed heed weed""")
+_PRESENT: Final = bag("need feed speed breed bleed exceed proceed succeed seed embed shed wed heed weed")
 """Verbs that end in -ed all the same."""
 
 

@@ -82,82 +82,77 @@ def _of_sentence(text: str, said: Words, first: int, last: int, asked: bool) -> 
     parts = parts[: next((number for number, clause in enumerate(parts) if clause.asked), len(parts))]
     if not parts:
         return
-    whole = Clause(first, parts[-1].last, False)
-    words = said.words[first : whole.last]
-    start, end = said.starts[first], said.ends[whole.last - 1]
-    if not told(said.text, start, end, words) and not unreal(said.text, start, end, words):
-        for at in (
-            first,
-            *(
-                clause.first
-                for clause in parts
-                if clause.first > first and said.raw[clause.first - 1][-1] in ":;"
-            ),
-        ):
-            rule = _of_whole(said, Clause(at, whole.last, False), said.words[at : whole.last])
-            if rule:
-                yield from _made(text, said, Clause(at, whole.last, False), rule)
-                return
+    whole = _of_whole(said, parts)
+    if whole:
+        yield from _made(text, said, *whole)
+        return
     settled = supposed = False
     for clause in parts:
-        bag = said.words[clause.first : clause.last]
+        words = said.words[clause.first : clause.last]
         start, end = said.starts[clause.first], said.ends[clause.last - 1]
-        if told(said.text, start, end, bag):
+        if told(said.text, start, end, words):
             return
-        supposed = supposed or "if" in bag or "unless" in bag[:3]
-        if unreal(said.text, start, end, said.words[clause.first : clause.last + 1]):
+        supposed = supposed or "if" in words or "unless" in words[:3]
+        rule = "noted" if settled else _of_clause(text, said, clause, words, supposed)
+        if rule and unreal(said.text, said.starts[first], end, said.words[first : clause.last + 1]):
             return
-        rule = "noted" if settled else _of_clause(text, said, clause, bag, supposed)
-        settled = noted(said.text, start, said.starts[clause.last - 1] + len(bag[-1]))
+        settled = noted(said.text, start, said.starts[clause.last - 1] + len(words[-1]))
         if rule and not settled:
             yield from _made(text, said, clause, rule)
 
 
-def _of_whole(said: Words, whole: Clause, words: list[str]) -> str | None:
-    """Return the rule that finds a how-to or a correction in a sentence."""
-    end = said.ends[whole.last - 1]
-    at = lead(said.words, whole.first, whole.last)
-    bag = frozenset(words)
-    rule = steps(said.text, said.starts[at], end, bag) if at < whole.last else None
-    if rule or "if" in bag or doubted(said.text, said.starts[whole.first], end, words):
+def _of_whole(said: Words, parts: list[Clause]) -> tuple[Clause, str] | None:
+    """Return a how-to or a correction of several clauses; it may begin behind a colon."""
+    last = parts[-1].last
+    for number, clause in enumerate(parts):
+        if number and said.raw[clause.first - 1][-1] not in ":;":
+            continue
+        first = clause.first
+        at = lead(said.words, first, last)
+        words, start, end = said.words[first:last], said.starts[first], said.ends[last - 1]
+        rule = steps(said.text, said.starts[at], end, said.words[at:last]) if at < last else None
+        if not rule and "if" not in words:
+            rule = righted(said.text, start, end, frozenset(words))
+            rule = None if rule and doubted(said.text, start, end, words) else rule
+        if rule and not told(said.text, start, end, words) and not unreal(said.text, start, end, words):
+            return Clause(first, last, False), rule
+    return None
+
+
+def _of_clause(text: str, said: Words, clause: Clause, words: list[str], supposed: bool) -> str | None:
+    start, end = said.starts[clause.first], said.ends[clause.last - 1]
+    rule = foreign(said.text, start, end, words) if words[0] in OPENINGS else None
+    at = lead(said.words, clause.first, clause.last)
+    if rule or at >= clause.last:
         return rule
-    return righted(said.text, said.starts[whole.first], end, bag)
+    for first in (at, clause.first) if at > clause.first else (at,):
+        rest = said.words[first : clause.last]
+        rule = wish(said.text, said.starts[first], end, rest) or done(
+            said.text, said.starts[first], end, rest
+        )
+        if rule and not (supposed and rule in _STATED):
+            return rule
+    if supposed:
+        return None
+    rule = lasting(said.words, at, clause.last, clause.first, _capitals(text, said, at, clause.last))
+    if not rule or doubted(said.text, start, end, words):
+        return None
+    return None if rule not in OUTLIVE and passing(said.text, start, end) else rule
 
 
 def _capitals(text: str, said: Words, at: int, last: int) -> tuple[bool, bool]:
     """Tell whether a name stands after a clause's first word, and whether that has a capital itself."""
-    named = any(
-        text[said.starts[number]].isupper() and said.words[number] not in FIRST
-        for number in range(at + 1, last)
-    )
-    return named, text[said.starts[at]].isupper()
-
-
-def _of_clause(text: str, said: Words, clause: Clause, bag: list[str], supposed: bool) -> str | None:
-    start, end = said.starts[clause.first], said.ends[clause.last - 1]
-    if bag[0] in OPENINGS:
-        rule = foreign(said.text, start, end, bag)
-        if rule:
-            return rule
-    at = lead(said.words, clause.first, clause.last)
-    if at >= clause.last:
-        return None
-    for first in (at, clause.first) if at > clause.first else (at,):
-        words = said.words[first : clause.last]
-        rule = wish(said.text, said.starts[first], end, words) or done(
-            said.text, said.starts[first], end, words
-        )
-        if rule and not (supposed and rule in _STATED):
-            return rule
-    if supposed or doubted(said.text, start, end, bag):
-        return None
-    rule = lasting(said.words, at, clause.last, clause.first, _capitals(text, said, at, clause.last))
-    return None if rule and rule not in OUTLIVE and passing(said.text, start, end) else rule
+    starts, words = said.starts, said.words
+    first = text[starts[at]].isupper()
+    if text[starts[at] + 1 : said.ends[last - 1]].islower():
+        return False, first
+    return any(text[starts[on]].isupper() and words[on] not in FIRST for on in range(at + 1, last)), first
 
 
 def _made(text: str, said: Words, clause: Clause, rule: str) -> Iterator[Statement]:
+    """Yield the statement of a clause, without what joins it to another and the marks around it."""
     first, last = clause.first, clause.last
-    while first < last and not said.words[first][0].isalnum() and said.words[first] in "-;()--*&+...":
+    while first < last and not any(char.isalnum() for char in said.raw[first]):
         first += 1
     while first + LEAST_WORDS < last and said.words[first] in JOINS:
         first += 1

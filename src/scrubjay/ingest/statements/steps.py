@@ -96,52 +96,70 @@ _HERE = re.compile(
     r"behind) .{3,60}, (?:never|not|always) "
 )
 
+_ORDERS: Final = bag("before after when whenever once every each if")
+_ANY: Final = frozenset[str]()
 _RULES: Final = (
-    ("to do so", frozenset(("to",)), _TO),
+    ("to do so", bag("to the in"), bag("to"), _TO),
     (
         "rule of order",
-        bag("before after when whenever until once every each without if unless"),
+        bag("please you we i always never don't make remember be must have"),
+        _ORDERS | bag("until without unless"),
         _ORDER,
     ),
     (
         "in order",
-        bag("""before after when whenever once every each if deploy deploys deploying deployment release
-            releases releasing backup backups restore restores rollback rollbacks onboarding closing
-            opening"""),
+        _ORDERS
+        | bag(
+            """you deploy deploys deploying deployment deployments release releases releasing backup backups restore
+            restores rollback rollbacks onboarding closing opening"""
+        ),
+        _ANY,
         _IN_ORDER,
     ),
-    ("by doing", bag("by with via using"), _BY),
+    ("by doing", bag("you we"), bag("by with via using"), _BY),
     (
         "here is",
+        _ANY,
         bag(
-            "every each = rule procedure process drill routine policy convention protocol way order never not always"
+            "= rule procedure process drill routine policy convention protocol way order every each never not always"
         ),
         _HERE,
     ),
-    ("settled", bag("settled final decided back done is"), _SETTLED),
-    ("house style", bag("how way house having standing as do"), _STYLE),
-    ("here is", bag("in at on"), _WITHIN),
-    ("house style", frozenset(("always",)), _BOTH),
+    ("settled", _ANY, bag("settled final decided going deal it"), _SETTLED),
+    ("house style", _ANY, bag("how way house having standing always do"), _STYLE),
+    ("here is", bag("in at on"), _ANY, _WITHIN),
+    ("house style", _ANY, bag("always"), _BOTH),
 )
-"""Name, words of which one must stand there, pattern: looking for a word is cheaper than matching."""
+"""Name, what it begins with, what must stand there (nothing for any), pattern: a look at words is cheap."""
 _UNDONE: Final = MOMENT | AT_HAND
+_SUBJECTS: Final = bag("i we it you he she they that this there what if i'm i've we're please can could how")
+_TOLD: Final = bag(
+    """every before after on only twice once daily weekly monthly nightly by at each any anything nobody no nothing everyone
+    whoever everything all money cash payment payments deliveries orders receipts invoices bugs tickets requests changes
+    prs keys bins waste post mail goes comes leaves opens closes starts ends meets happens ships go"""
+)
 
 
-def steps(text: str, start: int, end: int, words: frozenset[str]) -> str | None:
+def steps(text: str, start: int, end: int, words: list[str]) -> str | None:
     """Return the rule that finds in a sentence how something is done.
 
     Args:
         text: The text.
         start: Where the sentence begins to say something.
         end: Where it ends.
-        words: Its words.
+        words: Its words from there.
     """
-    for rule, needed, pattern in _RULES:
-        if not needed.isdisjoint(words) and pattern.match(text, start, end):
+    first, there = words[0], frozenset(words)
+    for rule, opening, needed, pattern in _RULES:
+        if (opening and first not in opening) or (needed and needed.isdisjoint(there)):
+            continue
+        if pattern.match(text, start, end):
             return rule
     return None
 
 
 def done(text: str, start: int, end: int, words: list[str]) -> str | None:
     """Return the rule that finds in a clause what is done again and again, by whomever."""
-    return "as is done" if _UNDONE.isdisjoint(words[:4]) and _DONE.match(text, start, end) else None
+    if words[0] in _SUBJECTS or _TOLD.isdisjoint(words) or not _UNDONE.isdisjoint(words[:4]):
+        return None
+    return "as is done" if _DONE.match(text, start, end) else None

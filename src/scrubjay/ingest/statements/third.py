@@ -1,6 +1,4 @@
-"""Third: words of a clause whose subject is mine, ours, known or has a name -> the rule that keeps it, or"
-" None.
-"""
+"""Third: words of a clause whose subject is mine or known -> the rule that keeps it, or None."""
 
 from __future__ import annotations
 
@@ -45,8 +43,10 @@ _MAIN: Final = bag("main default primary lead maintainer designer teacher client
 _KNOWN: Final = bag("the this our all")
 _CONTRACTING: Final = bag("a an got called in on at from not been")
 """After "'s" when it is short for "is" or "has"."""
-_STANDING: Final = bag("""is are has have uses runs lives costs takes starts closes opens ends stops need needs goes moves
-    changes""")
+_STANDING: Final = bag(
+    """is are has have uses runs lives costs takes starts closes opens ends stops need needs goes moves
+    changes"""
+)
 _IDENTIFIER: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[\w./:-]+")
 _SPECIFIC: Final = re.compile(r".*(?:\d|`|\w[/_.]\w)")
 _FACTS: Final = re.compile(
@@ -81,15 +81,11 @@ def third(words: list[str], at: int, last: int, named: bool) -> str | None:
         named: Whether a name, known by its capital, stands after the first word.
     """
     owner = words[at]
-    verb = next(
-        (
-            number
-            for number in range(at + 1, min(at + NAME, last))
-            if _is_verb(words, number, last, number - at)
-        ),
-        last,
-    )
-    if verb >= last:
+    verb = at + 1
+    end = min(at + NAME, last)
+    while verb < end and not _is_verb(words, verb, last, verb - at):
+        verb += 1
+    if verb >= end:
         return None
     noun, said, rest = words[at + 1 : verb], words[verb], words[verb + 1 : last]
     if said not in STATES and said[-2:] == "'s":
@@ -111,19 +107,22 @@ def third(words: list[str], at: int, last: int, named: bool) -> str | None:
         )
     if noun and noun[-1] in PETS and owner == "the":
         return "kin" if _of_pet(said, rest) else None
-    if owner in _KNOWN:
-        return _world(noun, said, rest, named)
-    if owner in BARE_WORLD or (owner in WORLD and _FACTS.match(" ".join((said, *rest)))):
-        return _world([owner, *noun], said, rest, named)
-    return None
+    bare = owner in BARE_WORLD or (owner in WORLD and _FACTS.match(" ".join((said, *rest))))
+    return (
+        _world(noun if owner in _KNOWN else [owner, *noun], said, rest, named)
+        if bare or owner in _KNOWN
+        else None
+    )
 
 
 def _is_verb(words: list[str], at: int, last: int, far: int) -> bool:
     """Tell whether a word begins what is said of the thing named before it, `far` words before."""
     word = words[at]
+    if word in STATES:
+        return True
     if word in PLURAL:
         return far > 1 or words[at - far] not in OWNED
-    if word in STATES or (word[-2:] == "ed" and word not in ("shared", "used", "red", "need")):
+    if word[-2:] == "ed" and word not in ("shared", "used", "red", "need"):
         return True
     return (
         word[-2:] == "'s" and at + 1 < last and (words[at + 1] in _CONTRACTING or words[at + 1][0].isdigit())

@@ -21,10 +21,14 @@ _TALES: Final = (
     r"|rap|fanfic\w*|fiction|fable|jokes?|short film|diary entry|backstory|villanelle|ballad|parody|vignette|"
     r"role-?play"
 )
-_TRIGGERS: Final = bag("""you you're be act behave respond answer talk speak write tell compose make invent continue create
-    draft generate give roleplay role-play pretend character voice style persona dungeon protagonist
-    narrator heroine time suppose imagine let's assume assuming hypothetical hypothetically thought what
-    world exercise homework practice riddle quiz word say poem story novel song fiction""")
+_TRIGGERS: Final = bag(
+    """you you're act be behave respond answer talk speak roleplay role-play pretend character voice persona dungeon
+    protagonist narrator heroine time suppose imagine let's assume assuming hypothetical hypothetically thought
+    if world exercise homework practice riddle quiz word your story stories tale novel poem haiku sonnet limerick
+    scene dialogue monologue screenplay script sketch song lyrics rap fanfic fanfiction fiction fable joke jokes film diary
+    backstory villanelle ballad parody vignette book game dream i'm style role"""
+)
+"""Without one of these there is no frame to look for."""
 _FRAME = re.compile(
     r"\b(?:"
     r"(?:you are|you're|you will be|you'll be|act like|act as|be|behave as|respond as|answer as|talk like|"
@@ -46,17 +50,19 @@ _FRAME = re.compile(
     r"quiz|word problem)s?:"
     r")"
 )
-_TELLS: Final = bag("""say says saying said tell tells telling told explain explains explaining explained mention mentions
+_TELLS: Final = bag(
+    """say says saying said tell tells telling told explain explains explaining explained mention mentions
     mentioned claim claims claimed wrote writes reads announced announcing think thinks thought believes
     believe insists insisted swears argues asks asked heard apparently rumour rumor rumours rumors
-    supposedly allegedly suggest suggests suggested recommends recommended promised dreamed dreamt quote""")
+    supposedly allegedly suggest suggests suggested recommends recommended promised dreamed dreamt quote"""
+)
 _MINE = re.compile(
     r"\b(?:(?:i|we) (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|"
     r"mention|add|tell you|told you|said|mentioned)"
     r"|i(?:'ve| have) (?:told you|said|mentioned)|being told|did i mention|forgot to (?:say|mention)|"
     r"that said)\b"
 )
-_JOKES: Final = bag("""lol lmao rofl haha hahaha hehe jk kidding joking sarcasm xd /s 😂 🤣 😜 🙃 😉 😏 🤪""")
+_JOKES: Final = bag("lol lmao rofl haha hahaha hehe jk kidding joking sarcasm xd /s 😂 🤣 😜 🙃 😉 😏 🤪")
 _DROPPED = re.compile(
     r"\b(?:scrapped|abandoned|(?:dropped|cancell?ed) (?:that|it|this|the (?:idea|plan|trip|project|whole))|"
     r"(?:called|calling) (?:it |that )?off|changed (?:my|our) minds?|fell through"
@@ -65,16 +71,19 @@ _DROPPED = re.compile(
 _DROPS: Final = bag(
     """scrapped abandoned dropped canceled cancelled called calling changed fell right dreams joke as"""
 )
-_DOUBTS: Final = bag("""would could might should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished
+_DOUBTS: Final = bag(
+    """would could might should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished
     hope hoping hopefully unsure dunno wonder wondering guess would've could've should've shoulda woulda
     almost nearly tempted considering basically literally practically clearly obviously planned wanted
-    thinking dreaming""")
+    thinking dreaming"""
+)
 _MAY_BE: Final = bag("i we he she it they you that this there who which")
 """Before "may" the verb; before the month stand other words."""
 _DOUBT = re.compile(
     r"\b(?:not sure|no idea|supposed to|(?:was|were|been) (?:going|about|planning|thinking|considering|"
     r"meaning|hoping)|no longer (?:plan|want|need))\b"
 )
+_DOUBTING: Final = bag("sure idea supposed was were been longer")
 _PASSING = re.compile(
     r"\b(?:right now|at the moment|this (?:minute|second|instant|morning|afternoon|evening|lunch)|tonight|"
     r"for now|in a (?:minute|sec|second|bit|hurry|rush)"
@@ -114,15 +123,15 @@ def told(text: str, start: int, end: int, words: Sequence[str]) -> bool:
 
 
 def doubted(text: str, start: int, end: int, words: Sequence[str]) -> bool:
-    """Tell whether a clause is a wish, a chance or a duty, not a state of affairs; an afterthought does not"
-    " count.
-    """
+    """Tell whether a clause is a wish, a chance or a duty; what stands behind a comma does not count."""
     comma = text.find(",", start, end)
     if comma > start and text.count(" ", start, comma) >= LEAST:
         end, words = comma, words[: text.count(" ", start, comma) + 1]
     if "may" in words and words[words.index("may") - 1] in _MAY_BE:
         return True
-    return not _DOUBTS.isdisjoint(words) or _DOUBT.search(text, start, end) is not None
+    if not _DOUBTS.isdisjoint(words):
+        return True
+    return not _DOUBTING.isdisjoint(words) and _DOUBT.search(text, start, end) is not None
 
 
 def passing(text: str, start: int, end: int) -> bool:

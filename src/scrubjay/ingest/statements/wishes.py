@@ -1,6 +1,4 @@
-"""Wishes: a clause that says how things are wanted or settled from now on -> the rule that keeps it, or"
-" None.
-"""
+"""Wishes: a clause that says how things are wanted from now on -> its rule, or None."""
 
 from __future__ import annotations
 
@@ -90,8 +88,10 @@ _RULES: Final = (
     ),
     (
         "until further",
-        bag("""from forward here future anymore more again ever always whenever only every default general
-            times time all any my our everything unless stop"""),
+        bag(
+            """from forward here future anymore more again ever always whenever only every default general
+            times time all any my our everything unless stop"""
+        ),
         _UNTIL,
     ),
 )
@@ -100,18 +100,18 @@ _RULES: Final = (
 
 def wish(text: str, start: int, end: int, words: list[str]) -> str | None:
     """Return the rule that a clause without a subject of its own falls under: always, never, let us."""
-    bag = frozenset(words)
+    there = frozenset(words)
     if (
-        not bag.isdisjoint(("always", "never", "ever"))
+        not there.isdisjoint(("always", "never", "ever"))
         and _NEVER.match(text, start, end)
         and not points(words[2:])
     ):
         return "always do"
-    if not bag.isdisjoint(("let's", "lets", "let")) and _LETS.match(text, start, end):
+    if not there.isdisjoint(("let's", "lets", "let")) and _LETS.match(text, start, end):
         used = next((number for number, word in enumerate(words) if word in _USING), 1)
         return None if points(words[used + 1 :]) else "let us"
     for rule, needed, pattern in _RULES:
-        if not needed.isdisjoint(bag) and pattern.match(text, start, end):
+        if not needed.isdisjoint(there) and pattern.match(text, start, end):
             return rule
     return None
 

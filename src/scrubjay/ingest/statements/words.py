@@ -24,7 +24,9 @@ AUXILIARY: Final = BE | bag(
     "haven't hasn't hadn't wouldn't couldn't shouldn't"
 )
 ASKING: Final = bag("what how which where who whose why when what's how's where's who's")
-NEGATIVE: Final = bag("not don't dont didn't can't cant cannot won't haven't never isn't aren't doesn't no")
+NEGATIVE: Final = bag(
+    """not don't dont didn't can't cant cannot won't haven't never isn't aren't doesn't no"""
+)
 ADVERBS: Final = bag(
     """also just really actually recently currently still already finally only mostly now usually always
     never often generally normally typically mainly primarily personally both all then so absolutely
@@ -187,8 +189,7 @@ PLURAL: Final = bag(
 """Verbs of plural things, which may be nouns too: never the first word after "my"."""
 ARTICLES: Final = bag("a an the")
 COUNTS: Final = (
-    bag("""a an no some several many only both type another severe mild chronic over around almost""")
-    | NUMBERS
+    bag("a an no some several many only both type another severe mild chronic over around almost") | NUMBERS
 )
 """What stands before a thing that one has."""
 PREPOSITIONS: Final = bag(
