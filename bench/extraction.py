@@ -19,18 +19,18 @@ With DATA (the development data) also LongMemEval's user-stated answers, in two 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import random
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from data import find_sets, load, rows
 from metrics import RESAMPLES, SEED
 from report import circumstances, write_json

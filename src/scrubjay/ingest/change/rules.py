@@ -14,6 +14,7 @@ from scrubjay.ingest.change.values import (
     changed,
     exclusive,
     happened,
+    other_denial,
     other_value,
     over,
     says_less,
@@ -83,7 +84,7 @@ def _denied(d: Difference) -> str | None:
         return None
     if other_value(d):
         return "supersedes" if changed(d) and d.shared else "new"
-    if value_parts(d):
+    if value_parts(d) or other_denial(d):
         return "supersedes" if changed(d) else "new"
     return "supersedes" if changed(d) else "contradicts"
 

@@ -18,7 +18,8 @@ def other_subject(d: Difference) -> bool:
     if ours and theirs:
         return not inverted(d)
     if (old.person == "i" and theirs and not ours) or (new.person == "i" and ours and not theirs):
-        return not changed(d)
+        spoken_of = any(word.early and word.key in d.shared for word in (*old.words, *new.words))
+        return not changed(d) and not spoken_of
     head, other = _head(old), _head(new)
     if head is None or other is None or head.key == other.key or head.name or other.name:
         return False

@@ -6,9 +6,10 @@ from typing import Final
 
 from scrubjay.ingest.change.claim import Claim, Word
 from scrubjay.ingest.change.compare import Difference
+from scrubjay.ingest.change.levels import level
 from scrubjay.ingest.change.words import ADDITIVE, KIN, MOVES, ONCE, STATIC
 
-FEW: Final = 3
+FEW: Final = 4
 """Words a value may have; where more differ on both sides, another thing is spoken of."""
 
 
@@ -55,12 +56,19 @@ def other_count(d: Difference) -> bool:
     """Return whether the numbers count things of other names: "seats 30 people", "has 2 projectors"."""
     for old in d.numbers[0]:
         for new in d.numbers[1]:
-            nouns = {old.near[1], new.near[1]}
-            if old.unit == new.unit == "" and len(nouns) == 2 and "" not in nouns:
-                dropped, added = {w.raw.lower() for w in d.dropped}, {w.raw.lower() for w in d.added}
-                if old.near[1] in dropped and new.near[1] in added:
-                    return True
+            if old.unit == new.unit == "" and old.near[1] and new.near[1]:
+                ours, theirs = level(old.near[1], "en").key, level(new.near[1], "en").key
+                if ours not in {w.key for w in d.new.words} and theirs not in {w.key for w in d.old.words}:
+                    return ours != theirs
     return False
+
+
+def other_denial(d: Difference) -> bool:
+    """Return whether what is denied is nothing that the other statement says: "sleeps six", "has no water"."""
+    if not d.added or not (d.dropped or d.numbers[0]):
+        return False
+    told = [word for claim in (d.old, d.new) if claim.odd for word in claim.words if word.denied and not word.opposite]
+    return bool(told) and all(word.key not in d.shared for word in told)
 
 
 def value_parts(d: Difference) -> bool:
@@ -74,7 +82,7 @@ def other_value(d: Difference) -> bool:
 
 
 def _substance(words: tuple[Word, ...], claim: Claim) -> list[Word]:
-    return [word for word in words if word.key != claim.verb.key and word.key not in MOVES]
+    return [word for word in words if word.key != claim.verb.key and word.key not in MOVES and not word.aside]
 
 
 def stands_in(d: Difference) -> bool:
@@ -99,7 +107,7 @@ def exclusive(d: Difference) -> bool:
         return False
     if verb in ADDITIVE and not _placed(d):
         return False
-    if len(d.added) > FEW or len(d.dropped) > FEW:
+    if len(_substance(d.added, d.new)) > FEW or len(_substance(d.dropped, d.old)) > FEW:
         return False
     named = any(word.name for word in d.added) and any(word.name for word in d.dropped)
     if static:

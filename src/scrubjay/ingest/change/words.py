@@ -62,7 +62,7 @@ CHANGE: Final = listed(
     " increased lowered reduced cut became becomes become relocated transferred converted swapped"
     " adopted correction nope nowadays recently turned shifted rebranded extended shortened grew rose"
     " dropped fell went nudged promoted rewrote ported delayed brought-forward amended revised corrected"
-    " meanwhile lately since switches moves newly fixed repaired resolved solved reopened resumed"
+    " meanwhile lately since switches moves newly again returned fixed repaired resolved solved reopened resumed"
     " restored re-enabled meant sorry oops scratch wrong reverted changing anymore finally transitioned"
     " expanded shrank doubled halved tripled traded edited rebooked preponed"
 )
