@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from scrubjay.ingest.change.figures import NUMERALS, RATES, SCALES, UNITS, value
+from scrubjay.ingest.change.figures import RATES, SCALES, UNITS, numerals, value
 from scrubjay.ingest.change.piece import Number, Piece, Token
 from scrubjay.ingest.change.words import listed
 
@@ -75,7 +75,7 @@ def _written(read: list[Token], at: int, tongue: str) -> Found:
 
 
 def _spelt(read: list[Token], at: int, tongue: str) -> Found | None:
-    numerals, end, total, part, seen = NUMERALS[tongue], at, 0.0, 0.0, False
+    known, end, total, part, seen = numerals(tongue), at, 0.0, 0.0, False
     if (
         read[at][1] == "a"
         and at + 1 < len(read)
@@ -84,8 +84,8 @@ def _spelt(read: list[Token], at: int, tongue: str) -> Found | None:
         end += 1
     while end < len(read) and end < at + 9:
         low = read[end][1]
-        if low in numerals and low != "dozen":
-            part, seen = part + numerals[low], True
+        if low in known and low != "dozen":
+            part, seen = part + known[low], True
         elif low in SCALES and (
             seen or end > at or low in ("hundert", "tausend", "mil", "mille", "dozen", "cento")
         ):
@@ -94,7 +94,7 @@ def _spelt(read: list[Token], at: int, tongue: str) -> Found | None:
                 total, part = total + part, 0.0
             seen = True
         elif not (
-            low == "and" and seen and end + 1 < len(read) and read[end + 1][1] in numerals and part >= 100
+            low == "and" and seen and end + 1 < len(read) and read[end + 1][1] in known and part >= 100
         ):
             break
         end += 1
@@ -151,7 +151,7 @@ def _pointed(read: list[Token], at: int, whole: float) -> tuple[float, int]:
     following = [token[1] for token in read[at : at + 3]]
     if following == ["and", "a", "half"]:
         return whole + 0.5, 3
-    digit = NUMERALS["en"].get(following[1]) if len(following) > 1 and following[0] == "point" else None
+    digit = numerals("en").get(following[1]) if len(following) > 1 and following[0] == "point" else None
     return (whole + digit / 10, 2) if digit is not None and digit < 10 else (whole, 0)
 
 

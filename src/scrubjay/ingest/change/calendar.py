@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scrubjay.ingest.change.days import HALF_DAY, MONTHS, PLURALS, SPOKEN, WEEKDAYS, Day
-from scrubjay.ingest.change.figures import NUMERALS
+from scrubjay.ingest.change.figures import numerals
 from scrubjay.ingest.change.piece import Piece, Token
 from scrubjay.ingest.change.words import listed
 
@@ -23,7 +23,7 @@ _BEFORE: Final = listed(
 _BETWEEN: Final = frozenset((",", "of", "the", "de", "."))
 _PAST: Final = {"past": 1, "after": 1, "to": -1, "before": -1}
 _PARTS: Final = {"half": 30, "quarter": 15}
-_HOURS: Final = NUMERALS["en"]
+_HOURS: Final = numerals("en")
 _DAYS: Final = range(1, 32)
 _YEARS: Final = range(1900, 2101)
 _YEAR_AFTER: Final = listed(

@@ -6,6 +6,7 @@ What a number is of stays with it as a dimension: seconds, bytes, metres, a curr
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 _SMALL: Final = (
@@ -59,8 +60,6 @@ _OWN: Final = {
     for place, tongue in enumerate(TONGUES)
 }
 _FOREIGN: Final = {word: at for tongue in TONGUES[1:] for word, at in _OWN[tongue].items()}
-NUMERALS: Final = {tongue: _OWN[tongue] if tongue == "en" else _FOREIGN | _OWN[tongue] for tongue in TONGUES}
-"""Number words of each language. Which of the others it is, is a guess, so they count in each of them."""
 
 _UNITS: Final = (
     ("s", 0.001, "ms msec millisecond milliseconds millisekunden"),
@@ -130,3 +129,9 @@ def value(digits: str, tongue: str) -> float | None:
         digits = digits.replace(".", "").replace(",", ".")
     digits = digits.replace(",", ".").replace("'", "")
     return float(digits) if digits.count(".") <= 1 and digits.replace(".", "").isdigit() else None
+
+
+@cache
+def numerals(tongue: str) -> dict[str, int]:
+    """Return the number words of a language. Which it is, if not English, is a guess: those of all others count too."""
+    return _OWN["en"] if tongue == "en" else _FOREIGN | _OWN.get(tongue, {})

@@ -1,6 +1,6 @@
 """Meanings: two stems -> whether they mean the same, or the opposite, as WordNet has it.
 
-The table is made by ``scripts/wordnet.py`` from WordNet 3.1 (Princeton University; its licence stands beside the table). It
+The table is made by ``scripts/wordnet.py`` from WordNet 3.1, whose licence stands beside it. It
 is asked only of words that are left over on both sides, where one may stand for the other; what it does not know is
 another word.
 """

@@ -9,7 +9,7 @@ from scrubjay.ingest.change.amounts import amount
 from scrubjay.ingest.change.calendar import OPENERS as DATE_OPENERS
 from scrubjay.ingest.change.calendar import spoken
 from scrubjay.ingest.change.days import Day, clock, numeric
-from scrubjay.ingest.change.figures import NUMERALS
+from scrubjay.ingest.change.figures import numerals
 from scrubjay.ingest.change.piece import Piece
 from scrubjay.ingest.change.tokens import tokens
 
@@ -46,4 +46,4 @@ def pieces(text: str, tongue: str) -> tuple[list[Piece], str]:
 @cache
 def _openers(tongue: str) -> frozenset[str]:
     """Return the words that a number or a date can begin with; most words are none of them."""
-    return DATE_OPENERS | NUMBER_OPENERS | frozenset(NUMERALS[tongue])
+    return DATE_OPENERS | NUMBER_OPENERS | frozenset(numerals(tongue))

@@ -1,6 +1,7 @@
-"""Tongues: the words by which German, French, Spanish, Portuguese and Italian deny, and say that something changed.
+"""Tongues: the small words by which other languages deny, and say that something changed.
 
-Other languages are compared word by word, with their numbers, dates and negations read; the finer rules are of English.
+The finer rules are of English. Other languages are compared word by word, with their denials read, and with the numbers
+and dates of German, French, Spanish, Portuguese and Italian.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import re
 from functools import cache
 from typing import Final
 
-from scrubjay.ingest.change.figures import TONGUES
 from scrubjay.ingest.change.tables import lines
 from scrubjay.ingest.change.words import STOP
 from scrubjay.text.languages import function_words
@@ -17,14 +17,16 @@ from scrubjay.text.languages import function_words
 SILENT: Final = frozenset(("ne", "n"))
 """The halves of French denials that are not counted, since the other half is."""
 _LETTERS = re.compile(r"[^\W\d_]+")
-LEAST: Final = 2
-"""Function words of a language that make a short statement one of it."""
+LEAST: Final = 1
+"""Small words that only other languages have and that make a statement one of theirs."""
+SHARED: Final = 0.5
+"""What a word that English has too is worth to another language."""
 
 
 @cache
 def _table() -> dict[tuple[str, str], list[str]]:
     split = (line.split() for line in lines("tongues.txt"))
-    return {(tongue, part): words for tongue, part, *words in split}
+    return {(code, part): words for code, part, *words in split}
 
 
 @cache
@@ -54,17 +56,18 @@ def fillers(tongue: str) -> frozenset[str]:
 
 
 @cache
+def _codes() -> tuple[str, ...]:
+    return "en", *dict.fromkeys(code for code, _ in _table())
+
+
+@cache
 def _owners() -> dict[str, tuple[str, ...]]:
-    owners: dict[str, list[str]] = {}
-    for tongue in TONGUES:
-        listed = (
-            function_words("en") | STOP
-            if tongue == "en"
-            else fillers(tongue) | denials(tongue) | changes(tongue)
-        )
-        for word in listed:
-            owners.setdefault(word, []).append(tongue)
-    return {word: tuple(tongues) for word, tongues in owners.items()}
+    """Return each small word with the languages that have it."""
+    owners: dict[str, list[str]] = {word: ["en"] for word in function_words("en") | STOP}
+    for code in _codes()[1:]:
+        for word in fillers(code) | denials(code) | changes(code):
+            owners.setdefault(word, []).append(code)
+    return {word: tuple(codes) for word, codes in owners.items()}
 
 
 def tongue(old: str, new: str) -> str:
@@ -73,11 +76,11 @@ def tongue(old: str, new: str) -> str:
     >>> tongue("Der Kurs ist am Montag.", "Der Kurs ist am Freitag."), tongue("The gym is closed", "It is open")
     ('de', 'en')
     """
-    scores = dict.fromkeys(TONGUES, 0.0)
+    scores = dict.fromkeys(_codes(), 0.0)
     owners = _owners()
     for word in _LETTERS.findall(f"{old} {new}".lower()):
         listed = owners.get(word, ())
         for code in listed:
-            scores[code] += 1 / len(listed)
-    best = max(TONGUES, key=lambda code: scores[code])
-    return best if scores[best] >= LEAST / 2 and scores[best] > scores["en"] else "en"
+            scores[code] += SHARED if code != "en" and listed[0] == "en" else 1
+    best = max(scores, key=lambda code: scores[code])
+    return best if scores[best] >= LEAST and scores[best] > scores["en"] else "en"

@@ -67,7 +67,13 @@ def other_denial(d: Difference) -> bool:
     """Return whether what is denied is nothing that the other statement says: "sleeps six", "has no water"."""
     if not d.added or not (d.dropped or d.numbers[0]):
         return False
-    told = [word for claim in (d.old, d.new) if claim.odd for word in claim.words if word.denied and not word.opposite]
+    told = [
+        word
+        for claim in (d.old, d.new)
+        if claim.odd
+        for word in claim.words
+        if word.denied and not word.opposite
+    ]
     return bool(told) and all(word.key not in d.shared for word in told)
 
 

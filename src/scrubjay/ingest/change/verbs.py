@@ -132,7 +132,8 @@ def _copula(pieces: list[Piece], at: int) -> bool:
     following = pieces[at + 1].low if at + 1 < len(pieces) else ""
     return (
         (at > 0 and pieces[at - 1].low in _SUBJECTS)
-        or following == "been" or following in DETERMINERS
+        or following == "been"
+        or following in DETERMINERS
         or following in NEGATORS
         or following.endswith("ing")
     )
