@@ -199,7 +199,8 @@ def longmemeval(args: argparse.Namespace) -> dict[str, Any]:
     kept_all = [(found, text) for text in users for found in statements(text)]
     result["statements per 100 turns"] = 100 * len(kept_all) / len(users)
     print(
-        f"  {len(kept_all)} statements of {len(users)} turns by people: {result['statements per 100 turns']:.1f} per 100 turns"
+        f"  {len(kept_all)} statements of {len(users)} turns by people:",
+        f"{result['statements per 100 turns']:.1f} per 100 turns",
     )
     print(
         "  by rule:",

@@ -74,13 +74,13 @@ def clauses(said: Words, first: int, last: int, asked: bool) -> list[Clause]:
     """Return the clauses of one sentence in order; what follows a question within it is asked too."""
     words = said.words
     bounds = _bounds(said, first, last, asked)
-    parts, asks = [], False
+    parts, question = [], False
     for number, start in enumerate(bounds[:-1]):
         end = bounds[number + 1]
-        asks = asks or _asks(words, start, end)
+        question = question or asks(words, start, end)
         tagged = number == len(bounds) - 3 and last - end < LEAST_SAID
-        parts.append(Clause(start, end, asks or (asked and (end == last or tagged))))
-        asks = asks and asked
+        parts.append(Clause(start, end, question or (asked and (end == last or tagged))))
+        question = question and asked
     return parts
 
 
@@ -149,10 +149,10 @@ def _opens(words: list[str], at: int, last: int) -> bool:
         return any(
             later in STATES or later[-2:] == "ed" for later in words[at + 1 : min(at + 1 + NOUN, last)]
         )
-    return word in _ORDERS or after in BE or after in ("has", "have") or _asks(words, at, last)
+    return word in _ORDERS or after in BE or after in ("has", "have") or asks(words, at, last)
 
 
-def _asks(words: list[str], at: int, last: int) -> bool:
+def asks(words: list[str], at: int, last: int) -> bool:
     """Tell whether a clause begins as questions do."""
     while at < last and words[at] in _BEFORE:
         at += 1
@@ -181,4 +181,4 @@ def _breathes(words: list[str], start: int, at: int, last: int) -> bool:
         if at - 2 >= start and words[at - 2] in _ANY:
             return False  # "the bike i bought"
         return word not in ("my", "our") or any(later in STATES for later in words[at + 1 : at + 4])
-    return _asks(words, at, last) and word not in BE
+    return asks(words, at, last) and word not in BE

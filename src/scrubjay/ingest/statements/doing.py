@@ -135,7 +135,8 @@ def _keeps(said: Said) -> str | None:
     verb, rest = said.verb, said.rest
     if said.pointed or said.aux or rest[0][-3:] == "ing":
         return None
-    if said.team and verb in _KEEPING and not said.denied:
+    kept = verb == "keep" and rest[0] not in ("the", "our", "to", "using", "with", "on")
+    if said.team and verb in _KEEPING and not said.denied and not kept:
         return "decided" if rest[0] not in _FAILING and rest[0] not in ("a", "an") else NOTHING
     if verb == "keep":
         return "does" if rest[0] not in ARTICLES and rest[0] not in ("my", "our", "on", "up") else NOTHING

@@ -15,7 +15,7 @@ from scrubjay.ingest.statements.said import read
 from scrubjay.ingest.statements.times import FROM_NOW
 from scrubjay.ingest.statements.words import ABSTAIN, BE, DATED, LIFE, LIKE, TALKED, bag
 
-_LEFT_OUT: Final = (
+LEFT_OUT: Final = (
     LIFE
     | DATED
     | bag(
@@ -67,7 +67,7 @@ def unsubjected(words: list[str], at: int, last: int, named: bool) -> str | None
     if at >= last:
         return None
     verb = words[at]
-    if verb not in _LEFT_OUT:
+    if verb not in LEFT_OUT:
         done = (
             verb[-2:] == "ed"
             and verb.isalpha()

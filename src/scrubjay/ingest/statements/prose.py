@@ -77,6 +77,8 @@ def prose(text: str) -> str:
     plain = _small(text[:READ])
     if "\n" in plain:
         plain = _without_lines(plain)
+    elif _MACHINE.match(plain):
+        return _blank(plain)
     if ":" in plain:
         found = _MATERIAL.search(plain)
         if found:

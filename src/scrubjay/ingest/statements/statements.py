@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.ingest.statements.clauses import Clause, clauses
+from scrubjay.ingest.statements.clauses import Clause, asks, clauses
+from scrubjay.ingest.statements.first import LEFT_OUT
 from scrubjay.ingest.statements.foreign import OPENINGS, foreign
 from scrubjay.ingest.statements.lead import lead
 from scrubjay.ingest.statements.prose import prose
@@ -22,7 +23,7 @@ from scrubjay.ingest.statements.rules import KINDS, OUTLIVE, lasting
 from scrubjay.ingest.statements.steps import done, steps
 from scrubjay.ingest.statements.veto import doubted, earnest, passing, told, unreal, unsaid
 from scrubjay.ingest.statements.wishes import noted, wish
-from scrubjay.ingest.statements.words import FIRST, JOINS
+from scrubjay.ingest.statements.words import FIRST, JOINS, STATES, bag
 
 LEAST: Final = 8
 """Characters of the shortest statement: "I'm vegan"."""
@@ -34,6 +35,19 @@ LEAST_WORDS: Final = 2
 _SPACE = re.compile(r"\s+")
 _STATED: Final = frozenset(("as is done", "there is", "feels"))
 """Rules of wishes that only state: not after an "if"."""
+_HINTS: Final = (
+    FIRST
+    | STATES
+    | LEFT_OUT
+    | OPENINGS
+    | bag(
+        """always never ever let's lets call me before after when whenever every each if no not nope wrong
+        correction actually meant over any all default to unless stop mum's dad's mom's got he's she's they're
+        it's that's isn't = goes go gets get pronounced spelled everything anything anyone nobody must be until
+        once by only codebase repo project team"""
+    )
+)
+"""Without one of these a sentence holds nothing that a rule finds; most orders have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +92,8 @@ def statements(text: str) -> tuple[Statement, ...]:
 
 
 def _of_sentence(text: str, said: Words, first: int, last: int, asked: bool) -> Iterator[Statement]:
+    if _HINTS.isdisjoint(said.words[first:last]) or asks(said.words, first, last):
+        return
     parts = clauses(said, first, last, asked)
     parts = parts[: next((number for number, clause in enumerate(parts) if clause.asked), len(parts))]
     if not parts:

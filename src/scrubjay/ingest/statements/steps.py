@@ -134,9 +134,10 @@ _RULES: Final = (
 _UNDONE: Final = MOMENT | AT_HAND
 _SUBJECTS: Final = bag("i we it you he she they that this there what if i'm i've we're please can could how")
 _TOLD: Final = bag(
-    """every before after on only twice once daily weekly monthly nightly by at each any anything nobody no nothing everyone
-    whoever everything all money cash payment payments deliveries orders receipts invoices bugs tickets requests changes
-    prs keys bins waste post mail goes comes leaves opens closes starts ends meets happens ships go"""
+    """every before after on only twice once daily weekly monthly nightly by at each any anything nobody
+    no nothing everyone whoever everything all money cash payment payments deliveries orders receipts
+    invoices bugs tickets requests changes prs keys bins waste post mail goes comes leaves opens
+    closes starts ends meets happens ships go"""
 )
 
 

@@ -22,11 +22,12 @@ _TALES: Final = (
     r"role-?play"
 )
 _TRIGGERS: Final = bag(
-    """you you're act be behave respond answer talk speak roleplay role-play pretend character voice persona dungeon
-    protagonist narrator heroine time suppose imagine let's assume assuming hypothetical hypothetically thought
-    if world exercise homework practice riddle quiz word your story stories tale novel poem haiku sonnet limerick
-    scene dialogue monologue screenplay script sketch song lyrics rap fanfic fanfiction fiction fable joke jokes film diary
-    backstory villanelle ballad parody vignette book game dream i'm style role"""
+    """you you're act be behave respond answer talk speak roleplay role-play pretend character voice
+    persona dungeon protagonist narrator heroine time suppose imagine let's assume assuming
+    hypothetical hypothetically thought if world exercise homework practice riddle quiz word your
+    story stories tale novel poem haiku sonnet limerick scene dialogue monologue screenplay script
+    sketch song lyrics rap fanfic fanfiction fiction fable joke jokes film diary backstory villanelle
+    ballad parody vignette book game dream i'm style role"""
 )
 """Without one of these there is no frame to look for."""
 _FRAME = re.compile(
@@ -51,10 +52,11 @@ _FRAME = re.compile(
     r")"
 )
 _TELLS: Final = bag(
-    """say says saying said tell tells telling told explain explains explaining explained mention mentions
-    mentioned claim claims claimed wrote writes reads announced announcing think thinks thought believes
-    believe insists insisted swears argues asks asked heard apparently rumour rumor rumours rumors
-    supposedly allegedly suggest suggests suggested recommends recommended promised dreamed dreamt quote"""
+    """say says saying said tell tells telling told explain explains explaining explained mention
+    mentions mentioned claim claims claimed wrote writes reads announced announcing think thinks
+    thought believes believe insists insisted swears argues asks asked heard apparently rumour rumor
+    rumours rumors supposedly allegedly suggest suggests suggested recommends recommended promised
+    dreamed dreamt quote"""
 )
 _MINE = re.compile(
     r"\b(?:(?:i|we) (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|"
@@ -73,9 +75,9 @@ _DROPS: Final = bag(
 )
 _DOUBTS: Final = bag(
     """would could might should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished
-    hope hoping hopefully unsure dunno wonder wondering guess would've could've should've shoulda woulda
-    almost nearly tempted considering basically literally practically clearly obviously planned wanted
-    thinking dreaming"""
+    hope hoping hopefully unsure dunno wonder wondering guess would've could've should've shoulda
+    woulda almost nearly tempted considering basically literally practically clearly obviously planned
+    wanted thinking dreaming"""
 )
 _MAY_BE: Final = bag("i we he she it they you that this there who which")
 """Before "may" the verb; before the month stand other words."""
