@@ -1,0 +1,134 @@
+"""Semantic: observations, known facts -> Borne. What at least two sources say becomes a fact, or a fact surer.
+
+Records are read twice and never held: the first time only hashes of pairs of rare words are kept, with whose they
+are, 24 bytes each; the second time only what shares a pair with another source is read again. Likeness nominates,
+``change`` decides: sentences are the same fact only where each says nothing that the other does not, and none is
+drawn where something said later changes it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from scrubjay.consolidate.order import order
+from scrubjay.consolidate.promote.alike import Form, Place, clusters, compared, wording
+from scrubjay.consolidate.promote.drawn import Drawn, confidence, drawn, source
+from scrubjay.consolidate.promote.facts import facts, keys, plain
+from scrubjay.consolidate.promote.shared import Shared
+from scrubjay.memory.records import Record
+
+Read = Callable[[], Iterable[Record]]
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What bears out a fact that is known already.
+
+    Attributes:
+        memory: Id of the known memory.
+        confidence: How sure it is by all that says it; never less than it was.
+        evidence: Ids of what says it and is not yet among its evidence, sorted, each with its share.
+    """
+
+    memory: str
+    confidence: float
+    evidence: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Borne:
+    """What is borne out.
+
+    Attributes:
+        facts: New facts, sorted by key, project and text.
+        supports: What is known and borne out by more than it knew of, sorted by id.
+    """
+
+    facts: tuple[Drawn, ...]
+    supports: tuple[Support, ...]
+
+
+def semantic(read: Read, known: Iterable[Record], evidence: Mapping[str, Collection[str]]) -> Borne:
+    """Return the facts that observations bear out.
+
+    Args:
+        read: Gives all records anew each time it is called, in any order; observations are read, archived ones too.
+        known: Memories of tiers semantic and lesson, of every status: what was superseded or archived is not
+            drawn again.
+        evidence: Ids that each known memory already rests on.
+    """
+    shared = Shared()
+    for record in read():
+        for text in facts(record):
+            shared.note(record, (_hash(record, pair, text) for pair in keys(text)))
+    wanted = shared.wanted()
+    forms: dict[Place, Form] = {}
+    blocks: defaultdict[int, set[Place]] = defaultdict(set)
+    for record in (record for record in read() if wanted.holds(record)):
+        for text in facts(record):
+            _put(record, text, wanted.pairs, forms, blocks)
+    for record in known:
+        if record.origin != "untrusted":
+            _put(record, " ".join(record.content.split()), wanted.pairs, forms, blocks)
+    same, overtaken = compared(forms, blocks)
+    found: list[Drawn] = []
+    supports: list[Support] = []
+    for cluster in clusters(forms, same):
+        _settle(cluster, [forms[place] for place in cluster], overtaken, evidence, (found, supports))
+    found.sort(key=lambda one: (one.key, one.project or "", one.text))
+    return Borne(tuple(found), tuple(sorted(supports, key=lambda one: one.memory)))
+
+
+def _ground(record: Record, text: str) -> str:
+    """Return the project that a sentence is about: of "the server" another one in each, of oneself always the same."""
+    return "" if text[:2].lower() in ("i ", "i'", "my") else record.project or ""
+
+
+def _hash(record: Record, pair: tuple[str, str], text: str) -> tuple[str, ...]:
+    return (record.key, _ground(record, text), *pair)
+
+
+def _put(
+    record: Record,
+    text: str,
+    pairs: Collection[int],
+    forms: dict[Place, Form],
+    blocks: Mapping[int, set[Place]],
+) -> None:
+    held = [mark for pair in keys(text) if (mark := Shared.hash(_hash(record, pair, text))) in pairs]
+    if not held:
+        return
+    place = (record.key, _ground(record, text), plain(text))
+    form = forms.setdefault(place, Form(text, [], []))
+    form.text = min(form.text, text, key=wording)
+    (form.said if record.tier == "observation" else form.known).append(record)
+    for mark in held:
+        blocks[mark].add(place)
+
+
+def _settle(
+    places: Sequence[Place],
+    forms: Sequence[Form],
+    overtaken: Mapping[Place, set[Place]],
+    evidence: Mapping[str, Collection[str]],
+    out: tuple[list[Drawn], list[Support]],
+) -> None:
+    said = sorted({record.id: record for form in forms for record in form.said}.values(), key=order)
+    known = [record for form in forms for record in form.known]
+    count = len({source(record) for record in said})
+    changed = any(overtaken.get(place, set()) - set(places) for place in places)
+    if count < 2 or changed or any(record.status == "superseded" for record in known):
+        return
+    if not known:
+        out[0].append(drawn("semantic", forms[0].text, "", said, said[0].event))
+        return
+    active = [record for record in known if record.status == "active"]
+    if not active:
+        return
+    one = min(active, key=lambda record: (record.recorded_at, record.id))
+    missing = sorted({record.id for record in said} - set(evidence.get(one.id, ())))
+    sure = max(one.confidence, confidence(count))
+    if missing or sure > one.confidence:
+        out[1].append(Support(one.id, sure, tuple((memory, 1 / len(said)) for memory in missing)))
