@@ -19,7 +19,7 @@ from cached import CachedEmbedder
 from data import DataSet, Doc, Query, Space, spaces
 from metrics import DEPTH, first_seen, measure
 from scrubjay import Memory
-from scrubjay.config import CONNECTING, Settings
+from scrubjay.config import CONNECTING, LEARNING, Settings
 from scrubjay.memory.answers import Result
 from scrubjay.memory.new import NewMemory
 from scrubjay.providers.embedders.minilm import MiniLmEmbedder
@@ -124,13 +124,19 @@ def open_memory(
     user: str = "reader",
     groups: Sequence[str] = (),
     connect: Sequence[str] = CONNECTING,
+    learn: Sequence[str] = LEARNING,
 ) -> Memory:
     """Open a store with the product's default settings, whatever this machine's own are.
 
     Quality is measured with nothing connected: no channel reads what connects memories, a test holds the answers
     equal with and without it (tests/switches), and it would take hours on the long sets.
     """
-    settings = replace(Settings(), connect=replace(Settings().connect, stages=tuple(connect)))
+    usual = Settings()
+    settings = replace(
+        usual,
+        connect=replace(usual.connect, stages=tuple(connect)),
+        learn=replace(usual.learn, stages=tuple(learn)),
+    )
     return Memory.open(store, user=user, groups=groups, settings=settings, embedders=models)
 
 
@@ -219,10 +225,16 @@ def _ask(
 
 
 def _documents(results: Sequence[Result], known: Mapping[str, list[Doc]]) -> list[Doc]:
-    strangers = [result.id for result in results if result.id not in known]
+    """The documents of results; what was derived counts for what it was taken from."""
+    ids = [
+        one
+        for result in results
+        for one in ((result.id,) if result.id in known else result.evidence or (result.id,))
+    ]
+    strangers = [memory for memory in ids if memory not in known]
     if strangers:
         raise HollowError(f"An answer names {strangers[0]}, which was not written to its scope.")
-    return [doc for result in results for doc in known[result.id]]
+    return [doc for memory in ids for doc in known[memory]]
 
 
 def _moment(text: str) -> datetime:

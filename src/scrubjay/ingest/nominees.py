@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 LEAST_WORDS: Final = 3
 """Words of a statement: "yes" and "blue bunny" state nothing that could be said again or change."""
-MOST_WORDS: Final = 80
+MOST_WORDS: Final = 40
 """Words of a statement; what is longer is a text, of which no one sentence decides."""
 NEAR: Final = 0.5
 """Least cosine of the base model that nominates; what it brings together is compared by `change`."""
@@ -30,7 +30,8 @@ def states(record: Record) -> bool:
     stated = record.tier in STATED or (
         record.tier == "observation" and record.place is None and record.turn is None
     )
-    return stated and LEAST_WORDS <= len(record.content.split()) <= MOST_WORDS
+    one = not record.title and "\n" not in record.content.strip()  # what has a title or lines is a text
+    return stated and one and LEAST_WORDS <= len(record.content.split()) <= MOST_WORDS
 
 
 class Nominees:

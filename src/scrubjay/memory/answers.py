@@ -48,6 +48,8 @@ class Result:
         project: Project it belongs to, or None.
         agent: Agent that said or recorded it, or None.
         explanation: Present when asked for.
+        evidence: Ids of what a derived memory was taken from, the first five.
+        statements: Ids of statements that were taken from this turn and ranked it.
     """
 
     id: str
@@ -70,6 +72,8 @@ class Result:
     project: str | None
     agent: str | None
     explanation: Explanation | None = None
+    evidence: tuple[str, ...] = ()
+    statements: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

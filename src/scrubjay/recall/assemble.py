@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scrubjay.memory.answers import Explanation, Result
@@ -14,8 +15,26 @@ from scrubjay.recall.plan import Plan
 from scrubjay.recall.request import Request
 from scrubjay.text.snippets import snippet
 
+EVIDENCE = 5
+"""Ids of evidence in one result; `get` and `history` name all."""
 SESSION = 12
 """Characters of a session's name that tell it from the others in a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What results rest on, and what they stand for.
+
+    Attributes:
+        evidence: Derived memory to what it was taken from.
+        into: Turn to the statements taken from it that it stands for.
+    """
+
+    evidence: Mapping[str, tuple[str, ...]]
+    into: Mapping[str, tuple[str, ...]]
+
+
+NOTHING = Joined({}, {})
 
 
 def assemble(
@@ -24,6 +43,7 @@ def assemble(
     sources: Mapping[str, Source],
     found: tuple[Plan, WordsRanking | None],
     wanted: Request,
+    joined: Joined = NOTHING,
 ) -> tuple[Result, ...]:
     """Make the candidates readable: snippet, place, date, citation."""
     plan, words = found
@@ -38,7 +58,9 @@ def assemble(
             }
             explanation = Explanation(candidate.contributions, candidate.factors, named)
         shown_text = snippet(record.content, plan.groups, wanted.snippet).text
-        results.append(result(record, sources, candidate.score, shown_text, explanation))
+        made = result(record, sources, candidate.score, shown_text, explanation)
+        rests = joined.evidence.get(record.id, ())[:EVIDENCE]
+        results.append(replace(made, evidence=rests, statements=joined.into.get(record.id, ())))
     return tuple(results)
 
 

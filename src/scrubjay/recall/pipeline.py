@@ -1,24 +1,25 @@
 """Pipeline: the read path in one screen.
 
-plan > channels > weigh > fuse > evidence > neighbours > life > verify > diversify > assemble
+plan > channels > weigh > fuse > evidence > neighbours > life > fold > verify > diversify > assemble
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scrubjay.memory.answers import Result
 from scrubjay.memory.ranking import Candidate
 from scrubjay.memory.records import Record
-from scrubjay.recall.assemble import assemble
+from scrubjay.recall.assemble import Joined, assemble
 from scrubjay.recall.channels.ngrams import ngrams
 from scrubjay.recall.channels.ranking import Ranking
 from scrubjay.recall.channels.vectors import vectors
 from scrubjay.recall.channels.words import WordsRanking, words
 from scrubjay.recall.diversify import diversify
 from scrubjay.recall.evidence import evidence, wished
+from scrubjay.recall.fold import fold, statements
 from scrubjay.recall.fuse import by_rank, candidates, fuse, ordered, shared
 from scrubjay.recall.life import life, outlived
 from scrubjay.recall.neighbours import neighbours
@@ -61,9 +62,12 @@ def search(reader: Reader, embedders: Sequence[Embedder], request: Request) -> F
     made = plan(request, reader)
     heard = _channels(made, reader, embedders)
     ranked = _ranked(made, heard, reader, request.now)
+    ranked, into = _folded(ranked, made, reader)
     chosen, records = _chosen(ranked, made, reader)
+    shown = chosen[: made.limit]
     sources = {source.id: source for source in reader.sources()}
-    results = assemble(chosen[: made.limit], records, sources, (made, heard.words), request)
+    joined = Joined(_evidence(reader, [one.id for one in shown if records[one.id].origin == "derived"]), into)
+    results = assemble(shown, records, sources, (made, heard.words), request, joined)
     return Found(results, heard.partial, made.notes + heard.notes, outlived(ranked, made.limit))
 
 
@@ -108,6 +112,25 @@ def _ranked(made: Plan, heard: Heard, reader: Reader, now: int) -> list[Candidat
         fused = life(fused, heads, now)
     hits = set(ids)
     return ordered([candidate for candidate in fused if candidate.id in hits])
+
+
+def _folded(
+    ranked: list[Candidate], made: Plan, reader: Reader
+) -> tuple[list[Candidate], Mapping[str, tuple[str, ...]]]:
+    """Let turns stand for the statements taken from them, best first again."""
+    stated = statements(ranked) if made.fusion == "auto" and "fold" in made.stages else []
+    if not stated:
+        return ranked, {}
+    done = fold(ranked, _evidence(reader, stated))
+    return ordered(done.candidates), done.into
+
+
+def _evidence(reader: Reader, derived: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return what memories were taken from, the heaviest first."""
+    found: dict[str, tuple[str, ...]] = {}
+    for edge in reader.edges(derived, ["derived_from"]) if derived else ():
+        found[edge.src] = (*found.get(edge.src, ()), edge.dst)
+    return found
 
 
 def _rarity(by_words: WordsRanking | None) -> list[float]:

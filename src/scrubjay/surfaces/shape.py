@@ -34,6 +34,9 @@ def answer(found: Answer, *, explain: bool = False) -> dict[str, Any]:
     for result in found.results:
         shaped = plain(result)
         del shaped["explanation"]
+        for name in ("evidence", "statements"):
+            if not shaped[name]:
+                del shaped[name]
         if explain and result.explanation is not None:
             shaped["explanation"] = plain(result.explanation)
             for part, given in zip(

@@ -120,6 +120,8 @@ def block(number: int, result: Result, query: str, *, on: bool) -> str:
         indent(paint(line(" · ".join([*marks, result.id])), DIM, on=on)),
         indent(emphasised(clean(result.snippet).strip("\n"), query, on=on)),
     ]
+    if result.evidence:
+        lines.append(indent(paint(f"from {', '.join(result.evidence)}", DIM, on=on)))
     if result.explanation is not None:
         lines += [indent(each) for each in explained(result.explanation, result.score)]
     return "\n".join(lines)
