@@ -147,10 +147,12 @@ def _rate(read: list[Token], at: int) -> Found | None:
 
 
 def _pointed(read: list[Token], at: int, whole: float) -> tuple[float, int]:
-    """Return a spoken number with what follows its "point" or "and a half", and how many tokens those take."""
+    """Return a spoken number with what follows ("point five", "and a half", "quarters of"), and its tokens."""
     following = [token[1] for token in read[at : at + 3]]
     if following == ["and", "a", "half"]:
         return whole + 0.5, 3
+    if following[:1] == ["quarters"]:
+        return whole / 4, 1 + sum(token[1] in ("of", "an") for token in read[at + 1 : at + 3])
     digit = numerals("en").get(following[1]) if len(following) > 1 and following[0] == "point" else None
     return (whole + digit / 10, 2) if digit is not None and digit < 10 else (whole, 0)
 

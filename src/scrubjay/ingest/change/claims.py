@@ -66,9 +66,9 @@ class _Reader:
         """Take in one piece."""
         early = self.verb.start <= at < self.verb.at
         if piece.number:
-            self.numbers.append(replace(piece.number, early=early))
+            self.numbers.append(replace(piece.number, early=True) if early else piece.number)
         elif piece.day:
-            self.days.append(replace(piece.day, early=early))
+            self.days.append(replace(piece.day, early=True) if early else piece.day)
         elif piece.low in _BREAKS:
             self.rejecting = self.aside = False
         elif piece.low in _MARKS:

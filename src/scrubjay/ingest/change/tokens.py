@@ -14,7 +14,8 @@ MOST: Final = 300
 """Tokens read of a text; a statement has about ten. What lies beyond is compared as written."""
 
 _TOKEN: Final = re.compile(
-    r"(?P<date>\d{4}[-/]\d{1,2}(?:[-/]\d{1,2})?(?![\w/-])|\d{1,2}([/.])\d{1,2}\2(?:\d{4}|\d{2})(?!\w|[./]\d))"
+    r"(?P<plain>[^\W\d_]+(?![\w'\-&+#]|\.\w))"  # most of them, looked for first
+    r"|(?P<date>\d{4}[-/]\d{1,2}(?:[-/]\d{1,2})?(?![\w/-])|\d{1,2}(?:/\d{1,2}/|\.\d{1,2}\.)(?:\d{4}|\d{2})(?!\w|[./]\d))"
     r"|(?P<clock>\d{1,2}(?::\d{2}(?:\s?[ap]\.?m\b\.?)?|h\d{2}|\s?[ap]\.?m\b\.?|(?:[:.]\d{2})?\s?uhr\b)(?!\w))"
     r"|(?P<digits>(?:(?<![\w.)])[-−](?=\d))?(?:[$€£]\s?)?(?<![^\W\d_])\d+(?:[.,']\d+)*(?!\w*-\d)(?:-?[^\W\d_]+(?!\w)|\s?[%°]c?|[$€£])?(?!\w))"
     r"|(?P<word>\w+(?:['.\-_&]\w+)*(?:\+\+|\#)?)"
@@ -45,21 +46,22 @@ def tokens(text: str, tongue: str) -> tuple[list[Token], str]:
     """
     plainly = typographic(text)
     if not plainly.isascii():
-        plainly = unicodedata.normalize("NFC", plainly)
+        plainly = unicodedata.normalize(
+            "NFC", plainly.encode("utf-8", "replace").decode()
+        )  # no lone surrogates
     found: list[Token] = []
     for match in _TOKEN.finditer(plainly):
         if len(found) >= MOST:
             return found, " ".join(plainly[match.start() :].lower().split()).rstrip(" .!?")
         kind = match.lastgroup or ""
-        if kind == "word":
-            raw = match.group()
-            low = raw.lower()
-            if raw.isalpha() and low not in _BARE:
-                found.append(("word", low, raw))
-            else:
-                found += _english(raw, low) if tongue == "en" else _elided(raw)
+        raw = match.group()
+        low = raw.lower()
+        if kind == "plain" and low not in _BARE:
+            found.append(("word", low, raw))
+        elif kind in ("plain", "word"):
+            found += _english(raw, low) if tongue == "en" else _elided(raw)
         else:
-            found.append((kind, match.group().lower(), match.group()))
+            found.append((kind, low, raw))
     return (_phrased(found) if tongue == "en" else found), ""
 
 

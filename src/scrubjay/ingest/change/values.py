@@ -117,7 +117,7 @@ def exclusive(d: Difference) -> bool:
         return False
     named = any(word.name for word in d.added) and any(word.name for word in d.dropped)
     if static:
-        return bool([word for word in d.old.words if word.early]) or named
+        return bool([word for word in d.old.words if word.early]) or named or (verb != "be" and _placed(d))
     return True
 
 

@@ -144,9 +144,7 @@ def _finite(pieces: list[Piece], at: int) -> bool:
     if low in CHANGE and low.endswith("ed"):
         return at > 0
     base = stem(IRREGULAR.get(low, low), "en")
-    if base not in VERBS or before in _POSSESSIVE or low.endswith("ing"):
-        return False
-    if low in _SUBJECTS:
+    if base not in VERBS or before in _POSSESSIVE or low.endswith("ing") or low in _SUBJECTS:
         return False
     if low in PAST or _ended(low):
         return at > 0
