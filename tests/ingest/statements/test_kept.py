@@ -121,7 +121,8 @@ KEPT = [
     ),
     ("- I'm left-handed\n- I play bass\n- find me a strap", [(F, "I'm left-handed"), (F, "I play bass")]),
     (
-        "hi there so i just moved to bergen with my two kids and i work as a welder can you tell me what to do about the car",
+        "hi there so i just moved to bergen with my two kids and i work as a welder"
+        " can you tell me what to do about the car",
         [(F, "i just moved to bergen with my two kids"), (F, "i work as a welder")],
     ),
     (

@@ -126,6 +126,11 @@ def test_an_and_that_joins_two_statements_is_left_out() -> None:
     ]
 
 
+def test_a_long_quotation_at_the_end_stays_in_the_statement() -> None:
+    turn = 'I finished "The Seven Husbands of Evelyn Hugo" in May 2021.'
+    assert texts(turn) == [turn]
+
+
 def test_every_rule_s_kind_is_one_of_five() -> None:
     assert set(KINDS.values()) == {"preference", "decision", "correction", "howto"}
 

@@ -168,11 +168,15 @@ def _capitals(text: str, said: Words, at: int, last: int) -> tuple[bool, bool]:
 def _made(text: str, said: Words, clause: Clause, rule: str) -> Iterator[Statement]:
     """Yield the statement of a clause, without what joins it to another and the marks around it."""
     first, last = clause.first, clause.last
-    while first < last and not any(char.isalnum() for char in said.raw[first]):
+
+    def bare(at: int) -> bool:
+        return not any(char.isalnum() for char in text[said.starts[at] : said.ends[at]])
+
+    while first < last and bare(first):
         first += 1
     while first + LEAST_WORDS < last and said.words[first] in JOINS:
         first += 1
-    while last > first and not any(char.isalnum() for char in said.raw[last - 1]):
+    while last > first and bare(last - 1):
         last -= 1
     if first >= last:
         return

@@ -23,7 +23,8 @@ _TO = re.compile(
     rf" i | just | first )(?:(?:you|we|i|always|just|first|have to|need to|must|can) )*(?:{_DO})\b)"
 )
 _ORDER = re.compile(
-    r"(?:please |you (?:should|must|have to|need to) |we |i )*(?:always|never|don't ever|make sure (?:to|you|"
+    r"(?!i (?:must|have to))(?:please |you (?:should|must|have to|need to) |we |i )*"
+    r"(?:always|never|don't ever|make sure (?:to|you|"
     r"we|that)|remember to|be sure to|don't forget to|must|have to) (?!worry).*\b(?:before|after|"
     r"when(?:ever)?|until|once|every time|each time|without|if|unless)\b \S+ \S"
 )
