@@ -135,6 +135,16 @@ class Forget:
 
 
 @dataclass(frozen=True, slots=True)
+class DropMemory:
+    """Remove visible memories that belong to no document, and remember nothing: they may be made again.
+
+    Passages, unknown ids and those out of the writer's sight are passed over.
+    """
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PutModel:
     """Register an embedding model, or change the state of one.
 
@@ -314,6 +324,7 @@ Change = (
     | PutDocument
     | DropDocument
     | PutMemory
+    | DropMemory
     | Forget
     | PutModel
     | DropModel

@@ -12,6 +12,7 @@ from scrubjay.store.base import Store
 from scrubjay.store.changes import (
     Change,
     DropDocument,
+    DropMemory,
     DropModel,
     DropSource,
     Forget,
@@ -206,6 +207,27 @@ class ChangesContract:
             assert reader.forgotten(marks) == {marks[0]}
             assert marks[0] == marks[1]
             assert reader.cached(F, [text_hash(told)]) == {}
+
+    def test_a_dropped_memory_leaves_nothing_and_may_come_back(self, store: Store, ann: Scope) -> None:
+        """Text, words, vectors, edges and counts are gone; no hash is left. Passages and strangers' stay."""
+        _small_store(store, ann)
+        bob = Scope(ann.tenant, "bob")
+        write(store, bob, PutMemory(memory("jay bob", "user:bob", name="bob")))
+        before = everything(store, ann, QUESTIONS, ("zygomaticus",))
+        told = "zygomatic jay"
+        put = PutMemory(memory(told, MINE, name="told", vectors={F: embedded("t")}))
+        write(store, ann, put)
+        passage = sample_id("a.md:jay one")
+        write(store, ann, DropMemory((sample_id("told"), sample_id("unknown"), passage, sample_id("bob"))))
+        assert everything(store, ann, QUESTIONS, ("zygomaticus",)) == before
+        with store.reader(ann) as reader:
+            assert reader.forgotten([tombstone_hash(store.secret(ann), told, MINE)]) == set()
+            assert list(reader.get([passage, sample_id("told")])) == [passage]
+        with store.reader(bob) as reader:
+            assert list(reader.get([sample_id("bob")])) == [sample_id("bob")]
+        write(store, ann, put, DropMemory((sample_id("told"),)), put)
+        with store.reader(ann) as reader:
+            assert reader.get([sample_id("told")])[sample_id("told")].content == told
 
     def test_forgetting_a_passage_leaves_its_document(self, store: Store, ann: Scope) -> None:
         """The passages beside it stay where they are."""

@@ -72,8 +72,8 @@ class State:
                 self._apply_to_documents(scope, change)
             case c.PutMemory(memory):
                 self._put(scope, memory, None)
-            case c.Forget(ids):
-                self._forget(scope, ids)
+            case c.DropMemory() | c.Forget():
+                self._remove(scope, change)
             case c.PutModel(model, model_state):
                 self.models[model.fingerprint] = (model, model_state)
             case c.DropModel(fingerprint):
@@ -165,6 +165,14 @@ class State:
         for memory, kept in list(self.memories.items()):
             place = kept.record.place
             if place is not None and (place.source, place.path) == (source, path) and memory not in spare:
+                del self.memories[memory]
+
+    def _remove(self, scope: Scope | None, change: c.DropMemory | c.Forget) -> None:
+        if isinstance(change, c.Forget):
+            self._forget(scope, change.ids)
+            return
+        for memory in change.ids:
+            if self._sees_memory(scope, memory) and self.memories[memory].record.place is None:
                 del self.memories[memory]
 
     def _forget(self, scope: Scope | None, ids: tuple[str, ...]) -> None:

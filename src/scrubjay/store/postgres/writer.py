@@ -60,6 +60,8 @@ class Writer:
                 self._apply_to_documents(change)
             case c.PutMemory(memory):
                 self._put([memory], None, None)
+            case c.DropMemory(ids):
+                self._remove(self._numbers(ids), "document IS NULL")
             case c.Forget(ids):
                 self._forget(ids)
             case c.PutModel() | c.DropModel() | c.PutVectors():
@@ -256,11 +258,12 @@ class Writer:
             if self._sees(key) and (parse_id(memory) or ("",))[0] == tier
         ]
 
-    def _remove(self, nums: Sequence[int]) -> None:
+    def _remove(self, nums: Sequence[int], condition: str = "true") -> None:
         if nums:
             self._removed |= set(
                 self._all(
-                    "DELETE FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[]) RETURNING tier, hash",
+                    f"DELETE FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[]) AND {condition} "
+                    "RETURNING tier, hash",
                     self._tenant.number, list(nums),
                 )
             )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scrubjay.memory.records import Document, Place, Source
@@ -52,6 +53,15 @@ def stand(db: Database, num: int, document: int, place: Place) -> None:
         "line_end) IS NOT (?, ?, ?, ?, ?, ?)",
         (*values, num, *values),
     )
+
+
+def apart(db: Database, nums: Sequence[int]) -> list[int]:
+    """Return those of these memories, told by their rows, that stand in no document."""
+    found = (
+        db.execute("SELECT num FROM memory WHERE num = ? AND document IS NULL", (num,)).fetchone()
+        for num in nums
+    )
+    return [row[0] for row in found if row is not None]
 
 
 def put_source(db: Database, tenant: int, source: Source) -> None:

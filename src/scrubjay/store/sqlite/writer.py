@@ -83,6 +83,8 @@ class Writer:
                 self._drop_document(source, path)
             case c.PutMemory(memory):
                 self._put([memory], None, None)
+            case c.DropMemory(ids):
+                self._remove(documents.apart(self._db, self._numbers(ids)), "drop")
             case c.Forget(ids):
                 self._forget(ids)
             case c.PutModel() | c.DropModel() | c.PutVectors():
