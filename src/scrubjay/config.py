@@ -17,13 +17,17 @@ from typing import Any, Final
 from scrubjay.config_given import Names, from_environment, from_file, from_overrides
 from scrubjay.config_keys import Key, number, whole, word
 from scrubjay.errors import ConfigError
+from scrubjay.memory.tiers import TIERS
 
 PREFIX: Final = "SCRUBJAY_"
 CONFIG_VARIABLE: Final = "SCRUBJAY_CONFIG"
 """Names the settings file; the one variable that is no setting."""
+MOST_DAYS: Final = 36_500
+"""Days of a hundred years."""
 
 FUSIONS = ("auto", "rrf", "weighted")
 LEARNING = ("statements", "changes")
+RETAINING = ("archive", "forget")
 RUNTIMES = ("auto", "onnxruntime", "openvino")
 CONNECTING = ("concepts", "links", "similar", "categories")
 PROVIDERS = ("auto", "gemini", "openai", "openai-compatible", "sentence-transformers", "voyage")
@@ -161,6 +165,42 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """[retention]: how long and how much is kept."""
+
+    days: tuple[str, ...] = field(
+        default=(),
+        metadata=word(
+            "Days that memories of a tier are kept, such as `observation=365`.", kind="list", default="for ever"
+        ),
+    )
+    most: int = field(
+        default=0, metadata=whole("Most active memories of one's own; 0 for any number.", 0, 1_000_000_000)
+    )
+    action: str = field(
+        default="archive", metadata=word("What becomes of the others.", choices=RETAINING)
+    )
+
+    def lives(self) -> dict[str, int]:
+        """Return tier to days.
+
+        Raises:
+            ConfigError: An item is no tier with a number of days.
+        """
+        found = {}
+        for item in self.days:
+            tier, _, days = (part.strip() for part in item.partition("="))
+            if tier not in TIERS or not days.isdecimal() or not 0 < int(days) <= MOST_DAYS:
+                raise ConfigError(
+                    f"[retention] days has {item!r}, which is no tier ({', '.join(TIERS)}) with a number of days "
+                    f"from 1 to {MOST_DAYS:,}. Nothing was done.",
+                    hint='days = ["observation=365"]',
+                )
+            found[tier] = int(days)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class Connect:
     """[connect]: what joins memories as they are written."""
 
@@ -186,6 +226,18 @@ class Learn:
             "What is done: a person's turns read for statements; statements compared with known ones.",
             kind="list",
             choices=LEARNING,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """[night]: how old memories are consolidated."""
+
+    after_days: int = field(
+        default=14,
+        metadata=whole(
+            "Days after which conversations, tool results and daily notes are told in digests.", 0, 36_500
         ),
     )
 
@@ -224,8 +276,10 @@ class Settings:
     sync: Sync = field(default_factory=Sync)
     models: Models = field(default_factory=Models)
     notes: Notes = field(default_factory=Notes)
+    retention: Retention = field(default_factory=Retention)
     connect: Connect = field(default_factory=Connect)
     learn: Learn = field(default_factory=Learn)
+    night: Night = field(default_factory=Night)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
@@ -235,8 +289,10 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "sync": Sync,
     "models": Models,
     "notes": Notes,
+    "retention": Retention,
     "connect": Connect,
     "learn": Learn,
+    "night": Night,
 }
 
 
@@ -375,6 +431,7 @@ def _checked(settings: Settings) -> Settings:
             f"[chunk] {', '.join(parts)} contradict one another: overlap < target <= most must hold. "
             "Nothing was done."
         )
+    settings.retention.lives()
     for name, model in settings.models.extra.items():
         if not model.provider:
             hint = f"provider takes one of {', '.join(PROVIDERS)}"

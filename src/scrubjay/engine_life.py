@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from scrubjay.memory.audits import Audit, Retained
     from scrubjay.memory.histories import Changed, History
+    from scrubjay.memory.nights import Consolidated, Undone
+    from scrubjay.memory.reports import Progress
     from scrubjay.wiring.desk import Desk
 
 
 class Living:
-    """Archive, restore, judge; `Memory` is one."""
+    """Archive, restore, judge, consolidate; `Memory` is one."""
 
     _desk: Desk
 
@@ -56,3 +60,95 @@ class Living:
         from scrubjay.wiring.living import history
 
         return history(self._desk, memory)
+
+    def audit(self, fix: Sequence[str] = (), limit: int = 20, *, dry_run: bool = False) -> Audit:
+        """Return how many active memories are of no use, and why; put away those of the kinds to be mended.
+
+        Args:
+            fix: ``junk``, ``near-duplicate``, ``stale``, ``contradicted``, ``orphaned``, ``recall-loop``; what is
+                pinned, or was restored by somebody, is left alone.
+            limit: Most examples of each kind, the worst first.
+            dry_run: Write nothing, and say what would be put away (by all fixes, where none is named).
+
+        Raises:
+            InputError: A kind has no fix, or the limit is below 0.
+        """
+        from scrubjay.wiring.auditing import audit
+
+        return audit(self._desk, fix, limit, dry_run=dry_run)
+
+    def undo_audit(self, run: str) -> Changed:
+        """Take back what a run of `audit` or `retain` put away; what was changed since stays as it is.
+
+        Raises:
+            NotFoundError: No such run put away anything that the caller sees.
+        """
+        from scrubjay.wiring.auditing import undo
+
+        return undo(self._desk, run)
+
+    def retain(self, *, dry_run: bool = False) -> Retained:
+        """Keep to the settings of [retention]: put away, or forget, what is too old or too much.
+
+        Only the caller's own memories, never pinned ones; passages of files are never forgotten.
+
+        Args:
+            dry_run: Write nothing, and say what would be done.
+        """
+        from scrubjay.wiring.retention import retain
+
+        return retain(self._desk, dry_run=dry_run)
+
+    def consolidate(
+        self,
+        *,
+        if_due: str | None = None,
+        after_days: int | None = None,
+        dry_run: bool = False,
+        now: str | datetime | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Consolidated:
+        """Tell old conversations, tool results and daily notes in digests, and archive what was told.
+
+        Everything leads back: a digest to its sources, an archived memory by `restore`, the whole run by `undo`.
+        Where another process consolidates, nothing is done, and the answer says so.
+
+        Args:
+            if_due: Do nothing where the last run began less than this ago: ``4h``, ``30m``, ``1d``.
+            after_days: Days after which an observation is old; None takes the settings'.
+            dry_run: Write nothing, and return what would be made.
+            now: To which everything has its age; None for this moment.
+            progress: Told how far it is.
+
+        Raises:
+            InputError: ``if_due`` or ``now`` is no time.
+            StoreError: The store cannot be written; what was written before is whole.
+        """
+        from scrubjay.memory.dates import duration, now_micros, when
+        from scrubjay.wiring.consolidating import consolidate
+
+        at = when(now)
+        return consolidate(
+            self._desk,
+            dry_run=dry_run,
+            now=at.start if at is not None else now_micros(),
+            after_days=self._desk.settings.night.after_days if after_days is None else after_days,
+            due=None if if_due is None else duration(if_due),
+            progress=progress,
+        )
+
+    def undo(self, run: str) -> Undone:
+        """Take a consolidation back: what it made goes, what it archived is active again.
+
+        What a person archived, restored or edited since stays as they left it.
+
+        Args:
+            run: Id of the run, or its shortest unique beginning.
+
+        Raises:
+            NotFoundError: No run, or several, are called so.
+            StoreBusyError: Another process consolidates.
+        """
+        from scrubjay.wiring.consolidating import undo
+
+        return undo(self._desk, run)

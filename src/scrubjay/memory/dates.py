@@ -98,3 +98,21 @@ def shown(event: When | None, recorded_at: int) -> str:
     local = moment(event.start).astimezone()
     # Not strftime, which writes the year 999 in three digits on some systems.
     return local.date().isoformat()[: {"day": 10, "month": 7, "year": 4}[event.precision]]
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+
+def duration(value: str) -> int:
+    """Return a length of time in microseconds.
+
+    >>> duration("90m") == duration("1.5h") == 5_400 * SECOND
+    True
+
+    Raises:
+        InputError: The value is none.
+    """
+    number, unit = value.strip()[:-1], value.strip()[-1:]
+    if unit not in _UNITS or not number.replace(".", "", 1).isdecimal():
+        raise InputError(f"{value!r} is not a length of time.", hint="write 30m, 4h or 1d")
+    return round(float(number) * _UNITS[unit] * SECOND)

@@ -34,6 +34,8 @@ COMMANDS = {
         ("restore", "life", "restore"),
         ("feedback", "life", "feedback"),
         ("history", "life", "history"),
+        ("audit", "audit", "audit"),
+        ("consolidate", "consolidate", "consolidate"),
         ("concepts", "concepts", "concepts"),
         ("categories", "categories", "categories"),
         ("status", "status", "status"),

@@ -25,6 +25,7 @@ STAGES = {
     "scan": ("Looking", "file"),
     "write": ("Reading", "file"),
     "connect": ("Connecting", "memory"),
+    "distil": ("Consolidating", "group"),
     "embed": ("Embedding", "passage"),
 }
 """Stage to what it is called while it runs, and what it counts."""

@@ -1,0 +1,65 @@
+"""Night: one consolidation, for one visibility key: what it reads and writes with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.ingest.weave import Weaver
+from scrubjay.memory.reports import Progress
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Store
+
+if TYPE_CHECKING:
+    from scrubjay.providers.embedders.port import Embedder
+
+RULES: Final = "1"
+"""Version of the rules by which memories are chosen, grouped and told; kept with each run."""
+
+TIER: Final = "crystal"
+"""Tier of a digest."""
+PAGE: Final = 500
+"""Memories that are read together: 1 MB of turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """One consolidation of what one visibility key holds.
+
+    Attributes:
+        store: Where.
+        scope: Who consolidates; writes are theirs.
+        key: The visibility key: nothing else is told of, and the digests are seen by whoever sees it.
+        base: The base model, whose vectors a digest gets at once.
+        weaver: Connects what is written.
+        run: Id of the run.
+        now: To which everything has its age, UTC microseconds.
+        after_days: Days after which an observation is old.
+        dry_run: Whether nothing is written.
+        progress: Told how far it is.
+        began: When the call began, by the monotonic clock.
+    """
+
+    store: Store
+    scope: Scope
+    key: str
+    base: Embedder
+    weaver: Weaver
+    run: str
+    now: int
+    after_days: int
+    dry_run: bool = False
+    progress: Callable[[Progress], None] | None = None
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def viewers(self) -> Scope:
+        """Whoever sees the key: it is read with their eyes, so nothing private moves what others see."""
+        return self.scope.seen_with(self.key)
+
+    def report(self, done: int, total: int) -> None:
+        """Tell how many groups are done."""
+        if self.progress is not None:
+            self.progress(Progress("distil", done, total, time.monotonic() - self.began))

@@ -1,0 +1,85 @@
+"""Undo: a run -> the store as it was before it, as far as nobody has touched it since.
+
+What the run made goes, and what it archived is active again: unless somebody archived or restored it themselves
+since, or it says something else by now. A process killed midway leaves whole digests either made or taken back,
+and undoing goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from scrubjay.errors import NotFoundError
+from scrubjay.ingest.turned import EVERY, turned
+from scrubjay.memory.dates import now_micros
+from scrubjay.memory.events import Event
+from scrubjay.memory.life import Life
+from scrubjay.memory.nights import Undone
+from scrubjay.memory.runs import Run
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Reader, Store
+from scrubjay.store.changes import Change, DropMemory, PutEvents, PutLife, PutRun
+
+AT_ONCE: Final = 16
+"""Digests that are taken back together, with what they told of."""
+
+
+def undo(store: Store, scope: Scope, run: str) -> Undone:
+    """Take a run back, for those of its visibility keys that the scope sees.
+
+    Args:
+        store: Where.
+        scope: Who asks.
+        run: Id of the run, or its shortest unique beginning.
+
+    Raises:
+        NotFoundError: No run, or several, are called so.
+    """
+    with store.reader(scope) as reader:
+        rows = _rows(reader, run)
+        events = reader.events(run=rows[0].id, limit=EVERY)
+    if all(row.state == "undone" for row in rows):
+        return Undone(rows[0].id, 0, 0, already=True)
+    made = [event.memory for event in events if event.op == "derived"]
+    told: dict[str, list[str]] = {memory: [] for memory in made}
+    for event in events:
+        if event.op == "archived":
+            told.setdefault(event.other or "", []).append(event.memory)
+    removed = restored = 0
+    with_none = told.pop("", [])  # their digest is gone: forgotten, or taken back by a later run
+    batches = [list(told.items())[first : first + AT_ONCE] for first in range(0, len(told), AT_ONCE)]
+    for batch in [*batches, [("", with_none)]]:
+        gone = [memory for memory, _ in batch if memory]
+        freed = _held(store, scope, rows[0].id, [memory for _, sources in batch for memory in sources])
+        store.write(scope, [DropMemory(tuple(gone)), *_restored(freed, rows[0].id)], durable=True)
+        removed, restored = removed + len(gone), restored + len(freed)
+    store.write(scope, [PutRun(replace(row, state="undone")) for row in rows], durable=True)
+    return Undone(rows[0].id, removed, restored)
+
+
+def _rows(reader: Reader, run: str) -> list[Run]:
+    found = [row for row in reader.runs(EVERY) if run and row.id.startswith(run)]
+    names = sorted({row.id for row in found})
+    if len(names) != 1:
+        raise NotFoundError(
+            f"{'No run is' if not names else f'{len(names)} runs are'} called {run!r}. Nothing was undone.",
+            hint="scrubjay history ID names the runs that a memory was part of",
+        )
+    return found
+
+
+def _held(store: Store, scope: Scope, run: str, sources: Sequence[str]) -> list[Event]:
+    """Return what archived those sources that are as the run left them."""
+    with store.reader(scope) as reader:
+        records = reader.get(sources)
+        last = turned(reader, [memory for memory, record in records.items() if record.status == "archived"])
+    return [event for event in last.values() if event.op == "archived" and event.run == run]
+
+
+def _restored(freed: Sequence[Event], run: str) -> list[Change]:
+    at = now_micros()
+    lives = {event.memory: Life(status=event.before or "active") for event in freed}
+    events = tuple(Event(event.memory, "restored", at, event.key, run, before="archived") for event in freed)
+    return [PutLife(lives), PutEvents(events)]

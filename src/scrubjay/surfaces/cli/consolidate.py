@@ -1,0 +1,105 @@
+"""consolidate: old conversations, tool results and daily notes -> digests that lead back to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from scrubjay.surfaces import shape
+from scrubjay.surfaces.cli.command import Call, command
+from scrubjay.surfaces.cli.output import clean, counted, indent, line, tell, write, write_json
+from scrubjay.surfaces.cli.progress import shown
+
+if TYPE_CHECKING:
+    from scrubjay.memory.nights import Consolidated, Undone
+
+PASSED = {
+    "busy": "Another process consolidates now; nothing was done.",
+    "not due": "Not due yet; nothing was done.",
+}
+"""Why nothing was looked at, as a person reads it."""
+KINDS = {"turn": "turn", "note": "note", "tool": "tool result"}
+"""Kind of a memory to its noun."""
+
+
+@command("consolidate")
+@click.option("--dry-run", is_flag=True, help="Print what would be made; write nothing.")
+@click.option(
+    "--undo", metavar="RUN", help="Take a run back: its digests go, what it archived is active again."
+)
+@click.option(
+    "--if-due", metavar="TIME", help="Do nothing where the last run began less than this ago, such as 4h."
+)
+@click.option(
+    "--after-days", type=click.IntRange(0, 36_500), metavar="N", help="Days after which a memory is old."
+)
+def consolidate(
+    call: Call, dry_run: bool, undo: str | None, if_due: str | None, after_days: int | None
+) -> None:
+    """Tell old conversations, tool results and daily notes in digests, and archive what was told.
+
+    Other notes, what you added, what is pinned and what you restored are never touched. No sentence is invented:
+    each stands in a source, and the digest leads to it.
+    """
+    if undo is not None and (dry_run or if_due is not None or after_days is not None):
+        raise click.UsageError("--undo takes back a whole run; it goes with no other option.")
+    with call.open(cold=True) as memory:
+        if undo is not None:
+            taken = memory.undo(undo)
+        else:
+            with shown(quiet=call.json) as (report, _):
+                done = memory.consolidate(
+                    if_due=if_due, after_days=after_days, dry_run=dry_run, progress=report
+                )
+    if call.json:
+        write_json(shape.plain(taken if undo is not None else done))
+    elif undo is not None:
+        _say_undone(taken)
+    else:
+        _say(done)
+
+
+def _say(done: Consolidated) -> None:
+    for run in done.interrupted:
+        tell(f"{run} was interrupted; what it wrote is whole, and this run goes on from there.")
+    if done.passed:
+        write(PASSED[done.passed])
+        return
+    if done.renewed:
+        verb = "would be taken back" if done.dry_run else "taken back"
+        write(f"{counted(done.renewed, 'digest')} {verb}: what they told of was changed or is gone.")
+    if done.dry_run:
+        for made in done.made:
+            write(f"{made.id}  {line(made.title)}".rstrip())
+            write(indent(clean(made.content)))
+    write(_sentence(done))
+
+
+def _sentence(done: Consolidated) -> str:
+    """Return what was done in one line.
+
+    >>> from scrubjay.memory.nights import Consolidated
+    >>> _sentence(Consolidated(kinds={"turn": 2}, tokens=99, kept=9, archived=2, dry_run=True, run="run_1"))
+    '0 digests from 2 memories (2 turns), 9 of 99 tokens; 2 would be archived. Nothing was written.'
+    """
+    if not done.made and done.run is None:
+        return "Nothing to consolidate."
+    kinds = ", ".join(counted(count, KINDS[kind]) for kind, count in done.kinds.items())
+    of = f" ({kinds})" if kinds else ""
+    told = (
+        f"{counted(len(done.made), 'digest')} from {counted(sum(done.kinds.values()), 'memory')}{of}, "
+        f"{done.kept:,} of {done.tokens:,} tokens"
+    )
+    if done.dry_run:
+        return f"{told}; {done.archived:,} would be archived. Nothing was written."
+    return (
+        f"{told}; {done.archived:,} archived; run {done.run} (undo: scrubjay consolidate --undo {done.run})"
+    )
+
+
+def _say_undone(done: Undone) -> None:
+    if done.already:
+        write(f"{done.run} is undone already.")
+        return
+    write(f"{counted(done.removed, 'digest')} removed, {counted(done.restored, 'memory')} restored.")
