@@ -83,6 +83,8 @@ def _of_thing(noun: list[str], verb: str, rest: list[str], text: str) -> str | N
         return None
     if verb in BE and (rest[0] in PASSING or rest[0][-3:] == "ing"):
         return None
+    if DATE.match(text) and verb in _FAILING:
+        return "name"
     if verb in _BROKEN or (verb in _FAILING and OWN_THINGS.isdisjoint(noun)):
         return None
     if verb in ("was", "were", "had"):

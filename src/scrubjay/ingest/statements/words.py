@@ -41,7 +41,7 @@ HABITUAL: Final = bag(
     primarily exclusively strictly"""
 )
 PASSING: Final = bag(
-    """tired exhausted hungry thirsty bored confused stuck lost sick ill busy sorry sure unsure afraid
+    """delayed tired exhausted hungry thirsty bored confused stuck lost sick ill busy sorry sure unsure afraid
     curious wondering trying looking going getting having asking seeing feeling hoping happy sad glad
     excited worried nervous stressed anxious angry mad upset frustrated annoyed ready done back here
     there home late early good fine ok okay great bad better well right wrong aware able unable
