@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from scrubjay.ingest.chunk import ChunkSettings, chunk
+from scrubjay.ingest.echo import echo
 from scrubjay.ingest.label import Labelled
 from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.read import versions
@@ -41,6 +42,8 @@ EDGE: Final = 4_096
 PIECES: Final = 1_000
 """Ordinals of one line of a transcript: more pieces than that of one turn share the last."""
 TIER: Final = "observation"
+RECALLED: Final = Left("recalled memories")
+"""What was put into a conversation from memory: it is no news."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,7 @@ def converse(
         for step in follow(file, form, root, state.path, cursor):
             for found in step.found:
                 if isinstance(found, Turn):
-                    turns.append(found)
+                    turns += _new(found, heard)
                     title = (found.title if form.lines else "") or title
                 elif isinstance(found, Left):
                     heard.left[found] += 1
@@ -141,6 +144,15 @@ def converse(
                 yield ready()
                 turns, first = [], False
         yield ready()
+
+
+def _new(turn: Turn, heard: Heard) -> list[Turn]:
+    """Return a turn without the memories that were recalled into it; none, if it was nothing else."""
+    found = echo(turn.text)
+    if not found.blocks:
+        return [turn]
+    heard.left[RECALLED] += found.blocks
+    return [replace(turn, text=found.text)] if found.text.strip() else []
 
 
 def _broken(path: Path, found: Broken) -> Trouble:

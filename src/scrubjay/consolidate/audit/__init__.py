@@ -1,0 +1,1 @@
+"""Audit: which memories are of no use, found without a model."""
