@@ -106,11 +106,18 @@ def test_a_form_that_is_filled_in_every_day_is_no_fact() -> None:
 
 _SAID = st.sampled_from(
     [
-        "The staging server is on port 8443.", "the staging server is on port 8443",
-        "The staging server is on port 9000.", "I'm allergic to peanuts.", "I am allergic to peanuts",
-        "I'm not allergic to peanuts.", "We use Postgres for billing.", "The API has a timeout of 30 seconds.", "The API has a timeout of 90 seconds.", "Thanks, that helps!",
+        "The staging server is on port 8443.",
+        "the staging server is on port 8443",
+        "The staging server is on port 9000.",
+        "I'm allergic to peanuts.",
+        "I am allergic to peanuts",
+        "I'm not allergic to peanuts.",
+        "We use Postgres for billing.",
+        "The API has a timeout of 30 seconds.",
+        "The API has a timeout of 90 seconds.",
+        "Thanks, that helps!",
     ]
-)  # fmt: skip
+)
 _ANY = st.builds(
     turn,
     _SAID,

@@ -1,13 +1,14 @@
 """Crystals: digests, vectors, concepts -> tuple[Drawn, ...]. What several sessions came to about one thing, dated.
 
-A cluster is what refers to one telling concept and points the same way: each of its digests is nearer to the others'
-middle than to the middle of all that is not in the cluster. A concept of too many digests is no narrative; two of
-them together may be. Told is what names the thing, and the sentence after it, which may say "it"; which of these is
-the digests' own question of cover (``cover.py``), and each stands in its crystal as it was said.
+A cluster is what refers to one telling concept and points the same way: all in all, and each of its digests, is
+nearer to the others' middle than to the middle of what is not in the cluster. A concept of too many digests is no
+narrative; two of them together may be. Told are sentences that name the thing; which of them is the digests' own
+question of cover (``cover.py``), and each stands in its crystal as it was said.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -120,7 +121,7 @@ def _split(known: Sequence[Theme]) -> Iterator[Theme]:
 
 
 def _near(rows: NDArray[np.float64], total: NDArray[np.float64], places: Sequence[int]) -> list[int]:
-    """Return those of some rows that are nearer to the others' middle than to the middle of all the rest.
+    """Return those of some rows that are nearer to the others' middle than to the middle of all the rest, if most are.
 
     Args:
         rows: Of all records, (n, d).
@@ -135,13 +136,14 @@ def _near(rows: NDArray[np.float64], total: NDArray[np.float64], places: Sequenc
     if len(places) == len(rows):
         return list(places)
     outside = rest / max(float(np.linalg.norm(rest)), 1e-9)
-    kept = []
-    for place, row in zip(places, inside, strict=True):
+    nearer = []
+    for row in inside:
         others = sums - row
         within = float(row @ others) / max(float(np.linalg.norm(others)), 1e-9)
-        if round(within - float(row @ outside), 6) > 0:
-            kept.append(place)
-    return kept
+        nearer.append(round(within - float(row @ outside), 6))
+    if math.fsum(nearer) <= 0:  # a word that many things share: "Dr", "America"
+        return []
+    return [place for place, more in zip(places, nearer, strict=True) if more > 0]
 
 
 def _drawn(theme: Theme, members: Sequence[Record]) -> Drawn | None:
@@ -194,6 +196,6 @@ def _units(theme: Theme, members: Sequence[Record]) -> tuple[list[Unit], list[st
 
 
 def _about(theme: Theme, line: str) -> list[str]:
-    said = list(verbatim(line))
-    named = [any(mark in f" {spread(text)[0]} " for mark in map(pattern, theme.names)) for text in said]
-    return [text for at, text in enumerate(said) if named[at] or (at and named[at - 1])]
+    """Return the sentences of a line that name a theme."""
+    marks = [mark for mark in map(pattern, theme.names) if mark]
+    return [text for text in verbatim(line) if any(mark in spread(text)[0] for mark in marks)]
