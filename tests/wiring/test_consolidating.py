@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from scrubjay import Memory
+from scrubjay.errors import InputError, NotFoundError, StoreBusyError
+from scrubjay.memory.dates import SECOND, moment, now_micros
+from scrubjay.memory.life import Life
 from scrubjay.memory.new import NewMemory
+from scrubjay.store.changes import PutLife
 
 Open = Callable[..., Memory]
 NOW = "2026-03-01T12:00:00Z"
@@ -49,3 +55,233 @@ def test_a_closed_conversation_becomes_one_digest_that_leads_back(memory: Memory
         ("archived", "active", made.id)
     ]
     assert [found.id for found in memory.search("mooring Lisbon").results] == [made.id]
+
+
+def statuses(memory: Memory, ids: list[str]) -> list[str]:
+    return [memory.history(one).memory.status for one in ids]
+
+
+def everything(memory: Memory) -> tuple[list[object], list[object], int]:
+    """All memories, events and runs that the caller sees."""
+    with memory._desk.store.reader(memory._desk.scope) as reader:
+        held = reader.get(reader.complete("", 100_000))
+        return sorted(held.items()), reader.events(limit=100_000), len(reader.runs(100))
+
+
+def test_a_second_run_changes_nothing_and_needs_no_row(memory: Memory) -> None:
+    memory.add_many(talk("heron", "2026-01-05"))
+    memory.consolidate(now=NOW)
+    before = everything(memory)
+    again = memory.consolidate(now=NOW)
+    assert (again.run, again.made, again.archived) == (None, (), 0)
+    assert everything(memory) == before
+
+
+def test_undone_the_store_is_as_before_and_the_next_run_makes_the_same(memory: Memory) -> None:
+    turns = [one.id for one in memory.add_many(talk("heron", "2026-01-05"))]
+    before = everything(memory)[0]
+    done = memory.consolidate(now=NOW)
+    assert done.run is not None
+    undone = memory.undo(done.run[:-2])
+    assert (undone.run, undone.removed, undone.restored) == (done.run, 1, 6)
+    assert everything(memory)[0] == before
+    assert memory.undo(done.run).already
+    assert memory.consolidate(now=NOW).made == done.made
+    assert statuses(memory, turns) == ["archived"] * 6
+
+
+def test_undoing_leaves_what_somebody_touched_since(memory: Memory) -> None:
+    turns = [one.id for one in memory.add_many(talk("heron", "2026-01-05"))]
+    done = memory.consolidate(now=NOW)
+    memory.restore(turns[:2])
+    memory.archive(turns[0])
+    assert memory.undo(str(done.run)).restored == 4
+    assert statuses(memory, turns) == ["archived", *["active"] * 5]
+
+
+def test_a_run_that_nobody_knows_is_not_undone(memory: Memory) -> None:
+    with pytest.raises(NotFoundError, match="No run is called 'run_00'"):
+        memory.undo("run_00")
+
+
+def test_what_a_person_restored_is_not_archived_again_unless_it_is_edited(
+    memory: Memory, tmp_path: Path
+) -> None:
+    notes = diary(tmp_path, "2026-01-05")
+    memory.sync(notes)
+    (made,) = memory.consolidate(now=NOW).made
+    one, *others = made.sources
+    memory.restore(one)
+    assert memory.consolidate(now=NOW).run is None
+    assert statuses(memory, [one, *others]) == ["active", *["archived"] * len(others)]
+    file = notes / "2026-01-05.md"
+    file.write_text(file.read_text().replace("2026-01-05 mooring 0", "2026-01-05 edited mooring 0"))
+    memory.sync(notes)
+    done = memory.consolidate(now=NOW)
+    assert (done.renewed, done.archived) == (1, len(made.sources))
+
+
+def diary(folder: Path, *days: str) -> Path:
+    """A folder of daily notes, each with three sections."""
+    notes = folder / "diary"
+    notes.mkdir(exist_ok=True)
+    for day in days:
+        parts = (
+            f"## Part {number}\n\n{FILLER * 3}\n\n- The {day} mooring {number} costs {number * 13 + 7} euros.\n"
+            for number in range(3)
+        )
+        (notes / f"{day}.md").write_text(f"# {day}\n\n" + "\n".join(parts))
+    return notes
+
+
+@pytest.mark.parametrize("how", ["edited", "deleted", "forgotten"])
+def test_a_digest_whose_source_changed_is_told_anew_without_what_is_gone(
+    memory: Memory, tmp_path: Path, how: str
+) -> None:
+    notes = diary(tmp_path, "2026-01-05")
+    file = notes / "2026-01-05.md"
+    memory.sync(notes)
+    first = memory.consolidate(now=NOW)
+    assert [made.content.count("costs 20 euros") for made in first.made] == [1]
+    parts = file.read_text().split("## Part ")
+    if how == "forgotten":
+        found = memory.search("mooring costs 20 euros", statuses=("archived",)).results[0]
+        assert memory.forget(found.id).derived == (first.made[0].id,)
+    else:
+        changed = parts[2].replace("costs 20 euros", "costs 99 euros")
+        file.write_text("## Part ".join([*parts[:2], *([changed] if how == "edited" else []), parts[3]]))
+        memory.sync(notes)
+    done = memory.consolidate(now=NOW)
+    (made,) = done.made
+    assert "costs 20 euros" not in made.content
+    assert ("costs 99 euros" in made.content) == (how == "edited")
+    assert "costs 33 euros" in made.content
+    assert done.renewed == (how != "forgotten")
+    assert [one.id for one in memory.search("mooring euros", tiers=("crystal",)).results] == [made.id]
+    assert set(statuses(memory, list(made.sources))) == {"archived"}
+    assert memory.consolidate(now=NOW).run is None
+
+
+def test_what_is_pinned_added_young_open_or_a_note_of_its_own_is_never_touched(
+    memory: Memory, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "2026-01-14-postgresql.md").write_text(f"# PostgreSQL\n\n{FILLER * 9}\n")
+    memory.sync(notes)
+    memory.add_many(
+        [
+            *talk("pinned", "2026-01-05", pinned=True),
+            *talk("young", "2026-02-20"),
+            *talk("open", "2026-01-05"),
+            NewMemory(f"{FILLER} and on", session="open", role="user", turn=99, date="2026-02-25T10:00:00Z"),
+            NewMemory(FILLER * 9 + "added by hand", date="2026-01-05"),
+            *talk("strange", "2026-01-05", origin="untrusted"),
+        ]
+    )
+    before = everything(memory)
+    assert memory.consolidate(now=NOW).run is None
+    assert everything(memory) == before
+
+
+def test_a_digest_that_somebody_pinned_stays_as_it_is(memory: Memory, tmp_path: Path) -> None:
+    notes = diary(tmp_path, "2026-01-05")
+    memory.sync(notes)
+    (made,) = memory.consolidate(now=NOW).made
+    desk = memory._desk
+    desk.store.write(desk.scope, [PutLife({made.id: Life(pinned=True)})])
+    (notes / "2026-01-05.md").unlink()
+    (notes / "other.md").write_text("# Other\n\nsomething else\n")
+    memory.sync(notes)
+    assert memory.consolidate(now=NOW).run is None
+    assert memory.history(made.id).memory.content == made.content
+
+
+def test_an_empty_store_has_nothing_to_do(memory: Memory) -> None:
+    done = memory.consolidate()
+    assert (done.run, done.made, done.passed) == (None, (), "")
+
+
+def test_a_dry_run_tells_what_would_be_made_and_writes_nothing(memory: Memory, tmp_path: Path) -> None:
+    notes = diary(tmp_path, "2026-01-05")
+    memory.sync(notes)
+    memory.add_many(talk("heron", "2026-01-05"))
+    before = everything(memory)
+    told = memory.consolidate(now=NOW, dry_run=True)
+    assert everything(memory) == before
+    done = memory.consolidate(now=NOW)
+    assert (told.made, told.kinds, told.archived) == (done.made, done.kinds, done.archived)
+    file = notes / "2026-01-05.md"
+    file.write_text(file.read_text().replace("costs 20 euros", "costs 99 euros"))
+    memory.sync(notes)
+    told = memory.consolidate(now=NOW, dry_run=True)
+    done = memory.consolidate(now=NOW)
+    assert (told.renewed, told.made) == (done.renewed, done.made)
+    assert told.renewed == 1
+
+
+def test_nothing_is_made_whose_text_was_forgotten(memory: Memory) -> None:
+    turns = [one.id for one in memory.add_many(talk("heron", "2026-01-05"))]
+    done = memory.consolidate(now=NOW)
+    memory.forget([done.made[0].id])
+    memory.undo(str(done.run))
+    assert statuses(memory, turns) == ["active"] * 6
+    assert memory.consolidate(now=NOW).made == ()
+    assert statuses(memory, turns) == ["active"] * 6
+
+
+def test_of_near_identical_sessions_each_has_its_digest(memory: Memory) -> None:
+    for session in ("one", "two"):
+        memory.add_many(replace(turn, session=session) for turn in talk("heron", "2026-01-05"))
+    done = memory.consolidate(now=NOW)
+    assert len(done.made) == 2
+    assert len({made.id for made in done.made}) == 2
+    assert len({made.content for made in done.made}) == 1
+
+
+def test_a_clock_that_stepped_back_neither_consolidates_nor_blocks(memory: Memory) -> None:
+    memory.add_many(talk("heron", "2026-01-05"))
+    assert memory.consolidate(now="2025-12-01T00:00:00Z").run is None
+    assert memory.consolidate(now=NOW, if_due="4h").passed == ""
+    assert memory.consolidate(now="2020-01-01T00:00:00Z", if_due="4h").passed == ""
+
+
+def test_if_due_looks_again_only_when_the_time_is_over(memory: Memory) -> None:
+    at = [moment(now_micros() + hours * 3_600 * SECOND).isoformat() for hours in (0, 1, 3, 5)]
+    assert memory.consolidate(now=at[0], if_due="4h").passed == ""
+    rows = everything(memory)[2]
+    assert memory.consolidate(now=at[2], if_due="4h").passed == "not due"
+    assert memory.consolidate(now=at[3], if_due="4h").passed == ""
+    assert everything(memory)[2] == rows
+    memory.add_many(talk("heron", "2026-01-05"))
+    assert memory.consolidate(now=at[3], if_due="4h").passed == "not due"
+    assert len(memory.consolidate(now=at[3]).made) == 1
+    with pytest.raises(InputError, match="not a length of time"):
+        memory.consolidate(if_due="often")
+
+
+def test_nobody_consolidates_or_counts_what_is_anothers(opened: Open) -> None:
+    ann, bob = opened(user="ann", groups=("crew",)), opened(user="bob", groups=("crew",))
+    private = [one.id for one in bob.add_many(talk("bobs", "2026-01-05"))]
+    shared = [
+        one.id for one in bob.add_many(talk("crews", "2026-01-05", visibility="group", group="crew"))
+    ]
+    done = ann.consolidate(now=NOW)
+    assert [(made.key, sorted(made.sources)) for made in done.made] == [("group:crew", sorted(shared))]
+    assert done.kinds == {"turn": 6}
+    assert statuses(bob, private) == ["active"] * 6
+    mine = bob.consolidate(now=NOW)
+    assert [(made.key, sorted(made.sources)) for made in mine.made] == [("user:bob", sorted(private))]
+    with pytest.raises(NotFoundError):
+        ann.undo(str(mine.run))
+    assert bob.undo(str(done.run)).restored == 6
+
+
+def test_whoever_comes_second_does_nothing_and_says_so(memory: Memory) -> None:
+    memory.add_many(talk("heron", "2026-01-05"))
+    desk = memory._desk
+    with desk.store.alone(desk.scope, "consolidate"):
+        assert memory.consolidate(now=NOW).passed == "busy"
+        with pytest.raises(StoreBusyError):
+            memory.undo("run_0")
+    assert len(memory.consolidate(now=NOW).made) == 1

@@ -7,11 +7,12 @@ to the caller, to be sorted anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.ingest.resting import resting, said
+from scrubjay.ingest.turned import turned
 from scrubjay.memory.categories import Category
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.events import Event
@@ -55,6 +56,8 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
         records = reader.get(ids)
         sources = {source.id: source for source in reader.sources()}
         rests = resting(reader, records)
+        last = turned(reader, [record.id for record in rests.freed])
+    nights = {memory: event.run for memory, event in last.items()}
     still = []
     for record in records.values():
         place = record.place
@@ -68,7 +71,7 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
         told = _telling(store, scope, records)
         changes: list[Change] = [
             Forget((*gone, *rests.gone)),
-            *_restored(rests.freed),
+            *_restored(rests.freed, nights),
             *_concepts(store, scope, records),
             *_reread(store, scope, asked),
         ]
@@ -84,13 +87,18 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
     )
 
 
-def _restored(freed: Sequence[Record]) -> list[Change]:
-    """Return what makes the other sources of what goes active again."""
+def _restored(freed: Sequence[Record], nights: Mapping[str, str | None]) -> list[Change]:
+    """Return what makes the other sources of what goes active again, in the name of the run that archived them.
+
+    So they are known from what a person restores, which no night archives again.
+    """
     if not freed:
         return []
     at = now_micros()
     lives = {record.id: Life(status="active") for record in freed}
-    events = tuple(Event(one.id, "restored", at, one.key, before=one.status) for one in freed)
+    events = tuple(
+        Event(one.id, "restored", at, one.key, nights.get(one.id), before=one.status) for one in freed
+    )
     return [PutLife(lives), PutEvents(events)]
 
 
