@@ -61,7 +61,14 @@ class Living:
 
         return history(self._desk, memory)
 
-    def audit(self, fix: Sequence[str] = (), limit: int = 20, *, dry_run: bool = False) -> Audit:
+    def audit(
+        self,
+        fix: Sequence[str] = (),
+        limit: int = 20,
+        *,
+        dry_run: bool = False,
+        now: str | datetime | None = None,
+    ) -> Audit:
         """Return how many active memories are of no use, and why; put away those of the kinds to be mended.
 
         Args:
@@ -69,13 +76,16 @@ class Living:
                 pinned, or was restored by somebody, is left alone.
             limit: Most examples of each kind, the worst first.
             dry_run: Write nothing, and say what would be put away (by all fixes, where none is named).
+            now: To which everything has its age; None for this moment.
 
         Raises:
-            InputError: A kind has no fix, or the limit is below 0.
+            InputError: A kind has no fix, the limit is below 0, or ``now`` is no time.
         """
+        from scrubjay.memory.dates import when
         from scrubjay.wiring.auditing import audit
 
-        return audit(self._desk, fix, limit, dry_run=dry_run)
+        at = when(now)
+        return audit(self._desk, fix, limit, dry_run=dry_run, now=at.start if at is not None else None)
 
     def undo_audit(self, run: str) -> Changed:
         """Take back what a run of `audit` or `retain` put away; what was changed since stays as it is.
@@ -87,17 +97,23 @@ class Living:
 
         return undo(self._desk, run)
 
-    def retain(self, *, dry_run: bool = False) -> Retained:
+    def retain(self, *, dry_run: bool = False, now: str | datetime | None = None) -> Retained:
         """Keep to the settings of [retention]: put away, or forget, what is too old or too much.
 
         Only the caller's own memories, never pinned ones; passages of files are never forgotten.
 
         Args:
             dry_run: Write nothing, and say what would be done.
+            now: To which everything has its age; None for this moment.
+
+        Raises:
+            InputError: ``now`` is no time.
         """
+        from scrubjay.memory.dates import when
         from scrubjay.wiring.retention import retain
 
-        return retain(self._desk, dry_run=dry_run)
+        at = when(now)
+        return retain(self._desk, dry_run=dry_run, now=at.start if at is not None else None)
 
     def consolidate(
         self,

@@ -36,8 +36,17 @@ AT_ONCE: Final = 1_000
 """Memories of one transaction."""
 
 
-def audit(desk: Desk, fix: Sequence[str] = (), limit: int = 20, *, dry_run: bool = False) -> Audit:
+def audit(
+    desk: Desk, fix: Sequence[str] = (), limit: int = 20, *, dry_run: bool = False, now: int | None = None
+) -> Audit:
     """Look at every active memory, and put away those with the kinds of fault that are to be mended.
+
+    Args:
+        desk: Where.
+        fix: Kinds of fault to mend.
+        limit: Most examples of each kind.
+        dry_run: Write nothing.
+        now: To which everything has its age, UTC microseconds; None for this moment.
 
     Raises:
         InputError: A kind is none that can be mended, or the limit is below 0.
@@ -47,7 +56,7 @@ def audit(desk: Desk, fix: Sequence[str] = (), limit: int = 20, *, dry_run: bool
     base = desk.lineup.writing().model.fingerprint
     at = now_micros()
     with desk.store.reader(desk.scope) as reader:
-        found = look(reader, base, at)
+        found = look(reader, base, at if now is None else now)
         wanted = chosen(found.faults, KINDS if dry_run and not fix else fix)
         rates = tuple(_rate(reader, found, kind, limit) for kind in KINDS)
     run = run_id()

@@ -35,14 +35,14 @@ class _Kept:
     old: bool
 
 
-def retain(desk: Desk, *, dry_run: bool = False) -> Retained:
+def retain(desk: Desk, *, dry_run: bool = False, now: int | None = None) -> Retained:
     """Put away, or forget, the caller's own memories that the settings no longer keep.
 
     First what is older than its tier's days since it was written, happened or was used; then, of what is active,
     the oldest beyond the most. What is to be forgotten is so from the archive, too.
     """
     wish = desk.settings.retention
-    days, now = wish.lives(), now_micros()
+    days, at = wish.lives(), now_micros() if now is None else now
     if not days and not wish.most:
         return Retained((), (), dry_run, "")
     with desk.store.reader(desk.scope) as reader:
@@ -51,7 +51,7 @@ def retain(desk: Desk, *, dry_run: bool = False) -> Retained:
         for record in _own(reader, desk.scope.user):
             active += record.status == "active"
             if not record.pinned:
-                kept.append(_kept(record, days, now))
+                kept.append(_kept(record, days, at))
     over = _over(kept, active, wish.most)
     gone = [one.id for one in over if wish.action == "forget" and not one.passage]
     away = [one.id for one in over if one.active and (wish.action == "archive" or one.passage)]
