@@ -190,7 +190,9 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
                 for session in aged:
                     memories += _after(session, make, costs[variant])
                 file = Path(place) / f"{number % 8}.db"
-                with open_memory(file, models, f"{len(costs)}-{number}-{variant}", connect=()) as memory:
+                with open_memory(
+                    file, models, f"{len(costs)}-{number}-{variant}", connect=(), learn=()
+                ) as memory:
                     memory.add_many(memories)
                     costs[variant].ranked[query.id] = _sessions(memory, query.text)
             print(f"\r{number + 1}", end="", file=sys.stderr, flush=True)
