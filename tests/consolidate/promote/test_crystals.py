@@ -41,6 +41,17 @@ def test_a_crystal_needs_three_digests_of_two_sessions() -> None:
     assert drawn([replace(record, session="s1") for record in about], references) == ()
 
 
+def test_a_digest_that_names_a_thing_but_is_about_another_is_left_out() -> None:
+    records, references = journal(12)
+    odd = digest(
+        "user: The ledger ran out of Postgres connections at 40 clients beside the greenhouse.", 900, days=5
+    )
+    found = drawn([*records, odd], references | {odd.id: ["con_ga"]})
+    members = [memory for one in found if one.title == "greenhouse" for memory, _ in one.evidence]
+    assert len(members) == 4
+    assert odd.id not in members
+
+
 def test_what_only_a_model_brings_up_is_no_story_of_a_person() -> None:
     records = [
         digest(f"assistant: A greenhouse of glass {n} warms the tomatoes well in spring.", n, days=9 * n)

@@ -70,15 +70,20 @@ def test_what_was_changed_again_and_again_is_told_with_the_last_word() -> None:
 
 
 def test_a_change_between_two_keys_is_told_to_nobody() -> None:
-    said = [fact(f"The greenhouse vents open at {n + 6}:00.", n, days=60 - 9 * n) for n in range(4)]
+    said = [fact(f"The greenhouse vents open at {n + 6}:00.", n, days=60 - 9 * n) for n in range(7)]
     said[2] = replace(said[2], key="group:dev")
     pairs = [(said[n + 1], said[n]) for n in range(3)]
     assert insights([], {one.id: ["con_ga"] for one in said}, CONCEPTS, pairs) == ()
+    old = [replace(one, id=f"{one.id}9", key="group:dev") for one in said]
+    across = list(zip(said, old, strict=True))
+    assert insights([], {one.id: ["con_ga"] for one in (*said, *old)}, CONCEPTS, across) == ()
 
 
 def test_a_name_that_stands_in_no_source_is_never_told() -> None:
     records, references = journal(15, every=6)
-    assert told(records, {memory: ["con_hid"] for memory in references}) == []
+    hidden = {memory: ["con_hid"] for memory, named in references.items() if "con_ga" in named}
+    assert len(hidden) == 5
+    assert told(records, hidden) == []
 
 
 @settings(max_examples=25, deadline=None)

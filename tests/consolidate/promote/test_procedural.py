@@ -70,8 +70,8 @@ def test_one_session_makes_no_procedure() -> None:
 def test_requests_that_share_nothing_give_no_trigger_and_so_no_procedure() -> None:
     asked = ("Paint the login page blue", "why is the ledger slow?", "Write docs for webhooks")
     other = [
-        turn(asked[int(record.session[1:])], int(record.id[-4:]), session=record.session, turn=0)  # type: ignore[index]
-        if record.role == "user"
+        replace(record, content=asked[int(record.session[1:])])
+        if record.session and record.role == "user"
         else record
         for record in deployments()
     ]

@@ -119,7 +119,7 @@ def _settle(
     known = [record for form in forms for record in form.known]
     count = len({source(record) for record in said})
     changed = any(overtaken.get(place, set()) - set(places) for place in places)
-    if count < 2 or changed or any(record.status == "superseded" for record in known):
+    if count < 2 or changed:
         return
     if not known:
         out[0].append(drawn("semantic", forms[0].text, "", said, said[0].event))
