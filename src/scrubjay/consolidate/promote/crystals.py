@@ -45,7 +45,6 @@ SHARE: Final = 0.3
 """Most tokens of a crystal for each token of its digests."""
 ROOM: Final = 128
 """Tokens that any crystal may have: what a few short digests say of one thing is short already."""
-LEAST_TOKENS: Final = 12
 VOICE: Final = 8.0
 """What a term is worth in a person's own words or a note's, in anyone else's 1; the same as in a digest."""
 
@@ -162,7 +161,7 @@ def _drawn(theme: Theme, members: Sequence[Record]) -> Drawn | None:
         lines.setdefault(unit.record, []).append(unit.text)
         brought[of[unit.record]] += unit.size
     text = "\n".join(labels[line] + " ".join(own) for line, own in sorted(lines.items()))
-    if tokens(text) < LEAST_TOKENS or len({source(members[of[line]]) for line in lines}) < LEAST_SOURCES:
+    if len({source(members[of[line]]) for line in lines}) < LEAST_SOURCES:
         return None
     return drawn("crystal", text, theme.name, told, span(told), list(brought.values()))
 
