@@ -263,9 +263,7 @@ def test_if_due_looks_again_only_when_the_time_is_over(memory: Memory) -> None:
 def test_nobody_consolidates_or_counts_what_is_anothers(opened: Open) -> None:
     ann, bob = opened(user="ann", groups=("crew",)), opened(user="bob", groups=("crew",))
     private = [one.id for one in bob.add_many(talk("bobs", "2026-01-05"))]
-    shared = [
-        one.id for one in bob.add_many(talk("crews", "2026-01-05", visibility="group", group="crew"))
-    ]
+    shared = [one.id for one in bob.add_many(talk("crews", "2026-01-05", visibility="group", group="crew"))]
     done = ann.consolidate(now=NOW)
     assert [(made.key, sorted(made.sources)) for made in done.made] == [("group:crew", sorted(shared))]
     assert done.kinds == {"turn": 6}

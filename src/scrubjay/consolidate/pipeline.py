@@ -31,7 +31,7 @@ from scrubjay.memory.runs import Run
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import Change, PutMemory, PutRun
 
-AT_ONCE: Final = 8
+AT_ONCE: Final = 32
 """Groups of one transaction: it holds few enough records that other writers do not wait."""
 STALE_AT_ONCE: Final = 16
 """Digests that are taken back together."""

@@ -22,7 +22,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Store
 from scrubjay.store.changes import Change, DropMemory, PutEvents, PutLife, PutRun
 
-AT_ONCE: Final = 16
+AT_ONCE: Final = 64
 """Digests that are taken back together, with what they told of."""
 
 

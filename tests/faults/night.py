@@ -1,0 +1,46 @@
+"""A process that consolidates a store; it tells each transaction it committed, and whether it was the only one.
+
+Usage: night.py run PATH | hold PATH
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from scrubjay import Memory
+from scrubjay.config import load
+from scrubjay.memory.reports import Progress
+from scrubjay.testing.hash_embedder import HashEmbedder
+
+NOW = "2026-03-01T12:00:00Z"
+
+
+def opened(path: Path) -> Memory:
+    environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(path.parent / "none")}
+    settings = replace(load(environ=environ), cache_dir=path.parent / "cache")
+    return Memory.open(path, user="ann", settings=settings, embedders=[HashEmbedder(64)])
+
+
+def run(path: Path, *, hold: bool) -> None:
+    """Consolidate; with ``hold``, wait for a line of input after each transaction."""
+
+    def told(progress: Progress) -> None:
+        print(progress.done, flush=True)
+        if hold:
+            sys.stdin.readline()
+
+    with opened(path) as memory:
+        done = memory.consolidate(now=NOW, progress=told)
+    print(done.passed or "done", len(done.interrupted), flush=True)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["run", path]:
+            run(Path(path), hold=False)
+        case ["hold", path]:
+            run(Path(path), hold=True)
+        case _:
+            sys.exit(__doc__)

@@ -1,0 +1,133 @@
+"""A night that dies at any moment leaves whole groups, and the next one goes on; two at once are one."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from night import NOW, opened
+
+from scrubjay import Memory
+from scrubjay.memory.new import NewMemory
+from scrubjay.testing.store_check import disagreements
+
+NIGHT = Path(__file__).with_name("night.py")
+SESSIONS = 70
+TURNS = 4
+ROUNDS = 4
+FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store of old conversations."""
+    found = tmp_path / "memory.db"
+    with opened(found) as memory:
+        memory.add_many(
+            NewMemory(
+                f"{FILLER * 2}The harbour {session} mooring {turn} costs "
+                f"{session * 31 + turn} euros, and the ferry to island {session} leaves at {turn} o'clock.",
+                session=f"s{session}",
+                turn=turn,
+                role="assistant" if turn % 2 else "user",
+                date=f"2026-01-{1 + session % 28:02}T10:0{turn}:00Z",
+            )
+            for session in range(SESSIONS)
+            for turn in range(TURNS)
+        )
+    return found
+
+
+def sessions(memory: Memory) -> dict[str, tuple[list[str], list[str]]]:
+    """Statuses of each session's turns, and its digests."""
+    found: dict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    with memory._desk.store.reader(memory._desk.scope) as reader:
+        for record in reader.get(reader.complete("", 100_000)).values():
+            if record.tier == "observation":
+                found[str(record.session)][0].append(record.status)
+            elif record.tier == "crystal":
+                found[str(record.session)][1].append(record.id)
+    return dict(found)
+
+
+def start(mode: str, path: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-W", "error", str(NIGHT), mode, str(path)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def killed(process: subprocess.Popen[str], seconds: float | None) -> None:
+    """Kill a process after some time, or once its first transaction is committed."""
+    assert process.stdout is not None
+    if seconds is None:
+        assert process.stdout.readline() == "32\n"
+        process.kill()
+        return
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def test_a_night_killed_at_any_moment_leaves_whole_groups_and_the_next_goes_on(
+    path: Path, rounds: int | None
+) -> None:
+    """No session is half archived, none has two digests, and in the end all is as if nothing had happened."""
+    whole = path.with_name("whole.db")
+    shutil.copy(path, whole)
+    with opened(whole) as memory:
+        memory.consolidate(now=NOW)
+        wanted = sessions(memory)
+    chance = random.Random(5)
+    told = []
+    for number in range(rounds or ROUNDS):
+        with start("run" if number else "hold", path) as process:
+            killed(process, 0.2 + chance.random() * 0.6 if number else None)
+        assert disagreements(path) == []
+        with opened(path) as memory:
+            found = sessions(memory)
+        for statuses, digests in found.values():
+            assert (set(statuses), len(digests)) in (({"active"}, 0), ({"archived"}, 1))
+        told.append(sum(len(digests) for _, digests in found.values()))
+    assert told == sorted(told)
+    assert told[0] == 32
+    with opened(path) as memory:
+        memory.consolidate(now=NOW)
+        assert sessions(memory) == wanted
+        assert memory.consolidate(now=NOW).run is None
+        with memory._desk.store.reader(memory._desk.scope) as reader:
+            assert {row.state for row in reader.runs(100)} == {"done"}
+
+
+def test_a_killed_run_is_told_of_and_can_be_undone(path: Path) -> None:
+    with start("hold", path) as process:
+        killed(process, None)
+    with opened(path) as memory:
+        done = memory.consolidate(now=NOW)
+        (run,) = done.interrupted
+        assert len(done.made) == SESSIONS - 32
+        with memory._desk.store.reader(memory._desk.scope) as reader:
+            (row,) = [row for row in reader.runs(9) if row.id == run]
+        assert row.state == "done"
+        assert dict(row.counts) == {"digests": 32, "archived": 32 * TURNS, "interrupted": 1}
+        undone = memory.undo(run)
+        assert (undone.removed, undone.restored) == (32, 32 * TURNS)
+        assert memory.consolidate(now=NOW).archived == 32 * TURNS
+
+
+def test_of_two_nights_at_once_one_runs(path: Path) -> None:
+    with start("hold", path) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "32\n"
+        with start("run", path) as second:
+            assert second.communicate()[0] == "busy 0\n"
+            assert second.returncode == 0
+        out, _ = first.communicate("\n\n\n\n")
+    assert out.split("\n")[-2] == "done 0"
+    with opened(path) as memory:
+        assert {len(digests) for _, digests in sessions(memory).values()} == {1}
+        assert memory.consolidate(now=NOW).run is None

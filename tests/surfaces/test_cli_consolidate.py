@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from scrubjay import Memory
+from scrubjay.config import load
+from scrubjay.memory.new import NewMemory
+
+FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
+
+
+@pytest.fixture
+def talked(cli) -> Callable[[], list[str]]:
+    """Write down an old conversation of six turns."""
+
+    def talk() -> list[str]:
+        with Memory.open(settings=load(), cold=True) as memory:
+            added = memory.add_many(
+                NewMemory(
+                    f"{FILLER * 2}The mooring {number} costs {number * 13 + 7} euros in Lisbon.",
+                    session="heron",
+                    role="assistant" if number % 2 else "user",
+                    turn=number,
+                    date=f"2026-01-05T10:0{number}:00Z",
+                )
+                for number in range(6)
+            )
+        return [one.id for one in added]
+
+    return talk
+
+
+def test_it_says_in_one_line_what_became_of_what_and_how_to_take_it_back(cli, talked) -> None:
+    talked()
+    said = cli("consolidate")
+    assert said.code == 0
+    found = re.fullmatch(
+        r"1 digest from 6 memories \(6 turns\), [\d,]+ of [\d,]+ tokens; 6 archived; "
+        r"run (run_[0-9a-f]{10}) \(undo: scrubjay consolidate --undo \1\)\n",
+        said.out,
+    )
+    assert found, said.out
+    assert cli("consolidate").out == "Nothing to consolidate.\n"
+    assert cli("consolidate", "--undo", found[1]).out == "1 digest removed, 6 memories restored.\n"
+    assert cli("consolidate", "--undo", found[1]).out == f"{found[1]} is undone already.\n"
+
+
+def test_a_dry_run_shows_the_digests_and_writes_nothing(cli, talked) -> None:
+    talked()
+    said = cli("consolidate", "--dry-run").out
+    assert "\n   user: " in said
+    assert said.endswith("; 6 would be archived. Nothing was written.\n")
+    assert cli("status", "--json").json["statuses"] == {"active": 6}
+
+
+def test_json_tells_what_was_made_and_undone(cli, talked) -> None:
+    turns = talked()
+    done = cli("consolidate", "--json").json
+    (made,) = done["made"]
+    assert sorted(made["sources"]) == sorted(turns)
+    assert (done["kinds"], done["archived"], done["passed"]) == ({"turn": 6}, 6, "")
+    undone = cli("consolidate", "--undo", done["run"], "--json").json
+    assert undone == {"run": done["run"], "removed": 1, "restored": 6, "already": False}
+
+
+def test_a_heartbeat_does_nothing_before_it_is_due(cli, talked) -> None:
+    assert cli("consolidate", "--if-due", "4h").out == "Nothing to consolidate.\n"
+    talked()
+    assert cli("consolidate", "--if-due", "4h").out == "Not due yet; nothing was done.\n"
+    assert cli("consolidate", "--if-due", "0s").out.startswith("1 digest from 6 memories")
+
+
+def test_how_old_is_old_is_a_setting_and_an_option(cli, talked) -> None:
+    talked()
+    assert cli("consolidate", "--after-days", "36500").out == "Nothing to consolidate.\n"
+    cli.patch.setenv("SCRUBJAY_NIGHT_AFTER_DAYS", "36000")
+    assert cli("consolidate").out == "Nothing to consolidate.\n"
+    assert cli("consolidate", "--after-days", "1").out.startswith("1 digest")
+
+
+def test_wrong_use_is_an_error(cli) -> None:
+    assert cli("consolidate", "--if-due", "soon").code == 2
+    assert cli("consolidate", "--undo", "run_0000000000").code == 2
+    assert cli("consolidate", "--undo", "run_0000000000", "--dry-run").code == 2
+    assert cli("consolidate", "--after-days", "-1").code == 2
+
+
+def test_whoever_comes_second_is_told_so_and_it_is_no_error(cli, talked) -> None:
+    talked()
+    with Memory.open(settings=load(), cold=True) as memory:
+        desk = memory._desk
+        with desk.store.alone(desk.scope, "consolidate"):
+            said = cli.process("consolidate")
+            assert (said.code, said.out) == (0, "Another process consolidates now; nothing was done.\n")
+            assert cli.process("consolidate", "--undo", "run_00").code == 4
