@@ -171,15 +171,15 @@ class Retention:
     days: tuple[str, ...] = field(
         default=(),
         metadata=word(
-            "Days that memories of a tier are kept, such as `observation=365`.", kind="list", default="for ever"
+            "Days that memories of a tier are kept, such as `observation=365`.",
+            kind="list",
+            default="for ever",
         ),
     )
     most: int = field(
         default=0, metadata=whole("Most active memories of one's own; 0 for any number.", 0, 1_000_000_000)
     )
-    action: str = field(
-        default="archive", metadata=word("What becomes of the others.", choices=RETAINING)
-    )
+    action: str = field(default="archive", metadata=word("What becomes of the others.", choices=RETAINING))
 
     def lives(self) -> dict[str, int]:
         """Return tier to days.

@@ -13,8 +13,6 @@ from scrubjay.consolidate.audit.fault import Fault
 from scrubjay.consolidate.audit.sweep import Swept
 from scrubjay.consolidate.audit.trait import Trait
 from scrubjay.consolidate.audit.words import RUN, levelled
-from scrubjay.ingest.change.change import change
-from scrubjay.ingest.nominees import MOST_WORDS
 from scrubjay.store.base import Reader
 
 if TYPE_CHECKING:
@@ -27,6 +25,15 @@ LEAST_WORDS: Final = 14
 """Words below which people say the same by chance. Four fifths of its runs always leave a common print."""
 NOMINATED: Final = 0.25
 """Share of its prints that must stand in the older one before the two are read: prints at the edges differ."""
+TAKEN_BACK: Final = frozenset(
+    {
+        "actually", "but", "cancelled", "changed", "except", "false", "instead", "longer", "never",
+        "no", "not", "now", "obsolete", "only", "outdated", "since", "superseded", "t", "unless",
+        "until", "update", "updated", "wrong", "nicht", "kein", "nie", "mehr", "ne", "pas", "plus",
+        "jamais", "non", "falso", "nunca", "ya",
+    }
+)  # fmt: skip
+"""Words around a quotation that may say something of it ("it isn't so that", "cancelled"), in a few languages."""
 PAGE: Final = 500
 """Pairs whose texts are in hand at once."""
 
@@ -114,10 +121,8 @@ def repeats(later: str, older: str) -> float:
     right = len(known) - RUN - places[own[shared[-1]]]
     if (before and 0 < left < RUN) or (after and 0 < right < RUN):
         return 0.0
-    if max(len(words), len(known)) <= MOST_WORDS and change(older, later).verdict in (
-        "supersedes",
-        "contradicts",
-    ):
+    ends = {*words[: shared[0]], *words[shared[-1] + RUN :]}
+    if not TAKEN_BACK.isdisjoint(ends):
         return 0.0
     return len(shared) / len(own)
 

@@ -23,6 +23,8 @@ NEAREST: Final = 4
 """Pairs that one statement makes with later ones: of a form filled in a thousand times each is near to all."""
 BLOCK: Final = 1_024
 """Statements compared with as many at once: 4 MB of products."""
+TWICE: Final = 2
+"""Times as many words as another has, above which a statement says more than that one."""
 PAGE: Final = 1_000
 """Statements whose vectors are read at once."""
 
@@ -40,7 +42,9 @@ def near(
     matters: defaultdict[tuple[int, int], list[Trait]] = defaultdict(list)
     for one in statements:
         matters[one.matter, one.digits].append(one)
-    several = [same for same in matters.values() if len(same) > 1]
+    several = [
+        sorted(same, key=lambda one: (one.words, one.id)) for same in matters.values() if len(same) > 1
+    ]
     flat = [one for same in several for one in same]
     rows = _rows(reader, fingerprint, flat)
     first = 0
@@ -71,7 +75,10 @@ def _pairs(same: Sequence[Trait], rows: NDArray[np.float16]) -> Iterator[tuple[f
     for top in range(0, len(same), BLOCK):
         left = rows[top : top + BLOCK].astype(np.float32)
         made: defaultdict[int, list[tuple[float, int]]] = defaultdict(list)
+        longest = same[top + len(left) - 1].words
         for start in range(top, len(same), BLOCK):
+            if same[start].words > TWICE * longest:
+                break
             right = rows[start : start + BLOCK].astype(np.float32)
             scores = left @ right.T
             if start == top:

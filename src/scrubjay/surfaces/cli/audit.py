@@ -77,8 +77,7 @@ def _audited(found: Audit, kinds: Sequence[str]) -> None:
             write(f"{line(source.root)} is gone; {counted(source.passages, 'passage')} of it are kept.")
             write(indent(f"fix: scrubjay sources remove {source.id}"))
     for kind, ids in found.fixed.items():
-        verb = "would be" if found.dry_run else "were"
-        write(f"{kind}: {counted(len(ids), 'memory')} {verb} put away{_ids(ids)}")
+        write(f"{kind}: {_done(ids, 'put away', found.dry_run)}")
     if found.undo:
         write(f"undo: {found.undo}")
 
@@ -107,15 +106,16 @@ def _named(one: Shown) -> str:
 
 
 def _retained(kept: Retained) -> None:
-    verb = "would be" if kept.dry_run else "were"
-    write(f"{counted(len(kept.archived), 'memory')} {verb} archived{_ids(kept.archived)}")
-    write(f"{counted(len(kept.forgotten), 'memory')} {verb} forgotten{_ids(kept.forgotten)}")
+    write(_done(kept.archived, "archived", kept.dry_run))
+    write(_done(kept.forgotten, "forgotten", kept.dry_run))
     if kept.undo:
         write(f"undo: {kept.undo}")
 
 
-def _ids(ids: Sequence[str]) -> str:
+def _done(ids: Sequence[str], what: str, dry_run: bool) -> str:
+    verb = "would be" if dry_run else "was" if len(ids) == 1 else "were"
+    said = f"{counted(len(ids), 'memory')} {verb} {what}"
     if not ids:
-        return "."
+        return f"{said}."
     more = f" and {len(ids) - IDS:,} more (--json tells all)" if len(ids) > IDS else ""
-    return f": {' '.join(ids[:IDS])}{more}"
+    return f"{said}: {' '.join(ids[:IDS])}{more}"

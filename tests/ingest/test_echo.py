@@ -1,0 +1,63 @@
+"""What was recalled into a conversation is not captured from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scrubjay import Memory, NewMemory
+from scrubjay.errors import InputError
+from scrubjay.ingest.echo import Echo, echo
+from scrubjay.memory.delimiters import CLOSE, OPEN
+from scrubjay.testing.hash_embedder import HashEmbedder
+
+BLOCK = f"{OPEN}\nThe berth in Lisbon costs forty euros.\n{CLOSE}"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    with Memory.open(tmp_path / "memory.db", user="ann", embedders=[HashEmbedder(64)]) as opened:
+        yield opened
+
+
+def test_every_block_is_cut_out_and_counted() -> None:
+    assert echo(f"{BLOCK}What is the berth?{BLOCK}") == Echo("What is the berth?", 2)
+    assert echo("nothing here") == Echo("nothing here", 0)
+    assert echo(f"{OPEN}{OPEN}inner{CLOSE} after") == Echo(" after", 1)
+
+
+def test_half_a_mark_is_a_word_like_any_other() -> None:
+    for text in (f"what does {OPEN} mean?", f"{CLOSE} ends it", f"{CLOSE} then {OPEN}"):
+        assert echo(text) == Echo(text, 0)
+
+
+def test_many_marks_without_an_end_are_read_once() -> None:
+    assert echo(OPEN * 100_000).blocks == 0
+
+
+def test_a_turn_that_is_added_is_remembered_without_them(memory: Memory) -> None:
+    turn = NewMemory(f"{BLOCK}\nWhich pier is it?", session="s", turn=0, role="user")
+    (added,) = memory.add_many([turn])
+    assert memory.get(added.id).records[0].content.strip() == "Which pier is it?"
+    with pytest.raises(InputError, match="nothing but recalled memories"):
+        memory.add(BLOCK, session="s", turn=1, role="user")
+
+
+def test_what_a_person_adds_says_what_it_says(memory: Memory) -> None:
+    assert memory.get(memory.add(BLOCK).id).records[0].content == BLOCK
+
+
+def test_a_transcript_is_taken_in_without_them(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    said = [f"{BLOCK}\nWhich pier is it?", BLOCK, "Pier nine."]
+    rows = [
+        {"session": "s", "role": "user" if n % 2 == 0 else "assistant", "content": text}
+        for n, text in enumerate(said)
+    ]
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert memory.sync(file).added == 2
+    kept = memory.get(path=file).records
+    assert [record.content.strip() for record in kept] == ["Which pier is it?", "Pier nine."]
+    assert not [found for found in memory.search("berth in Lisbon").results if "forty" in found.snippet]
