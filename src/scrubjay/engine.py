@@ -263,6 +263,7 @@ class Memory(Living):
         neighbours: int = 0,
         limit: int = 20_000,
         offset: int = 0,
+        evidence: bool = False,
     ) -> Fetched:
         """Return memories by id (or its shortest unique beginning), or a file's passages by path and lines.
 
@@ -273,6 +274,7 @@ class Memory(Living):
             neighbours: Passages to return on either side of each; of a conversation, turns.
             limit: Most characters to return.
             offset: Characters to pass over first, as ``next_offset`` says.
+            evidence: Return with each derived memory what it was taken from.
 
         Raises:
             InputError: Neither or both of ids and path, too many ids, or numbers out of range.
@@ -281,9 +283,8 @@ class Memory(Living):
 
         wanted = [ids] if isinstance(ids, str) else list(ids)
         with self._desk.store.reader(self._desk.scope) as reader:
-            return fetch(
-                reader, wanted, str(path) if path else None, lines, Window(neighbours, limit, offset)
-            )
+            window = Window(neighbours, limit, offset, evidence)
+            return fetch(reader, wanted, str(path) if path else None, lines, window)
 
     def add(
         self,

@@ -64,8 +64,8 @@ def test_the_tools_are_three_and_cost_little(server) -> None:
         listed = (await client.list_tools()).tools
         assert [tool.name for tool in listed] == ["memory_search", "memory_get", "memory_add"]
         text = json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in listed])
-        # A token is four characters or so; the 32,000 tokens of Llama 2 need 580 for all of it.
-        assert len(text + INSTRUCTIONS) / 4 < 600
+        # A token is four characters or so; eight tools together may have 1,500.
+        assert len(text + INSTRUCTIONS) / 4 < 620
         wanted = ("prior work", "decisions", "dates", "people", "preferences", "to-dos")
         assert all(each in listed[0].description for each in wanted)
         assert client.instructions == INSTRUCTIONS

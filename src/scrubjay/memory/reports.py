@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,12 +19,14 @@ class Fetched:
         paths: Memory id to the absolute path of its file.
         unknown: Ids and paths that are not there, or not to be seen.
         next_offset: Where to read on in the characters of the only memory asked for; None at its end.
+        evidence: Derived memory to what it was taken from, the weightiest first, texts cut short.
     """
 
     records: tuple[Record, ...]
     paths: Mapping[str, str]
     unknown: tuple[str, ...]
     next_offset: int | None = None
+    evidence: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

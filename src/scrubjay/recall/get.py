@@ -13,17 +13,22 @@ from scrubjay.memory.reports import Fetched
 from scrubjay.recall.assemble import full_path
 from scrubjay.store.base import Reader
 
+MOST_EVIDENCE = 20
+"""Pieces of evidence of one memory that are shown."""
+SHOWN = 300
+"""Characters of each."""
 MOST_IDS = 20
 """Ids of one call: an agent that wants more wants a search."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How much to return: passages or turns on either side, characters, and characters to pass over first."""
+    """How much to return: neighbours on either side, characters, characters to pass over first, and evidence."""
 
     neighbours: int = 0
     limit: int = 20_000
     offset: int = 0
+    evidence: bool = False
 
 
 def fetch(
@@ -47,7 +52,20 @@ def fetch(
     if lines is not None and not 1 <= lines[0] <= lines[1]:
         raise InputError(f"Lines {lines[0]}-{lines[1]} are no range: the first line is 1.")
     records, unknown = _by_lines(reader, path, lines) if path else _by_ids(reader, ids, window.neighbours)
-    return _bounded(reader, records, unknown, window)
+    found = _bounded(reader, records, unknown, window)
+    return replace(found, evidence=_evidence(reader, found.records)) if window.evidence else found
+
+
+def _evidence(reader: Reader, records: Sequence[Record]) -> dict[str, tuple[Record, ...]]:
+    """Return what memories were taken from, with the beginning of each text."""
+    edges = reader.edges([record.id for record in records], ["derived_from"], limit=MOST_EVIDENCE)
+    held = reader.get(sorted({edge.dst for edge in edges}))
+    found: dict[str, tuple[Record, ...]] = {}
+    for edge in edges:
+        if edge.dst in held:
+            source = replace(held[edge.dst], content=held[edge.dst].content[:SHOWN])
+            found[edge.src] = (*found.get(edge.src, ()), source)
+    return found
 
 
 def _by_ids(reader: Reader, ids: Sequence[str], neighbours: int) -> tuple[list[Record], tuple[str, ...]]:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from scrubjay.memory.reports import Fetched
 
 
+EVIDENCE = ("id", "tier", "content", "date", "session", "role", "turn", "status")
+"""What is told of a piece of evidence."""
+
+
 def plain(value: Any) -> Any:
     """Return a frozen value as dicts, lists and scalars, its fields in their order."""
     if is_dataclass(value):
@@ -88,6 +92,12 @@ def citation(kept: Record, path: str | None) -> str:
 def fetched(found: Fetched) -> dict[str, Any]:
     """Return what `get` found."""
     memories = [record(kept, found.paths.get(kept.id)) for kept in found.records]
+    for shaped in memories:
+        if shaped["id"] in found.evidence:
+            shaped["evidence"] = [
+                {name: value for name, value in record(one, None).items() if name in EVIDENCE}
+                for one in found.evidence[shaped["id"]]
+            ]
     return {"memories": memories, "unknown": list(found.unknown), "next_offset": found.next_offset}
 
 

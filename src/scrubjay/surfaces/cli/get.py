@@ -33,6 +33,7 @@ from scrubjay.surfaces.cli.output import BOLD, DIM, clean, colourful, line, pain
 @click.option(
     "--offset", metavar="N", type=click.IntRange(0), default=0, help="Characters to pass over first."
 )
+@click.option("--evidence", is_flag=True, help="With each derived memory what it was taken from.")
 @click.option("--links", is_flag=True, help="With each memory what it is joined with.")
 def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **options: Any) -> None:
     """Show memories whole, by id (its first letters do), or a synced file's passages by path.
@@ -95,6 +96,8 @@ def show(found: Fetched, joined: Mapping[str, tuple[Link, ...]]) -> None:
         write(line(shaped["citation"]))
         write(paint(line(" · ".join([*marks, kept.id])), DIM, on=on))
         write(clean(kept.content).strip("\n"))
+        for one in found.evidence.get(kept.id, ()):
+            write(line(f"from {one.id} {shape.record(one, None)['date']}: {one.content}")[:200])
         for link in joined.get(kept.id, ()):
             arrow = "->" if link.direction == "to" else "<-"
             write(line(f"{arrow} {link.kind} {link.weight:.2f} {link.id} {link.phrase}"))

@@ -123,6 +123,7 @@ TOOLS: Final = (
             "path": WORD,
             "lines": {"type": "array", "items": COUNT, "description": "[first, last]"},
             "neighbours": {**COUNT, "description": "passages or turns around each"},
+            "evidence": {"type": "boolean"},
             "offset": COUNT,
         },
         (),
@@ -195,4 +196,6 @@ def _misfit(value: Any, rule: Mapping[str, Any]) -> str:
         return (
             "" if items else f"a list of {'text' if rule['items']['type'] == 'string' else 'whole numbers'}"
         )
+    if rule["type"] == "boolean":
+        return "" if isinstance(value, bool) else "true or false"
     return "" if isinstance(value, int) and not isinstance(value, bool) else "a whole number"
