@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
-from scrubjay.ingest.echo import echo
+from scrubjay.ingest.echo import own
 from scrubjay.ingest.embed import embed
 from scrubjay.ingest.learn import Learned, Learner
 from scrubjay.ingest.naming import prepare
@@ -58,7 +58,7 @@ def draw(new: NewMemory, scope: Scope, secret: bytes) -> Drawn:
         scrubbed.update(found.counts)
         return found.text
 
-    content = clean(_said(new), "content")
+    content = clean(own(new), "content")
     if not content.strip():
         raise InputError("The memory is empty. Nothing was written.", hint="give it some text")
     if len(content) > MOST_CHARACTERS:
@@ -102,22 +102,6 @@ def draw(new: NewMemory, scope: Scope, secret: bytes) -> Drawn:
     if start is not None and end is not None and end.end < start.start:
         raise InputError(f"It would be true from {new.valid_from} to {new.valid_until}. Nothing was written.")
     return Drawn(record, dict(scrubbed))
-
-
-def _said(new: NewMemory) -> object:
-    """Return what a memory is to say: of a turn, without what was recalled into it.
-
-    Raises:
-        InputError: It is a turn that says nothing else.
-    """
-    if (new.turn is None and new.role is None) or not isinstance(new.content, str):
-        return new.content
-    found = echo(new.content)
-    if found.blocks and not found.text.strip():
-        raise InputError(
-            "The turn is nothing but recalled memories. Nothing was written.", hint="leave it out"
-        )
-    return found.text
 
 
 def _check(new: NewMemory) -> None:

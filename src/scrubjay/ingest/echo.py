@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from scrubjay.errors import InputError
 from scrubjay.memory.delimiters import CLOSE, OPEN
+from scrubjay.memory.new import NewMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +38,19 @@ def echo(text: str) -> Echo:
         place = end + len(CLOSE)
         count += 1
     return Echo("".join(kept) + text[place:], count)
+
+
+def own(new: NewMemory) -> object:
+    """Return what a new memory is to say: of a turn, without what was recalled into it.
+
+    Raises:
+        InputError: It is a turn that says nothing else.
+    """
+    if (new.turn is None and new.role is None) or not isinstance(new.content, str):
+        return new.content
+    found = echo(new.content)
+    if found.blocks and not found.text.strip():
+        raise InputError(
+            "The turn is nothing but recalled memories. Nothing was written.", hint="leave it out"
+        )
+    return found.text
