@@ -44,7 +44,7 @@ def test_it_says_in_one_line_what_became_of_what_and_how_to_take_it_back(cli, ta
     )
     assert found, said.out
     assert cli("consolidate").out == "Nothing to consolidate.\n"
-    assert cli("consolidate", "--undo", found[1]).out == "1 digest removed, 6 memories restored.\n"
+    assert cli("consolidate", "--undo", found[1]).out == "1 memory removed, 6 memories restored.\n"
     assert cli("consolidate", "--undo", found[1]).out == f"{found[1]} is undone already.\n"
 
 

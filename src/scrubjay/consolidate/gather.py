@@ -31,16 +31,17 @@ def gather(
         since: UTC microseconds before any moment that keeps a conversation open.
         freed: Archived ones that are taken for active.
     """
-    yield from _pages(store, viewers, key, Where(tiers=TIERS))
     closed = Where(tiers=TIERS, statuses=("archived", "superseded"), since=since)
-    yield from _pages(store, viewers, key, closed)
+    for where in (Where(tiers=TIERS), closed):
+        yield from map(_slim, pages(store, viewers, key, where))
     if freed:
         with store.reader(viewers) as reader:
             held = reader.get(sorted(freed))
         yield from (_slim(replace(record, status="active")) for record in held.values())
 
 
-def _pages(store: Store, viewers: Scope, key: str, where: Where) -> Iterator[Record]:
+def pages(store: Store, viewers: Scope, key: str, where: Where) -> Iterator[Record]:
+    """Yield the memories of a key that pass a filter, whole, a page of them at a time."""
     after = ""
     while True:
         with store.reader(viewers) as reader:  # one a page: no view of a store outlives a query
@@ -48,7 +49,7 @@ def _pages(store: Store, viewers: Scope, key: str, where: Where) -> Iterator[Rec
         if not page:
             return
         after = page[-1].id
-        yield from (_slim(record) for record in page if record.key == key)
+        yield from (record for record in page if record.key == key)
 
 
 def _slim(record: Record) -> Record:

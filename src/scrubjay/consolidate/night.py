@@ -20,6 +20,10 @@ RULES: Final = "1"
 
 TIER: Final = "crystal"
 """Tier of a digest."""
+RULE: Final = "digest"
+"""Tells the edges of a digest from those of what else is derived."""
+MEMORIES: Final = "memories"
+"""Name under which a run keeps how many memories its key held in the end."""
 PAGE: Final = 500
 """Memories that are read together: 1 MB of turns."""
 
@@ -37,6 +41,7 @@ class Night:
         run: Id of the run.
         now: To which everything has its age, UTC microseconds.
         after_days: Days after which an observation is old.
+        idle: Whether nothing came or went since the last night: unless this one writes something, nothing is promoted.
         dry_run: Whether nothing is written.
         progress: Told how far it is.
         began: When the call began, by the monotonic clock.
@@ -50,6 +55,7 @@ class Night:
     run: str
     now: int
     after_days: int
+    idle: bool = False
     dry_run: bool = False
     progress: Callable[[Progress], None] | None = None
     began: float = field(default_factory=time.monotonic)

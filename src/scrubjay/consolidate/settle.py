@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.consolidate.distil import Digest
-from scrubjay.consolidate.night import TIER, Night
+from scrubjay.consolidate.night import RULE, TIER, Night
 from scrubjay.ingest.naming import prepare
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
@@ -22,8 +22,6 @@ from scrubjay.memory.life import Life
 from scrubjay.memory.records import Record, When
 from scrubjay.store.changes import Change, Prepared, PutEdges, PutEvents, PutLife
 
-RULE: Final = "digest"
-"""Tells the edges of a digest from those of what else is derived."""
 _PRECISIONS: Final = ("second", "day", "month", "year")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.consolidate.night import PAGE, TIER, Night
+from scrubjay.consolidate.night import PAGE, Night
 from scrubjay.ingest.turned import EVERY, turned
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
@@ -22,7 +22,7 @@ from scrubjay.memory.tiers import STATUSES
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import Change, DropMemory, PutEvents, PutLife
 
-_DIGESTS: Final = Where(tiers=(TIER,), statuses=STATUSES)
+_MADE: Final = Where(tiers=("crystal", "facet", "insight", "procedural", "semantic"), statuses=STATUSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def stale(night: Night) -> Iterator[Stale]:
     after = ""
     while True:
         with night.store.reader(night.viewers) as reader:
-            page = reader.page(after, PAGE, _DIGESTS)
+            page = reader.page(after, PAGE, _MADE)
             own = [one for one in page if one.key == night.key and one.origin == "derived" and not one.pinned]
             found = list(_of(reader, own))
         yield from found

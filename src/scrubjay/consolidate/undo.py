@@ -20,7 +20,7 @@ from scrubjay.memory.nights import Undone
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Store
-from scrubjay.store.changes import Change, DropMemory, PutEvents, PutLife, PutRun
+from scrubjay.store.changes import Change, DropEdges, DropMemory, PutEvents, PutLife, PutRun
 
 AT_ONCE: Final = 64
 """Digests that are taken back together, with what they told of."""
@@ -42,12 +42,13 @@ def undo(store: Store, scope: Scope, run: str) -> Undone:
         events = reader.events(run=rows[0].id, limit=EVERY)
     if all(row.state == "undone" for row in rows):
         return Undone(rows[0].id, 0, 0, already=True)
+    restored = _back(store, scope, rows[0].id, events)
     made = [event.memory for event in events if event.op == "derived"]
     told: dict[str, list[str]] = {memory: [] for memory in made}
     for event in events:
         if event.op == "archived":
             told.setdefault(event.other or "", []).append(event.memory)
-    removed = restored = 0
+    removed = 0
     with_none = told.pop("", [])  # their digest is gone: forgotten, or taken back by a later run
     batches = [list(told.items())[first : first + AT_ONCE] for first in range(0, len(told), AT_ONCE)]
     for batch in [*batches, [("", with_none)]]:
@@ -57,6 +58,23 @@ def undo(store: Store, scope: Scope, run: str) -> Undone:
         removed, restored = removed + len(gone), restored + len(freed)
     store.write(scope, [PutRun(replace(row, state="undone")) for row in rows], durable=True)
     return Undone(rows[0].id, removed, restored)
+
+
+def _back(store: Store, scope: Scope, run: str, events: Sequence[Event]) -> int:
+    """Take back what a run made of facts that were known: what they were borne out by, and what replaced them."""
+    supported = sorted({event.memory for event in events if event.op == "reinforced"})
+    past = sorted({event.memory for event in events if event.op == "superseded"})
+    with store.reader(scope) as reader:
+        edges = reader.edges(supported, ["derived_from"])
+        last = turned(reader, past)
+    lost = tuple((edge.src, edge.kind, edge.dst) for edge in edges if edge.run == run)
+    freed = [event for event in last.values() if event.op == "superseded" and event.run == run]
+    at = now_micros()
+    lives = {event.memory: Life(status=event.before or "active", valid_until=None) for event in freed}
+    told = tuple(Event(event.memory, "restored", at, event.key, run, before="superseded") for event in freed)
+    if lost or freed:
+        store.write(scope, [DropEdges(lost), PutLife(lives), PutEvents(told)], durable=True)
+    return len(freed)
 
 
 def _rows(reader: Reader, run: str) -> list[Run]:

@@ -33,12 +33,14 @@ class Consolidated:
 
     Attributes:
         run: Its id, by which it is taken back; None where nothing was written.
-        made: The memories it made.
+        made: The digests it made.
         kinds: ``turn``, ``note`` or ``tool`` to how many memories of that kind are told in digests now.
         tokens: Tokens of those memories.
         kept: Tokens of the digests that tell of them.
         archived: Memories archived.
         renewed: Digests taken back because what they told of was changed or is gone; what is left is told anew.
+        promoted: What it drew from several sources: facts, facets, procedures, crystals, insights.
+        supported: Known facts that more sources were found to bear out.
         interrupted: Runs that were found killed midway; what they wrote is whole, and stays.
         passed: Why nothing was looked at: ``busy`` (another process consolidates), ``not due``; else empty.
         dry_run: Whether nothing was written.
@@ -52,6 +54,8 @@ class Consolidated:
     kept: int = 0
     archived: int = 0
     renewed: int = 0
+    promoted: tuple[Made, ...] = ()
+    supported: int = 0
     interrupted: tuple[str, ...] = ()
     passed: str = ""
     dry_run: bool = False

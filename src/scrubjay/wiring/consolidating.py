@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from scrubjay.consolidate.night import RULES, Night
+from scrubjay.consolidate.night import MEMORIES, RULES, Night
 from scrubjay.consolidate.pipeline import consolidate as pipeline
 from scrubjay.consolidate.undo import undo as take_back
 from scrubjay.errors import StoreBusyError
@@ -57,17 +57,16 @@ def consolidate(
         run = new_run_id()
         base = desk.lineup.writing()
         weaver = weaving(desk, base)
-        nights = [
-            Night(desk.store, desk.scope, key, base, weaver, run, now, after_days, dry_run, progress, started)
-            for key in keys
-        ]
-        tallies = [pipeline(night) for night in nights]
-        if not dry_run:
-            if due is not None:
-                idle = [key for key, one in zip(keys, tallies, strict=True) if not one.wrote]
-                _looked_at(desk, rows, idle, run, now)
-            if any(one.made for one in tallies):
-                organise_due(desk, base, weaver)
+        night = Night(desk.store, desk.scope, "", base, weaver, run, now, after_days, dry_run=dry_run)
+        night = replace(night, progress=progress, began=started)
+        same = _unchanged(desk, rows) if due is not None else set()
+        tallies = [pipeline(replace(night, key=key, idle=key in same)) for key in keys]
+        if due is not None and not dry_run:
+            _looked_at(
+                desk, rows, [key for key, one in zip(keys, tallies, strict=True) if not one.wrote], run, now
+            )
+        if not dry_run and any(one.wrote for one in tallies):
+            organise_due(desk, base, weaver)
     return Consolidated(
         run=run if any(one.wrote for one in tallies) else None,
         made=tuple(made for one in tallies for made in one.made),
@@ -76,6 +75,8 @@ def consolidate(
         kept=sum(one.kept for one in tallies),
         archived=sum(one.archived for one in tallies),
         renewed=sum(one.renewed for one in tallies),
+        promoted=tuple(made for one in tallies for made in one.promoted),
+        supported=sum(one.supported for one in tallies),
         interrupted=interrupted,
         dry_run=dry_run,
         seconds=time.monotonic() - started,
@@ -109,6 +110,15 @@ def _due(rows: Sequence[Run], key: str, now: int, due: int) -> bool:
     return not started or now - max(started) >= due
 
 
+def _unchanged(desk: Desk, rows: Sequence[Run]) -> set[str]:
+    """Return the keys that hold as many memories as when they were looked at last."""
+    held: dict[str, int | None] = {}
+    for row in rows:  # started last first
+        held.setdefault(row.key, row.counts.get(MEMORIES))
+    with desk.store.reader(desk.scope) as reader:
+        return {key for key, count in held.items() if count == reader.amount(key)}
+
+
 def _ended(desk: Desk) -> tuple[str, ...]:
     """Write down what killed runs did: nobody else consolidates now, so what is said to run does not."""
     killed = [row for row in _rows(desk) if row.state == "running"]
@@ -128,9 +138,13 @@ def _ended(desk: Desk) -> tuple[str, ...]:
 def _looked_at(desk: Desk, rows: Sequence[Run], keys: Sequence[str], run: str, now: int) -> None:
     """Write down that there was nothing to do, in the place of the last time that there was nothing."""
     looked = []
-    for key in keys:
-        last = next((row for row in rows if row.key == key), None)
-        again = last is not None and last.state == "done" and not any(last.counts.values())
-        looked.append(PutRun(Run(last.id if last and again else run, key, "done", RULES, now, now, {})))
+    with desk.store.reader(desk.scope) as reader:
+        for key in keys:
+            last = next((row for row in rows if row.key == key), None)
+            again = last is not None and last.state == "done" and set(last.counts) == {MEMORIES}
+            counts = {MEMORIES: reader.amount(key)}
+            looked.append(
+                PutRun(Run(last.id if last and again else run, key, "done", RULES, now, now, counts))
+            )
     if looked:
         desk.store.write(desk.scope, looked)

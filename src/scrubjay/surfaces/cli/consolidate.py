@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -21,6 +22,14 @@ PASSED = {
 """Why nothing was looked at, as a person reads it."""
 KINDS = {"turn": "turn", "note": "note", "tool": "tool result"}
 """Kind of a memory to its noun."""
+NOUNS = {
+    "crystal": "crystal",
+    "facet": "facet",
+    "insight": "insight",
+    "procedural": "procedure",
+    "semantic": "fact",
+}
+"""Tier of a promoted memory to its noun."""
 
 
 @command("consolidate")
@@ -70,7 +79,7 @@ def _say(done: Consolidated) -> None:
         verb = "would be taken back" if done.dry_run else "taken back"
         write(f"{counted(done.renewed, 'digest')} {verb}: what they told of was changed or is gone.")
     if done.dry_run:
-        for made in done.made:
+        for made in (*done.made, *done.promoted):
             write(f"{made.id}  {line(made.title)}".rstrip())
             write(indent(clean(made.content)))
     write(_sentence(done))
@@ -80,26 +89,31 @@ def _sentence(done: Consolidated) -> str:
     """Return what was done in one line.
 
     >>> from scrubjay.memory.nights import Consolidated
-    >>> _sentence(Consolidated(kinds={"turn": 2}, tokens=99, kept=9, archived=2, dry_run=True, run="run_1"))
-    '0 digests from 2 memories (2 turns), 9 of 99 tokens; 2 would be archived. Nothing was written.'
+    >>> _sentence(Consolidated(supported=2, dry_run=True))
+    '2 known facts borne out by more. Nothing was written.'
     """
-    if not done.made and done.run is None:
+    facts = []
+    if done.made:
+        kinds = ", ".join(counted(count, KINDS[kind]) for kind, count in done.kinds.items())
+        facts += [
+            f"{counted(len(done.made), 'digest')} from {counted(sum(done.kinds.values()), 'memory')} ({kinds}), "
+            f"{done.kept:,} of {done.tokens:,} tokens",
+            f"{done.archived:,} {'would be ' if done.dry_run else ''}archived",
+        ]
+    if done.promoted:
+        tiers = Counter(made.tier for made in done.promoted)
+        facts.append(f"{', '.join(counted(tiers[tier], NOUNS[tier]) for tier in sorted(tiers))} promoted")
+    if done.supported:
+        facts.append(f"{counted(done.supported, 'known fact')} borne out by more")
+    if done.run is not None:
+        facts.append(f"run {done.run} (undo: scrubjay consolidate --undo {done.run})")
+    if not facts:
         return "Nothing to consolidate."
-    kinds = ", ".join(counted(count, KINDS[kind]) for kind, count in done.kinds.items())
-    of = f" ({kinds})" if kinds else ""
-    told = (
-        f"{counted(len(done.made), 'digest')} from {counted(sum(done.kinds.values()), 'memory')}{of}, "
-        f"{done.kept:,} of {done.tokens:,} tokens"
-    )
-    if done.dry_run:
-        return f"{told}; {done.archived:,} would be archived. Nothing was written."
-    return (
-        f"{told}; {done.archived:,} archived; run {done.run} (undo: scrubjay consolidate --undo {done.run})"
-    )
+    return "; ".join(facts) + (". Nothing was written." if done.dry_run else "")
 
 
 def _say_undone(done: Undone) -> None:
     if done.already:
         write(f"{done.run} is undone already.")
         return
-    write(f"{counted(done.removed, 'digest')} removed, {counted(done.restored, 'memory')} restored.")
+    write(f"{counted(done.removed, 'memory')} removed, {counted(done.restored, 'memory')} restored.")

@@ -1,0 +1,191 @@
+"""Work: one key's night while it is done: what it reads again, writes and counts.
+
+The run is written down with the first thing that it writes, so a night that finds nothing to do leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from scrubjay.consolidate.distil import distil
+from scrubjay.consolidate.group import Group
+from scrubjay.consolidate.keep import keep, supported
+from scrubjay.consolidate.night import MEMORIES, RULES, Night
+from scrubjay.consolidate.promote.drawn import Drawn
+from scrubjay.consolidate.promote.semantic import Support
+from scrubjay.consolidate.settle import Told, settle, told
+from scrubjay.consolidate.stale import retaken, stale
+from scrubjay.ingest.cut import tokens
+from scrubjay.ingest.embed import embed
+from scrubjay.memory.dates import now_micros
+from scrubjay.memory.ids import tombstones
+from scrubjay.memory.nights import Made
+from scrubjay.memory.records import Record
+from scrubjay.memory.runs import Run
+from scrubjay.store.base import Reader
+from scrubjay.store.changes import Change, Prepared, PutMemory, PutRun
+
+PROMOTED_AT_ONCE: Final = 64
+"""Promoted memories of one transaction."""
+STALE_AT_ONCE: Final = 16
+"""Digests that are taken back together."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a night has done so far.
+
+    Attributes:
+        wrote: Whether anything was written.
+
+    The other fields are those of `Consolidated`.
+    """
+
+    made: list[Made] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+    tokens: int = 0
+    kept: int = 0
+    archived: int = 0
+    renewed: int = 0
+    promoted: list[Made] = field(default_factory=list)
+    supported: int = 0
+    wrote: bool = False
+
+    def counts(self) -> dict[str, int]:
+        """Return what is kept with the run."""
+        return {
+            "digests": len(self.made),
+            "archived": self.archived,
+            "renewed": self.renewed,
+            "promoted": len(self.promoted),
+            "supported": self.supported,
+        }
+
+
+class Work:
+    """One key's night while it is done."""
+
+    def __init__(self, night: Night) -> None:
+        self._night = night
+        self._secret = night.store.secret(night.scope)
+        self._started = now_micros()
+        self.tally = Tally()
+
+    def renew(self) -> set[str]:
+        """Take back what is stale; return what is active again, or would be."""
+        freed: set[str] = set()
+        again = True
+        while again:  # what rests on a digest that goes is stale as well
+            again, found = False, stale(self._night)
+            while batch := list(islice(found, STALE_AT_ONCE)):
+                self._write(retaken(self._night, batch, now_micros()))
+                freed |= {record.id for one in batch for record in one.freed}
+                self.tally.renewed += len(batch)
+                again = not self._night.dry_run
+        return freed if self._night.dry_run else set()
+
+    def tell(self, groups: Sequence[Group], freed: set[str]) -> None:
+        """Distil groups and write what they come to, in one transaction."""
+        night, at = self._night, now_micros()
+        with night.store.reader(night.viewers) as reader:
+            found = [one for group_ in groups if (one := self._told(reader, group_, freed, at)) is not None]
+            found = self._unforgotten(reader, found)
+            present = reader.get([one.memory.record.id for one in found])
+        if not found:
+            return
+        self._count(found)
+        if night.dry_run:
+            return
+        fresh = embed([one.memory for one in found], [""] * len(found), night.base)
+        fresh = [memory for memory in fresh if memory.record.id not in present]
+        night.weaver.learn([memory.record for memory in fresh])
+        before, woven = night.weaver.changes(fresh, ())
+        puts: list[Change] = [PutMemory(memory) for memory in fresh]
+        self._write([*before, *puts, *settle(night, found, woven, at)])
+
+    def support(self, supports: Sequence[Support]) -> None:
+        """Write that known facts are borne out by more."""
+        self.tally.supported += len(supports)
+        if supports:
+            self._write(supported(self._night, supports, now_micros()))
+
+    def promote(self, drawn: Iterable[Drawn]) -> None:
+        """Write what is drawn and new, some of it in each transaction."""
+        rest = iter(drawn)
+        while batch := list(islice(rest, PROMOTED_AT_ONCE)):
+            at = now_micros()
+            kept = keep(self._night, self._secret, batch, at)
+            self.tally.promoted += [
+                Made(one.id, one.tier, one.key, one.title, one.content, kept.sources[one.id])
+                for one in (memory.record for memory in kept.fresh)
+            ]
+            if kept.fresh or kept.after:
+                self._put(kept.fresh, kept.renewed, kept.after)
+
+    def _put(self, fresh: Sequence[Prepared], renewed: Sequence[str], after: Sequence[Change]) -> None:
+        if self._night.dry_run:
+            return
+        weaver = self._night.weaver
+        weaver.learn([memory.record for memory in fresh], renewed)
+        before, woven = weaver.changes(fresh, renewed)
+        self._write([*before, *(PutMemory(memory) for memory in fresh), *woven, *after])
+
+    def end(self) -> None:
+        """Write down that the run is over, if it ever began."""
+        if self.tally.wrote:
+            with self._night.store.reader(self._night.viewers) as reader:
+                held = reader.amount(self._night.key)
+            run = self._run("done", now_micros(), {**self.tally.counts(), MEMORIES: held})
+            self._night.store.write(self._night.scope, [PutRun(run)], durable=True)
+
+    def _told(self, reader: Reader, group_: Group, freed: set[str], at: int) -> Told | None:
+        """Return a group with its digest, as its records are now."""
+        held = reader.get([record.id for record in group_.records])
+        records = [record for record in held.values() if _stays(record, self._night.key, freed)]
+        digest = distil(records)
+        return told(self._night, self._secret, records, digest, at) if digest is not None else None
+
+    def _unforgotten(self, reader: Reader, found: Sequence[Told]) -> list[Told]:
+        """Return the digests whose text nobody forgot."""
+        keys = (self._night.key,)
+        marks = [tombstones(self._secret, one.digest.text, keys) for one in found]
+        gone = reader.forgotten([mark for own in marks for mark in own])
+        return [one for one, own in zip(found, marks, strict=True) if gone.isdisjoint(own)]
+
+    def _count(self, found: Sequence[Told]) -> None:
+        tally = self.tally
+        for one in found:
+            record = one.memory.record
+            sources = tuple(source.id for source in one.records)
+            tally.made.append(Made(record.id, record.tier, record.key, record.title, record.content, sources))
+            tally.kinds.update(map(_kind, one.records))
+            tally.tokens += sum(tokens(source.content) for source in one.records)
+            tally.kept += tokens(record.content)
+            tally.archived += len(sources)
+
+    def _write(self, changes: Sequence[Change]) -> None:
+        night = self._night
+        if night.dry_run:
+            return
+        first: list[Change] = [] if self.tally.wrote else [PutRun(self._run("running", None, {}))]
+        night.store.write(night.scope, [*first, *changes], durable=True)
+        self.tally.wrote = True
+
+    def _run(self, state: str, ended: int | None, counts: Mapping[str, int]) -> Run:
+        night = self._night
+        return Run(night.run, night.key, state, RULES, self._started, ended, counts)
+
+
+def _stays(record: Record, key: str, freed: set[str]) -> bool:
+    active = record.status == "active" or record.id in freed
+    return active and not record.pinned and record.key == key
+
+
+def _kind(record: Record) -> str:
+    if record.origin == "tool":
+        return "tool"
+    return "note" if record.session is None else "turn"
