@@ -119,10 +119,14 @@ def _line(name: str, result: dict[str, Any]) -> str:
             f"{metric} {own['before']['mean']:.3f} to {own['after']['mean']:.3f}, {change['mean']:+.3f} "
             f"[{change['low']:+.3f} {change['high']:+.3f}]"
         )
-    return (
-        f"{'; '.join(cells)}; active observations left {result['left']:.3f}, "
-        f"digests {result['tokens']:.3f} of the tokens, {result['ms_per_observation']:.2f} ms an observation, a second run changed {result['again']:.0f}"
+    parts = (
+        "; ".join(cells),
+        f"active observations left {result['left']:.3f}",
+        f"digests {result['tokens']:.3f} of the tokens",
+        f"{result['ms_per_observation']:.2f} ms an observation",
+        f"a second run changed {result['again']:.0f}",
     )
+    return ", ".join(parts)
 
 
 def _parser() -> argparse.ArgumentParser:
