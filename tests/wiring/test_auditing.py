@@ -98,6 +98,9 @@ def test_statements_in_nearly_the_same_words_are_judged_by_what_differs(memory: 
     two = memory.add("Before breakfast on the boat Ann always drinks black tea with honey and lemon.").id
     memory.add("The connection pool of the billing service times out after exactly 30 seconds of silence.")
     memory.add("The connection pool of the billing service times out after exactly 90 seconds of silence.")
+    can = "The deploy script of the billing service can {}run on Fridays after lunch when tests are green and Ann is in"
+    memory.add(can.format(""))
+    memory.add(can.format("not "))
     found = memory.audit()
     assert faulty(found, "near-duplicate") in ({one}, {two})
     assert rate(found, "near-duplicate").reasons == {"the same in other words": 1}
@@ -229,6 +232,13 @@ def test_what_is_saved_of_a_conversation_or_said_twice_in_it_is_no_loop(memory: 
     memory.add_many([turn(BERTH, "one", 0), turn(BERTH, "one", 1)])
     memory.add(BERTH, origin="agent", session="one")
     assert rate(memory.audit(), "recall-loop").count == 0
+
+
+def test_what_one_hears_of_what_others_see_is_no_loop(opened: Open, settings: Settings) -> None:
+    ann = opened(settings=replace(settings, learn=Learn(stages=())), groups=("dev",))
+    ann.add(BERTH, visibility="group", group="dev")
+    ann.add_many([turn(BERTH, "one")])
+    assert rate(ann.audit(), "recall-loop").count == 0
 
 
 def test_a_fix_never_puts_away_what_stays_in_another_one_s_stead(memory: Memory) -> None:
