@@ -21,9 +21,10 @@ def opened(path: Path) -> Memory:
     [(Memory, AsyncMemory), (Concepts, AsyncConcepts), (Categories, AsyncCategories)],
 )
 def test_every_call_of_the_facade_can_be_awaited_with_the_same_arguments(core: type, awaited: type) -> None:
-    public = {name for name in vars(core) if not name.startswith("_")}
+    every = {name: value for kind in reversed(core.__mro__[:-1]) for name, value in vars(kind).items()}
+    public = {name for name in every if not name.startswith("_")}
     assert public == {name for name in vars(awaited) if not name.startswith("_")}
-    parts = {name for name in public if isinstance(vars(core)[name], property)}
+    parts = {name for name in public if isinstance(every[name], property)}
     assert parts == ({"concepts", "categories"} if core is Memory else set())
     for name in public - parts - {"open", "close"}:
         assert inspect.signature(getattr(awaited, name)) == inspect.signature(getattr(core, name))
