@@ -17,7 +17,7 @@ from scrubjay.consolidate.promote.drawn import Drawn
 from scrubjay.consolidate.promote.semantic import Support
 from scrubjay.ingest.embed import embed
 from scrubjay.ingest.naming import prepare
-from scrubjay.ingest.revise import Outcome, revise
+from scrubjay.ingest.revise import revise
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
 from scrubjay.memory.ids import memory_id, memory_key, text_hash, tombstones
@@ -160,7 +160,10 @@ def _settled(
 def _revised(
     night: Night, facts: Sequence[Prepared], drawn: Mapping[str, Drawn], at: int
 ) -> tuple[list[Prepared], list[Change]]:
-    """Settle facts with what is known; those that say nothing new, by nothing new, are left out before."""
+    """Settle facts with what is known, without those that say nothing new.
+
+    What bears out a known fact is told apart (`Support`), so that a night which finds the same again writes nothing.
+    """
     said = {source for fact in facts for source, _ in drawn[fact.record.id].evidence}
     with night.store.reader(night.viewers) as reader:
         held = reader.get(sorted(said))
@@ -168,19 +171,12 @@ def _revised(
             fact.record.id: [held[source] for source, _ in drawn[fact.record.id].evidence if source in held]
             for fact in facts
         }
-        done = revise(reader, night.base.model.fingerprint, facts, evidence, at)
-        same = {memory: outcome.same for memory, outcome in done.outcomes.items() if outcome.same is not None}
-        known = _evidence(reader, sorted(set(same.values())))
-        idle = {
-            memory
-            for memory, other in same.items()
-            if {one.id for one in evidence[memory]} <= known.get(other, set())
-        }
-        if idle:
-            rest = [fact for fact in facts if fact.record.id not in idle]
-            done = revise(reader, night.base.model.fingerprint, rest, evidence, at)
-    fresh = [one for one in done.fresh if done.outcomes.get(one.record.id, Outcome()).same is None]
-    return fresh, [_of_the_run(change, night.run) for change in done.after]
+        while True:
+            done = revise(reader, night.base.model.fingerprint, facts, evidence, at)
+            new = [one for one in facts if done.outcomes[one.record.id].same is None]
+            if len(new) == len(facts):
+                return done.fresh, [_of_the_run(change, night.run) for change in done.after]
+            facts = new
 
 
 def _of_the_run(change: Change, run: str) -> Change:

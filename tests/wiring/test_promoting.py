@@ -1,0 +1,159 @@
+"""What a night draws from several sources, how it changes with them, and how it is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scrubjay import Memory
+from scrubjay.config import Learn, Settings
+from scrubjay.memory.new import NewMemory
+from scrubjay.memory.nights import Consolidated
+
+NOW = "2026-03-01T12:00:00Z"
+FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
+FACT = "The staging server is on port 8443."
+TALKS = (
+    "We moved PostgreSQL to the Frankfurt cluster.",
+    "PostgreSQL needs a larger disk for the ledger.",
+    "The PostgreSQL backup runs at three in the morning.",
+    "We decided that PostgreSQL stays on version 16.",
+    "The PostgreSQL replica lags by 40 seconds.",
+    "The greenhouse got a new roof of glass.",
+    "Basil and mint grow in the greenhouse.",
+    "The greenhouse heater broke in frost.",
+)
+
+
+def talk(number: int, *texts: str, **fields: object) -> list[NewMemory]:
+    return [
+        NewMemory(
+            f"{FILLER * 2}{text}",
+            session=f"s{number}",
+            role="user",
+            turn=turn,
+            date=f"2026-01-{3 * number + 1:02}T10:0{turn}:00Z",
+            **fields,  # type: ignore[arg-type]
+        )
+        for turn, text in enumerate(texts)
+    ]
+
+
+@pytest.fixture
+def memory(opened: Callable[..., Memory], settings: Settings) -> Memory:
+    """A memory that learns no statements by itself, so that the night has something to draw."""
+    return opened(settings=replace(settings, learn=Learn(stages=("changes",))))
+
+
+@pytest.fixture
+def told(memory: Memory) -> list[str]:
+    """Ids of the turns of eight conversations; each says the fact."""
+    talks = [turn for number, text in enumerate(TALKS) for turn in talk(number, text, FACT)]
+    return [one.id for one in memory.add_many(talks)]
+
+
+def held(memory: Memory) -> list[object]:
+    with memory._desk.store.reader(memory._desk.scope) as reader:
+        return sorted(reader.get(reader.complete("", 100_000)).items())
+
+
+def by_tier(done: Consolidated) -> dict[str, list[str]]:
+    tiers = sorted({one.tier for one in done.promoted})
+    return {tier: [one.content for one in done.promoted if one.tier == tier] for tier in tiers}
+
+
+def test_facts_facets_and_crystals_are_drawn_with_their_evidence(memory: Memory, told: list[str]) -> None:
+    done = memory.consolidate(now=NOW)
+    drawn = by_tier(done)
+    assert drawn["semantic"] == [FACT]
+    assert drawn["facet"] == ["staging server · port: 8443"]
+    (crystal,) = drawn["crystal"]
+    assert all("PostgreSQL" in line for line in crystal.split("\n"))
+    of = {one.tier: one for one in done.promoted}
+    assert sorted(of["semantic"].sources) == sorted(told[1::2])
+    assert set(of["crystal"].sources) <= {made.id for made in done.made}
+    known = memory.history(of["semantic"].id)
+    assert sorted(known.evidence) == sorted(told[1::2])
+    assert known.memory.confidence > 0.99
+    assert known.events[0].run == done.run
+    found = memory.search("staging server port", tiers=("semantic", "facet")).results
+    assert {one.id for one in found} == {of["semantic"].id, of["facet"].id}
+
+
+def test_a_second_night_draws_nothing_again_and_an_undone_one_the_same(
+    memory: Memory, told: list[str]
+) -> None:
+    before = held(memory)
+    done = memory.consolidate(now=NOW)
+    after = held(memory)
+    assert memory.consolidate(now=NOW).run is None
+    assert held(memory) == after
+    undone = memory.undo(str(done.run))
+    assert undone.removed == len(done.made) + len(done.promoted)
+    assert held(memory) == before
+    again = memory.consolidate(now=NOW)
+    assert (again.made, again.promoted) == (done.made, done.promoted)
+
+
+def test_more_evidence_makes_a_known_fact_surer_and_undoing_takes_it_away(
+    memory: Memory, told: list[str]
+) -> None:
+    first = memory.consolidate(now=NOW)
+    fact = next(one.id for one in first.promoted if one.tier == "semantic")
+    memory.add_many(talk(9, "The replica of Oslo was renamed.", FACT))
+    done = memory.consolidate(now=NOW)
+    assert done.supported == 1
+    assert len(memory.history(fact).evidence) == len(told) / 2 + 1
+    assert memory.history(fact).events[-1].op == "reinforced"
+    assert memory.consolidate(now=NOW).run is None
+    memory.undo(str(done.run))
+    assert sorted(memory.history(fact).evidence) == sorted(told[1::2])
+
+
+def test_what_loses_its_evidence_goes(memory: Memory) -> None:
+    turns = [one.id for n in (0, 1) for one in memory.add_many(talk(n, TALKS[n], FACT))]
+    done = memory.consolidate(now=NOW)
+    assert by_tier(done)["semantic"] == [FACT]
+    memory.forget(turns[1])
+    again = memory.consolidate(now=NOW)
+    assert "semantic" not in by_tier(again)
+    with memory._desk.store.reader(memory._desk.scope) as reader:
+        tiers = [one.tier for one in reader.get(reader.complete("", 100)).values()]
+    assert "semantic" not in tiers
+    assert "facet" not in tiers
+
+
+def test_what_somebody_put_away_or_forgot_is_not_drawn_again(memory: Memory, told: list[str]) -> None:
+    done = memory.consolidate(now=NOW)
+    of = {one.tier: one.id for one in done.promoted}
+    memory.archive(of["facet"])
+    memory.forget(of["semantic"])
+    memory.add_many(talk(9, "The replica of Oslo was renamed.", FACT))
+    again = memory.consolidate(now=NOW)
+    assert {"semantic", "facet"}.isdisjoint(by_tier(again))
+
+
+def test_what_is_drawn_from_a_groups_memories_stays_in_the_group(
+    opened: Callable[..., Memory], settings: Settings
+) -> None:
+    quiet = replace(settings, learn=Learn(stages=("changes",)))
+    ann = opened(user="ann", groups=("crew",), settings=quiet)
+    for number in (0, 1):
+        fields = {"visibility": "group", "group": "crew"} if number else {}
+        ann.add_many(talk(number, TALKS[number], FACT, **fields))
+    assert ann.consolidate(now=NOW).promoted == ()
+    ann.add_many(talk(2, TALKS[2], FACT, visibility="group", group="crew"))
+    done = ann.consolidate(now=NOW)
+    assert {one.key for one in done.promoted} == {"group:crew"}
+
+
+def test_a_heartbeat_with_nothing_new_reads_nothing_for_it(memory: Memory, tmp_path: Path) -> None:
+    memory.add_many(talk(0, TALKS[0], FACT))
+    assert memory.consolidate(now=NOW, if_due="0s").run is not None
+    memory.add_many(talk(1, TALKS[1], FACT, pinned=True))
+    done = memory.consolidate(now=NOW, if_due="0s")
+    assert by_tier(done)["semantic"] == [FACT]
+    assert memory.consolidate(now=NOW, if_due="0s").run is None
