@@ -1,12 +1,12 @@
 """Pipeline: the read path in one screen.
 
-plan > channels > weigh > fuse > evidence > neighbours > life > fold > verify > diversify > assemble
+plan > lost > channels > weigh > fuse > evidence > neighbours > life > fold > verify > diversify > assemble
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scrubjay.memory.answers import Result
@@ -22,6 +22,7 @@ from scrubjay.recall.evidence import evidence, wished
 from scrubjay.recall.fold import fold, statements
 from scrubjay.recall.fuse import by_rank, candidates, fuse, ordered, shared
 from scrubjay.recall.life import life, outlived
+from scrubjay.recall.lost import lost
 from scrubjay.recall.neighbours import neighbours
 from scrubjay.recall.plan import Plan, plan
 from scrubjay.recall.request import Request
@@ -60,10 +61,13 @@ class Heard:
 def search(reader: Reader, embedders: Sequence[Embedder], request: Request) -> Found:
     """Answer one query from one consistent view."""
     made = plan(request, reader)
+    back = lost(made, reader) if "lost" in made.stages else frozenset()
+    if back:
+        made = replace(made, where=replace(made.where, statuses=("active", "archived")))
     heard = _channels(made, reader, embedders)
     ranked = _ranked(made, heard, reader, request.now)
     ranked, into = _folded(ranked, made, reader)
-    chosen, records = _chosen(ranked, made, reader)
+    chosen, records = _chosen(ranked, made, reader, back)
     shown = chosen[: made.limit]
     sources = {source.id: source for source in reader.sources()}
     joined = Joined(_evidence(reader, [one.id for one in shown if records[one.id].origin == "derived"]), into)
@@ -141,14 +145,24 @@ def _rarity(by_words: WordsRanking | None) -> list[float]:
     return [idf(counted.memories, frequency) for frequency in counted.frequencies]
 
 
-def _chosen(ranked: list[Candidate], made: Plan, reader: Reader) -> tuple[list[Candidate], dict[str, Record]]:
-    """Read records in the order of their rank until enough are verified and none repeats a text."""
+def _chosen(
+    ranked: list[Candidate], made: Plan, reader: Reader, back: Set[str]
+) -> tuple[list[Candidate], dict[str, Record]]:
+    """Read records in the order of their rank until enough are verified and none repeats a text.
+
+    Of archived ones, when only some are wanted ``back``, the others are passed over.
+    """
     chosen: list[Candidate] = []
     records: dict[str, Record] = {}
     for first in range(0, len(ranked), made.limit + SPARE):
         batch = ranked[first : first + made.limit + SPARE]
         records |= reader.get([candidate.id for candidate in batch])
-        passed = verify([c for c in batch if c.id in records], records, made.query)
+        there = [
+            c
+            for c in batch
+            if c.id in records and (not back or records[c.id].status == "active" or c.id in back)
+        ]
+        passed = verify(there, records, made.query)
         chosen = diversify(chosen + passed, records) if "diversify" in made.stages else chosen + passed
         if len(chosen) >= made.limit:
             break

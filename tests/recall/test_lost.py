@@ -1,0 +1,39 @@
+"""A name that stands only in an archived memory still finds it."""
+
+from __future__ import annotations
+
+from scrubjay import Memory
+
+
+def test_an_identifier_in_an_archived_memory_alone_finds_it_marked(memory: Memory) -> None:
+    old = memory.add("ERR_TIDE_409 comes when the tide table is older than a day").id
+    kept = memory.add("The tide table is read every morning").id
+    memory.archive(old)
+    found = memory.search("ERR_TIDE_409 tide table").results
+    assert {(one.id, one.status) for one in found} == {(old, "archived"), (kept, "active")}
+    assert [one.id for one in memory.search("tide table").results] == [kept]
+
+
+def test_what_an_active_memory_names_too_brings_nothing_back(memory: Memory) -> None:
+    old = memory.add("ERR_TIDE_409 comes when the tide table is older than a day").id
+    kept = memory.add("We mended ERR_TIDE_409").id
+    memory.archive(old)
+    assert [one.id for one in memory.search("ERR_TIDE_409").results] == [kept]
+
+
+def test_archived_memories_without_the_word_stay_out(memory: Memory) -> None:
+    named, other = (memory.add(text).id for text in ("zyx-77 tide table", "another tide table of old"))
+    memory.archive([named, other])
+    assert [one.id for one in memory.search("zyx-77 tide table").results] == [named]
+
+
+def test_a_plain_word_brings_nothing_back(memory: Memory) -> None:
+    memory.archive(memory.add("zyxovar tide table").id)
+    assert memory.search("zyxovar").results == ()
+
+
+def test_who_chooses_statuses_or_leaves_the_stage_out_gets_nothing_back(memory: Memory) -> None:
+    memory.archive(memory.add("zyx-77 tide table").id)
+    assert memory.search("zyx-77", statuses=["active", "superseded"]).results == ()
+    assert memory.search("zyx-77", stages=["life"]).results == ()
+    assert memory.search("zyx-77", fusion="rrf").results == ()
