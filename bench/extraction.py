@@ -1,6 +1,6 @@
 """Extraction: labelled turns -> precision, recall and junk of what is kept of them without a model.
 
-    python bench/extraction.py [DATA] [--half dev|test] [--part all|even|odd] [--wrong] [--sample 40] [--json FILE]
+    python bench/extraction.py [DATA] [--half dev|dev2|test] [--part all|even|odd] [--wrong] [--sample 40] [--json FILE]
 
 The turns and what counts as found are described in ``labels/FACTS.md`` ("Scoring"). An assistant's turn goes the
 same way as in the product: nothing is taken from it. Intervals are over resampled turns.
@@ -222,7 +222,7 @@ def content(text: str) -> frozenset[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Measure what is kept of turns without a model.")
     parser.add_argument("data", nargs="?", type=Path, help="the development data, for LongMemEval")
-    parser.add_argument("--half", choices=("dev", "test"), default="dev")
+    parser.add_argument("--half", choices=("dev", "dev2", "test"), default="dev")
     parser.add_argument(
         "--part", choices=("all", "even", "odd"), default="all", help="rules were tuned on even rows of dev"
     )
