@@ -1,7 +1,7 @@
 """Changes: labelled pairs of statements -> how often the change check says what a person said.
 
-``python bench/changes.py [--half dev|test] [--part all|even|odd] [--wrong]``. The labels are in ``labels/`` and mean
-what ``bench/labels/CHANGES.md`` says. Rules are made with the dev half in sight; the test half is run once. Beside
+``python bench/changes.py [--half dev|dev2|test] [--part all|even|odd] [--wrong]``. The labels are in
+``labels/`` and mean what ``bench/labels/CHANGES.md`` says. Rules are made with the dev half in sight; the test half is run once. Beside
 accuracy stands what must be 0: pairs of another negation, number or date that are called duplicate.
 """
 
@@ -37,7 +37,7 @@ def pairs(half: str) -> list[Pair]:
 def main() -> None:
     """Print the figures of one half, and its wrong verdicts if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--half", choices=("dev", "test"), default="dev")
+    parser.add_argument("--half", choices=("dev", "dev2", "test"), default="dev")
     parser.add_argument(
         "--part", choices=("all", "even", "odd"), default="all", help="lines of the half, counted from 0"
     )

@@ -12,10 +12,13 @@ from typing import Final
 
 from scrubjay.ingest.change.claims import claim
 from scrubjay.ingest.change.compare import compare
+from scrubjay.ingest.change.earned import earned, related
+from scrubjay.ingest.change.guards import against
 from scrubjay.ingest.change.rules import RULES
 from scrubjay.ingest.change.tongues import tongue
 
 VERDICTS: Final = ("duplicate", "supersedes", "contradicts", "new")
+_BUT: Final = {"denied": "denied", "number": "another number", "another": "another one"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,13 @@ def change(old: str, new: str) -> Verdict:
     difference = compare(claim(old, language), claim(new, language))
     for rule in RULES:
         verdict = rule.verdict(difference)
+        if verdict == "duplicate" and (reason := against(old, new, language)):
+            verdict = "contradicts" if reason == "denied" and related(difference) else "new"
+            return Verdict(verdict, f"{rule.name}, but {_BUT[reason]}")
+        if verdict == "contradicts" and not related(difference):
+            continue
+        if verdict == "supersedes" and not earned(difference, rule.name):
+            return Verdict("new", f"{rule.name}, of another thing")
         if verdict:
             return Verdict(verdict, rule.name)
     return Verdict("new", "nothing in common")

@@ -11,8 +11,8 @@ from scrubjay.ingest.change.match import match_days, match_hours, match_numbers
 from scrubjay.ingest.change.meanings import alike, opposed
 from scrubjay.ingest.change.order import exchanged, reversed_sides
 from scrubjay.ingest.change.piece import Number
-from scrubjay.ingest.change.slips import initials, prefixed, slip
-from scrubjay.ingest.change.words import MOVES
+from scrubjay.ingest.change.slips import derived, initials, prefixed, slip
+from scrubjay.ingest.change.words import MOVES, WEAK, WEIGHTLESS
 
 LOOKED_AT: Final = 12
 """Words left over on a side up to which spellings are compared one by one; longer texts differ in more than those."""
@@ -68,6 +68,9 @@ def compare(old: Claim, new: Claim) -> Difference:
         word for word in dropped if word.key not in MOVES
     ]  # "moved" says that something changed, not what
     added = [word for word in added if word.key not in MOVES]
+    if not old.odd ^ new.odd:
+        dropped = [word for word in dropped if not _idle(word, old)]
+        added = [word for word in added if not _idle(word, new)]
     days, finer = match_days(old.days, new.days)
     days, numbers = match_hours(days, match_numbers(old.numbers, new.numbers))
     split = not odd and bool(denied & contrary) and bool(denied - contrary)
@@ -83,8 +86,14 @@ def compare(old: Claim, new: Claim) -> Difference:
         denied=odd,
         turned=not odd and not split and (exchanged(old, new) or reversed_sides(old, new, shared)),
         split=split,
-        names_old=any(theirs[key].aside and theirs[key].denied and not ours[key].denied for key in shared),
+        names_old=not any(word.aside and word.denied for word in old.words)
+        and any(theirs[key].aside and theirs[key].denied and not ours[key].denied for key in shared),
     )
+
+
+def _idle(word: Word, claim: Claim) -> bool:
+    """Return whether a word tells nothing of its own, so that a paraphrase can do without it."""
+    return word.key in WEIGHTLESS or (word.key == claim.verb.key and word.key in WEAK)
 
 
 def _paired(dropped: list[Word], added: list[Word]) -> bool:
@@ -112,7 +121,7 @@ def _same(word: Word, other: Word) -> bool | None:
         return None
     stems = word.stem, other.stem
     written = word.raw[:1].islower() or other.raw[:1].islower()  # Martin is not Marten
-    if (written and slip(one, two)) or alike(*stems):
+    if (written and slip(one, two)) or alike(*stems) or derived(*stems):
         return word.opposite != other.opposite
     return True if prefixed(one, two) or prefixed(*stems) or opposed(*stems) else None
 

@@ -3,10 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scrubjay.ingest.change.days import Day
 
+NAMED: Final = frozenset(
+    (
+        *(
+            "number",
+            "no",
+            "nr",
+            "issue",
+            "ticket",
+            "bug",
+            "case",
+            "task",
+            "item",
+            "room",
+            "chapter",
+            "episode",
+        ),
+        *(
+            "part",
+            "step",
+            "lesson",
+            "day",
+            "week",
+            "page",
+            "volume",
+            "section",
+            "level",
+            "round",
+            "game",
+            "figure",
+        ),
+        *("table", "question", "flight", "train", "platform", "gate", "draft", "phase", "sprint", "hash"),
+    )
+)
+"""Words whose number is a name."""
 Token = tuple[str, str, str]
 """Kind (date, clock, digits, word, mark), folded text, and the text as written; of digits their suffix."""
 
@@ -28,6 +62,11 @@ class Number:
     count: str = ""
     near: tuple[str, str] = ("", "")
     early: bool = False
+
+    @property
+    def names(self) -> bool:
+        """Whether it tells which, not how many: "bird number 7", "chapter 3", "v2 of the map"."""
+        return self.near[0].lower() in NAMED or (self.unit == "version" and self.near[1] == "of")
 
 
 class Piece(NamedTuple):

@@ -129,7 +129,7 @@ def _another_kind(d: Difference) -> str | None:
         {KINDS[w.key] for w in d.dropped if w.key in KINDS},
         {KINDS[w.key] for w in d.added if w.key in KINDS},
     )
-    return "supersedes" if old & new and len(d.dropped) <= 2 and len(d.added) <= 2 else None
+    return "supersedes" if old & new and len(d.dropped) <= 2 and len(d.added) <= 4 else None
 
 
 def _replaced(d: Difference) -> str | None:

@@ -35,7 +35,7 @@ def _numbered(d: Difference) -> bool:
 
 
 def _head(claim: Claim) -> Word | None:
-    return next((word for word in reversed(claim.words) if word.early), None)
+    return next((word for word in reversed(claim.words) if word.early and not word.placed), None)
 
 
 def _owned(d: Difference) -> bool:

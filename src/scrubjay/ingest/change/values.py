@@ -7,7 +7,7 @@ from typing import Final
 from scrubjay.ingest.change.claim import Claim, Word
 from scrubjay.ingest.change.compare import Difference
 from scrubjay.ingest.change.levels import level
-from scrubjay.ingest.change.words import ADDITIVE, KIN, MOVES, ONCE, STATIC
+from scrubjay.ingest.change.words import ADDITIVE, KIN, LIGHT, MOVES, ONCE, STATIC, STOP
 
 FEW: Final = 4
 """Words a value may have; where more differ on both sides, another thing is spoken of."""
@@ -56,7 +56,12 @@ def other_count(d: Difference) -> bool:
     """Return whether the numbers count things of other names: "seats 30 people", "has 2 projectors"."""
     for old in d.numbers[0]:
         for new in d.numbers[1]:
-            if old.unit == new.unit == "" and old.near[1] and new.near[1]:
+            if (
+                old.unit == new.unit == ""
+                and old.near[1]
+                and new.near[1]
+                and not {old.near[1], new.near[1]} & STOP
+            ):
                 ours, theirs = level(old.near[1], "en").key, level(new.near[1], "en").key
                 if ours not in {w.key for w in d.new.words} and theirs not in {w.key for w in d.old.words}:
                     return ours != theirs
@@ -111,13 +116,15 @@ def exclusive(d: Difference) -> bool:
         return False
     if "past" in d.new.signals and verb not in ONCE and verb != "be":
         return False
-    if verb in ADDITIVE and not _placed(d):
+    if bool(d.numbers[0]) != bool(d.numbers[1]):
+        return False
+    if verb in ADDITIVE and not placed(d):
         return False
     if len(_substance(d.added, d.new)) > FEW or len(_substance(d.dropped, d.old)) > FEW:
         return False
     named = any(word.name for word in d.added) and any(word.name for word in d.dropped)
     if static:
-        return bool([word for word in d.old.words if word.early]) or named or (verb != "be" and _placed(d))
+        return bool([word for word in d.old.words if word.early]) or named or (verb != "be" and placed(d))
     return True
 
 
@@ -131,10 +138,13 @@ def inverted(d: Difference) -> bool:
     return all(word.key in d.shared and word.key not in KIN for word in late)
 
 
-def _placed(d: Difference) -> bool:
+def placed(d: Difference) -> bool:
     """Return whether only the place or the means differs, of the same done to the same."""
-    kept = any(not word.early and word.key in d.shared and word.key != d.old.verb.key for word in d.old.words)
-    return kept and d.dropped[0].placed and d.added[0].placed
+    dated = bool(d.old.days) and not (d.days[0] or d.days[1])
+    kept = dated or any(
+        not word.early and word.key in d.shared and word.key != d.old.verb.key for word in d.old.words
+    )
+    return kept and bool(d.dropped and d.added) and d.dropped[0].placed and d.added[0].placed
 
 
 def says_less(d: Difference) -> bool:
@@ -142,7 +152,9 @@ def says_less(d: Difference) -> bool:
     if _grown(d) or d.denied or d.turned or d.old.rest != d.new.rest or not _same_time(d):
         return False
     if d.dropped or d.numbers[0] or d.days[0]:
-        return bool(d.shared) and not changed(d)
+        kept = d.shared - LIGHT
+        told = kept - {d.new.verb.key} or (kept and not d.dropped)
+        return bool(told) and not changed(d)
     return True
 
 
@@ -157,5 +169,7 @@ def _grown(d: Difference) -> bool:
 
 
 def _same_time(d: Difference) -> bool:
+    if not (d.old.verb.key and d.new.verb.key):
+        return "over" not in d.new.signals - d.old.signals  # a note tells no time
     time = {"past", "planned", "over"}
     return d.old.signals & time == d.new.signals & time

@@ -46,11 +46,13 @@ NOUNS: Final = frozenset(
 )
 OPENERS: Final = listed(
     "after before when whenever while in on at for since because if as during with by once until from"
-    " every due despite although though"
+    " every due despite starting although though"
 )
 """Words with which a statement begins that comes to its subject later."""
 _PARTING: Final = frozenset((":", "=", "->", "→", "will", "'ll"))
 _WAS: Final = frozenset(("was", "were", "did", "had"))
+_STATES: Final = frozenset(("have", "get", "live", "know", "own", "like", "be"))
+"""What has been so and is so: "I have always had", "we have lived"."""
 _HAS: Final = frozenset(("has", "have", "had", "'ve"))
 
 
@@ -94,8 +96,9 @@ def find_verb(pieces: list[Piece]) -> Verb:
     main = _main(pieces, first)
     if main < 0:
         return Verb(first, "be" if low in BE else "have" if low in _HAS else low, tense, start)
-    if low in _HAS and _participle(pieces[main].low):
-        tense = "past"
+    been = first + 1 < len(pieces) and pieces[first + 1].low == "been"  # "the contract's been signed"
+    if (low in _HAS or (low == "'s" and been)) and _participle(pieces[main].low) and low not in _WAS:
+        tense = "" if level(pieces[main].low, "en").key in _STATES else "past"
     if low in BE and low not in _WAS and pieces[main].low.endswith("ing"):
         tense = "ongoing"
     return Verb(main, level(pieces[main].low, "en").key, tense, start)
@@ -153,6 +156,8 @@ def _finite(pieces: list[Piece], at: int) -> bool:
         return at > 0 and not (
             follows and stem(follows, "en") in VERBS and not follows.endswith(("s", "ing", "ed"))
         )
+    if at == 0 and low == "last":
+        return False
     return (
         at == 0
         or before in _SUBJECTS
@@ -175,7 +180,7 @@ def _looks_finite(pieces: list[Piece], at: int) -> bool:
 
 def _main(pieces: list[Piece], first: int) -> int:
     """Return the place of the verb that an auxiliary helps, or -1."""
-    copula = pieces[first].low in BE
+    copula = pieces[first].low in BE or [piece.low for piece in pieces[first + 1 : first + 2]] == ["been"]
     for at in range(first + 1, min(first + 6, len(pieces))):
         low = pieces[at].low
         if not low or low in DETERMINERS:

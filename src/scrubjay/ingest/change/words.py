@@ -34,12 +34,13 @@ STOP: Final = (
         "of to in on at by for with from as into onto about it itself there here who which what where how"
         " so such very quite really basically just please simply also too well and or but if then than per"
         " via ok okay yes hey hi oh um btw fyi note remember reminder know think believe guess say said"
+        " recently lately newly"
         " generally usually typically normally currently presently still always overall mostly mainly"
         " especially essentially both all own during within around approximately apiece roughly exactly"
         " precisely about only even ever least most more much many lot lots bit kind sort thing things etc"
         " get gets got getting let lets ourselves themselves himself herself one ones some right? please,?"
         " everyone everybody anyone anybody someone somebody something anything everything people set up out"
-        " over off upon that's it's need has-been value equals entire whole total currently, definitely"
+        " over off upon down that's it's need has-been value equals entire whole total currently, definitely"
         " certainly truly absolutely own personally honestly located situated using when while because"
         " because since though although until till between through across time times oclock o'clock approx"
         " ca circa date keep keeps kept way apparently obviously clearly luckily unfortunately already yet"
@@ -60,11 +61,11 @@ CHANGE: Final = listed(
     "now actually instead switch switched switching moved moving changed migrated migrating replaced"
     " replaces replacing upgraded downgraded updated renamed rescheduled postponed pushed bumped raised"
     " increased lowered reduced cut became becomes become relocated transferred converted swapped"
-    " adopted correction nope nowadays recently turned shifted rebranded extended shortened grew rose"
+    " adopted correction nope nowadays turned shifted rebranded extended shortened grew rose"
     " dropped fell went nudged promoted rewrote ported delayed brought-forward amended revised corrected"
-    " meanwhile lately since switches moves newly again returned fixed repaired resolved solved reopened resumed"
+    " meanwhile since switches moves again returned fixed repaired resolved solved reopened resumed"
     " restored re-enabled meant sorry oops scratch wrong reverted changing anymore finally transitioned"
-    " expanded shrank doubled halved tripled traded edited rebooked preponed"
+    " upped slipped slid adjusted expanded shrank doubled halved tripled traded edited rebooked preponed"
 )
 """Words by which a speaker says that what follows took the place of something."""
 
@@ -75,7 +76,7 @@ MOVES: Final = listed(
     "switch move change migrat replac upgrad downgrad updat renam reschedul postpon push bump rais"
     " increas lower reduc cut becom reloc transfer convert swap adopt turn shift rebrand extend shorten"
     " go drop grow rise fall promot port rewrit revert settl settle land delay transit trade rebook"
-    " expand shrink leav came come decid decided pick chose choos opt"
+    " expand shrink adjust up slip slid leav came come decid decided pick chose choos opt"
 )
 """Stems of verbs of change: they stand for whatever verb the old statement had."""
 
@@ -105,6 +106,7 @@ ALSO: Final = listed("also too another additionally besides as-well additional")
 IRREGULAR: Final = {form: verb for verb, *forms in map(str.split, lines("irregular.txt")) for form in forms}
 """Form of an irregular verb -> the verb."""
 PLURALS: Final = {
+    "goes": "go",
     "children": "child",
     "men": "man",
     "women": "woman",
@@ -165,3 +167,27 @@ KIN: Final = listed(
     " niece grandmother grandfather flatmate roommate coworker teammate student customer client"
 )
 """People one may have several of."""
+
+LIGHT: Final = listed(
+    "be have get do make take give go put keep includ seem current happen stay new recent final actual lot"
+)
+"""Stems of words that carry little: two statements are not about the same because they share one."""
+
+SINGLE: Final = STATIC | listed(
+    "work weigh cost drive sleep studi earn pay rent commut park report deploi deploy run use start begin"
+    " end open close expir default lead practis practic rehears wear vote finish found launch graduat marri"
+    " die releas hire sign born schedul book prefer"
+)
+"""Stems of verbs of what a person has one of at a time: who works at one place has left the other."""
+
+WEAK: Final = STATIC | listed(
+    "take run come go find see feature offer provid have get remain occur happen exist use contain includ hold"
+    " consist compris involv total amount measur serv work give"
+)
+"""Stems of verbs that stand for one another where all else is the same: a bus runs, or comes, every hour."""
+
+WEIGHTLESS: Final = listed(
+    "be have get do make happen occur exist seem matter case fact point type kindli appreci sure ensur"
+    " detail overal process activ gener basi regard concern period"
+)
+"""Stems of words that a paraphrase gains or loses and that tell nothing of their own."""
