@@ -1,8 +1,9 @@
 """Changes: labelled pairs of statements -> how often the change check says what a person said.
 
 ``python bench/changes.py [--half dev|dev2|test] [--part all|even|odd] [--wrong]``. The labels are in
-``labels/`` and mean what ``bench/labels/CHANGES.md`` says. Rules are made with the dev half in sight; the test half is run once. Beside
-accuracy stands what must be 0: pairs of another negation, number or date that are called duplicate.
+``labels/`` and mean what ``bench/labels/CHANGES.md`` says. Rules are made with the dev
+halves in sight; the test half is run once. Beside accuracy stands what must be 0: pairs of another
+negation, number or date that are called duplicate.
 """
 
 from __future__ import annotations

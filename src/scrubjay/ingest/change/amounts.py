@@ -106,7 +106,9 @@ def _spelt(read: list[Token], at: int, tongue: str) -> Found | None:
 def _counted(read: list[Token], end: int) -> bool:
     """Return whether a word that may be a number is one: a unit follows, or "and a half"."""
     following = [token[1] for token in read[end : end + 3]]
-    return bool(following) and (following[0] in UNITS or following == ["and", "a", "half"])
+    often = read[end - 1][1] == "once" and len(following) > 1
+    rate = often and following[0] in _EACH | _ARTICLES and following[1] in RATES
+    return bool(following) and (rate or following[0] in UNITS or following == ["and", "a", "half"])
 
 
 def _measured(read: list[Token], at: int, end: int, amount_of: float) -> Found:

@@ -54,7 +54,7 @@ class Claim:
         days: Its dates and times of day.
         settings: Kinds of circumstance with the names said of each: production, Linux, the left one.
         odd: Whether it denies an odd number of times.
-        signals: Any of "changed", "over", "planned", "ongoing", "past", "waited", "also".
+        signals: Any of "changed", "over", "planned", "ongoing", "past", "noted" (a colon for a verb), "waited", "also".
         person: Whose statement it is: "i", "you", "they", or "" where a thing or a name is the subject.
         verb: What parts subject from predicate.
         sides: Word that orders ("than", "over") -> key of the word behind it.

@@ -83,6 +83,8 @@ class _Reader:
         if low not in _SMALL:
             return False
         before, following = self._low(at - 1), self._low(at + 1)
+        if low == "actually" and at and before not in _BREAKS:
+            return True  # "I actually went": no correction
         if low == "no" and at == 0 and following in _BREAKS:
             self.signals.add("changed")
         elif low in NEGATORS or low == "no-longer":

@@ -8,10 +8,9 @@ from typing import Final
 from scrubjay.ingest.change.claim import Claim, Word
 from scrubjay.ingest.change.days import Day
 from scrubjay.ingest.change.match import match_days, match_hours, match_numbers
-from scrubjay.ingest.change.meanings import alike, opposed
 from scrubjay.ingest.change.order import exchanged, reversed_sides
 from scrubjay.ingest.change.piece import Number
-from scrubjay.ingest.change.slips import derived, initials, prefixed, slip
+from scrubjay.ingest.change.slips import initials, prefixed, slip
 from scrubjay.ingest.change.words import MOVES, WEAK, WEIGHTLESS
 
 LOOKED_AT: Final = 12
@@ -93,7 +92,7 @@ def compare(old: Claim, new: Claim) -> Difference:
 
 def _idle(word: Word, claim: Claim) -> bool:
     """Return whether a word tells nothing of its own, so that a paraphrase can do without it."""
-    return word.key in WEIGHTLESS or (word.key == claim.verb.key and word.key in WEAK)
+    return word.key in WEIGHTLESS or (word.key == claim.verb.key and word.key in WEAK and claim.verb.at > 0)
 
 
 def _paired(dropped: list[Word], added: list[Word]) -> bool:
@@ -121,9 +120,9 @@ def _same(word: Word, other: Word) -> bool | None:
         return None
     stems = word.stem, other.stem
     written = word.raw[:1].islower() or other.raw[:1].islower()  # Martin is not Marten
-    if (written and slip(one, two)) or alike(*stems) or derived(*stems):
+    if (written and slip(one, two)) or word.stem == other.stem:
         return word.opposite != other.opposite
-    return True if prefixed(one, two) or prefixed(*stems) or opposed(*stems) else None
+    return True if prefixed(one, two) or prefixed(*stems) else None
 
 
 def _joined(one: list[Word], other: list[Word]) -> None:

@@ -98,6 +98,8 @@ def numeric(text: str) -> Day | None:
     parts = [int(part) for part in re.split(r"[-/.]", text) if part.isdigit()]
     if len(parts) == 2 and parts[0] > 31:
         return Day(parts[0], parts[1]) if 1 <= parts[1] <= 12 else None
+    if len(parts) == 2 and parts[1] > 31:
+        return Day(parts[1], parts[0]) if 1 <= parts[0] <= 12 else None
     if len(parts) == 3 and parts[0] > 31:
         year, month, day = parts
     elif len(parts) == 3:

@@ -36,8 +36,8 @@ def earned(d: Difference, rule: str) -> bool:
     if {d.old.person, d.new.person} in _PARTIES:
         return False
     old, new = share(d.old, d), share(d.new, d)
-    if rule in ("another tense", "turned round"):
-        return changed(d) or not d.old.person
+    if rule == "turned round":
+        return True
     if rule == "instead of the old":
         return old >= HALF or any(word.key in d.shared and word.aside for word in d.new.words[-1:])
     if _occasions(d):
@@ -131,20 +131,23 @@ def _of_a_kind(one: Day, other: Day) -> bool:
 
 def _valued(d: Difference, old: float, new: float) -> bool:
     """Return whether the words that differ are two values of what has but one."""
+    if _personal(d.new) and not changed(d) and ("planned" in d.old.signals or d.old.verb.key == "plan"):
+        return False  # who plans one thing plans others
+    if {KINDS[word.key] for word in d.dropped if word.key in KINDS} & {
+        KINDS.get(word.key) for word in d.added
+    }:
+        return bool(kept(d)) or d.old.verb.key == d.new.verb.key == "be"
     lost, gained = _slot(d.old, d.dropped), _slot(d.new, d.added)
     if lost is None or gained is None:
         return changed(d) and old >= MOST and new >= SOME and bool(kept(d))
     if d.new.verb.key in MOVES and changed(d):
         return old >= MOST or (d.old.verb.key in SINGLE and _same_subject(d))
-    if {KINDS[word.key] for word in lost if word.key in KINDS} & {KINDS.get(word.key) for word in gained}:
-        return bool(kept(d)) or d.old.verb.key == d.new.verb.key == "be"
     if inverted(d):
         return True
     if _personal(d.old) or _personal(d.new):
-        planned = "planned" in d.old.signals or d.old.verb.key == "plan"
         if d.old.verb.key == "be":
             return bool(d.dropped and d.added) and d.dropped[0].placed and d.added[0].placed
-        return not planned and (d.old.verb.key in SINGLE or placed(d))
+        return d.old.verb.key in SINGLE or placed(d)
     return _same_subject(d) and bool(kept(d))
 
 

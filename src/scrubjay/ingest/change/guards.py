@@ -29,7 +29,7 @@ _ASIDE: Final = frozenset(("forget", "mistake", "doubt", "worry"))
 """What is denied where nothing is: "don't forget", "no doubt"."""
 _ASKING: Final = frozenset(("do", "no", "please", "not", "never"))
 _OPENING: Final = 3
-_NUMBERS: Final = {"both": 2.0, "pair": 2.0, "noon": 12.0, "dozen": 12.0}
+_NUMBERS: Final = {"both": 2.0, "pair": 2.0, "noon": 12.0, "dozen": 12.0, "once": 1.0, "single": 1.0}
 _PARTS: Final = frozenset(("half", "halb", "halbe", "quarter", "quarters", "viertel"))
 _RATIOS: Final = (60, 3600, 24, 7, 12, 10, 100, 1000, 1024, 1_000_000, 1_000_000_000)
 """By how much an amount differs from itself in another unit; the units are compared elsewhere."""
@@ -79,7 +79,13 @@ def _counted(ours: Sequence[str], theirs: Sequence[str], tongue: str) -> bool:
     }:  # "half a thousand", "a quarter to nine": as many clothes as there are numbers
         return False
     old, new = _numbers(ours, tongue), _numbers(theirs, tongue)
-    return any(not any(_one(a, b) for b in old) for a in new)
+    if (
+        any(one > 1 and not any(_one(one, other) for other in new) for one in old)
+        and 1 in new
+        and 1 not in old
+    ):
+        return True  # "twice a week", "once a week"
+    return any(one > 1 and not any(_one(one, other) for other in old) for one in new)
 
 
 def _numbers(words: Sequence[str], tongue: str) -> list[float]:
@@ -93,7 +99,7 @@ def _numbers(words: Sequence[str], tongue: str) -> list[float]:
             found.append(float(said))
         elif word in SCALES:
             found.append(float(SCALES[word]))
-    return [one for one in found if one > 1]
+    return [one for one in found if one]
 
 
 def _one(one: float, other: float) -> bool:

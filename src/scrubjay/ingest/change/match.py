@@ -18,7 +18,12 @@ def match_numbers(old: tuple[Number, ...], new: tuple[Number, ...]) -> Numbers:
             left.append(number)
         else:
             right.remove(same)
-    return tuple(left), tuple(right)
+    return _told(left, right), _told(right, left)
+
+
+def _told(numbers: list[Number], others: list[Number]) -> tuple[Number, ...]:
+    """Return numbers without a mere one, which "weekly" says as well as "once a week", where no other stands for it."""
+    return tuple(one for one in numbers if others or one.unit or one.key != "1")
 
 
 def match_days(old: tuple[Day, ...], new: tuple[Day, ...]) -> tuple[Days, bool]:

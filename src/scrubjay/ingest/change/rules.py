@@ -14,7 +14,6 @@ from scrubjay.ingest.change.values import (
     changed,
     exclusive,
     happened,
-    other_denial,
     other_value,
     over,
     says_less,
@@ -84,7 +83,7 @@ def _denied(d: Difference) -> str | None:
         return None
     if other_value(d):
         return "supersedes" if changed(d) and d.shared else "new"
-    if value_parts(d) or other_denial(d):
+    if value_parts(d):
         return "supersedes" if changed(d) else "new"
     return "supersedes" if changed(d) else "contradicts"
 
@@ -114,13 +113,6 @@ def _less(d: Difference) -> str | None:
 def _more(d: Difference) -> str | None:
     """All that the old one says, and more."""
     return "supersedes" if says_more(d) else None
-
-
-def _tense(d: Difference) -> str | None:
-    """The same in another tense: what was is, or what is was."""
-    if d.added or d.dropped:
-        return None
-    return "supersedes"
 
 
 def _another_kind(d: Difference) -> str | None:
@@ -155,7 +147,6 @@ RULES: Final = (
     Rule("the same words", _same),
     Rule("fewer details", _less),
     Rule("more details", _more),
-    Rule("another tense", _tense),
     Rule("another of its kind", _another_kind),
     Rule("another value", _replaced),
 )

@@ -10,13 +10,6 @@ LONG: Final = 5
 """Letters of the shortest word in which one wrong letter is a slip; shorter ones are too often other words."""
 PREFIXES: Final = ("un", "in", "im", "ir", "il", "non", "dis", "de", "mis")
 """Beginnings that turn a word into its opposite, where the other statement has the word without it."""
-ROOT: Final = 4
-"""Letters that words of one family begin with."""
-ENDINGS: Final = frozenset(
-    ("", "e", "y", "i", "s", "d", "t", "er", "or", "ion", "ation", "ment", "al", "ic", "ist", "ing", "ence", "anc", "enc", "ive",
-     "ant", "ent", "ur", "ure", "ship", "it", "iti", "ness", "age", "ag", "ous", "th", "en", "sion", "tion", "ian", "ary", "ari")
-)  # fmt: skip
-"""Endings by which the words of a family differ, as a stemmer leaves them."""
 _FIRST: Final = 1_990
 """Lines of the vocabulary before its first whole word."""
 
@@ -38,18 +31,6 @@ def prefixed(one: str, other: str) -> bool:
     """Return whether one word is the other turned round by a prefix: "locked", "unlocked"."""
     short, long = sorted((one, other), key=len)
     return len(short) > 2 and any(long == prefix + short for prefix in PREFIXES)
-
-
-def derived(one: str, other: str) -> bool:
-    """Return whether two stems are of one family: what is done, who does it, and the doing.
-
-    >>> derived("teach", "teacher"), derived("decis", "decid"), derived("contract", "contrast")
-    (True, True, False)
-    """
-    at = next(
-        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
-    return at >= ROOT and one[at:] in ENDINGS and other[at:] in ENDINGS
 
 
 def initials(whole: str, parts: list[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrubjay.ingest.change.claim import Claim, Word
+from scrubjay.ingest.change.claim import Word
 from scrubjay.ingest.change.compare import Difference
 from scrubjay.ingest.change.values import changed, inverted, value_parts
 
@@ -20,10 +20,7 @@ def other_subject(d: Difference) -> bool:
     if (old.person == "i" and theirs and not ours) or (new.person == "i" and ours and not theirs):
         spoken_of = any(word.early and word.key in d.shared for word in (*old.words, *new.words))
         return not changed(d) and not spoken_of
-    head, other = _head(old), _head(new)
-    if head is None or other is None or head.key == other.key or head.name or other.name:
-        return False
-    return (other in theirs or head in ours) and _owned(d)
+    return False
 
 
 def _alone(words: tuple[Word, ...]) -> list[Word]:
@@ -32,17 +29,6 @@ def _alone(words: tuple[Word, ...]) -> list[Word]:
 
 def _numbered(d: Difference) -> bool:
     return any(number.early for number in d.numbers[0]) and any(number.early for number in d.numbers[1])
-
-
-def _head(claim: Claim) -> Word | None:
-    return next((word for word in reversed(claim.words) if word.early and not word.placed), None)
-
-
-def _owned(d: Difference) -> bool:
-    """Return whether one subject holds the other and goes on: "my brother", "my brother's dog"."""
-    old, new = ([word.key for word in claim.words if word.early] for claim in (d.old, d.new))
-    short, long = sorted((old, new), key=len)
-    return long[: len(short)] == short
 
 
 def other_place(d: Difference) -> bool:

@@ -6,9 +6,10 @@ from typing import Final
 
 from scrubjay.ingest.change.claim import Claim, Word
 from scrubjay.ingest.change.compare import Difference
-from scrubjay.ingest.change.levels import level
-from scrubjay.ingest.change.words import ADDITIVE, KIN, LIGHT, MOVES, ONCE, STATIC, STOP
+from scrubjay.ingest.change.words import ADDITIVE, KIN, LIGHT, MOVES, ONCE, STATIC
 
+_OFTEN: Final = frozenset(("a", "per", "each", "every", "times"))
+"""What follows on how often: who swims twice a week does not swim weekly."""
 FEW: Final = 4
 """Words a value may have; where more differ on both sides, another thing is spoken of."""
 
@@ -52,39 +53,15 @@ def came_true(d: Difference) -> bool:
     return "ongoing" in d.old.signals and "past" in d.new.signals and late
 
 
-def other_count(d: Difference) -> bool:
-    """Return whether the numbers count things of other names: "seats 30 people", "has 2 projectors"."""
-    for old in d.numbers[0]:
-        for new in d.numbers[1]:
-            if (
-                old.unit == new.unit == ""
-                and old.near[1]
-                and new.near[1]
-                and not {old.near[1], new.near[1]} & STOP
-            ):
-                ours, theirs = level(old.near[1], "en").key, level(new.near[1], "en").key
-                if ours not in {w.key for w in d.new.words} and theirs not in {w.key for w in d.old.words}:
-                    return ours != theirs
-    return False
-
-
-def other_denial(d: Difference) -> bool:
-    """Return whether what is denied is nothing that the other statement says: "sleeps six", "has no water"."""
-    if not d.added or not (d.dropped or d.numbers[0]):
-        return False
-    told = [
-        word
-        for claim in (d.old, d.new)
-        if claim.odd
-        for word in claim.words
-        if word.denied and not word.opposite
-    ]
-    return bool(told) and all(word.key not in d.shared for word in told)
-
-
 def value_parts(d: Difference) -> bool:
     """Return whether each has a number or a date that the other lacks."""
-    return bool((d.numbers[0] and d.numbers[1]) or (d.days[0] and d.days[1]))
+    return bool((d.numbers[0] and d.numbers[1]) or (d.days[0] and d.days[1]) or _hours(d) or _hours(d, 1))
+
+
+def _hours(d: Difference, side: int = 0) -> bool:
+    """Return whether one says an hour as a bare number, and the other another time of day: "at 9", "at 9:30"."""
+    bare = any(not number.unit for number in d.numbers[side])
+    return bare and any(day.minute is not None for day in d.days[1 - side])
 
 
 def other_value(d: Difference) -> bool:
@@ -102,7 +79,7 @@ def stands_in(d: Difference) -> bool:
         units = {number.unit for number in d.numbers[0]}, {number.unit for number in d.numbers[1]}
         if units[0] and units[1] and not units[0] & units[1] and "" not in units[0] | units[1]:
             return False
-        return not other_count(d) and (not other_value(d) or (changed(d) and bool(d.shared)))
+        return not other_value(d) or (changed(d) and bool(d.shared))
     return len(_substance(d.added, d.new)) <= FEW
 
 
@@ -151,6 +128,8 @@ def says_less(d: Difference) -> bool:
     """Return whether the new one says nothing that the old one did not, in no other tense."""
     if _grown(d) or d.denied or d.turned or d.old.rest != d.new.rest or not _same_time(d):
         return False
+    if any(not number.unit and number.near[1] in _OFTEN for number in d.numbers[0]):
+        return False
     if d.dropped or d.numbers[0] or d.days[0]:
         kept = d.shared - LIGHT
         told = kept - {d.new.verb.key} or (kept and not d.dropped)
@@ -169,7 +148,7 @@ def _grown(d: Difference) -> bool:
 
 
 def _same_time(d: Difference) -> bool:
-    if not (d.old.verb.key and d.new.verb.key):
+    if not (d.old.verb.key and d.new.verb.key) or "noted" in d.old.signals | d.new.signals:
         return "over" not in d.new.signals - d.old.signals  # a note tells no time
     time = {"past", "planned", "over"}
     return d.old.signals & time == d.new.signals & time

@@ -89,7 +89,7 @@ def find_verb(pieces: list[Piece]) -> Verb:
     )
     low = pieces[first].low
     if low in (":", "=", "->", "→"):
-        return Verb(first, "be", "", start)
+        return Verb(first, "be", "noted", start)
     tense = "past" if low in _WAS or low in PAST or _ended(low) else ""
     if low not in BE and low not in AUXILIARY and low not in FUTURE:
         return Verb(first, level(low, "en").key, tense, start)

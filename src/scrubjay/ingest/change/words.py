@@ -187,7 +187,7 @@ WEAK: Final = STATIC | listed(
 """Stems of verbs that stand for one another where all else is the same: a bus runs, or comes, every hour."""
 
 WEIGHTLESS: Final = listed(
-    "be have get do make happen occur exist seem matter case fact point type kindli appreci sure ensur"
+    "number be have get do make happen occur exist seem matter case fact point type kindli appreci sure ensur"
     " detail overal process activ gener basi regard concern period"
 )
 """Stems of words that a paraphrase gains or loses and that tell nothing of their own."""
