@@ -53,7 +53,7 @@ def test_a_dry_run_shows_the_digests_and_writes_nothing(cli, talked) -> None:
     said = cli("consolidate", "--dry-run").out
     assert "\n   user: " in said
     assert said.endswith("; 6 would be archived. Nothing was written.\n")
-    assert cli("status", "--json").json["statuses"] == {"active": 6}
+    assert set(cli("status", "--json").json["statuses"]) == {"active"}
 
 
 def test_json_tells_what_was_made_and_undone(cli, talked) -> None:

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
+from scrubjay.config import Settings
 from scrubjay.errors import InputError, NotFoundError, StoreBusyError
+from scrubjay.ingest.naming import prepare
 from scrubjay.memory.dates import SECOND, moment, now_micros
 from scrubjay.memory.life import Life
 from scrubjay.memory.new import NewMemory
-from scrubjay.store.changes import PutLife
+from scrubjay.store.changes import PutLife, PutMemory
 
 Open = Callable[..., Memory]
 NOW = "2026-03-01T12:00:00Z"
@@ -54,7 +56,8 @@ def test_a_closed_conversation_becomes_one_digest_that_leads_back(memory: Memory
     assert [(event.op, event.before, event.other) for event in first.events] == [
         ("archived", "active", made.id)
     ]
-    assert [found.id for found in memory.search("mooring Lisbon").results] == [made.id]
+    found = memory.search("mooring Lisbon", tiers=("observation", "crystal")).results
+    assert [one.id for one in found] == [made.id]
 
 
 def statuses(memory: Memory, ids: list[str]) -> list[str]:
@@ -197,6 +200,33 @@ def test_a_digest_that_somebody_pinned_stays_as_it_is(memory: Memory, tmp_path: 
     assert memory.history(made.id).memory.content == made.content
 
 
+def test_an_edit_is_noticed_whatever_the_clock_did(memory: Memory) -> None:
+    memory.add_many(talk("heron", "2026-01-05"))
+    (made,) = memory.consolidate(now=NOW).made
+    desk = memory._desk
+    old = memory.history(made.sources[0]).memory
+    edited = replace(
+        old, content=f"{FILLER * 2}The mooring was sold.", content_hash="new", status="active", updated_at=0
+    )
+    desk.store.write(desk.scope, [PutMemory(prepare(edited))])
+    done = memory.consolidate(now=NOW)
+    assert (done.renewed, len(done.made), done.archived) == (1, 1, 6)
+    assert "costs 7 euros" not in done.made[0].content
+
+
+def test_a_digest_is_joined_with_its_sources_as_evidence_alone(opened: Open, settings: Settings) -> None:
+    near = replace(settings, connect=replace(settings.connect, similarity=0.1))
+    memory = opened(settings=near)
+    memory.add_many([*talk("heron", "2026-01-05"), *talk("falcon", "2026-01-07", pinned=True)])
+    (made,) = memory.consolidate(now=NOW).made
+    kinds: dict[str, set[str]] = {}
+    for link in memory.links(made.id):
+        kinds.setdefault(link.kind, set()).add(link.id)
+    assert kinds["derived_from"] == set(made.sources)
+    assert kinds["similar"]
+    assert kinds["similar"].isdisjoint(made.sources)
+
+
 def test_an_empty_store_has_nothing_to_do(memory: Memory) -> None:
     done = memory.consolidate()
     assert (done.run, done.made, done.passed) == (None, (), "")
@@ -283,3 +313,20 @@ def test_whoever_comes_second_does_nothing_and_says_so(memory: Memory) -> None:
         with pytest.raises(StoreBusyError):
             memory.undo("run_0")
     assert len(memory.consolidate(now=NOW).made) == 1
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
+def test_every_store_is_consolidated_and_taken_back_alike(
+    opened: Open, request: pytest.FixtureRequest, kind: str
+) -> None:
+    url = {"memory": "memory://", "sqlite": None}.get(kind) or (
+        request.getfixturevalue("postgres_url") if kind == "postgres" else None
+    )
+    memory = opened(url, tenant="night")
+    memory.add_many([*talk("heron", "2026-01-05"), *talk("falcon", "2026-01-07", 50)])
+    before = everything(memory)[0]
+    done = memory.consolidate(now=NOW)
+    assert sorted(len(made.sources) for made in done.made) == [6, 25, 25]
+    assert memory.consolidate(now=NOW).run is None
+    assert memory.undo(str(done.run)).restored == 56
+    assert everything(memory)[0] == before

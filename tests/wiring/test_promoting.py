@@ -10,8 +10,10 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.config import Learn, Settings
+from scrubjay.memory.life import Life
 from scrubjay.memory.new import NewMemory
 from scrubjay.memory.nights import Consolidated
+from scrubjay.store.changes import PutLife
 
 NOW = "2026-03-01T12:00:00Z"
 FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
@@ -26,6 +28,9 @@ TALKS = (
     "Basil and mint grow in the greenhouse.",
     "The greenhouse heater broke in frost.",
 )
+
+
+MORE = ("The PostgreSQL password was rotated.", "PostgreSQL has 40 users in Oslo.", FILLER, FILLER)
 
 
 def talk(number: int, *texts: str, **fields: object) -> list[NewMemory]:
@@ -134,6 +139,36 @@ def test_what_somebody_put_away_or_forgot_is_not_drawn_again(memory: Memory, tol
     memory.add_many(talk(9, "The replica of Oslo was renamed.", FACT))
     again = memory.consolidate(now=NOW)
     assert {"semantic", "facet"}.isdisjoint(by_tier(again))
+
+
+def test_what_is_drawn_with_other_evidence_replaces_what_was_drawn_before(
+    memory: Memory, told: list[str]
+) -> None:
+    first = next(one for one in memory.consolidate(now=NOW).promoted if one.tier == "crystal")
+    before = memory.history(first.id).memory
+    memory.add_many(talk(9, *MORE))
+    done = memory.consolidate(now=NOW)
+    again = next(one for one in done.promoted if one.tier == "crystal")
+    assert (again.id, again.title) == (first.id, first.title)
+    assert again.content != first.content
+    assert {one.id for one in done.made} & set(again.sources)
+    assert first.id not in again.sources
+    after = memory.history(first.id)
+    assert after.memory.recorded_at == before.recorded_at
+    assert sorted(after.evidence) == sorted(again.sources)
+    assert memory.consolidate(now=NOW).run is None
+
+
+@pytest.mark.parametrize("life", [Life(pinned=True), Life(status="archived")])
+def test_what_somebody_pinned_or_put_away_is_not_replaced(
+    memory: Memory, told: list[str], life: Life
+) -> None:
+    crystal = next(one for one in memory.consolidate(now=NOW).promoted if one.tier == "crystal")
+    memory._desk.store.write(memory._desk.scope, [PutLife({crystal.id: life})])
+    before = memory.history(crystal.id)
+    memory.add_many(talk(9, *MORE))
+    assert "crystal" not in by_tier(memory.consolidate(now=NOW))
+    assert memory.history(crystal.id) == before
 
 
 def test_what_is_drawn_from_a_groups_memories_stays_in_the_group(

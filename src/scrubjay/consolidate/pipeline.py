@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 from scrubjay.consolidate.gather import concepts, gather
-from scrubjay.consolidate.group import group
+from scrubjay.consolidate.group import Group, group
 from scrubjay.consolidate.night import Night
+from scrubjay.consolidate.order import order
 from scrubjay.consolidate.promoting import borne, patterns
 from scrubjay.consolidate.select import DAY, select
 from scrubjay.consolidate.spare import spare
@@ -29,7 +30,7 @@ def consolidate(night: Night) -> Tally:
     limit = night.now - night.after_days * DAY  # a day's note is over a day after it began
     records = gather(night.store, night.viewers, night.key, limit - DAY, freed)
     chosen = list(spare(night, select(records, night.now, night.after_days)))
-    groups = group(chosen, concepts(night.store, night.viewers, chosen))
+    groups = sorted(group(chosen, concepts(night.store, night.viewers, chosen)), key=_written)
     del chosen
     for first in range(0, len(groups), AT_ONCE):
         work.tell(groups[first : first + AT_ONCE], freed)
@@ -41,3 +42,8 @@ def consolidate(night: Night) -> Tally:
         work.promote(patterns(night))
     work.end()
     return work.tally
+
+
+def _written(one: Group) -> tuple[int, tuple[int, int, int, str]]:
+    """Return when a group was written: what was written together lies together, and is changed together."""
+    return (one.records[0].recorded_at, order(one.records[0]))

@@ -81,6 +81,11 @@ class Files:
             self._drop_older(segment, model, version)
         mapped = _map(path, dimensions)
         with self._lock:
+            # What a version before says is asked for no more, and its file takes room as long as it is mapped.
+            of_it = f"{segment}-{model}-"
+            known = [one for one in self._open if one.startswith(of_it)]
+            for older in [one for one in known if int(one[len(of_it) : -4]) < version]:
+                del self._open[older]
             self._open[file] = mapped
             while len(self._open) > MOST_OPEN:
                 self._open.popitem(last=False)
