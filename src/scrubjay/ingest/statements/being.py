@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from scrubjay.ingest.statements.said import Said, points
+from scrubjay.ingest.statements.said import Said, past, points
 from scrubjay.ingest.statements.things import MOMENT
-from scrubjay.ingest.statements.times import EVERY, SPAN
+from scrubjay.ingest.statements.times import COMING, EVERY, SPAN, WHEN, YEARS
 from scrubjay.ingest.statements.words import (
     ARTICLES,
     CHOOSING,
@@ -15,6 +15,7 @@ from scrubjay.ingest.statements.words import (
     ONGOING,
     PASSING,
     PREPOSITIONS,
+    TALKED,
     TRAITS,
     bag,
 )
@@ -40,6 +41,11 @@ _REFUSING: Final = bag(
     accepting extending migrating"""
 )
 """What one is "not ...ing" by choice."""
+_FOR_LIFE: Final = bag("move retire adopt marry divorce emigrate immigrate relocate graduate convert")
+_REFUSED: Final = bag(
+    """renew buy sell support use keep take move migrate switch offer extend apply hire accept have go"""
+)
+"""What one is "not going to" do by choice."""
 _WORKING: Final = bag("training running building paying teaching raising")
 _LEAVING: Final = bag("leaving quitting taking accepting")
 _POSTS: Final = bag("job offer company position role team place")
@@ -50,7 +56,7 @@ _PLANNED: Final = bag(
 )
 """What is planned, written or taken for months."""
 _PEOPLE: Final = bag(
-    """people adults developers engineers of in students kids siblings sisters brothers vegetarians vegans
+    """people adults developers engineers of in students kids siblings vegetarian vegetarians vegan sisters brothers vegetarians vegans
     parents person student"""
 )
 _YEARS: Final = bag("years year yrs y/o yo and with weeks months cm")
@@ -66,6 +72,9 @@ _ON: Final = re.compile(
     r"|python|node|postgres|java|ubuntu|debian|windows|macos|linux|rails|django)"
     r"|(?:into|fond of|keen on|sensitive to|more of an?) \w|(?:scared|afraid|terrified|frightened) of (?!this|"
     r"that|it)"
+    r"|(?:not )?(?:big|keen|picky|strict|fussy|particular) (?:on|about) (?!this|that|it)"
+    r"|on (?:an? \w+ of \S*\d|parental|maternity|paternity|sick leave|sabbatical|benefits|call (?:every|on))"
+    r"|up (?:at|by) (?:\d|five|six|four) ?.{0,6}(?:every|most|daily)|\d[\d.,]* ?(?:m|cm|kg|ft|tall|lbs)\b|\d\d ?[fm]\b"
     r"|(?:terrible|bad|hopeless|useless|good|great) with (?!this|that|it)"
 )
 """In, on and of what one is for years."""
@@ -74,12 +83,36 @@ _ON: Final = re.compile(
 def being(said: Said) -> str | None:
     """Return the rule that what I am or we are falls under."""
     if said.aux in ("was", "were"):
-        return "became" if said.verb in _PASSIVE else None
+        return _was(said)
     if said.aux == "been":
         return _been(said)
     if said.verb in ARTICLES:
         return _a(said.rest)
+    if said.verb == "going" and said.rest[:1] == ["to"] and len(said.rest) > 1:
+        return _coming(said)
     return _trait(said) or _settled(said) or _ongoing(said) or _counted(said)
+
+
+def _was(said: Said) -> str | None:
+    """Tell what befell me at a time one may ask for, and what I was for years."""
+    if said.verb in _PASSIVE:
+        return "became"
+    if said.pointed or said.denied or said.verb in PASSING:
+        return None
+    dated = WHEN.search(said.whole) is not None
+    if said.verb in ARTICLES and (YEARS.search(said.whole) or dated) and MOMENT.isdisjoint(said.rest):
+        return "used to"
+    return "became" if dated and past(said.verb) and said.verb not in TALKED else None
+
+
+def _coming(said: Said) -> str | None:
+    """Tell what one is going to do with one's life, or on a day that is settled."""
+    verb, rest = said.rest[1], said.rest[2:]
+    if points(rest) and verb not in _FOR_LIFE:
+        return None
+    if said.denied:
+        return "decided" if verb in _REFUSED else None
+    return "begins" if verb in _FOR_LIFE or COMING.search(said.whole) else None
 
 
 def _been(said: Said) -> str | None:
@@ -152,6 +185,7 @@ def _counted(said: Said) -> str | None:
         return "is"
     number = verb.isdigit() or verb.split("-")[0] in NUMBERS
     if said.team:
-        told = (number and rest and rest[0] in _PEOPLE) or not _PEOPLE.isdisjoint(rest[:2])
+        told = (number and rest and rest[0] in _PEOPLE) or not _PEOPLE.isdisjoint([verb, *rest[:2]])
+        told = told or (not rest and verb[-3:] in ("ers", "ors", "ans", "sts") and verb.isalpha())
         return "is a" if told and verb not in PASSING else None
     return "is" if number and (not rest or rest[0] in _YEARS or rest[0] in PREPOSITIONS) else None

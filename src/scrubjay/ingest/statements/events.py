@@ -24,6 +24,13 @@ _FOR_YEARS: Final = LIKE | bag("wanted known owned used played taught run kept l
 _WEAK: Final = bag("started worked won signed landed")
 """Of what changes a life, the verbs that as often begin a small thing: "I started getting errors"."""
 _SMALL: Final = bag("to getting seeing feeling noticing on with")
+_PRACTICES: Final = frozenset(
+    """eat drink smok driv vap gambl fly runn climb swimm cycl danc sing paint knit teach coach freelanc volunteer
+    wear tak us practis practic train medita meditat do work homeschool bak garden collect keep sew paint learn
+    studyi study""".split()
+)
+"""Stems of what people take up and give up."""
+_LEARNT: Final = bag("learned learnt married smoked drank drove had")
 _ENDED: Final = bag("retired graduated divorced")
 _LOST: Final = bag("lost broke passed finished left")
 
@@ -47,6 +54,8 @@ def chosen(said: Said) -> str | None:
         return None
     if rest[:1] == ["that"]:
         return "decided" if len(rest) > MORE else None
+    if verb == "settled" and rest[0] not in ("on", "for", "that"):
+        return None
     if said.pointed or (verb == "decided" and (rest[0] not in _SETTLED or not _ASKED.isdisjoint(rest[1:2]))):
         return None
     return "decided"
@@ -62,6 +71,8 @@ def has_done(said: Said) -> str | None:
         return "did" if said.rest[0] in ("a", "an", "the", "vegan", "vegetarian") else None
     if verb in LIFE and (verb not in _WEAK or SPAN.search(said.whole)):
         return "did"
+    if "never" in said.manner and verb in _LEARNT and said.rest[0] not in ("a", "this", "that", "any", "such"):
+        return "does not"
     if "always" in said.manner or (verb in _FOR_YEARS and SPAN.search(said.whole)):
         return "for years"
     if verb in DATED and WHEN.search(said.whole):
@@ -79,6 +90,10 @@ def did(said: Said) -> str | None:
     dated = WHEN.search(said.whole) is not None
     if verb in LIFE and (dated or verb not in _WEAK or not (rest[0] in _SMALL or rest[0][-3:] == "ing")):
         return "did"
+    if verb in ("stopped", "quit", "started", "began", "gave") and _practice(rest) and not points(rest[1:]):
+        return "did"
+    if "never" in said.manner and verb in _LEARNT:
+        return "does not"
     if verb in _LOST and rest[0] in ("my", "our") and "keys" not in rest:
         return "did"
     if (
@@ -90,6 +105,11 @@ def did(said: Said) -> str | None:
     if dated and verb in DATED and _apart(rest):
         return "did once"
     return _told(said) if past(verb) else None
+
+
+def _practice(rest: list[str]) -> bool:
+    """Tell whether something is taken up or given up that people do for years."""
+    return rest[0][-3:] == "ing" and rest[0][:-3] in _PRACTICES
 
 
 def _told(said: Said) -> str | None:

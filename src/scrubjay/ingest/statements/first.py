@@ -29,7 +29,29 @@ LEFT_OUT: Final = (
 """What begins a statement about its writer who leaves the I out, and is no order."""
 _TRAITS: Final = bag("allergic intolerant vegetarian vegan lactose born married")
 _OBJECT: Final = bag("my our a an the to from in at with two three out up")
+_ELIDED: Final = bag(
+    """got live work living working based study own hate dislike detest prefer can't cant cannot don't never grew used"""
+)
+"""What begins a statement whose I was left out, where what follows bears it out."""
+_COUNTED: Final = bag("a an two three four five my") | frozenset("23456789")
+_ABSTAINED: Final = bag("eat drink stand have do like swim drive tolerate fly smoke digest bear learnt learned")
+_COMES_IN: Final = bag(
+    """email mail call letter text message notice warning error reply response refund ticket fine meeting deadline test exam
+    quiz problem question bug 404 403 500 weird strange new minute sec second bit lot few chance cold flu headache idea"""
+)
 _BEFORE: Final = bag("just recently finally also currently been still")
+
+
+def _elided(words: list[str], at: int, last: int) -> bool:
+    """Tell whether what has no subject is said of its writer: "live in Oslo", "got two kids", "can't eat nuts"."""
+    verb, after = words[at], words[at + 1]
+    if verb == "got":
+        return after in _COUNTED and at + 2 < last and _COMES_IN.isdisjoint(words[at + 1 : at + 5])
+    if verb in ("can't", "cant", "don't", "never", "cannot"):
+        return after in _ABSTAINED
+    if verb in ("live", "work", "living", "working", "based", "study", "own"):
+        return after in ("in", "at", "for", "as", "nights", "remotely", "with", "near", "on", "a", "two", "from") and last - at > 2
+    return after in ("a", "an", "to", "my", "being", "when", "the") or after[-3:] == "ing" or last - at > 1
 
 
 def first(words: list[str], at: int, last: int, start: int, named: bool) -> str | None:
@@ -67,6 +89,8 @@ def unsubjected(words: list[str], at: int, last: int, named: bool) -> str | None
     if at >= last:
         return None
     verb = words[at]
+    if verb in _ELIDED and words[at + 1 : at + 2] and _elided(words, at, last):
+        return first(["i", *words[at:last]], 0, last - at + 1, 0, named)
     if verb not in LEFT_OUT:
         done = (
             verb[-2:] == "ed"

@@ -8,7 +8,7 @@ from typing import Final
 from scrubjay.ingest.statements.said import NOTHING, Said
 from scrubjay.ingest.statements.things import AT_HAND, LASTING_HAD, MOMENT
 from scrubjay.ingest.statements.times import EVERY
-from scrubjay.ingest.statements.words import COUNTS, PREPOSITIONS, bag
+from scrubjay.ingest.statements.words import COUNTS, NUMBERS, PREPOSITIONS, bag
 
 FAR: Final = 5
 """Words of an object in which its noun stands."""
@@ -36,8 +36,9 @@ def has(said: Said) -> str | None:
     if verb not in ("have", "own", "had", "got") or not rest:
         return None
     often = EVERY.search(said.whole) is not None
+    counted = int(rest[0] in NUMBERS)
     object_ = rest[
-        : min(next((n for n, word in enumerate(rest) if n and word in PREPOSITIONS), len(rest)), FAR)
+        counted : min(next((n for n, word in enumerate(rest) if n and word in PREPOSITIONS), len(rest)), FAR)
     ]
     if not MOMENT.isdisjoint(object_) or (not often and not AT_HAND.isdisjoint(object_)):
         return NOTHING

@@ -17,11 +17,18 @@ APPRAISALS: Final = bag("so too very really pretty quite bit great good bad nice
 """What begins an appraisal: it says how the writer finds something today."""
 
 _PLACES: Final = re.compile(
-    r"called|named|at|from|made of|\d|written in|hosted|based|due (?:in|on|by)|owned|deployed|backed|built|"
+    r"called|named|at|from|up (?:in|on|for)|about \w|not an?|no longer|moved (?:to|from)|pushed|postponed|rescheduled|made of|\d|written in|hosted|based|due (?:in|on|by)|owned|deployed|backed|built|"
     r"stored|older|younger|born|located"
     r"|spelled|on (?!fire|hold|the fritz|top|track|my|it)|in (?!progress|trouble|place|my way|the way|need|it)"
     r"|an? (?!bit|little|mess|lot|problem|issue|pain|disaster|joke|nightmare|few|good|bad|great|big)"
 )
+_DUE: Final = re.compile(
+    r"(?:is|are) (?:up (?:in|on|for)|due (?:in|on|by|for)) \S|(?:got|was|were|is|has been|been|gets) (?:moved|pushed|"
+    r"postponed|rescheduled|changed|brought forward|put back) (?:back |up |forward )?(?:to|until|till|from|by) |(?:won't|can't|"
+    r"cannot|doesn't|don't) (?:take|eat|drink|drive|fly|handle|tolerate|digest|speak|allow|accept|support|touch|sleep|go near|"
+    r"like|do) (?!it\b|this\b|that\b|me\b)\S|(?:will be|turns?|is turning|are turning) \d+"
+)
+"""What is settled of one's own things, or what they never do."""
 _SINCE: Final = re.compile(r".*\b(?:since|for (?:\w+ )?(?:years|months|decades)|ever since)\b")
 _ENDED: Final = bag(
     """changed lapsed expired closed flooded merged retired renamed switched migrated burned burnt moved"""
@@ -81,6 +88,8 @@ def _of_thing(noun: list[str], verb: str, rest: list[str], text: str) -> str | N
         return "name"
     if (points(rest) and rest[0] not in ("one", "some")) or verb[-2:] == "ed":
         return None
+    if _DUE.match(f"{verb} {text}"):
+        return "name"
     if verb in BE and (rest[0] in PASSING or rest[0][-3:] == "ing"):
         return None
     if DATE.match(text) and verb in _FAILING:

@@ -6,6 +6,7 @@ from typing import Final
 
 from scrubjay.ingest.statements.first import first, unsubjected
 from scrubjay.ingest.statements.named import ended, person
+from scrubjay.ingest.statements.subjects import plain
 from scrubjay.ingest.statements.things import BARE_KIN
 from scrubjay.ingest.statements.third import third
 from scrubjay.ingest.statements.words import FIRST
@@ -20,14 +21,18 @@ _PREFERENCES: Final = (
     "from now on",
     "until further",
     "call me",
+    "no more",
+    "whenever",
+    "in general",
+    "to me",
 )
 _DECISIONS: Final = ("decided", "took", "settled", "from now", "let us", "noted")
-_HOWTOS: Final = ("to do so", "as is done", "here is", "rule of order", "in order", "by doing")
+_HOWTOS: Final = ("process", "to do so", "as is done", "here is", "rule of order", "in order", "by doing", "first then")
 KINDS: Final = {
     **dict.fromkeys(_PREFERENCES, "preference"),
     **dict.fromkeys(_DECISIONS, "decision"),
     **dict.fromkeys(_HOWTOS, "howto"),
-    **dict.fromkeys(("righted", "not but", "foreign righted", "mine"), "correction"),
+    **dict.fromkeys(("righted", "mended", "not but", "foreign righted", "mine"), "correction"),
     "foreign likes": "preference",
     "foreign decided": "decision",
 }
@@ -62,6 +67,9 @@ def lasting(words: list[str], at: int, last: int, start: int, marks: tuple[bool,
         marks: Whether a name, known by its capital, stands after the word `at`, and whether that has a capital.
     """
     named, capital = marks
+    simple = plain(words, at, last)
+    if simple:
+        return lasting(simple, 0, len(simple), 0, (named, False)) if len(simple) > 1 else None
     word = words[at]
     if word in FIRST and word not in ("my", "our"):
         return first(words, at, last, start, named)
@@ -74,6 +82,8 @@ def lasting(words: list[str], at: int, last: int, start: int, marks: tuple[bool,
         return third([_THEY[word], "is", *words[at + 1 : last]], 0, last - at + 1, named)
     if word in ("ours", "mine") and at + 2 < last and words[at + 1] in ("is", "are", "has"):
         return "name" if word == "ours" else "mine"
+    if word in ("his", "her", "their") and words[at + 1 : at + 2] in (["name"], ["name's"], ["birthday"]):
+        return third(["my", *words[at + 1 : last]], 0, last - at, named)
     found = third(words, at, last, named)
     if found or not capital:
         return found or ended(words, at, last)

@@ -42,6 +42,12 @@ _IN_ORDER = re.compile(
     r"|run|restart|rerun|regenerate|bump|purge|rebuild|reload|flush|tag|ssh|drain|rotate|back up|dump|migrate|"
     r"unplug|lock|clear|wipe|sync) \S"
 )
+_FIRST_THEN = re.compile(
+    rf"(?:the way (?:we|i|you|my \w+) \w+ .{{2,40}}?(?::| is) ?\S+ \S|(?:you |we |i )?first,? (?:you |we |i )(?:always )?\w+ .{{3,}}"
+    rf"(?:,|;| and)? (?:and )?then .{{4}}|(?:you|we) (?:need|have|must|got)(?: to)? (?:\S+ ){{1,7}}?first\b|"
+    rf"(?:you|we) (?:can|may) only \w+ .{{3,60}} (?:after|once|if|from|when|with|through|via) \S|"
+    rf"(?:any|new|every) .{{3,60}} (?:needs?|has to|have to|must|gets?|goes|go|requires?) .{{8,}})"
+)
 _BY = re.compile(
     r"(?:you|we) (?:deploy|release|build|ship|publish|test|restore|back up|roll back|rollback|reset|migrate|"
     r"provision|rotate|start|restart|regenerate|install|update|run|do) (?:\S+ ){0,6}?(?:by \w+ing|with \S|"
@@ -55,7 +61,7 @@ _STYLE = re.compile(
 )
 _SETTLED = re.compile(
     r".{8,}\b(?:that'?s (?:settled|final|decided|decided now)|it'?s (?:settled|final|decided)|final answer|"
-    r"no going back|done deal)\b|\S+(?: \S+){0,3} it is(?: then)?(?:[.!]*$|,)"
+    r"no going back|done deal)\b|(?!leave|keep|so |ok|yes|what|how|no )\S+(?: \S+){0,3} (?<!as )it is(?: then)?(?:[.!]*$|,)"
 )
 _WITHIN = re.compile(
     r"(?:in|at|on) (?:this|our|my) (?:\w+ )?(?:codebase|repo|repository|project|team|house|household|company|"
@@ -116,6 +122,12 @@ _RULES: Final = (
         ),
         _ANY,
         _IN_ORDER,
+    ),
+    (
+        "first then",
+        bag("the first you we i any all new every"),
+        bag("way first only needs need has have must gets get goes go requires require"),
+        _FIRST_THEN,
     ),
     ("by doing", bag("you we"), bag("by with via using"), _BY),
     (

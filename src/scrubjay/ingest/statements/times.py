@@ -37,6 +37,8 @@ COMING: Final = re.compile(
 )
 """At a day that is settled."""
 DATE: Final = re.compile(rf"(?:on|in) (?:the )?(?:\d|{_MONTH}|{_DAY})")
+YEARS: Final = re.compile(r"\b(?:for|until|till|over) (?:[\w-]+ ){0,3}(?:years?|decades?|(?:19|20)\d\d)\b")
+"""For years, or until one."""
 TODAY: Final = re.compile(rf"\b(?:today|yesterday|this (?:month|week|year|morning|weekend|{_SEASON}))\b")
 FROM_NOW: Final = re.compile(r"\b(?:from now on|going forward|from here on)\b")
 LONG_AGO: Final = re.compile(r"\b(?:1[89]|20)\d\d\b|\b(?:ago|last year)\b")

@@ -32,7 +32,7 @@ _TRIGGERS: Final = bag(
 """Without one of these there is no frame to look for."""
 _FRAME = re.compile(
     r"\b(?:"
-    r"(?:you are|you're|you will be|you'll be|act like|act as|be|behave as|respond as|answer as|talk like|"
+    r"(?:you are|you're|you will be|you'll be|act like|act as|(?<![\w',] )be|behave as|respond as|answer as|talk like|"
     r"speak as|speak like) "
     r"(?:now |no longer |going to be )?(?:an? (?!bit|little|lifesaver|star|legend|genius|gem|hero|champ|saint|"
     r"angel|king|queen|treasure)"
@@ -40,7 +40,7 @@ _FRAME = re.compile(
     rf"|(?:write|tell|compose|make up|invent|continue|create|draft|generate|"
     rf"give)\b[^.?!\n]{{0,60}}\b(?:{_TALES})\b"
     r"|you (?:are|'re) now \w|you will (?:play|act)|i (?:am|'m) your (?:first|new|old|loyal|humble|captain|"
-    r"knight|patient|client|boss|king|queen)\b"
+    r"knight|patient|client|boss|king|queen|[a-z]+master|squire|student|servant|apprentice|pupil)\b"
     r"|in (?:the|this|my) (?:poem|story|novel|song|book|scene|game|dream)\b"
     r"|role-?play|pretend\b|act as\b|in character\b|in the (?:voice|style|role|persona) of|dungeon master|"
     r"your character"
@@ -56,7 +56,7 @@ _TELLS: Final = bag(
     mentions mentioned claim claims claimed wrote writes reads announced announcing think thinks
     thought believes believe insists insisted swears argues asks asked heard apparently rumour rumor
     rumours rumors supposedly allegedly suggest suggests suggested recommends recommended promised
-    dreamed dreamt quote"""
+    dreamed dreamt quote gather according"""
 )
 _MINE = re.compile(
     r"\b(?:(?:i|we) (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|"

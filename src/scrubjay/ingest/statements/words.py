@@ -146,6 +146,8 @@ STATES: Final = bag(
     suffers sings sleeps celebrates keeps comes visits adopted finished quit opened named talks listens
     points ships deploys includes covers serves weighs measures accepts allows forbids requires means
     belongs handles lasts holds lies stands stops moves changes becomes grows meets pays remains stays
+    faces seats weighs spans lacks bans allows speaks includes excludes belongs attends relies depends forbids
+    will was were gave holds keeps wants prefers refuses snores retired insists dislikes suits tastes smells
     isn't aren't doesn't don't can't won't cannot called contains needs gets does"""
 )
 """Verbs that end the naming of a thing and begin what is said of it."""

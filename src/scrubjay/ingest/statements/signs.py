@@ -1,0 +1,166 @@
+"""Signs: a clause -> the names of what in it speaks for or against a lasting statement.
+
+Where no rule knows a clause, its signs are weighed (``weighed``): who is spoken of, whether a name, number or time
+stands in it, whether it speaks of the talk itself. Each sign is one bit, and most come from single words, so a clause
+is looked at once.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from scrubjay.ingest.statements import things, words
+from scrubjay.ingest.statements.said import past
+from scrubjay.ingest.statements.words import bag
+
+_ORDERS: Final = bag(
+    """make write give show tell help explain find fix add change use create list summarize translate rewrite please can
+    could let's lets try check look suggest recommend generate draft convert update remove delete run put keep turn move
+    set rename continue stop do don't go sort compare describe review refactor implement build design plan format include
+    avoid ignore read open send call take think imagine shorten simplify sum bring walk guide cut pick drop skip leave"""
+)
+_SUBJECTS: Final = {
+    "i": bag("i im ive i'm i've i'd i'll"),
+    "we": bag("we we're we've we'd we'll"),
+    "my": bag("my"),
+    "our": bag("our"),
+    "the": bag("the"),
+    "he": bag("he she his her he's she's"),
+    "they": bag("they their they're they've"),
+    "it": bag("it that this these those there it's that's there's its thats"),
+    "you": bag("you your you're you've you'll"),
+    "a": bag("a an"),
+    "asks": words.ASKING | bag("if when whenever"),
+    "order": _ORDERS,
+}
+_CLASSES: Final = {
+    "moment": things.MOMENT,
+    "at hand": things.AT_HAND,
+    "passes": words.PASSING,
+    "talks": words.TALKED,
+    "fault": bag(
+        """error errors bug bugs fails fail failed failing crash crashes crashed broken stuck throws throw traceback 404 403
+        401 500 502 503 getting trouble flickers recognized exception warning warnings timeout"""
+    ),
+    "others": bag(
+        """users people customers author authors paper study article students company countries world government model
+        function method everyone someone somebody they them"""
+    ),
+    "trait": words.TRAITS,
+    "kin": things.KIN,
+    "own": things.OWN_THINGS,
+    "world": things.WORLD,
+    "now": bag("now today tonight yesterday tomorrow currently still yet again just already keeps"),
+    "appraises": bag(
+        """great good bad nice cool love awesome perfect terrible weird wrong broken slow funny better worse fine ok okay
+        thanks thank sorry amazing beautiful ugly stupid annoying best worst hard easy difficult really very so too just"""
+    ),
+    "denies": words.NEGATIVE,
+    "wish": bag("i'd we'd i'll let realize realise knew aware managed"),
+    "coming": bag("coming will going gonna i'll we'll about soon"),
+    "begs": bag("please pls"),
+    "habit": words.HABITUAL,
+    "rather": bag("instead rather over only everywhere throughout whenever anything everything"),
+}
+_TIME: Final = re.compile(
+    r"\b(?:since|years?|months?|every|each|always|never|usually|ago|weekly|daily|anymore|next|last|spring|summer|"
+    r"autumn|winter|january|february|march|april|june|july|august|september|october|november|december|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
+)
+_CODE: Final = re.compile(r"`|\w[/_.]\w")
+_DIGIT: Final = re.compile(r"\d")
+_PASSES: Final = re.compile(
+    r"\b(?:right now|at the moment|this (?:minute|second|morning|afternoon|evening)|tonight|for now|today|just now|"
+    r"tomorrow|rn|atm|temporarily)\b"
+)
+_LIVED: Final = words.HABIT | words.LIVE | words.LIFE | words.LIKE | words.CHOSE
+
+NAMES: Final = (
+    *(f"of {name}" for name in (*_SUBJECTS, "name", "other")),
+    *_CLASSES,
+    *("no verb", "past", "fleeting", "lived", "doubt", "number", "named", "code", "time", "of today"),
+    *("under 3", "under 5", "over 12", "long turn", "short turn", "pasted", "first", "foreign"),
+)
+BITS: Final = {name: 1 << number for number, name in enumerate(NAMES)}
+"""Sign -> its bit."""
+
+
+def _by_word(classes: dict[str, frozenset[str]], prefix: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, members in classes.items():
+        for word in members:
+            found[word] = found.get(word, 0) | BITS[prefix + name]
+    return found
+
+
+_SUBJECT: Final = _by_word({name: _SUBJECTS[name] for name in reversed(_SUBJECTS)}, "of ")
+_WORD: Final = _by_word(_CLASSES, "")
+_ENGLISH: Final = bag("the a an is are was to of in on for and my our i we it it's i'm not no at with from has have by")
+
+
+def of_turn(text: str, plain: str, said: list[str]) -> int:
+    """Return the signs of a whole turn: its length, an order at its start, what was pasted."""
+    signs = BITS["long turn"] if len(said) > LONG else BITS["short turn"] if len(said) < BRIEF else 0
+    if _dense(plain) < PASTED * _dense(text):
+        signs |= BITS["pasted"]
+    return signs
+
+
+LONG: Final = 60
+"""Words of a turn from which most of it was brought along."""
+BRIEF: Final = 15
+PASTED: Final = 0.85
+"""Share of the characters that is the writer's own, below which a turn is about what was brought along."""
+
+
+def _dense(text: str) -> int:
+    return len(text) - text.count(" ") - text.count("\n")
+
+
+def signs(said: list[str], text: str, named: tuple[bool, bool], doubted: bool) -> int:
+    """Return the signs of a clause.
+
+    Args:
+        said: Its words after what leads in.
+        text: These as text.
+        named: Whether a name, known by its capital, stands after the first word, and whether that has a capital.
+        doubted: Whether it is a wish, a chance or a duty.
+    """
+    first, count = said[0], len(said)
+    subject = _SUBJECT.get(first, 0)
+    if not subject:
+        known = first in things.WELL_KNOWN
+        subject = BITS["of name"] if named[1] and not known else BITS["of other"]
+    else:
+        subject &= -subject  # a word may open in two ways: the first of `_SUBJECTS` holds
+    found = subject | (BITS["doubt"] if doubted else 0)
+    verbal = ""
+    for word in said:
+        found |= _WORD.get(word, 0)
+    for word in said[1:8]:
+        if word in words.STATES or word in words.AUXILIARY or past(word):
+            verbal = word
+            break
+    mine = subject & _MINE
+    if not verbal:
+        found |= 0 if mine or subject == BITS["of order"] else BITS["no verb"]
+    elif verbal not in words.BE and past(verbal):
+        found |= BITS["past"]
+    if mine and count > 1:
+        does = next((word for word in said[1:6] if word not in _BETWEEN), "")
+        found |= BITS["fleeting"] if does in words.FLEETING else 0
+        found |= 0 if _LIVED.isdisjoint(said[1:4]) else BITS["lived"]
+    for name, pattern in _PATTERNS:
+        if pattern.search(text):
+            found |= BITS[name]
+    found |= BITS["named"] if named[0] else 0
+    found |= BITS["foreign"] if count > 3 and _ENGLISH.isdisjoint(said) else 0
+    for name, holds in (("under 3", count < 3), ("under 5", count < 5), ("over 12", count > 12)):
+        found |= BITS[name] if holds else 0
+    return found
+
+
+_BETWEEN: Final = words.ADVERBS | words.NEGATIVE | words.AUXILIARY
+_MINE: Final = BITS["of i"] | BITS["of we"]
+_PATTERNS: Final = (("number", _DIGIT), ("code", _CODE), ("time", _TIME), ("of today", _PASSES))
