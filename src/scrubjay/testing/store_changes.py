@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scrubjay.errors import InputError, NotFoundError, ScrubjayError
+from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.memory.ids import text_hash, tombstone_hash
-from scrubjay.memory.records import Place, Record, Versions, When, Where
+from scrubjay.memory.records import Record, Versions, When, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 from scrubjay.store.changes import (
@@ -285,19 +285,3 @@ class ChangesContract:
         with store.reader(ann) as reader:
             assert reader.counts().memories == 1
         assert store.size() >= 0
-
-    def test_a_passage_outside_its_document_is_refused(self, store: Store, ann: Scope) -> None:
-        """Its place must name the document that holds it."""
-        from scrubjay.store.changes import Kept, PutDocument
-        from scrubjay.testing.store_samples import document
-
-        _small_store(store, ann)
-        places: tuple[Place | None, ...] = (None, place("notes", "b.md", 0), place("else", "a.md", 0))
-        for wrong in places:
-            with pytest.raises(InputError):
-                write(store, ann, PutDocument(document("notes", "a.md"), (memory("jay", MINE, place=wrong),)))
-        kept = Kept(sample_id("a.md:jay one"), place("notes", "b.md", 0))
-        with pytest.raises(InputError):
-            write(store, ann, PutDocument(document("notes", "a.md"), (), (kept,)))
-        with pytest.raises(NotFoundError):
-            write(store, ann, PutDocument(document("none", "a.md")))

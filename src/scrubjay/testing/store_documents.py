@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scrubjay.memory.records import Where
+import pytest
+
+from scrubjay.errors import InputError, NotFoundError
+from scrubjay.memory.records import Place, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 from scrubjay.store.changes import DropDocument, Forget, Kept, PutDocument, PutMemory, PutModel, PutSource
@@ -194,3 +197,16 @@ class DocumentsContract:
             assert found == {sample_id("b.md:jay two"), sample_id("jay three user:ann")}
             assert list(reader.documents("notes")) == ["b.md"]
             assert reader.counts().documents == 1
+
+    def test_a_passage_outside_its_document_is_refused(self, store: Store, ann: Scope) -> None:
+        """Its place must name the document that holds it."""
+        _start(store, ann, "jay one", "jay two")
+        places: tuple[Place | None, ...] = (None, place("notes", "b.md", 0), place("else", "a.md", 0))
+        for wrong in places:
+            with pytest.raises(InputError):
+                write(store, ann, PutDocument(document("notes", "a.md"), (memory("jay", MINE, place=wrong),)))
+        kept = Kept(sample_id("a.md:jay one"), place("notes", "b.md", 0))
+        with pytest.raises(InputError):
+            write(store, ann, PutDocument(document("notes", "a.md"), (), (kept,)))
+        with pytest.raises(NotFoundError):
+            write(store, ann, PutDocument(document("none", "a.md")))

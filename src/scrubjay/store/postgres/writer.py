@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
 
 
+OfDocuments = c.PutSource | c.DropSource | c.PutDocument | c.DropDocument
+
+
 class Writer:
     """One transaction's work for one tenant; ``scope`` is None for a rebuild, which sees every key."""
 
@@ -61,7 +64,7 @@ class Writer:
             case c.PutMemory(memory):
                 self._put([memory], None, None)
             case c.DropMemory(ids):
-                self._remove(self._numbers(ids), "document IS NULL")
+                self._remove(self._numbers(ids), "AND document IS NULL")
             case c.Forget(ids):
                 self._forget(ids)
             case c.PutModel() | c.DropModel() | c.PutVectors():
@@ -70,22 +73,16 @@ class Writer:
                 stamp = (json.dumps(asdict(versions)), self._tenant.number)
                 self._db.execute("UPDATE tenant SET versions = %s WHERE id = %s", stamp)
 
-    def _apply_to_documents(
-        self, change: c.PutSource | c.DropSource | c.PutDocument | c.DropDocument
-    ) -> None:
+    def _apply_to_documents(self, change: OfDocuments) -> None:
         match change:
             case c.PutSource():
                 self._put_source(change)
             case c.DropSource(source) if self._sees_source(source):
-                for (path,) in self._all(
-                    "SELECT path FROM document WHERE tenant = %s AND generation = %s AND source = %s",
-                    *self._own,
-                    source,
-                ):
+                held = "SELECT path FROM document WHERE tenant = %s AND generation = %s AND source = %s"
+                for (path,) in self._all(held, *self._own, source):
                     self._drop_document(source, path)
-                self._db.execute(
-                    "DELETE FROM source WHERE tenant = %s AND id = %s", (self._tenant.number, source)
-                )
+                own = (self._tenant.number, source)
+                self._db.execute("DELETE FROM source WHERE tenant = %s AND id = %s", own)
             case c.PutDocument():
                 self._put_document(change)
             case c.DropDocument(source, path) if self._sees_source(source):
@@ -165,8 +162,7 @@ class Writer:
             for num in self._numbers([kept.id]):
                 self._db.execute(
                     "UPDATE memory SET document = %s, ordinal = %s, char_start = %s, char_end = %s, "
-                    "line_start = %s, "
-                    "line_end = %s WHERE tenant = %s AND num = %s",
+                    "line_start = %s, line_end = %s WHERE tenant = %s AND num = %s",
                     (number, *rows.place_values(kept.place), self._tenant.number, num),
                 )
         if replaced is not None:
@@ -258,15 +254,11 @@ class Writer:
             if self._sees(key) and (parse_id(memory) or ("",))[0] == tier
         ]
 
-    def _remove(self, nums: Sequence[int], condition: str = "true") -> None:
+    def _remove(self, nums: Sequence[int], and_if: str = "") -> None:
         if nums:
-            self._removed |= set(
-                self._all(
-                    f"DELETE FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[]) AND {condition} "
-                    "RETURNING tier, hash",
-                    self._tenant.number, list(nums),
-                )
-            )  # fmt: skip
+            removed = f"DELETE FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[]) {and_if}"
+            gone = self._all(f"{removed} RETURNING tier, hash", self._tenant.number, list(nums))
+            self._removed |= set(gone)
 
     def _forget(self, ids: Sequence[str]) -> None:
         tenant = self._tenant.number

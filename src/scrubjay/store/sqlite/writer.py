@@ -53,8 +53,7 @@ class Writer:
             return
         if isinstance(change, c.LifeChange):
             if self._scope is not None:
-                if isinstance(change, c.PutLife):
-                    self._flush()  # a status is changed in a segment
+                self._flush()  # a status is changed in a segment
                 Lives(self._db, self._tenant, self._scope).apply(change)
             return
         self._apply(change)
