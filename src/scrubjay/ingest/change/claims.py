@@ -73,6 +73,8 @@ class _Reader:
             self.rejecting = self.aside = False
         elif piece.low in _MARKS:
             return
+        elif piece.low == "user" and at < 2 and self.verb.at == at + 1 and not self.words:
+            self.person = "i"  # notes that a model takes say "User likes tea" of who said "I like tea"
         elif len(piece.raw) == 1 and piece.raw.isupper() and piece.raw != "I" and at:  # rev B, vitamin C
             self.words.append(Word(piece.raw, piece.raw, early=early, name=True))
         elif not (self._small(at, piece.low) if self.english else self._foreign(piece.low)):

@@ -49,7 +49,8 @@ def earned(d: Difference, rule: str) -> bool:
     if rule in ("over", "denied", "other place"):
         return (old >= MOST and new >= HALF) or (new > MOST and old >= HALF)
     if rule == "came true":
-        return old >= MOST and (new >= HALF or old == 1)
+        done = d.new.verb.key in d.shared | {"", "find", "get", "have", "be"}
+        return old >= MOST and (new >= HALF or (old == 1 and done))
     if value_parts(d):
         return _measured(d, old, new)
     return _valued(d, old, new)

@@ -40,8 +40,8 @@ def level(word: str, tongue: str) -> Level:
 
 @cache
 def _stems() -> dict[str, tuple[str, bool]]:
-    """Return the table by stems, so that every form of its words is found."""
+    """Return the table by stems, so that every form of its words is found; of "cost" and "costly" the shorter is it."""
     table: dict[str, tuple[str, bool]] = {}
-    for word, found in meanings().items():
+    for word, found in sorted(meanings().items(), key=lambda one: len(one[0])):
         table.setdefault(stem(word, "en"), found)
     return table

@@ -156,7 +156,7 @@ def _finite(pieces: list[Piece], at: int) -> bool:
         return at > 0 and not (
             follows and stem(follows, "en") in VERBS and not follows.endswith(("s", "ing", "ed"))
         )
-    if at == 0 and low == "last":
+    if at == 0 and (low == "last" or _heads(pieces)):
         return False
     return (
         at == 0
@@ -166,6 +166,13 @@ def _finite(pieces: list[Piece], at: int) -> bool:
         or before in NEGATORS
         or before in ("always", "please", "and", ",")
     )
+
+
+def _heads(pieces: list[Piece]) -> bool:
+    """Return whether a statement begins with a noun, since its verb comes next: "Release 4.2 is", "Work is"."""
+    verb = 2 if len(pieces) > 2 and pieces[1].number else 1
+    low = pieces[verb].low if verb < len(pieces) else ""
+    return low in BE or low in AUXILIARY or (verb == 2 and _ended(low))
 
 
 def _looks_finite(pieces: list[Piece], at: int) -> bool:
