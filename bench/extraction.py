@@ -1,6 +1,7 @@
 """Extraction: labelled turns -> precision, recall and junk of what is kept of them without a model.
 
-    python bench/extraction.py [DATA] [--half dev|dev2|test] [--part all|even|odd] [--wrong] [--sample 40] [--json FILE]
+    python bench/extraction.py [DATA] [--half dev|dev2|test] [--part all|even|odd] [--wrong] [--rules]
+        [--sample 40] [--json FILE]
 
 The turns and what counts as found are described in ``labels/FACTS.md`` ("Scoring"). An assistant's turn goes the
 same way as in the product: nothing is taken from it. Intervals are over resampled turns.
@@ -59,6 +60,7 @@ class Score:
     wrong: int = 0
     notes: list[str] = field(default_factory=list)
     kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
+    rules: Counter[tuple[str, bool]] = field(default_factory=Counter)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -88,12 +90,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"  kinds right {result['kind right']:.3f}; label > found:",
         "  ".join(f"{a}>{b} {n}" for (a, b), n in sorted(_kinds(scores).items()) if a != b),
     )
+    if args.rules:
+        _print_rules(scores)
     if args.wrong:
         print("\n".join(note for one in scores for note in one.notes))
     if args.data is not None:
         result["longmemeval"] = longmemeval(args)
     write_json(args.json, result)
     return 0
+
+
+def _print_rules(scores: Sequence[Score]) -> None:
+    rules = sum((one.rules for one in scores), Counter())
+    for name in sorted({rule for rule, _ in rules}, key=lambda rule: (-rules[rule, False], rule)):
+        print(f"  {name:16} {rules[name, True]:4} right {rules[name, False]:4} wrong")
 
 
 def score(row: dict[str, Any]) -> Score:
@@ -113,8 +123,10 @@ def score(row: dict[str, Any]) -> Score:
     for found in kept:
         if any(hits(text, found, at, fact["quote"]) for at, fact in facts):
             one.right += 1
+            one.rules[found.rule, True] += 1
         elif not any(hits(text, found, at, fact["quote"]) for at, fact in optional):
             one.wrong += 1
+            one.rules[found.rule, False] += 1
             one.notes.append(f"{row['id']} WRONG {found.kind} ({found.rule}): {found.text!r}")
     return one
 
@@ -227,6 +239,7 @@ def _parser() -> argparse.ArgumentParser:
         "--part", choices=("all", "even", "odd"), default="all", help="rules were tuned on even rows of dev"
     )
     parser.add_argument("--wrong", action="store_true", help="print what was missed and what is wrong")
+    parser.add_argument("--rules", action="store_true", help="print what each rule found, right and wrong")
     parser.add_argument("--sample", type=int, default=0, help="statements to print of the haystacks")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--json", type=Path)

@@ -56,7 +56,8 @@ _PLANNED: Final = bag(
 )
 """What is planned, written or taken for months."""
 _PEOPLE: Final = bag(
-    """people adults developers engineers of in students kids siblings vegetarian vegetarians vegan sisters brothers vegetarians vegans
+    """people adults developers engineers of in students kids siblings vegetarian vegetarians vegan sisters
+    brothers vegetarians vegans
     parents person student"""
 )
 _YEARS: Final = bag("years year yrs y/o yo and with weeks months cm")
@@ -74,7 +75,8 @@ _ON: Final = re.compile(
     r"that|it)"
     r"|(?:not )?(?:big|keen|picky|strict|fussy|particular) (?:on|about) (?!this|that|it)"
     r"|on (?:an? \w+ of \S*\d|parental|maternity|paternity|sick leave|sabbatical|benefits|call (?:every|on))"
-    r"|up (?:at|by) (?:\d|five|six|four) ?.{0,6}(?:every|most|daily)|\d[\d.,]* ?(?:m|cm|kg|ft|tall|lbs)\b|\d\d ?[fm]\b"
+    r"|up (?:at|by) (?:\d|five|six|four) ?.{0,6}(?:every|most|daily)|\d[\d.,]* ?(?:m|cm|kg|ft|tall|lbs)\b|"
+    r"\d\d ?[fm]\b"
     r"|(?:terrible|bad|hopeless|useless|good|great) with (?!this|that|it)"
 )
 """In, on and of what one is for years."""

@@ -23,6 +23,8 @@ def carried(words: list[str], at: int, last: int) -> list[str] | None:
     """
     verb = _THEY.get(words[at])
     if verb is not None:
-        contracted = [verb] if verb and words[at + 1 : at + 2] not in (["got"], ["been"]) else ["has"] if verb else []
+        contracted = (
+            [verb] if verb and words[at + 1 : at + 2] not in (["got"], ["been"]) else ["has"] if verb else []
+        )
         return ["my", "sister", *contracted, *words[at + 1 : last]]
     return ["my", *words[at + 1 : last]] if words[at] in _HIS else None

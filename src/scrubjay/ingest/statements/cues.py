@@ -25,11 +25,14 @@ _CUES: Final = (
     | NEGATIVE
     | bag(
         """me us mine ours always never ever let's lets call before after when whenever every each if wrong correction
-        actually meant over any all default to unless stop mum's dad's mom's got he's she's they're it's that's goes go gets
+        actually meant over any all default to unless stop mum's dad's mom's got he's she's they're it's
+        that's goes go gets
         get pronounced spelled everything anything anyone nobody be until once by only quit enough more without
-        throughout then general generally anytime should with rather instead everywhere"""
+        throughout then nope nah = general generally anytime should with rather instead everywhere"""
     )
-) - bag("to with by be if all get go any does from more lines")
+) - bag(
+    "the test code time phone age machine address to with by be if all get go any does from more stack run time"
+)
 
 
 def cued(text: str) -> bool:
@@ -39,6 +42,6 @@ def cued(text: str) -> bool:
     (False, True)
     """
     said = text.lower().replace("’", "'").split()
-    if not _CUES.isdisjoint(said):
+    if not _CUES.isdisjoint(said) or said[:1] in (["to"], ["if"]):
         return True
     return not _CUES.isdisjoint([word.strip(_MARKS) for word in said if not word.isalnum()])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from scrubjay.ingest.statements.belonging import belongs
 from scrubjay.ingest.statements.events import chosen, did
 from scrubjay.ingest.statements.having import has
 from scrubjay.ingest.statements.said import NOTHING, Said, past, points
@@ -22,7 +23,6 @@ from scrubjay.ingest.statements.words import (
     HABITUAL,
     LIKE,
     LIVE,
-    POINTERS,
     SOON,
     TEAMWORK,
     bag,
@@ -38,7 +38,8 @@ _LASTING: Final = bag("always never general generally default every")
 _ORDERING: Final = bag("when whenever before after always never every each if")
 _EXCEPT: Final = bag("unless ever any anymore")
 _STYLED: Final = re.compile(
-    r"\b(?:rather than|instead of|not \w+$|throughout|everywhere|across the board|in (?:all |my |our |every )?(?:tests?|commits?|code|docs|e?mails|"
+    r"\b(?:rather than|instead of|not \w+$|throughout|everywhere|across the board|in (?:all |my |our |"
+    r"every )?(?:tests?|commits?|code|docs|e?mails|"
     r"answers|replies|reviews"
     r"|messages|prs|comments|reports|notes|plots|tables|figures)\b|in (?:english|german|french|spanish|"
     r"lower ?case|markdown"
@@ -57,23 +58,13 @@ _ALONE: Final = bag("drink smoke drive swim fly cook eat")
 """What one says not to do with nothing behind it."""
 _WILL: Final = bag("use go stick stay standardise standardize move switch migrate keep adopt")
 _WONT: Final = bag("support use sell buy renew take offer ship accept touch fly eat work move")
-_SELDOM: Final = bag("mostly usually mainly only never always primarily exclusively generally")
-_MANNER: Final = HABIT | LIVE
-_LASTING_PAIRS: Final = frozenset(
-    tuple(pair.split())
-    for pair in """look after, come from, stem from, care for, go for, go to, take care, live off, hail from, fall asleep,
-    answer to, sign off, deal in, bank with, believe in, suffer from, struggle with, lean towards, lean toward,
-    opt for, descend from, get by, get up, go without, stick to, stick with, swear by, end up, work best, focus best,
-    learn best, sleep best, double as, moonlight as, run out, depend on, rely on, care about""".split(",")
-) - {("run", "out"), ("end", "up"), ("go", "to"), ("struggle", "with")}
-"""What goes on for years in two words."""
 _SCHOLARLY: Final = AT_HAND | MOMENT | bag("model method technique data")
 """What "we use" in papers."""
 
 
 def doing(said: Said) -> str | None:
     """Return the rule that what I do or we do falls under."""
-    for ask in (_likes, _wants, chosen, _goes, has, _keeps, _always, _denies, _belongs, _lives):
+    for ask in (_likes, _wants, chosen, _goes, has, _keeps, _always, _denies, belongs, _lives):
         found = ask(said)
         if found is not None:
             return found or None
@@ -88,7 +79,12 @@ def will(said: Said) -> str | None:
             return None
         if verb == "like":
             return None
-        lasting = "not" in said.manner or rest[0] == "not" or not _LASTING.isdisjoint(said.whole.split()) or _STYLED.search(said.text)
+        lasting = (
+            "not" in said.manner
+            or rest[0] == "not"
+            or not _LASTING.isdisjoint(said.whole.split())
+            or _STYLED.search(said.text)
+        )
         return "likes" if lasting else None
     if said.denied:
         return "decided" if verb in _WONT and not said.pointed else None
@@ -186,16 +182,6 @@ def _denies(said: Said) -> str | None:
     if ended:
         return "does not" if verb not in ("want", "need", "know", "see", "think") else NOTHING
     return "does not" if verb in ABSTAIN or verb in LIVE or (said.team and verb in TEAMWORK) else NOTHING
-
-
-def _belongs(said: Said) -> str | None:
-    """Tell what one does for years in a verb and a little word: "look after", "come from"."""
-    verb, rest = said.verb, said.rest
-    if not rest or said.aux:
-        return None
-    if verb in _MANNER and rest[0] in _SELDOM and len(rest) > 1 and rest[1] not in POINTERS:
-        return "always does"
-    return "does" if (verb, rest[0]) in _LASTING_PAIRS and len(rest) > 1 and not points(rest[1:]) else None
 
 
 def _lives(said: Said) -> str | None:

@@ -24,10 +24,10 @@ _FOR_YEARS: Final = LIKE | bag("wanted known owned used played taught run kept l
 _WEAK: Final = bag("started worked won signed landed")
 """Of what changes a life, the verbs that as often begin a small thing: "I started getting errors"."""
 _SMALL: Final = bag("to getting seeing feeling noticing on with")
-_PRACTICES: Final = frozenset(
-    """eat drink smok driv vap gambl fly runn climb swimm cycl danc sing paint knit teach coach freelanc volunteer
-    wear tak us practis practic train medita meditat do work homeschool bak garden collect keep sew paint learn
-    studyi study""".split()
+_PRACTICES: Final = bag(
+    """eat drink smok driv vap gambl fly runn climb swimm cycl danc sing paint knit teach coach freelanc
+    volunteer wear
+    tak us practis practic train meditat do work homeschool bak garden collect keep sew learn study"""
 )
 """Stems of what people take up and give up."""
 _LEARNT: Final = bag("learned learnt married smoked drank drove had")
@@ -71,7 +71,11 @@ def has_done(said: Said) -> str | None:
         return "did" if said.rest[0] in ("a", "an", "the", "vegan", "vegetarian") else None
     if verb in LIFE and (verb not in _WEAK or SPAN.search(said.whole)):
         return "did"
-    if "never" in said.manner and verb in _LEARNT and said.rest[0] not in ("a", "this", "that", "any", "such"):
+    if (
+        "never" in said.manner
+        and verb in _LEARNT
+        and said.rest[0] not in ("a", "this", "that", "any", "such")
+    ):
         return "does not"
     if "always" in said.manner or (verb in _FOR_YEARS and SPAN.search(said.whole)):
         return "for years"

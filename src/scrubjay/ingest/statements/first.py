@@ -30,14 +30,19 @@ LEFT_OUT: Final = (
 _TRAITS: Final = bag("allergic intolerant vegetarian vegan lactose born married")
 _OBJECT: Final = bag("my our a an the to from in at with two three out up")
 _ELIDED: Final = bag(
-    """got live work living working based study own hate dislike detest prefer can't cant cannot don't never grew used"""
+    """got live work living working based study own hate dislike detest prefer can't cant cannot don't never
+    grew used"""
 )
 """What begins a statement whose I was left out, where what follows bears it out."""
 _COUNTED: Final = bag("a an two three four five my") | frozenset("23456789")
-_ABSTAINED: Final = bag("eat drink stand have do like swim drive tolerate fly smoke digest bear learnt learned")
+_ABSTAINED: Final = bag(
+    "eat drink stand have do like swim drive tolerate fly smoke digest bear learnt learned"
+)
 _COMES_IN: Final = bag(
-    """email mail call letter text message notice warning error reply response refund ticket fine meeting deadline test exam
-    quiz problem question bug 404 403 500 weird strange new minute sec second bit lot few chance cold flu headache idea"""
+    """email mail call letter text message notice warning error reply response refund ticket fine meeting
+    deadline test exam
+    quiz problem question bug 404 403 500 weird strange new minute sec second bit lot few chance cold flu
+    headache idea"""
 )
 _BEFORE: Final = bag("just recently finally also currently been still")
 
@@ -50,7 +55,10 @@ def _elided(words: list[str], at: int, last: int) -> bool:
     if verb in ("can't", "cant", "don't", "never", "cannot"):
         return after in _ABSTAINED
     if verb in ("live", "work", "living", "working", "based", "study", "own"):
-        return after in ("in", "at", "for", "as", "nights", "remotely", "with", "near", "on", "a", "two", "from") and last - at > 2
+        return (
+            after in ("in", "at", "for", "as", "nights", "remotely", "with", "near", "on", "a", "two", "from")
+            and last - at > 2
+        )
     return after in ("a", "an", "to", "my", "being", "when", "the") or after[-3:] == "ing" or last - at > 1
 
 

@@ -17,15 +17,19 @@ APPRAISALS: Final = bag("so too very really pretty quite bit great good bad nice
 """What begins an appraisal: it says how the writer finds something today."""
 
 _PLACES: Final = re.compile(
-    r"called|named|at|from|up (?:in|on|for)|about \w|not an?|no longer|moved (?:to|from)|pushed|postponed|rescheduled|made of|\d|written in|hosted|based|due (?:in|on|by)|owned|deployed|backed|built|"
+    r"called|named|at|from|up (?:in|on|for)|about \w|not an?|no longer|moved (?:to|from)|pushed|postponed|"
+    r"rescheduled|made of|\d|written in|hosted|based|due (?:in|on|by)|owned|deployed|backed|built|"
     r"stored|older|younger|born|located"
     r"|spelled|on (?!fire|hold|the fritz|top|track|my|it)|in (?!progress|trouble|place|my way|the way|need|it)"
     r"|an? (?!bit|little|mess|lot|problem|issue|pain|disaster|joke|nightmare|few|good|bad|great|big)"
 )
 _DUE: Final = re.compile(
-    r"(?:is|are) (?:up (?:in|on|for)|due (?:in|on|by|for)) \S|(?:got|was|were|is|has been|been|gets) (?:moved|pushed|"
-    r"postponed|rescheduled|changed|brought forward|put back) (?:back |up |forward )?(?:to|until|till|from|by) |(?:won't|can't|"
-    r"cannot|doesn't|don't) (?:take|eat|drink|drive|fly|handle|tolerate|digest|speak|allow|accept|support|touch|sleep|go near|"
+    r"(?:is|are) (?:up (?:in|on|for)|due (?:in|on|by|for)) \S|(?:got|was|were|is|has been|been|gets) "
+    r"(?:moved|pushed|"
+    r"postponed|rescheduled|changed|brought forward|put back) (?:back |up |forward )?(?:to|until|till|"
+    r"from|by) |(?:won't|can't|"
+    r"cannot|doesn't|don't) (?:take|eat|drink|drive|fly|handle|tolerate|digest|speak|allow|accept|support|"
+    r"touch|sleep|go near|"
     r"like|do) (?!it\b|this\b|that\b|me\b)\S|(?:will be|turns?|is turning|are turning) \d+"
 )
 """What is settled of one's own things, or what they never do."""

@@ -56,16 +56,24 @@ _ACTUAL = re.compile(
 )
 
 _MENDED: Final = re.compile(
-    r"(?:it |that |this |(?:the|my|our|his|her) (?:[\w'-]+ ){1,4})?(?:should (?:be|read|say|have been)|ought to be|was "
-    r"supposed to be|has to be|must be) (?=[^,]*[\d`/_])[^,;:]{1,50}(?:,| and|;| instead of| rather than) ?(?:not )?\S|"
-    r"(?:no|nope|not)[,.]? (?:\d|january|february|march|april|may|june|july|august|september|october|november|december|"
-    r"monday|tuesday|wednesday|thursday|friday|saturday|sunday)[^?]{0,30}$|(?:you've|you have|you|i|we|they) (?:got|had|put|have) "
-    r"(?:the |my |our |his |her |their |that |it )?(?:[\w'-]+ ){0,4}(?:wrong|backwards|mixed up|the wrong way round)[,;:.-]+ "
+    r"(?:it |that |this |(?:the|my|our|his|her) (?:[\w'-]+ ){1,4})?(?:should (?:be|read|say|have been)|"
+    r"ought to be|was "
+    r"supposed to be|has to be|must be) (?=[^,]*[\d`/_])[^,;:]{1,50}(?:,| and|;| instead of| rather than) "
+    r"?(?:not )?\S|"
+    r"(?:no|nope|not)[,.]? (?:\d|january|february|march|april|may|june|july|august|september|october|"
+    r"november|december|"
+    r"monday|tuesday|wednesday|thursday|friday|saturday|sunday)[^?]{0,30}$|(?:you've|you have|you|i|we|"
+    r"they) (?:got|had|put|have) "
+    r"(?:the |my |our |his |her |their |that |it )?(?:[\w'-]+ ){0,4}(?:wrong|backwards|mixed up|the wrong "
+    r"way round)[,;:.-]+ "
     r"?\S.{3}|(?:typo|small typo|erratum|correction|fix|edit)(?: in .{2,30})?: ?(?!fix|the file)\S+ \S|"
-    r"(?:it|that|the \w+|my \w+)(?:'s| is| was) (?:really|in fact|in reality|of course|now) \S.{0,40}(?:, ?| )not \S"
+    r"(?:it|that|the \w+|my \w+)(?:'s| is| was) (?:really|in fact|in reality|of course|now) \S.{0,40}(?:, "
+    r"?| )not \S"
     r"|.{3,60} (?:with|has) (?:one|two|a single|a double|no|an?) [a-z]\b"
 )
-_SHOULD: Final = bag("should supposed ought no nope not wrong backwards mixed round typo erratum correction edit with has")
+_SHOULD: Final = bag(
+    "should supposed ought no nope not wrong backwards mixed round typo erratum correction edit with has"
+)
 _DENIALS: Final = bag(
     """no nope nah wrong incorrect correction actually sorry wait hold right not er outdated old stale date
     you hang said meant ignore mistake bad misunderstood correct"""

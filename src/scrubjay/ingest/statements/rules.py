@@ -27,7 +27,16 @@ _PREFERENCES: Final = (
     "to me",
 )
 _DECISIONS: Final = ("decided", "took", "settled", "from now", "let us", "noted")
-_HOWTOS: Final = ("process", "to do so", "as is done", "here is", "rule of order", "in order", "by doing", "first then")
+_HOWTOS: Final = (
+    "process",
+    "to do so",
+    "as is done",
+    "here is",
+    "rule of order",
+    "in order",
+    "by doing",
+    "first then",
+)
 KINDS: Final = {
     **dict.fromkeys(_PREFERENCES, "preference"),
     **dict.fromkeys(_DECISIONS, "decision"),

@@ -15,10 +15,14 @@ from scrubjay.ingest.statements.said import past
 from scrubjay.ingest.statements.words import bag
 
 _ORDERS: Final = bag(
-    """make write give show tell help explain find fix add change use create list summarize translate rewrite please can
-    could let's lets try check look suggest recommend generate draft convert update remove delete run put keep turn move
-    set rename continue stop do don't go sort compare describe review refactor implement build design plan format include
-    avoid ignore read open send call take think imagine shorten simplify sum bring walk guide cut pick drop skip leave"""
+    """make write give show tell help explain find fix add change use create list summarize translate rewrite
+    please can
+    could let's lets try check look suggest recommend generate draft convert update remove delete run put
+    keep turn move
+    set rename continue stop do don't go sort compare describe review refactor implement build design
+    plan format include
+    avoid ignore read open send call take think imagine shorten simplify sum bring walk guide cut pick drop
+    skip leave"""
 )
 _SUBJECTS: Final = {
     "i": bag("i im ive i'm i've i'd i'll"),
@@ -40,7 +44,8 @@ _CLASSES: Final = {
     "passes": words.PASSING,
     "talks": words.TALKED,
     "fault": bag(
-        """error errors bug bugs fails fail failed failing crash crashes crashed broken stuck throws throw traceback 404 403
+        """error errors bug bugs fails fail failed failing crash crashes crashed broken stuck throws throw
+    traceback 404 403
         401 500 502 503 getting trouble flickers recognized exception warning warnings timeout"""
     ),
     "others": bag(
@@ -53,8 +58,10 @@ _CLASSES: Final = {
     "world": things.WORLD,
     "now": bag("now today tonight yesterday tomorrow currently still yet again just already keeps"),
     "appraises": bag(
-        """great good bad nice cool love awesome perfect terrible weird wrong broken slow funny better worse fine ok okay
-        thanks thank sorry amazing beautiful ugly stupid annoying best worst hard easy difficult really very so too just"""
+        """great good bad nice cool love awesome perfect terrible weird wrong broken slow funny better worse
+    fine ok okay
+        thanks thank sorry amazing beautiful ugly stupid annoying best worst hard easy difficult really very so
+    too just"""
     ),
     "denies": words.NEGATIVE,
     "wish": bag("i'd we'd i'll let realize realise knew aware managed"),
@@ -64,14 +71,16 @@ _CLASSES: Final = {
     "rather": bag("instead rather over only everywhere throughout whenever anything everything"),
 }
 _TIME: Final = re.compile(
-    r"\b(?:since|years?|months?|every|each|always|never|usually|ago|weekly|daily|anymore|next|last|spring|summer|"
+    r"\b(?:since|years?|months?|every|each|always|never|usually|ago|weekly|daily|anymore|next|last|spring|"
+    r"summer|"
     r"autumn|winter|january|february|march|april|june|july|august|september|october|november|december|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
 )
 _CODE: Final = re.compile(r"`|\w[/_.]\w")
 _DIGIT: Final = re.compile(r"\d")
 _PASSES: Final = re.compile(
-    r"\b(?:right now|at the moment|this (?:minute|second|morning|afternoon|evening)|tonight|for now|today|just now|"
+    r"\b(?:right now|at the moment|this (?:minute|second|morning|afternoon|evening)|tonight|for now|today|"
+    r"just now|"
     r"tomorrow|rn|atm|temporarily)\b"
 )
 _LIVED: Final = words.HABIT | words.LIVE | words.LIFE | words.LIKE | words.CHOSE
@@ -96,7 +105,9 @@ def _by_word(classes: dict[str, frozenset[str]], prefix: str) -> dict[str, int]:
 
 _SUBJECT: Final = _by_word({name: _SUBJECTS[name] for name in reversed(_SUBJECTS)}, "of ")
 _WORD: Final = _by_word(_CLASSES, "")
-_ENGLISH: Final = bag("the a an is are was to of in on for and my our i we it it's i'm not no at with from has have by")
+_ENGLISH: Final = bag(
+    "the a an is are was to of in on for and my our i we it it's i'm not no at with from has have by"
+)
 
 
 def of_turn(text: str, plain: str, said: list[str]) -> int:
@@ -109,6 +120,8 @@ def of_turn(text: str, plain: str, said: list[str]) -> int:
 
 LONG: Final = 60
 """Words of a turn from which most of it was brought along."""
+FEW: Final = 3
+"""Words up to which there may be no small English word among them."""
 BRIEF: Final = 15
 PASTED: Final = 0.85
 """Share of the characters that is the writer's own, below which a turn is about what was brought along."""
@@ -124,7 +137,8 @@ def signs(said: list[str], text: str, named: tuple[bool, bool], doubted: bool) -
     Args:
         said: Its words after what leads in.
         text: These as text.
-        named: Whether a name, known by its capital, stands after the first word, and whether that has a capital.
+        named: Whether a name, known by its capital, stands after the first word, and whether that has a
+        capital.
         doubted: Whether it is a wish, a chance or a duty.
     """
     first, count = said[0], len(said)
@@ -151,11 +165,17 @@ def signs(said: list[str], text: str, named: tuple[bool, bool], doubted: bool) -
         does = next((word for word in said[1:6] if word not in _BETWEEN), "")
         found |= BITS["fleeting"] if does in words.FLEETING else 0
         found |= 0 if _LIVED.isdisjoint(said[1:4]) else BITS["lived"]
+    found |= BITS["named"] if named[0] else 0
+    return found | _of_text(said, text)
+
+
+def _of_text(said: list[str], text: str) -> int:
+    """Return the signs of its length and of what stands in it besides words."""
+    found, count = 0, len(said)
     for name, pattern in _PATTERNS:
         if pattern.search(text):
             found |= BITS[name]
-    found |= BITS["named"] if named[0] else 0
-    found |= BITS["foreign"] if count > 3 and _ENGLISH.isdisjoint(said) else 0
+    found |= BITS["foreign"] if count > FEW and _ENGLISH.isdisjoint(said) else 0
     for name, holds in (("under 3", count < 3), ("under 5", count < 5), ("over 12", count > 12)):
         found |= BITS[name] if holds else 0
     return found

@@ -12,24 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.ingest.statements.carried import PEOPLE, carried
+from scrubjay.ingest.statements.carried import PEOPLE
 from scrubjay.ingest.statements.clauses import Clause, asks, clauses
 from scrubjay.ingest.statements.cues import cued
-from scrubjay.ingest.statements.foreign import OPENINGS, foreign
-from scrubjay.ingest.statements.labelled import LABELS, labelled
-from scrubjay.ingest.statements.lead import lead
-from scrubjay.ingest.statements.process import process
+from scrubjay.ingest.statements.judged import of_clause, of_them, of_whole, weighed
 from scrubjay.ingest.statements.prose import prose
 from scrubjay.ingest.statements.reading import Words, read, sentences
-from scrubjay.ingest.statements.righted import righted
-from scrubjay.ingest.statements.rules import KINDS, OUTLIVE, lasting
-from scrubjay.ingest.statements.signs import BITS, of_turn, signs
-from scrubjay.ingest.statements.steps import done, steps
-from scrubjay.ingest.statements.veto import doubted, earnest, passing, told, unreal, unsaid
-from scrubjay.ingest.statements.wanted import wanted
-from scrubjay.ingest.statements.weighed import ENOUGH, weight
-from scrubjay.ingest.statements.wishes import noted, wish
-from scrubjay.ingest.statements.words import FIRST, JOINS, STATES, bag
+from scrubjay.ingest.statements.rules import KINDS
+from scrubjay.ingest.statements.signs import BITS, of_turn
+from scrubjay.ingest.statements.veto import earnest, told, unreal, unsaid
+from scrubjay.ingest.statements.wishes import noted
+from scrubjay.ingest.statements.words import JOINS, bag
 
 LEAST: Final = 8
 """Characters of the shortest statement: "I'm vegan"."""
@@ -39,11 +32,9 @@ LEAST_WORDS: Final = 2
 """Words that stay when a leading "and" is left out."""
 
 _SPACE = re.compile(r"\s+")
-_STATED: Final = frozenset(("as is done", "process", "there is", "feels"))
-"""Rules of wishes that only state: not after an "if"."""
 _OURS: Final = bag("we our we're we've ours my")
 """Who speaks of these also tells of their own world when they name a thing with "the"."""
-_KNOWN: Final = bag("the a an")
+_KNOWN: Final = frozenset(("the", "a", "an"))
 """What is said of these before a question belongs to the question: "the train leaves at 9, when do I get up?"."""
 
 
@@ -102,7 +93,7 @@ def _of_sentence(
     parts = parts[: next((number for number, clause in enumerate(parts) if clause.asked), len(parts))]
     if not parts:
         return
-    whole = _of_whole(said, parts)
+    whole = of_whole(said, parts)
     if whole:
         yield from _made(text, said, *whole)
         return
@@ -113,96 +104,22 @@ def _of_sentence(
         if told(said.text, start, end, words):
             return
         supposed = supposed or "if" in words or "unless" in words[:3]
-        rule = "noted" if settled else _of_clause(text, said, clause, words, supposed)
+        rule = "noted" if settled else of_clause(text, said, clause, words, supposed)
         if not rule and person and not supposed:
-            rule = _of_them(text, said, clause, words)
+            rule = of_them(text, said, clause, words)
         person = rule in PEOPLE
-        if not rule and not supposed and not (asked and words[0] in _KNOWN) and _weighed(text, said, clause, words, turn, clause.first == first):
+        if (
+            not rule
+            and not supposed
+            and not (asked and words[0] in _KNOWN)
+            and weighed(text, said, clause, words, turn | (BITS["first"] if clause.first == first else 0))
+        ):
             rule = "weighed"
         if rule and unreal(said.text, said.starts[first], end, said.words[first : clause.last + 1]):
             return
         settled = noted(said.text, start, said.starts[clause.last - 1] + len(words[-1]))
         if rule and not settled:
             yield from _made(text, said, clause, rule)
-
-
-def _of_whole(said: Words, parts: list[Clause]) -> tuple[Clause, str] | None:
-    """Return a how-to or a correction of several clauses; it may begin behind a colon."""
-    last = parts[-1].last
-    for number, clause in enumerate(parts):
-        if number and said.raw[clause.first - 1][-1] not in ":;":
-            continue
-        first = clause.first
-        at = lead(said.words, first, last)
-        words, start, end = said.words[first:last], said.starts[first], said.ends[last - 1]
-        rest = said.words[at:last]
-        rule = steps(said.text, said.starts[at], end, rest) if rest else None
-        if not rule and words[0] in ("first", "then", "any", "all", "new"):
-            rule = steps(said.text, start, end, words)
-        rule = rule or (labelled(said.text, said.starts[at], end, rest) if rest else None)
-        if not rule and "if" not in words:
-            rule = righted(said.text, start, end, frozenset(words))
-            rule = None if rule and rule != "mended" and doubted(said.text, start, end, words) else rule
-        if rule and not told(said.text, start, end, words) and not unreal(said.text, start, end, words):
-            return Clause(first, last, False), rule
-    return None
-
-
-def _of_clause(text: str, said: Words, clause: Clause, words: list[str], supposed: bool) -> str | None:
-    start, end = said.starts[clause.first], said.ends[clause.last - 1]
-    rule = foreign(said.text, start, end, words) if words[0] in OPENINGS else None
-    at = lead(said.words, clause.first, clause.last)
-    if rule or at >= clause.last:
-        return rule
-    for first in (at, clause.first) if at > clause.first else (at,):
-        rest = said.words[first : clause.last]
-        begin = said.starts[first]
-        rule = wish(said.text, begin, end, rest) or done(said.text, begin, end, rest)
-        rule = rule or process(said.text, begin, end, rest) or wanted(said.text, begin, end, rest)
-        if rule and not (supposed and rule in _STATED):
-            return rule
-    if supposed:
-        return None
-    rule = lasting(said.words, at, clause.last, clause.first, _capitals(text, said, at, clause.last))
-    if not rule or doubted(said.text, start, end, words):
-        return None
-    return None if rule not in OUTLIVE and passing(said.text, start, end) else rule
-
-
-def _weighed(text: str, said: Words, clause: Clause, words: list[str], turn: int, first: bool) -> bool:
-    """Tell whether the signs of a clause that no rule knows speak for it."""
-    start, end = said.starts[clause.first], said.ends[clause.last - 1]
-    at = lead(said.words, clause.first, clause.last)
-    at = clause.first if at >= clause.last else at
-    if at + 1 < clause.last and text[said.starts[at]].isupper() and text[said.starts[at + 1]].isupper():
-        return False  # "Marie Curie was born in Warsaw": people of one's own life go by one name
-    known = signs(
-        said.words[at : clause.last],
-        said.text[said.starts[at] : end],
-        _capitals(text, said, at, clause.last),
-        doubted(said.text, start, end, words),
-    )
-    return weight(known | turn | (BITS["first"] if first else 0)) >= ENOUGH
-
-
-def _of_them(text: str, said: Words, clause: Clause, words: list[str]) -> str | None:
-    """Return the rule of a clause about the person whom the statement before names."""
-    at = lead(said.words, clause.first, clause.last)
-    theirs = carried(said.words, at, clause.last) if at < clause.last else None
-    if not theirs or doubted(said.text, said.starts[at], said.ends[clause.last - 1], words):
-        return None
-    if passing(said.text, said.starts[at], said.ends[clause.last - 1]):
-        return None
-    return "of them" if lasting(theirs, 0, len(theirs), 0, _capitals(text, said, at, clause.last)) else None
-
-
-def _capitals(text: str, said: Words, at: int, last: int) -> tuple[bool, bool]:
-    """Tell whether a name stands after a clause's first word, and whether that has a capital itself."""
-    starts, words = said.starts, said.words
-    first = text[starts[at]].isupper()
-    if text[starts[at] + 1 : said.ends[last - 1]].islower():
-        return False, first
-    return any(text[starts[on]].isupper() and words[on] not in FIRST for on in range(at + 1, last)), first
 
 
 def _made(text: str, said: Words, clause: Clause, rule: str) -> Iterator[Statement]:

@@ -43,10 +43,11 @@ _IN_ORDER = re.compile(
     r"unplug|lock|clear|wipe|sync) \S"
 )
 _FIRST_THEN = re.compile(
-    rf"(?:the way (?:we|i|you|my \w+) \w+ .{{2,40}}?(?::| is) ?\S+ \S|(?:you |we |i )?first,? (?:you |we |i )(?:always )?\w+ .{{3,}}"
-    rf"(?:,|;| and)? (?:and )?then .{{4}}|(?:you|we) (?:need|have|must|got)(?: to)? (?:\S+ ){{1,7}}?first\b|"
-    rf"(?:you|we) (?:can|may) only \w+ .{{3,60}} (?:after|once|if|from|when|with|through|via) \S|"
-    rf"(?:any|new|every) .{{3,60}} (?:needs?|has to|have to|must|gets?|goes|go|requires?) .{{8,}})"
+    r"(?:the way (?:we|i|you|my \w+) \w+ .{2,40}?(?::| is) ?\S+ \S|(?:you |we |i )?first,? (?:you |we |"
+    r"i )(?:always )?\w+ .{3,}"
+    r"(?:,|;| and)? (?:and )?then .{4}|(?:you|we) (?:need|have|must|got)(?: to)? (?:\S+ ){1,7}?first\b|"
+    r"(?:you|we) (?:can|may) only \w+ .{3,60} (?:after|once|if|from|when|with|through|via) \S|"
+    r"(?:any|new|every) .{3,60} (?:needs?|has to|have to|must|gets?|goes|go|requires?) .{8,})"
 )
 _BY = re.compile(
     r"(?:you|we) (?:deploy|release|build|ship|publish|test|restore|back up|roll back|rollback|reset|migrate|"
@@ -61,7 +62,8 @@ _STYLE = re.compile(
 )
 _SETTLED = re.compile(
     r".{8,}\b(?:that'?s (?:settled|final|decided|decided now)|it'?s (?:settled|final|decided)|final answer|"
-    r"no going back|done deal)\b|(?!leave|keep|so |ok|yes|what|how|no )\S+(?: \S+){0,3} (?<!as )it is(?: then)?(?:[.!]*$|,)"
+    r"no going back|done deal)\b|(?!leave|keep|so |ok|yes|what|how|no )\S+(?: \S+){0,3} (?<!as )it is(?: "
+    r"then)?(?:[.!]*$|,)"
 )
 _WITHIN = re.compile(
     r"(?:in|at|on) (?:this|our|my) (?:\w+ )?(?:codebase|repo|repository|project|team|house|household|company|"
@@ -134,7 +136,8 @@ _RULES: Final = (
         "here is",
         _ANY,
         bag(
-            "= rule procedure process drill routine policy convention protocol way order every each never not always"
+            "= rule procedure process drill routine policy convention protocol way order every each never "
+            "not always"
         ),
         _HERE,
     ),

@@ -1,4 +1,4 @@
-"""Subjects: words of a clause -> the same clause with a plain subject: me and my wife -> we; both my kids -> my kids."""
+"""Subjects: words of a clause -> the same clause with a plain subject: "both my kids are" -> "my kids are"."""
 
 from __future__ import annotations
 

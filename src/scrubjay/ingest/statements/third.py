@@ -49,7 +49,9 @@ _STANDING: Final = bag(
 )
 _IDENTIFIER: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[\w./:-]+")
 _SPECIFIC: Final = re.compile(r".*(?:\d|`|\w[/_.]\w)")
-_CODES: Final = bag("code password pin key port number id version login user username ip host hostname path url domain")
+_CODES: Final = bag(
+    "code password pin key port number id version login user username ip host hostname path url domain"
+)
 _FACTS: Final = re.compile(
     r"(?:was|were) (?:(?:founded|built|started|established|opened|bought) (?:in|by)"
     r"|(?:switched off|turned off|shut down|sold|replaced|moved|renamed|merged|retired|decommissioned|"
@@ -59,7 +61,8 @@ _FACTS: Final = re.compile(
     r"(?!fire|hold|it|top|track|time|sale)[\w-]+$)"
     r"|at (?!\d+ ?%|least|most|all|risk|fault|the moment)|in (?:\S*[/.~]|the \w+ (?:repo|folder|bucket|branch|"
     r"vault|channel|drawer)|aws|gcp|azure|eu-|us-)"
-    r"|(?:under|behind|next to|above|below|inside|beside|opposite|near|up|being (?:retired|replaced|sold|moved|migrated)"
+    r"|(?:under|behind|next to|above|below|inside|beside|opposite|near|up|being (?:retired|replaced|sold|"
+    r"moved|migrated)"
     r"|going (?:away|live)) (?!it\b|that|this|the same)\w|due (?:on|in|by)"
     r"|called|named|hosted|deployed|written in|stored|kept (?:in|for|on|at)|owned by|maintained by|backed up|"
     r"due (?:on|by|in)|behind (?:a |the )"
@@ -68,10 +71,14 @@ _FACTS: Final = re.compile(
     r"listens? on|sits? (?:behind|in|on)"
     r"|deploys? (?:to|from|with|on|every)|points? (?:to|at)|goes? (?:live|out|to|into|via|through) |"
     r"ships (?:on|every)|expires? (?:on|in)|talks to"
-    r"|(?:was|were|got|gets?|has been|have been|will be) (?:moved|pushed|postponed|delayed|brought forward|rescheduled|put"
-    r" back|changed) (?:back |forward |up )?(?:to|until|till|by|from) |will be (?:on|in|at) |has (?:no|only|two|three|four|"
-    r"\d+) (?!idea|effect|error|issue|problem|way|sense)\w|(?:faces?|seats?|weighs?|measures?|spans?|dates from|lacks?|bans?|"
-    r"allows?|forbids?|accepts?|speaks?|includes?|excludes?|covers?|belongs to|comes with|came with|goes to|go to|"
+    r"|(?:was|were|got|gets?|has been|have been|will be) (?:moved|pushed|postponed|delayed|brought "
+    r"forward|rescheduled|put"
+    r" back|changed) (?:back |forward |up )?(?:to|until|till|by|from) |will be (?:on|in|at) |has (?:no|"
+    r"only|two|three|four|"
+    r"\d+) (?!idea|effect|error|issue|problem|way|sense)\w|(?:faces?|seats?|weighs?|measures?|spans?|"
+    r"dates from|lacks?|bans?|"
+    r"allows?|forbids?|accepts?|speaks?|includes?|excludes?|covers?|belongs to|comes with|came with|goes "
+    r"to|go to|"
     r"attends?|reports to|depends on|relies on|counts as|doubles as) (?!it|this|that|me|you|the same|all\b)\w"
     r"|(?:starts|closes|opens) (?:on|at)|(?:uses?|targets?|requires?|supports?|follows?) (?!it|this|that|"
     r"the same|too|a lot|up\b|more|less|\d+ ?%)\w"
@@ -98,7 +105,11 @@ def third(words: list[str], at: int, last: int, named: bool) -> str | None:
     noun, said, rest = words[at + 1 : verb], words[verb], words[verb + 1 : last]
     if said not in STATES and said[-2:] == "'s":
         noun, said = [*noun, said[:-2]], "has" if rest[:1] in (["got"], ["been"]) else "is"
-    while rest and (rest[0] in ADVERBS or rest[0] in NEGATIVE or rest[0] in _HEDGES) and [said, rest[0]] != ["has", "no"]:
+    while (
+        rest
+        and (rest[0] in ADVERBS or rest[0] in NEGATIVE or rest[0] in _HEDGES)
+        and [said, rest[0]] != ["has", "no"]
+    ):
         rest = rest[1:]
     if rest and _settles([owner, *noun], said, rest):
         return "decided"
@@ -139,7 +150,12 @@ def _is_verb(words: list[str], at: int, last: int, far: int) -> bool:
 
 def _settles(noun: list[str], verb: str, rest: list[str]) -> bool:
     """Tell whether those who may have settled something: the board, my family, legal."""
-    if BODIES.isdisjoint(noun) or noun[0] in ("a", "an") or points(rest) or rest[0] in ("last", "yesterday", "today"):
+    if (
+        BODIES.isdisjoint(noun)
+        or noun[0] in ("a", "an")
+        or points(rest)
+        or rest[0] in ("last", "yesterday", "today")
+    ):
         return False
     return verb in _VOTED or (verb in HAD and rest[0] in _VOTED)
 
@@ -147,7 +163,17 @@ def _settles(noun: list[str], verb: str, rest: list[str]) -> bool:
 def _of_pet(verb: str, rest: list[str]) -> bool:
     if verb in BE:
         return rest[0] not in PASSING and rest[0] not in APPRAISALS and rest[0][-3:] != "ing"
-    return verb in HAD or verb in ("gets", "eats", "go", "goes", "attends", "attend", "sleeps", "speak", "speaks")
+    return verb in HAD or verb in (
+        "gets",
+        "eats",
+        "go",
+        "goes",
+        "attends",
+        "attend",
+        "sleeps",
+        "speak",
+        "speaks",
+    )
 
 
 def _world(noun: list[str], verb: str, rest: list[str], named: bool) -> str | None:
@@ -161,8 +187,10 @@ def _world(noun: list[str], verb: str, rest: list[str], named: bool) -> str | No
             return None
         if not specific:
             return "at large" if fact and not rest[-1][-1:].isdigit() else None
-        identified = verb == "is" and len(rest) == 1 and (
-            _IDENTIFIER.fullmatch(rest[0]) or not _CODES.isdisjoint(noun)
+        identified = (
+            verb == "is"
+            and len(rest) == 1
+            and (_IDENTIFIER.fullmatch(rest[0]) or not _CODES.isdisjoint(noun))
         )
         return "world" if identified or (fact and not rest[0][0].isdigit()) else None
     if fact or (verb == "is" and not _CODES.isdisjoint(noun) and specific):

@@ -32,7 +32,8 @@ _TRIGGERS: Final = bag(
 """Without one of these there is no frame to look for."""
 _FRAME = re.compile(
     r"\b(?:"
-    r"(?:you are|you're|you will be|you'll be|act like|act as|(?<![\w',] )be|behave as|respond as|answer as|talk like|"
+    r"(?:you are|you're|you will be|you'll be|act like|act as|(?<![\w',] )be|behave as|respond as|answer "
+    r"as|talk like|"
     r"speak as|speak like) "
     r"(?:now |no longer |going to be )?(?:an? (?!bit|little|lifesaver|star|legend|genius|gem|hero|champ|saint|"
     r"angel|king|queen|treasure)"

@@ -64,7 +64,7 @@ _BY_BIT: Final = tuple((BITS[name], weight) for name, weight in _WEIGHTS.items()
 
 
 _NEVER: Final = BITS["foreign"] | BITS["of you"]
-"""Signs that nothing outweighs: what no English word stands in, and what is said of the assistant or read off a screen."""
+"""Signs that nothing outweighs: no English word in it, or said of the assistant or read off a screen."""
 
 
 def weight(signs: int) -> float:

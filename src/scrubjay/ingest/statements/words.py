@@ -20,7 +20,8 @@ OWNED: Final = bag("my our his her their the this these those your its")
 JOINS: Final = bag("and but so because since although though whereas plus yet or while cuz cause")
 BE: Final = bag("am is are was were be been being isn't aren't wasn't weren't")
 AUXILIARY: Final = BE | bag(
-    "have has had do does did can could will would should shall may might must don't doesn't didn't can't cannot won't "
+    "have has had do does did can could will would should shall may might must don't doesn't didn't can't "
+    "cannot won't "
     "haven't hasn't hadn't wouldn't couldn't shouldn't"
 )
 ASKING: Final = bag("what how which where who whose why when what's how's where's who's")
