@@ -14,7 +14,7 @@ from scrubjay.ingest.change.compare import Difference
 from scrubjay.ingest.change.days import Day
 from scrubjay.ingest.change.likeness import KINDS
 from scrubjay.ingest.change.values import changed, inverted, placed, value_parts
-from scrubjay.ingest.change.words import LIGHT, MOVES, ONCE, SINGLE, STATIC
+from scrubjay.ingest.change.words import FOR, LIGHT, MOVES, ONCE, SINGLE, STATIC, WEAK
 
 _PARTIES: Final = ({"i", "you"}, {"i", "they"}, {"you", "they"})
 HALF: Final = 0.5
@@ -24,7 +24,7 @@ TOLD: Final = 4
 MOST: Final = 0.6
 """Share of what the old statement says, beside its value, that the new one says too."""
 SOME: Final = 0.4
-"""Share of the new statement that is of the old one where it says that a plan came true."""
+"""Share of the new statement that is of the old one where it says that something changed."""
 WIDEST: Final = 4
 """Words a value has."""
 NEARLY_ALL: Final = 0.75
@@ -110,6 +110,8 @@ def _measured(d: Difference, old: float, new: float) -> bool:
     if any(number.names for number in (*d.numbers[0], *d.numbers[1])) and not changed(d):
         return False
     moved = changed(d) or d.new.verb.key in MOVES
+    if not moved and d.new.verb.key not in {d.old.verb.key, ""} | WEAK | LIGHT:
+        return False  # when it leaves, and when it arrives
     if old == 1 and (moved or not _personal(d.old)) and not _narrowed(d):
         return True
     return min(old, new) >= (MOST if moved else NEARLY_ALL) and (moved or 1 in (old, new))
@@ -148,7 +150,14 @@ def _valued(d: Difference, old: float, new: float) -> bool:
     if _personal(d.old) or _personal(d.new):
         if d.old.verb.key == "be":
             return bool(d.dropped and d.added) and d.dropped[0].placed and d.added[0].placed
-        return d.old.verb.key in SINGLE or placed(d)
+        other = {word.key for word in d.old.words if not word.early and word.key != d.old.verb.key} & kept(d)
+        return d.old.verb.key in SINGLE - FOR or (d.old.verb.key in FOR and bool(other)) or placed(d)
+    if (
+        d.old.verb.key == "be"
+        and _bare(d.old)
+        and not (changed(d) or _named(d.dropped, d.added) or placed(d))
+    ):
+        return False  # a car is red and is fast
     return _same_subject(d) and bool(kept(d))
 
 
@@ -162,6 +171,15 @@ def _slot(claim: Claim, words: tuple[Word, ...]) -> list[Word] | None:
 
 def _same_subject(d: Difference) -> bool:
     return d.old.person == d.new.person and not any(word.early for word in (*d.dropped, *d.added))
+
+
+def _named(*sides: tuple[Word, ...]) -> bool:
+    return all(any(word.raw[:1].isupper() for word in words) for words in sides)
+
+
+def _bare(claim: Claim) -> bool:
+    """Return whether a thing is the subject, not an attribute of one: "the car", not "the car's colour"."""
+    return sum(word.early for word in claim.words) == 1
 
 
 def _personal(claim: Claim) -> bool:

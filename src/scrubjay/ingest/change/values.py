@@ -132,9 +132,19 @@ def says_less(d: Difference) -> bool:
         return False
     if d.dropped or d.numbers[0] or d.days[0]:
         kept = d.shared - LIGHT
+        if d.dropped and not _says_the_same_of_it(d):
+            return False
         told = kept - {d.new.verb.key} or (kept and not d.dropped)
         return bool(told) and not changed(d)
     return True
+
+
+def _says_the_same_of_it(d: Difference) -> bool:
+    """Return whether the new verb is one of the old statement's: who plans a trip to a city does not live in it."""
+    new = d.new.verb.key
+    if new in ("", d.old.verb.key) or new in {word.key for word in d.old.words}:
+        return True
+    return not d.new.person
 
 
 def says_more(d: Difference) -> bool:

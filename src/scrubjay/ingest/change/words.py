@@ -174,11 +174,13 @@ LIGHT: Final = listed(
 """Stems of words that carry little: two statements are not about the same because they share one."""
 
 SINGLE: Final = STATIC | listed(
-    "work weigh cost drive sleep studi earn pay rent commut park report deploi deploy run use start begin"
-    " end open close expir default lead practis practic rehears wear vote finish found launch graduat marri"
+    "work weigh cost drive sleep studi earn pay rent commut park report deploi deploy run use expir default lead practis practic rehears wear vote found launch graduat marri"
     " die releas hire sign born schedul book prefer"
 )
 """Stems of verbs of what a person has one of at a time: who works at one place has left the other."""
+
+FOR: Final = listed("use run lead sign hire wear vote book")
+"""Those of them that need what it is for: who uses one thing for the mail uses another for the accounts."""
 
 WEAK: Final = STATIC | listed(
     "take run come go find see feature offer provid have get remain occur happen exist use contain includ hold"
