@@ -50,6 +50,8 @@ def came_true(d: Difference) -> bool:
         return False
     if "planned" in d.old.signals:
         return not other_value(d) or (late and "past" in d.new.signals)
+    if d.new.verb.key == "begin":
+        return False  # what is under way has begun
     return "ongoing" in d.old.signals and "past" in d.new.signals and late
 
 

@@ -63,7 +63,7 @@ CHANGE: Final = listed(
     " increased lowered reduced cut became becomes become relocated transferred converted swapped"
     " adopted correction nope nowadays turned shifted rebranded extended shortened grew rose"
     " dropped fell went nudged promoted rewrote ported delayed brought-forward amended revised corrected"
-    " meanwhile since switches moves again returned fixed repaired resolved solved reopened resumed"
+    " meanwhile switches moves again returned fixed repaired resolved solved reopened resumed"
     " restored re-enabled meant sorry oops scratch wrong reverted changing anymore finally transitioned"
     " upped slipped slid adjusted expanded shrank doubled halved tripled traded edited rebooked preponed"
 )
@@ -174,8 +174,9 @@ LIGHT: Final = listed(
 """Stems of words that carry little: two statements are not about the same because they share one."""
 
 SINGLE: Final = STATIC | listed(
-    "work weigh cost drive sleep studi earn pay rent commut park report deploi deploy run use expir default lead practis practic rehears wear vote found launch graduat marri"
-    " die releas hire sign born schedul book prefer"
+    "work weigh cost drive sleep studi earn pay rent commut park report deploi deploy run use expir default"
+    " lead practis practic rehears wear vote found launch graduat marri die releas hire sign born schedul"
+    " book prefer"
 )
 """Stems of verbs of what a person has one of at a time: who works at one place has left the other."""
 
