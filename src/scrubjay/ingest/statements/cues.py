@@ -10,6 +10,7 @@ from typing import Final
 from scrubjay.ingest.statements.first import LEFT_OUT
 from scrubjay.ingest.statements.foreign import OPENINGS
 from scrubjay.ingest.statements.labelled import LABELS
+from scrubjay.ingest.statements.process import STARTS
 from scrubjay.ingest.statements.things import KIN
 from scrubjay.ingest.statements.words import FIRST, NEGATIVE, STATES, TRAITS, bag
 
@@ -33,6 +34,13 @@ _CUES: Final = (
 ) - bag(
     "the test code time phone age machine address to with by be if all get go any does from more stack run time"
 )
+_OPENING: Final = STARTS | bag("to if all any every each")
+"""First words of what is done here."""
+
+
+def said_for_itself(words: list[str]) -> bool:
+    """Tell whether a sentence may hold something to keep, as `cued` tells of a turn."""
+    return not _CUES.isdisjoint(words) or words[0] in _OPENING
 
 
 def cued(text: str) -> bool:
@@ -42,6 +50,8 @@ def cued(text: str) -> bool:
     (False, True)
     """
     said = text.lower().replace("’", "'").split()
-    if not _CUES.isdisjoint(said) or said[:1] in (["to"], ["if"]):
+    if not _CUES.isdisjoint(said) or (said and said[0] in _OPENING):
+        return True
+    if ":" in text and said and said[0].strip(_MARKS) in LABELS:
         return True
     return not _CUES.isdisjoint([word.strip(_MARKS) for word in said if not word.isalnum()])

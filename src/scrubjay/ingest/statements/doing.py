@@ -39,16 +39,13 @@ _ORDERING: Final = bag("when whenever before after always never every each if")
 _EXCEPT: Final = bag("unless ever any anymore")
 _STYLED: Final = re.compile(
     r"\b(?:rather than|instead of|not \w+$|throughout|everywhere|across the board|in (?:all |my |our |"
-    r"every )?(?:tests?|commits?|code|docs|e?mails|"
-    r"answers|replies|reviews"
-    r"|messages|prs|comments|reports|notes|plots|tables|figures)\b|in (?:english|german|french|spanish|"
-    r"lower ?case|markdown"
-    r"|plain \w+|iso|metric|celsius|british|american|utc|24))"
+    r"every )?(?:tests?|commits?|code|docs|e?mails|answers|replies|reviews|messages|prs|comments|"
+    r"reports|notes|plots|tables|figures)\b|in (?:english|german|french|spanish|"
+    r"lower ?case|markdown|plain \w+|iso|metric|celsius|british|american|utc|24))"
 )
 _FEELS: Final = re.compile(
     r"\b(?:annoying|confusing|ugly|tedious|distracting|relaxing|easier|boring|unreadable|hard to|harder|"
-    r"irritating|exhausting"
-    r"|calming|soothing|disgusting|creepy|off-putting)\b"
+    r"irritating|exhausting|calming|soothing|disgusting|creepy|off-putting)\b"
 )
 _UNSPOKEN: Final = bag("wondered seem seems forget get want need mean feel love")
 """What "always" does not make a habit of: "I always forget the syntax"."""

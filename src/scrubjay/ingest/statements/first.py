@@ -98,7 +98,8 @@ def unsubjected(words: list[str], at: int, last: int, named: bool) -> str | None
         return None
     verb = words[at]
     if verb in _ELIDED and words[at + 1 : at + 2] and _elided(words, at, last):
-        return first(["i", *words[at:last]], 0, last - at + 1, 0, named)
+        said = ["have", *words[at + 1 : last]] if verb == "got" else words[at:last]
+        return first(["i", *said], 0, len(said) + 1, 0, named)
     if verb not in LEFT_OUT:
         done = (
             verb[-2:] == "ed"

@@ -71,18 +71,24 @@ def of_clause(text: str, said: Words, clause: Clause, words: list[str], supposed
 
 def weighed(text: str, said: Words, clause: Clause, words: list[str], turn: int) -> bool:
     """Tell whether the signs of a clause that no rule knows speak for it."""
+    at = clause.first
+    if at + 1 < clause.last and text[said.starts[at]].isupper() and text[said.starts[at + 1]].isupper():
+        return False  # "Marie Curie was born in Warsaw": people of one's own life go by one name
+    return weight(signs_of(text, said, clause, words, turn)) >= ENOUGH
+
+
+def signs_of(text: str, said: Words, clause: Clause, words: list[str], turn: int) -> int:
+    """Return the signs of a clause and those of its turn."""
     start, end = said.starts[clause.first], said.ends[clause.last - 1]
     at = lead(said.words, clause.first, clause.last)
     at = clause.first if at >= clause.last else at
-    if at + 1 < clause.last and text[said.starts[at]].isupper() and text[said.starts[at + 1]].isupper():
-        return False  # "Marie Curie was born in Warsaw": people of one's own life go by one name
     known = signs(
         said.words[at : clause.last],
         said.text[said.starts[at] : end],
         _capitals(text, said, at, clause.last),
         doubted(said.text, start, end, words),
     )
-    return weight(known | turn) >= ENOUGH
+    return known | turn
 
 
 def of_them(text: str, said: Words, clause: Clause, words: list[str]) -> str | None:

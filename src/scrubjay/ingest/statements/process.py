@@ -55,7 +55,7 @@ _NOTHING: Final = re.compile(
     r"through|via|by|on|in|to) (?!the (?:same|list|array|loop|set|output|table)|it\b|this\b|that\b|me\b|"
     r"time\b)\S"
 )
-_STARTS: Final = frozenset(_THINGS.replace("?", "").split("|")) | bag(
+STARTS: Final = frozenset(_THINGS.replace("?", "").split("|")) | bag(
     """all every our the any new nothing nobody no everything everyone anything each bug deploy deployment
     release build
     test log alert secret migration date payment backup pr pull"""
@@ -64,7 +64,7 @@ _STARTS: Final = frozenset(_THINGS.replace("?", "").split("|")) | bag(
 
 def process(text: str, start: int, end: int, words: list[str]) -> str | None:
     """Return the rule that finds where things go here."""
-    if words[0] not in _STARTS:
+    if words[0] not in STARTS:
         return None
     if _GO.match(text, start, end) or _NOTHING.match(text, start, end):
         return "process"

@@ -14,7 +14,7 @@ from scrubjay.ingest.statements import things, words
 from scrubjay.ingest.statements.said import past
 from scrubjay.ingest.statements.words import bag
 
-_ORDERS: Final = bag(
+ORDERS: Final = bag(
     """make write give show tell help explain find fix add change use create list summarize translate rewrite
     please can
     could let's lets try check look suggest recommend generate draft convert update remove delete run put
@@ -36,7 +36,7 @@ _SUBJECTS: Final = {
     "you": bag("you your you're you've you'll"),
     "a": bag("a an"),
     "asks": words.ASKING | bag("if when whenever"),
-    "order": _ORDERS,
+    "order": ORDERS,
 }
 _CLASSES: Final = {
     "moment": things.MOMENT,
@@ -68,27 +68,25 @@ _CLASSES: Final = {
     "coming": bag("coming will going gonna i'll we'll about soon"),
     "begs": bag("please pls"),
     "habit": words.HABITUAL,
+    "time": bag(
+        """since year years month months every each always never usually ago weekly daily anymore next last spring
+        summer autumn winter january february march april june july august september october november
+        december monday tuesday
+        wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays"""
+    ),
+    "of today": bag(
+        "tonight today tomorrow rn atm temporarily moment morning afternoon evening minute second"
+    ),
     "rather": bag("instead rather over only everywhere throughout whenever anything everything"),
 }
-_TIME: Final = re.compile(
-    r"\b(?:since|years?|months?|every|each|always|never|usually|ago|weekly|daily|anymore|next|last|spring|"
-    r"summer|"
-    r"autumn|winter|january|february|march|april|june|july|august|september|october|november|december|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
-)
 _CODE: Final = re.compile(r"`|\w[/_.]\w")
 _DIGIT: Final = re.compile(r"\d")
-_PASSES: Final = re.compile(
-    r"\b(?:right now|at the moment|this (?:minute|second|morning|afternoon|evening)|tonight|for now|today|"
-    r"just now|"
-    r"tomorrow|rn|atm|temporarily)\b"
-)
 _LIVED: Final = words.HABIT | words.LIVE | words.LIFE | words.LIKE | words.CHOSE
 
 NAMES: Final = (
     *(f"of {name}" for name in (*_SUBJECTS, "name", "other")),
     *_CLASSES,
-    *("no verb", "past", "fleeting", "lived", "doubt", "number", "named", "code", "time", "of today"),
+    *("no verb", "past", "fleeting", "lived", "doubt", "number", "named", "code"),
     *("under 3", "under 5", "over 12", "long turn", "short turn", "pasted", "first", "foreign"),
 )
 BITS: Final = {name: 1 << number for number, name in enumerate(NAMES)}
@@ -183,4 +181,4 @@ def _of_text(said: list[str], text: str) -> int:
 
 _BETWEEN: Final = words.ADVERBS | words.NEGATIVE | words.AUXILIARY
 _MINE: Final = BITS["of i"] | BITS["of we"]
-_PATTERNS: Final = (("number", _DIGIT), ("code", _CODE), ("time", _TIME), ("of today", _PASSES))
+_PATTERNS: Final = (("number", _DIGIT), ("code", _CODE))

@@ -14,12 +14,12 @@ from typing import Final
 
 from scrubjay.ingest.statements.carried import PEOPLE
 from scrubjay.ingest.statements.clauses import Clause, asks, clauses
-from scrubjay.ingest.statements.cues import cued
+from scrubjay.ingest.statements.cues import cued, said_for_itself
 from scrubjay.ingest.statements.judged import of_clause, of_them, of_whole, weighed
 from scrubjay.ingest.statements.prose import prose
 from scrubjay.ingest.statements.reading import Words, read, sentences
 from scrubjay.ingest.statements.rules import KINDS
-from scrubjay.ingest.statements.signs import BITS, of_turn
+from scrubjay.ingest.statements.signs import BITS, ORDERS, of_turn
 from scrubjay.ingest.statements.veto import earnest, told, unreal, unsaid
 from scrubjay.ingest.statements.wishes import noted
 from scrubjay.ingest.statements.words import JOINS, bag
@@ -34,7 +34,7 @@ LEAST_WORDS: Final = 2
 _SPACE = re.compile(r"\s+")
 _OURS: Final = bag("we our we're we've ours my")
 """Who speaks of these also tells of their own world when they name a thing with "the"."""
-_KNOWN: Final = frozenset(("the", "a", "an"))
+_KNOWN: Final = frozenset(("the", "a", "an", "he", "she", "they"))
 """What is said of these before a question belongs to the question: "the train leaves at 9, when do I get up?"."""
 
 
@@ -87,7 +87,8 @@ def statements(text: str) -> tuple[Statement, ...]:
 def _of_sentence(
     text: str, said: Words, first: int, last: int, asked: bool, person: bool, turn: int
 ) -> Iterator[Statement]:
-    if asks(said.words, first, last):
+    ordered = said.words[first] in ORDERS and not said_for_itself(said.words[first:last])
+    if ordered or asks(said.words, first, last):
         return
     parts = clauses(said, first, last, asked)
     parts = parts[: next((number for number, clause in enumerate(parts) if clause.asked), len(parts))]

@@ -34,7 +34,6 @@ NAME: Final = 8
 """Words within which what is spoken of is named."""
 SHORT: Final = 3
 """Words of a name that may be anything, so long as what is said of it is a fact."""
-
 _HEDGES: Final = bag("about around roughly approximately nearly got")
 _VOTED: Final = bag(
     """forbids requires insists voted decided approved agreed chose picked settled chosen signed"""
@@ -50,7 +49,7 @@ _STANDING: Final = bag(
 _IDENTIFIER: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[\w./:-]+")
 _SPECIFIC: Final = re.compile(r".*(?:\d|`|\w[/_.]\w)")
 _CODES: Final = bag(
-    "code password pin key port number id version login user username ip host hostname path url domain"
+    "code password pin key port number id version login user username ip host hostname path url"
 )
 _FACTS: Final = re.compile(
     r"(?:was|were) (?:(?:founded|built|started|established|opened|bought) (?:in|by)"

@@ -21,13 +21,10 @@ JOINS: Final = bag("and but so because since although though whereas plus yet or
 BE: Final = bag("am is are was were be been being isn't aren't wasn't weren't")
 AUXILIARY: Final = BE | bag(
     "have has had do does did can could will would should shall may might must don't doesn't didn't can't "
-    "cannot won't "
-    "haven't hasn't hadn't wouldn't couldn't shouldn't"
+    "cannot won't haven't hasn't hadn't wouldn't couldn't shouldn't"
 )
 ASKING: Final = bag("what how which where who whose why when what's how's where's who's")
-NEGATIVE: Final = bag(
-    """not don't dont didn't can't cant cannot won't haven't never isn't aren't doesn't no"""
-)
+NEGATIVE: Final = bag("not don't dont didn't can't cant cannot won't haven't never isn't aren't doesn't no")
 ADVERBS: Final = bag(
     """also just really actually recently currently still already finally only mostly now usually always
     never often generally normally typically mainly primarily personally both all then so absolutely
