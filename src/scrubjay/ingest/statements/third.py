@@ -48,9 +48,7 @@ _STANDING: Final = bag(
 )
 _IDENTIFIER: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[\w./:-]+")
 _SPECIFIC: Final = re.compile(r".*(?:\d|`|\w[/_.]\w)")
-_CODES: Final = bag(
-    "code password pin key port number id version login user username ip host hostname path url"
-)
+_CODES: Final = bag("code password pin key port number id version login user username ip host path url")
 _FACTS: Final = re.compile(
     r"(?:was|were) (?:(?:founded|built|started|established|opened|bought) (?:in|by)"
     r"|(?:switched off|turned off|shut down|sold|replaced|moved|renamed|merged|retired|decommissioned|"
