@@ -131,7 +131,9 @@ def _code(form: str, name: str, signs: Signs, before: int) -> Found | None:
             enough = PLAIN_CODE if len(form) < _SHORT else TWICE if rank(form) > RARE else THRICE
     else:
         enough = THRICE if name.islower() else TWICE  # user_name, index.html: often one example's own
-    return _found(name, "code", signs) if code + before >= enough else None
+    # Memories of before hold the word, as code or not: of an everyday word that says nothing.
+    stored = 0 if form.isalpha() and is_everyday(form) else before
+    return _found(name, "code", signs) if code + stored >= enough else None
 
 
 def _phrase(form: str, name: str, signs: Signs, before: int) -> Found | None:
