@@ -13,11 +13,12 @@ import pytest
 from night import NOW, opened
 
 from scrubjay import Memory
+from scrubjay.consolidate.pipeline import AT_ONCE
 from scrubjay.memory.new import NewMemory
 from scrubjay.testing.store_check import disagreements
 
 NIGHT = Path(__file__).with_name("night.py")
-SESSIONS = 70
+SESSIONS = AT_ONCE + 8
 TURNS = 4
 ROUNDS = 4
 FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
@@ -64,7 +65,7 @@ def killed(process: subprocess.Popen[str], seconds: float | None) -> None:
     """Kill a process after some time, or once its first transaction is committed."""
     assert process.stdout is not None
     if seconds is None:
-        assert process.stdout.readline() == "32\n"
+        assert process.stdout.readline() == f"{AT_ONCE}\n"
         process.kill()
         return
     try:
@@ -94,7 +95,7 @@ def test_a_night_killed_at_any_moment_leaves_whole_groups_and_the_next_goes_on(
             assert (set(statuses), len(digests)) in (({"active"}, 0), ({"archived"}, 1))
         told.append(sum(len(digests) for _, digests in found.values()))
     assert told == sorted(told)
-    assert told[0] == 32
+    assert told[0] == AT_ONCE
     with opened(path) as memory:
         memory.consolidate(now=NOW)
         assert sessions(memory) == wanted
@@ -109,20 +110,20 @@ def test_a_killed_run_is_told_of_and_can_be_undone(path: Path) -> None:
     with opened(path) as memory:
         done = memory.consolidate(now=NOW)
         (run,) = done.interrupted
-        assert len(done.made) == SESSIONS - 32
+        assert len(done.made) == SESSIONS - AT_ONCE
         with memory._desk.store.reader(memory._desk.scope) as reader:
             (row,) = [row for row in reader.runs(9) if row.id == run]
         assert row.state == "done"
-        assert dict(row.counts) == {"digests": 32, "archived": 32 * TURNS, "interrupted": 1}
+        assert dict(row.counts) == {"digests": AT_ONCE, "archived": AT_ONCE * TURNS, "interrupted": 1}
         undone = memory.undo(run)
-        assert (undone.removed, undone.restored) == (32, 32 * TURNS)
-        assert memory.consolidate(now=NOW).archived == 32 * TURNS
+        assert (undone.removed, undone.restored) == (AT_ONCE, AT_ONCE * TURNS)
+        assert memory.consolidate(now=NOW).archived == AT_ONCE * TURNS
 
 
 def test_of_two_nights_at_once_one_runs(path: Path) -> None:
     with start("hold", path) as first:
         assert first.stdout is not None
-        assert first.stdout.readline() == "32\n"
+        assert first.stdout.readline() == f"{AT_ONCE}\n"
         with start("run", path) as second:
             assert second.communicate()[0] == "busy 0\n"
             assert second.returncode == 0

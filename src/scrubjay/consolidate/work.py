@@ -27,7 +27,7 @@ from scrubjay.memory.nights import Made
 from scrubjay.memory.records import Record
 from scrubjay.memory.runs import Run
 from scrubjay.store.base import Reader
-from scrubjay.store.changes import Change, Prepared, PutMemory, PutRun
+from scrubjay.store.changes import Change, Prepared, PutEvents, PutMemory, PutRun
 
 PROMOTED_AT_ONCE: Final = 64
 """Promoted memories of one transaction."""
@@ -113,9 +113,9 @@ class Work:
         if supports:
             self._write(supported(self._night, supports, now_micros()))
 
-    def promote(self, drawn: Iterable[Drawn]) -> None:
-        """Write what is drawn and new, some of it in each transaction."""
-        rest = iter(drawn)
+    def promote(self, drawn: Iterable[Drawn]) -> bool:
+        """Write what is drawn and new, some of it in each transaction; tell whether any took another's place."""
+        rest, replaced = iter(drawn), False
         while batch := list(islice(rest, PROMOTED_AT_ONCE)):
             at = now_micros()
             kept = keep(self._night, self._secret, batch, at)
@@ -125,6 +125,11 @@ class Work:
             ]
             if kept.fresh or kept.after:
                 self._put(kept.fresh, kept.renewed, kept.after)
+            told = [
+                event for change in kept.after if isinstance(change, PutEvents) for event in change.events
+            ]
+            replaced |= any(event.op == "superseded" for event in told)
+        return replaced and not self._night.dry_run
 
     def _put(self, fresh: Sequence[Prepared], renewed: Sequence[str], after: Sequence[Change]) -> None:
         if self._night.dry_run:
