@@ -19,7 +19,8 @@ STAGES = (
     *(f"ingest/{name}.py" for name in ("chunk", "extract", "scrub", "label", "embed", "write")),
     *(f"ingest/{name}.py" for name in ("add", "backfill", "forget", "fresh", "read", "rebuild", "register")),
     *(f"recall/{name}.py" for name in ("plan", "fuse", "weigh", "verify", "diversify", "assemble", "get")),
-    *(f"recall/{name}.py" for name in ("evidence", "neighbours")),
+    *(f"recall/{name}.py" for name in ("evidence", "neighbours", "fold", "life", "lost")),
+    *(f"consolidate/{name}.py" for name in ("select", "group", "distil")),
     *(f"recall/channels/{name}.py" for name in ("words", "vectors", "ngrams")),
 )  # fmt: skip
 LONGER = {

@@ -1,7 +1,7 @@
 """Lost: Plan -> archived memories that alone hold an identifier of the query.
 
-Archiving takes what was digested out of answers, but no name out of the world: where an identifier or a number stands in
-no active memory, the archived ones that hold it answer too, and are marked by their status.
+Archiving takes what was digested out of answers, but no name out of the world: where an identifier or a number stands
+in no active memory, the archived ones that hold it answer too, and are marked by their status.
 """
 
 from __future__ import annotations
