@@ -3,7 +3,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
@@ -248,6 +248,7 @@ PIECE = st.one_of(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PIECE, max_size=8).map("".join))
+@example("DB_PASSWORD=s3cr3tValue" + "token_type: access-token-v2" * 6 + "secret: sha256 of the file")
 def test_a_second_scrub_changes_nothing_and_lines_keep_their_numbers(text: str) -> None:
     once = scrub(text)
     assert len(re.findall(r"[\n\r\u2028\u2029\x85\v\f\x1c-\x1e]", once.text)) == len(

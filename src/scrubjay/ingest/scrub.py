@@ -26,7 +26,7 @@ SCRUBBER_VERSION = "1"
 # The shortest shape (an Alibaba key) has 16 characters.
 LEAST_RUN = 16
 # A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
-MOST_ROUNDS = 4
+MOST_ROUNDS = 16
 
 _RUN = b"r" * LEAST_RUN
 _RUN_CLASS = bytes(
