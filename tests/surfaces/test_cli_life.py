@@ -33,6 +33,14 @@ def test_history_shows_what_took_a_memorys_place(cli) -> None:
     assert new not in told
 
 
+def test_an_addition_says_what_it_changes(cli) -> None:
+    old = cli("add", "The timeout of the gateway is 30 seconds.", "--json").json["id"]
+    said = cli("add", "The timeout of the gateway is 90 seconds.")
+    assert said.out.splitlines()[1] == f"It takes the place of {old}."
+    against = cli("add", "The timeout of the gateway is not 90 seconds.").out
+    assert "It contradicts" in against or "It takes the place of" in against
+
+
 def test_what_is_not_there_is_named(cli) -> None:
     added = cli("add", "here", "--json").json["id"]
     said = cli("archive", "obs_0000", added)

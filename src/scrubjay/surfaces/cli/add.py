@@ -41,8 +41,9 @@ from scrubjay.surfaces.cli.output import counted, line, write, write_json
 def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin: bool, **fields: Any) -> None:
     """Add one memory: TEXT, or standard input when there is none or it is -.
 
-    Adding the same again (text, tier, date, conversation) changes nothing. Secrets in it are replaced before
-    anything is stored.
+    Adding the same again (text, tier, date, conversation) changes nothing. A statement that says what a known one
+    says reinforces that; one that changes a known one takes its place, and it says so. Secrets in it are replaced
+    before anything is stored.
     """
     content = read(text, file)
     given = {name: value for name, value in fields.items() if value is not None}
@@ -53,6 +54,11 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
         write_json(shape.plain(done))
         return
     write(f"{done.id} {'was there already' if done.existed else 'added'}.")
+    for what, ids in (("takes the place of", done.supersedes), ("contradicts", done.contradicts)):
+        if ids:
+            write(f"It {what} {', '.join(ids)}.")
+    if done.learned:
+        write(f"Learned from it: {', '.join(done.learned)}.")
     for kind, times in done.scrubbed.items():
         write(f"{counted(times, 'secret')} of kind {line(kind)} replaced.")
     if done.note:

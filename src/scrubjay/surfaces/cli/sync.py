@@ -54,6 +54,8 @@ def summarise(done: Summary) -> None:
         f"{counted(done.linked, 'concept')} linked, {done.embedded:,} embedded, "
         f"{done.waiting:,} waiting, {duration(done.seconds)}"
     )
+    if done.learned:
+        write(f"{counted(done.learned, 'statement')} learned.")
     if done.forgotten:
         write(f"{counted(done.forgotten, 'forgotten passage')} left out; the files still hold the words")
     for kind, times in done.scrubbed.items():
