@@ -96,7 +96,7 @@ def turns(size: int, draw: random.Random) -> Iterator[NewMemory]:
             role="assistant" if turn % 2 else "user",
             origin="agent" if turn % 2 else "owner",
             turn=turn,
-            date=BEGAN + timedelta(hours=6 * session, minutes=turn),
+            date=BEGAN + timedelta(minutes=60 * session + turn),
         )
 
 
