@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrubjay.memory.dates import DAY
 from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.memory.tiers import PREFIX
-from scrubjay.recall.life import AGE, DAY, HALF_LIFE, fading, life, outlived
+from scrubjay.recall.life import AGE, HALF_LIFE, fading, life, outlived
 from scrubjay.store.base import Head
 
 NOW = 20_000 * DAY

@@ -24,6 +24,7 @@ from scrubjay.consolidate.verbatim import verbatim
 from scrubjay.ingest.cut import tokens, weigh
 from scrubjay.memory.dates import moment
 from scrubjay.memory.records import Record
+from scrubjay.memory.turns import PERSON
 from scrubjay.text.tokens import terms
 
 SHARE: Final = 0.2
@@ -35,7 +36,6 @@ LEAST: Final = 12
 VOICE: Final = 8.0
 """What a term is worth in a person's own words, in anyone else's 1. Session recall@5 of 60 questions with 1, 2, 4 is
 .898, .931, .941, and with 4 and 8 in another run .933 and .958 (bench/LOG.md); 32 is like 8."""
-PERSON: Final = frozenset(("user", "human"))
 READ: Final = 100_000
 """Characters of one record that are read: an addition may be a pasted log of megabytes."""
 

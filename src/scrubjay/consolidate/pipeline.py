@@ -14,9 +14,10 @@ from scrubjay.consolidate.group import Group, group
 from scrubjay.consolidate.night import Night
 from scrubjay.consolidate.order import order
 from scrubjay.consolidate.promoting import borne, patterns
-from scrubjay.consolidate.select import DAY, select
+from scrubjay.consolidate.select import select
 from scrubjay.consolidate.spare import spare
 from scrubjay.consolidate.work import Tally, Work
+from scrubjay.memory.dates import DAY
 
 AT_ONCE: Final = 64
 """Groups of one transaction. Of 10,000 turns in a thousand conversations, 8 take 38 s, 32 28 s, 64 25 s: what is

@@ -20,11 +20,10 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from scrubjay.consolidate.order import over
-from scrubjay.memory.dates import SECOND
+from scrubjay.memory.dates import DAY
 from scrubjay.memory.records import Record
 
 AFTER_DAYS: Final = 14
-DAY: Final = 86_400 * SECOND
 
 _DATE = re.compile(
     r"(\d{4})([-_.]?)(\d{2})\2(\d{2})(?:[ ,_-]+(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*)?\Z", re.IGNORECASE

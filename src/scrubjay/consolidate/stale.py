@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.consolidate.night import PAGE, Night
-from scrubjay.ingest.turned import EVERY, turned
+from scrubjay.ingest.turned import EVERY, turned, turning
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life
 from scrubjay.memory.records import Record, Where
 from scrubjay.memory.tiers import STATUSES
 from scrubjay.store.base import Reader
-from scrubjay.store.changes import Change, DropMemory, PutEvents, PutLife
+from scrubjay.store.changes import Change, DropMemory
 
 _MADE: Final = Where(tiers=("crystal", "facet", "insight", "procedural", "semantic"), statuses=STATUSES)
 
@@ -55,12 +55,8 @@ def stale(night: Night) -> Iterator[Stale]:
 def retaken(night: Night, found: Sequence[Stale], at: int) -> list[Change]:
     """Return what takes digests back and makes what they told of active again."""
     freed = {record.id: record for one in found for record in one.freed}
-    events = tuple(
-        Event(record.id, "restored", at, record.key, night.run, before="archived")
-        for record in freed.values()
-    )
-    lives = {memory: Life(status="active") for memory in freed}
-    return [DropMemory(tuple(one.digest for one in found)), PutLife(lives), PutEvents(events)]
+    back = turning(freed.values(), Life(status="active"), "restored", at, night.run)
+    return [DropMemory(tuple(one.digest for one in found)), *back]
 
 
 def _of(reader: Reader, digests: Sequence[Record]) -> Iterator[Stale]:

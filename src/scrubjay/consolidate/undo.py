@@ -12,15 +12,14 @@ from dataclasses import replace
 from typing import Final
 
 from scrubjay.errors import NotFoundError
-from scrubjay.ingest.turned import EVERY, turned
+from scrubjay.ingest.turned import EVERY, taken_back, turned
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.events import Event
-from scrubjay.memory.life import Life
 from scrubjay.memory.nights import Undone
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Store
-from scrubjay.store.changes import Change, DropEdges, DropMemory, PutEvents, PutLife, PutRun
+from scrubjay.store.changes import DropEdges, DropMemory, PutRun
 
 AT_ONCE: Final = 64
 """Digests that are taken back together, with what they told of."""
@@ -54,7 +53,8 @@ def undo(store: Store, scope: Scope, run: str) -> Undone:
     for batch in [*batches, [("", with_none)]]:
         gone = [memory for memory, _ in batch if memory]
         freed = _held(store, scope, rows[0].id, [memory for _, sources in batch for memory in sources])
-        store.write(scope, [DropMemory(tuple(gone)), *_restored(freed, rows[0].id)], durable=True)
+        back = taken_back(freed, now_micros(), rows[0].id)
+        store.write(scope, [DropMemory(tuple(gone)), *back], durable=True)
         removed, restored = removed + len(gone), restored + len(freed)
     store.write(scope, [PutRun(replace(row, state="undone")) for row in rows], durable=True)
     return Undone(rows[0].id, removed, restored)
@@ -69,11 +69,8 @@ def _back(store: Store, scope: Scope, run: str, events: Sequence[Event]) -> int:
         last = turned(reader, past)
     lost = tuple((edge.src, edge.kind, edge.dst) for edge in edges if edge.run == run)
     freed = [event for event in last.values() if event.op == "superseded" and event.run == run]
-    at = now_micros()
-    lives = {event.memory: Life(status=event.before or "active", valid_until=None) for event in freed}
-    told = tuple(Event(event.memory, "restored", at, event.key, run, before="superseded") for event in freed)
     if lost or freed:
-        store.write(scope, [DropEdges(lost), PutLife(lives), PutEvents(told)], durable=True)
+        store.write(scope, [DropEdges(lost), *taken_back(freed, now_micros(), run)], durable=True)
     return len(freed)
 
 
@@ -94,10 +91,3 @@ def _held(store: Store, scope: Scope, run: str, sources: Sequence[str]) -> list[
         records = reader.get(sources)
         last = turned(reader, [memory for memory, record in records.items() if record.status == "archived"])
     return [event for event in last.values() if event.op == "archived" and event.run == run]
-
-
-def _restored(freed: Sequence[Event], run: str) -> list[Change]:
-    at = now_micros()
-    lives = {event.memory: Life(status=event.before or "active") for event in freed}
-    events = tuple(Event(event.memory, "restored", at, event.key, run, before="archived") for event in freed)
-    return [PutLife(lives), PutEvents(events)]

@@ -12,17 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.ingest.resting import resting, said
-from scrubjay.ingest.turned import turned
+from scrubjay.ingest.turned import turned, turning
 from scrubjay.memory.categories import Category
 from scrubjay.memory.dates import now_micros
-from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life
 from scrubjay.memory.records import Record, Source
 from scrubjay.memory.reports import Forgotten
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tree import path
 from scrubjay.store.base import Store
-from scrubjay.store.changes import Change, DropCategory, DropConcept, Forget, PutDocument, PutEvents, PutLife
+from scrubjay.store.changes import Change, DropCategory, DropConcept, Forget, PutDocument
 from scrubjay.text.tokens import groups
 
 MOST_WORDS: Final = 400
@@ -92,14 +91,8 @@ def _restored(freed: Sequence[Record], nights: Mapping[str, str | None]) -> list
 
     So they are known from what a person restores, which no night archives again.
     """
-    if not freed:
-        return []
-    at = now_micros()
-    lives = {record.id: Life(status="active") for record in freed}
-    events = tuple(
-        Event(one.id, "restored", at, one.key, nights.get(one.id), before=one.status) for one in freed
-    )
-    return [PutLife(lives), PutEvents(events)]
+    at, active = now_micros(), Life(status="active")
+    return [change for one in freed for change in turning([one], active, "restored", at, nights.get(one.id))]
 
 
 def _reread(store: Store, scope: Scope, records: dict[str, Record]) -> list[Change]:

@@ -19,6 +19,7 @@ from scrubjay.memory.dates import now_micros
 from scrubjay.memory.ids import memory_id, memory_key, text_hash, tombstones
 from scrubjay.memory.records import Record
 from scrubjay.memory.scope import Scope
+from scrubjay.memory.turns import PERSON
 from scrubjay.store.base import Reader, Store
 from scrubjay.store.changes import Change, Prepared
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 STAGES: Final = ("statements", "changes")
 """What can be done: turns read for statements, and statements compared with known ones."""
-PERSON: Final = frozenset({"user", "human"})
-"""Roles of the people in a conversation; what a model claims is no fact."""
 TIER: Final = {
     "correction": "lesson",
     "decision": "semantic",
@@ -108,6 +107,7 @@ class Learner:
 
     def _drawn(self, reader: Reader, own: Sequence[Prepared], at: int) -> list[tuple[Prepared, Record]]:
         """Return the statements of people's turns as memories, each with its turn."""
+        # What a model claims is no fact.
         turns = [one for one in own if one.record.role in PERSON and one.record.origin == "owner"]
         found = {}
         for one in turns:

@@ -8,7 +8,7 @@ key alone, so that nobody's private words touch what others see.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -215,11 +215,10 @@ def support(confidence: float, more: int) -> float:
     return 1 - (1 - confidence) * DOUBT**more
 
 
-def _apart(sources: object) -> set[str]:
+def _apart(sources: Iterable[Record]) -> set[str]:
     """Return what tells sources apart: what one conversation or document says twice is said once."""
     return {
-        one.session or (f"{one.place.source}/{one.place.path}" if one.place else one.id)
-        for one in sources  # type: ignore[attr-defined]
+        one.session or (f"{one.place.source}/{one.place.path}" if one.place else one.id) for one in sources
     }
 
 

@@ -8,6 +8,7 @@ from scrubjay.errors import InputError
 from scrubjay.memory.records import When
 
 SECOND = 1_000_000
+DAY = 86_400 * SECOND
 
 
 def micros(moment: datetime) -> int:

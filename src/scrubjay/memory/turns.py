@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+PERSON: Final = frozenset(("user", "human"))
+"""Roles of the people in a conversation; all others are programs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Final
 
 from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.memory.records import Record
+from scrubjay.memory.turns import PERSON as PERSONS
 from scrubjay.store.base import Head
 from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokens import TermGroup, emitted
@@ -26,7 +27,6 @@ PHRASE: Final = 1.0
 PERSON: Final = 0.3
 """What a person's own turn adds over an assistant's: a memory is asked for what was said to it; what it
 answered is mostly restated. LongMemEval turns R@10 .860 to .875, BEAM R@5 .509 to .535 (bench/LOG.md)."""
-SPOKEN_BY_A_PERSON: Final = frozenset({"user", "human"})
 
 
 def evidence(
@@ -57,7 +57,7 @@ def evidence(
                 parts.append(
                     Contribution("length", float(head.words), -math.log1p(head.words / WORDS), LENGTH)
                 )
-            if head.turn and head.role in SPOKEN_BY_A_PERSON:
+            if head.turn and head.role in PERSONS:
                 parts.append(Contribution("person", 1.0, 1.0, PERSON))
         found.append(replace(candidate, contributions=tuple(parts)))
     return found

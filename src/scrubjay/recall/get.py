@@ -69,6 +69,14 @@ def _evidence(reader: Reader, records: Sequence[Record]) -> dict[str, tuple[Reco
 
 
 def _by_ids(reader: Reader, ids: Sequence[str], neighbours: int) -> tuple[list[Record], tuple[str, ...]]:
+    whole, unknown = named(reader, ids)
+    found = reader.get(whole)
+    records = [record for memory in whole for record in _around(reader, found[memory], neighbours)]
+    return list({record.id: record for record in records}.values()), unknown
+
+
+def named(reader: Reader, ids: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the whole ids that ids or their shortest unique beginnings name, and what names none or several."""
     whole: list[str] = []
     unknown: list[str] = []
     for wanted in dict.fromkeys(ids):
@@ -77,9 +85,7 @@ def _by_ids(reader: Reader, ids: Sequence[str], neighbours: int) -> tuple[list[R
             whole.append(matches[0])
         else:
             unknown.append(wanted)
-    found = reader.get(whole)
-    records = [record for memory in whole for record in _around(reader, found[memory], neighbours)]
-    return list({record.id: record for record in records}.values()), tuple(unknown)
+    return whole, tuple(unknown)
 
 
 def _by_lines(

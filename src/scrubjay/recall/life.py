@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from scrubjay.memory.dates import DAY
 from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Head
@@ -22,8 +23,6 @@ STRENGTH: Final = 0.5
 """What a memory loses that is called wrong for ever: it falls behind its equals, an exact hit stays one."""
 CONFIDENCE: Final = 0.3
 """What a memory loses of which nothing is sure."""
-DAY: Final = 86_400_000_000
-"""Microseconds."""
 HALF_LIFE: Final = {
     "crystal": 365.0,
     "facet": 730.0,

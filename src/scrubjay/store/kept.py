@@ -1,12 +1,15 @@
-"""Kept: what the stores with tables read from their rows alike: a tenant, a record."""
+"""Kept: what the stores with tables read from their rows, and write to them, alike: tenants, records, events, runs."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from scrubjay.memory.events import Event
 from scrubjay.memory.records import Place, Record, When
+from scrubjay.memory.runs import Run
 from scrubjay.store.base import Counts
 
 
@@ -66,6 +69,23 @@ def record_of(row: tuple[Any, ...], memory: str, headings: Iterable[str], tags: 
         abstract=row[35],
         overview=row[36],
     )
+
+
+def event_values(tenant: int, event: Event, number: int, other: int | None) -> tuple[object, ...]:
+    """Return an event as the values of its row: its memory, and the one that had part in it, by their numbers."""
+    return (tenant, event.key, number, event.op, event.at, event.run, other, event.count, event.before)
+
+
+def run_values(tenant: int, run: Run) -> tuple[object, ...]:
+    """Return what a run did for one key as the values of its row."""
+    counts = json.dumps(dict(run.counts), ensure_ascii=False)
+    return (tenant, run.key, run.id, run.state, run.rules, run.started, run.ended, counts)
+
+
+def run_of(row: tuple[Any, ...]) -> Run:
+    """Return a run from its row: id, key, state, rules, started, ended, counts."""
+    run, key, state, rules, started, ended, counts = row
+    return Run(run, key, state, rules, started, ended, json.loads(counts))
 
 
 def counts_of(held: Iterable[tuple[str, str, int]], documents: int, sources: int) -> Counts:

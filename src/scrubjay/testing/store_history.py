@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from scrubjay.memory.dates import DAY
 from scrubjay.memory.records import When, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import STATUSES, TIERS
@@ -60,7 +61,6 @@ _TEXT: Final = """
 WORDS: Final = tuple(_TEXT.split())
 TAGS: Final = ("a", "b", "c")
 FOLDERS: Final = ("", "notes/", "notes/deep/", "work/")
-DAY: Final = 86_400_000_000
 Step = tuple[Scope, list[Change]]
 
 

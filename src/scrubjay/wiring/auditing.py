@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
@@ -15,13 +15,14 @@ from scrubjay.consolidate.audit.audit import audit as look
 from scrubjay.consolidate.audit.fault import KINDS, MENDED, Fault
 from scrubjay.consolidate.audit.mend import chosen, mend
 from scrubjay.errors import InputError, NotFoundError
+from scrubjay.ingest.turned import taken_back
 from scrubjay.memory.audits import Audit, Example, Rate, Shown
 from scrubjay.memory.dates import now_micros, shown
 from scrubjay.memory.events import Event
 from scrubjay.memory.histories import Changed
-from scrubjay.memory.life import Life
+from scrubjay.memory.runs import new_run_id
 from scrubjay.store.base import Reader
-from scrubjay.store.changes import Change, DropEdges, PutEvents, PutLife
+from scrubjay.store.changes import Change, DropEdges
 from scrubjay.wiring import facts
 from scrubjay.wiring.desk import Desk
 
@@ -59,7 +60,7 @@ def audit(
         found = look(reader, base, at if now is None else now)
         wanted = chosen(found.faults, KINDS if dry_run and not fix else fix)
         rates = tuple(_rate(reader, found, kind, limit) for kind in KINDS)
-    run = run_id()
+    run = new_run_id()
     fixed = {kind: tuple(fault.memory for fault in faults) for kind, faults in wanted.items()}
     if not dry_run:
         fixed = {kind: _mended(desk, faults, run, at) for kind, faults in wanted.items()}
@@ -73,11 +74,6 @@ def audit(
         undo=undo_command(run) if any(fixed.values()) and not dry_run else "",
         seconds=time.monotonic() - started,
     )
-
-
-def run_id() -> str:
-    """Return the id of a new run."""
-    return f"run_{secrets.token_hex(5)}"
 
 
 def undo_command(run: str) -> str:
@@ -174,16 +170,6 @@ def undo(desk: Desk, run: str) -> Changed:
 
 
 def _taken_back(events: Sequence[Event], records: Mapping[str, Record], at: int) -> list[Change]:
-    lives = {
-        # Superseding ended its time of being true; nothing else did.
-        one.memory: Life(status=one.before, valid_until=None)
-        if one.op == "superseded"
-        else Life(status=one.before)
-        for one in events
-    }
     edges = tuple((one.other, "supersedes", one.memory) for one in events if one.other is not None)
-    restored = tuple(
-        Event(one.memory, "restored", at, records[one.memory].key, before=records[one.memory].status)
-        for one in events
-    )
-    return [PutLife(lives), DropEdges(edges), PutEvents(restored)]
+    now = [replace(one, key=records[one.memory].key) for one in events]  # it may be another's by now
+    return [DropEdges(edges), *taken_back(now, at)]

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from scrubjay.errors import InputError
+from scrubjay.ingest.turned import turning
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.events import Event
 from scrubjay.memory.histories import Changed, History
 from scrubjay.memory.life import Life
 from scrubjay.memory.records import Record
+from scrubjay.recall.get import named
 from scrubjay.store.base import Reader
-from scrubjay.store.changes import Change, PutEvents, PutLife
+from scrubjay.store.changes import PutEvents, PutLife
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.linking import whole
 
@@ -42,11 +44,7 @@ def _into(desk: Desk, ids: Sequence[str], status: str, op: str) -> Changed:
     # What is active is true again, as far as anybody knows.
     life = Life(status=status, valid_until=None) if op == "restored" else Life(status=status)
     if turned:
-        changes: list[Change] = [
-            PutLife({record.id: life for record in turned}),
-            PutEvents(tuple(Event(r.id, op, at, r.key, before=r.status) for r in turned)),
-        ]
-        desk.store.write(desk.scope, changes, durable=True)
+        desk.store.write(desk.scope, turning(turned, life, op, at), durable=True)
     same = tuple(record.id for record in records if record.status == status)
     return Changed(tuple(record.id for record in turned), same, unknown)
 
@@ -114,13 +112,6 @@ def history(desk: Desk, memory: str) -> History:
 
 def _named(reader: Reader, ids: Sequence[str]) -> tuple[list[Record], tuple[str, ...]]:
     """Return the memories that ids or their shortest unique beginnings name, each once, and what names none."""
-    found: list[str] = []
-    unknown: list[str] = []
-    for wanted in dict.fromkeys(ids):
-        matches = reader.complete(wanted, 2) if wanted else []
-        if len(matches) == 1:
-            found.append(matches[0])
-        else:
-            unknown.append(wanted)
+    found, unknown = named(reader, ids)
     records = reader.get(found)
-    return [records[memory] for memory in dict.fromkeys(found)], tuple(unknown)
+    return [records[memory] for memory in dict.fromkeys(found)], unknown

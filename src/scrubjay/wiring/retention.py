@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.consolidate.audit.trait import youth
+from scrubjay.ingest.turned import turning
 from scrubjay.memory.audits import Retained
-from scrubjay.memory.dates import now_micros
-from scrubjay.memory.events import Event
+from scrubjay.memory.dates import DAY, now_micros
 from scrubjay.memory.life import Life
 from scrubjay.memory.records import Record, Where
+from scrubjay.memory.runs import new_run_id
 from scrubjay.memory.tiers import STATUSES
-from scrubjay.recall.life import DAY
 from scrubjay.store.base import Reader
-from scrubjay.store.changes import Change, PutEvents, PutLife
-from scrubjay.wiring.auditing import run_id, undo_command
+from scrubjay.wiring.auditing import undo_command
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.forgetting import forget
 
@@ -57,7 +56,7 @@ def retain(desk: Desk, *, dry_run: bool = False, now: int | None = None) -> Reta
     away = [one.id for one in over if one.active and (wish.action == "archive" or one.passage)]
     if dry_run:
         return Retained(tuple(away), tuple(gone), True, "")
-    run = run_id()
+    run = new_run_id()
     forgotten: list[str] = []
     for first in range(0, len(gone), AT_ONCE):
         done = forget(desk, gone[first : first + AT_ONCE])
@@ -100,10 +99,6 @@ def _put_away(desk: Desk, ids: Sequence[str], run: str) -> list[str]:
     with desk.store.reader(desk.scope) as reader:
         held = [one for one in reader.get(ids).values() if one.status == "active" and not one.pinned]
     if held:
-        events = tuple(Event(one.id, "archived", at, one.key, run, before=one.status) for one in held)
-        changes: list[Change] = [
-            PutLife({one.id: Life(status="archived") for one in held}),
-            PutEvents(events),
-        ]
-        desk.store.write(desk.scope, changes, durable=True)
+        away = turning(held, Life(status="archived"), "archived", at, run)
+        desk.store.write(desk.scope, away, durable=True)
     return [one.id for one in held]

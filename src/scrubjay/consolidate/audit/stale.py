@@ -7,7 +7,8 @@ from typing import Final
 
 from scrubjay.consolidate.audit.fault import Fault
 from scrubjay.consolidate.audit.trait import Trait
-from scrubjay.recall.life import DAY, HALF_LIFE
+from scrubjay.memory.dates import DAY
+from scrubjay.recall.life import HALF_LIFE
 
 LIVES: Final = 4
 """Half-lives after which age has taken fifteen sixteenths of what it can take."""

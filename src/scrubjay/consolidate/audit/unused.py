@@ -7,7 +7,7 @@ from typing import Final
 
 from scrubjay.consolidate.audit.fault import Fault
 from scrubjay.consolidate.audit.trait import Trait
-from scrubjay.recall.life import DAY
+from scrubjay.memory.dates import DAY
 
 DAYS: Final = 90
 """Days that a memory is given: a season of work."""

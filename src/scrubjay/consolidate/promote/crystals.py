@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.consolidate.cover import Unit, cover
 from scrubjay.consolidate.order import order, time
-from scrubjay.consolidate.promote.drawn import PERSON, Drawn, drawn, source, span, usable
+from scrubjay.consolidate.promote.drawn import Drawn, drawn, source, span, usable
 from scrubjay.consolidate.promote.themes import Theme, themes
 from scrubjay.consolidate.verbatim import verbatim
 from scrubjay.ingest.concepts.level import pattern, spread
@@ -25,6 +25,7 @@ from scrubjay.ingest.cut import tokens, weigh
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.dates import moment
 from scrubjay.memory.records import Record
+from scrubjay.memory.turns import PERSON
 from scrubjay.text.tokens import terms
 
 if TYPE_CHECKING:

@@ -15,13 +15,12 @@ from typing import Final
 from scrubjay.consolidate.order import order, over, time
 from scrubjay.memory.dates import moment
 from scrubjay.memory.records import Record, When
+from scrubjay.memory.turns import PERSON
 
 ONCE: Final = 0.7
 """How sure one source makes anything; each further one halves the doubt that is left."""
 MOST: Final = 100
 """Evidence that is listed: the doubt that is left after so many sources is not worth an edge each."""
-PERSON: Final = frozenset(("user", "human"))
-"""Roles of the people in a conversation."""
 _PRECISIONS: Final = ("second", "day", "month", "year")
 
 

@@ -15,12 +15,12 @@ from scrubjay.consolidate.order import order, time
 from scrubjay.consolidate.promote.drawn import Drawn, drawn, source, span, usable
 from scrubjay.consolidate.promote.themes import Theme, themes
 from scrubjay.memory.concepts import Concept
-from scrubjay.memory.dates import SECOND, moment
+from scrubjay.memory.dates import DAY, moment
 from scrubjay.memory.records import Record
 
 LEAST_SOURCES: Final = 4
 """Sessions, documents or days in which something must have come up."""
-LEAST_TIME: Final = 14 * 86_400 * SECOND
+LEAST_TIME: Final = 14 * DAY
 """Between the first and the last."""
 MOST: Final = 20
 """Insights of one kind and key: a list of everything is none."""

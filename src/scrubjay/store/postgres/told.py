@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.memory.events import Event
 from scrubjay.memory.ids import parse_id
 from scrubjay.memory.runs import Run
+from scrubjay.store.kept import run_of
 from scrubjay.store.postgres import edges, rows
 
 if TYPE_CHECKING:
@@ -64,7 +64,4 @@ class Told:
             'AND key = ANY(%(keys)s) ORDER BY started DESC, id COLLATE "C", key COLLATE "C" LIMIT %(limit)s',
             edges.bound(self._own, limit=limit),
         ).fetchall()
-        return [
-            Run(one, key, state, rules, started, ended, json.loads(counts))
-            for one, key, state, rules, started, ended, counts in found
-        ]
+        return [run_of(row) for row in found]

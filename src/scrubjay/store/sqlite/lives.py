@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -11,7 +10,7 @@ from scrubjay.memory.life import Life, said
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
-from scrubjay.store.kept import Tenant
+from scrubjay.store.kept import Tenant, event_values, run_values
 from scrubjay.store.scope_check import lasting, livable, runnable, tellable
 from scrubjay.store.sqlite import index, rows
 from scrubjay.store.sqlite.seen import Seen
@@ -83,16 +82,13 @@ class Lives:
 
     def _row(self, event: Event, held: Mapping[str, Held]) -> tuple[object, ...]:
         other = held.get(event.other or "")
-        return (
-            self._tenant, event.key, held[event.memory].number, event.op, event.at, event.run,
-            None if other is None else other.number,            event.count, event.before,
-        )  # fmt: skip
+        return event_values(
+            self._tenant, event, held[event.memory].number, None if other is None else other.number
+        )
 
     def _put_run(self, run: Run) -> None:
         runnable(self._scope, run)
-        counts = json.dumps(dict(run.counts), ensure_ascii=False)
-        values = (self._tenant, run.key, run.id, run.state, run.rules, run.started, run.ended, counts)
-        self._db.execute(PUT_RUN, values)
+        self._db.execute(PUT_RUN, run_values(self._tenant, run))
 
     def _held(self, ids: Iterable[str]) -> dict[str, Held]:
         """Return those of these memories that are there and visible."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from scrubjay.memory.events import Event
 from scrubjay.memory.runs import Run
+from scrubjay.store.kept import run_of
 from scrubjay.store.sqlite import rows
 from scrubjay.store.sqlite.seen import Seen
 
@@ -61,10 +61,7 @@ class Told:
             f"AND key IN ({self.seen.marks}) ORDER BY started DESC, id, key LIMIT ?",
             (self.seen.tenant, *self.seen.keys, limit),
         ).fetchall()
-        return [
-            Run(one, key, state, rules, started, ended, json.loads(counts))
-            for one, key, state, rules, started, ended, counts in found
-        ]
+        return [run_of(row) for row in found]
 
 
 def _event(row: tuple[Any, ...]) -> tuple[int, Event]:

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from hashlib import blake2s
 from typing import Any
 
-from scrubjay.memory.dates import SECOND, micros
+from scrubjay.memory.dates import DAY, SECOND, micros
 
 # No tool whose logs are read is older. What lies before is a clock that was never set: year 1, 1970.
 _EARLIEST = micros(datetime(2000, 1, 1, tzinfo=UTC))
 # Clocks of two machines differ by less; what lies further ahead was not said then.
-_AHEAD = 86_400 * SECOND
+_AHEAD = DAY
 # Seconds of the year 5138, so that a larger number counts in thousandths; the same again for millionths.
 _MOST_SECONDS = 1e11
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
