@@ -135,6 +135,12 @@ def test_every_rule_s_kind_is_one_of_five() -> None:
     assert set(KINDS.values()) == {"preference", "decision", "correction", "howto"}
 
 
+def seconds(text: str) -> float:
+    before = time.process_time()
+    statements(text)
+    return time.process_time() - before
+
+
 @pytest.mark.parametrize(
     "hostile",
     [
@@ -160,6 +166,4 @@ def test_every_rule_s_kind_is_one_of_five() -> None:
     ids=lambda text: text[:12],
 )
 def test_a_hostile_turn_of_a_hundred_kilobytes_is_read_at_once(hostile: str) -> None:
-    before = time.process_time()
-    statements(hostile)
-    assert time.process_time() - before < 1
+    assert min(seconds(hostile) for _ in range(3)) < 1
