@@ -33,14 +33,14 @@ def there(memory: Memory, *ids: str) -> list[bool]:
     return [one in held for one in ids]
 
 
-def test_a_digest_that_quotes_it_goes_and_its_other_sources_come_back(memory: Memory) -> None:
+def test_a_digest_that_quotes_it_goes_and_what_somebody_archived_stays_so(memory: Memory) -> None:
     one, other = (memory.add(text).id for text in TURNS)
     digest = made(memory, " ".join(TURNS), one, other)
     memory.archive([one, other])
     done = memory.forget(one)
-    assert (done.ids, done.derived, done.restored) == ((one,), (digest,), (other,))
+    assert (done.ids, done.derived, done.restored) == ((one,), (digest,), ())
     assert there(memory, one, other, digest) == [False, True, False]
-    assert memory.history(other).memory.status == "active"
+    assert memory.history(other).memory.status == "archived"
 
 
 def test_what_only_lists_it_as_evidence_stays(memory: Memory) -> None:

@@ -260,6 +260,21 @@ def test_nothing_is_made_whose_text_was_forgotten(memory: Memory) -> None:
     assert statuses(memory, turns) == ["active"] * 6
 
 
+@pytest.mark.parametrize("what", ["digest", "source"])
+def test_forgetting_brings_back_what_the_night_archived_and_nothing_else(memory: Memory, what: str) -> None:
+    turns = [one.id for one in memory.add_many(talk("heron", "2026-01-05"))]
+    (made,) = memory.consolidate(now=NOW).made
+    told = max(number for number in range(6) if f"mooring {number} costs" in made.content)
+    by_hand, quoted = turns[(told + 1) % 6], turns[told]
+    memory.restore(by_hand)
+    memory.archive(by_hand)
+    done = memory.forget(made.id if what == "digest" else quoted)
+    left = [one for one in turns if what == "digest" or one != quoted]
+    assert sorted(done.restored) == sorted(set(left) - {by_hand})
+    assert statuses(memory, [by_hand]) == ["archived"]
+    assert set(statuses(memory, list(done.restored))) == {"active"}
+
+
 def test_of_near_identical_sessions_each_has_its_digest(memory: Memory) -> None:
     for session in ("one", "two"):
         memory.add_many(replace(turn, session=session) for turn in talk("heron", "2026-01-05"))

@@ -118,6 +118,26 @@ def test_more_evidence_makes_a_known_fact_surer_and_undoing_takes_it_away(
     assert sorted(memory.history(fact).evidence) == sorted(told[1::2])
 
 
+def test_undone_a_known_fact_is_as_sure_as_before_in_whatever_order(memory: Memory) -> None:
+    given = memory.add(FACT, tier="semantic", confidence=0.4).id
+    sure = [memory.history(given).memory.confidence]
+    runs = []
+    for number in (0, 2, 4):
+        memory.add_many(turn for n in (number, number + 1) for turn in talk(n, TALKS[n], FACT))
+        done = memory.consolidate(now=NOW)
+        assert done.supported == 1
+        runs.append(str(done.run))
+        sure.append(memory.history(given).memory.confidence)
+    assert sure == sorted(set(sure))
+    memory.undo(runs[1])
+    assert memory.history(given).memory.confidence == sure[3]
+    memory.undo(runs[2])
+    assert memory.history(given).memory.confidence == sure[1]
+    memory.undo(runs[0])
+    assert memory.history(given).memory.confidence == sure[0]
+    assert memory.history(given).evidence == ()
+
+
 def test_what_loses_its_evidence_goes(memory: Memory) -> None:
     turns = [one.id for n in (0, 1) for one in memory.add_many(talk(n, TALKS[n], FACT))]
     done = memory.consolidate(now=NOW)

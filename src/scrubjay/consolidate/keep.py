@@ -84,7 +84,10 @@ def supported(night: Night, supports: Sequence[Support], at: int) -> list[Change
         for one in supports
         for source, share in one.evidence
     )
-    events = tuple(Event(one.memory, "reinforced", at, night.key, night.run) for one in supports)
+    events = tuple(
+        Event(one.memory, "reinforced", at, night.key, night.run, before=repr(float(one.before)))
+        for one in supports
+    )
     lives = {one.memory: Life(confidence=one.confidence) for one in supports}
     return [PutEdges(edges), PutLife(lives), PutEvents(events)]
 

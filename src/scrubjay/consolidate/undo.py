@@ -14,15 +14,18 @@ from typing import Final
 from scrubjay.errors import NotFoundError
 from scrubjay.ingest.turned import EVERY, taken_back, turned
 from scrubjay.memory.dates import now_micros
-from scrubjay.memory.events import Event
+from scrubjay.memory.events import Event, sure
+from scrubjay.memory.life import Life
 from scrubjay.memory.nights import Undone
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Store
-from scrubjay.store.changes import DropEdges, DropMemory, PutRun
+from scrubjay.store.changes import DropEdges, DropMemory, PutLife, PutRun
 
 AT_ONCE: Final = 64
 """Digests that are taken back together, with what they told of."""
+_SURER: Final = ("changed", "reinforced")
+"""What gives a memory its confidence after it was made."""
 
 
 def undo(store: Store, scope: Scope, run: str) -> Undone:
@@ -67,11 +70,32 @@ def _back(store: Store, scope: Scope, run: str, events: Sequence[Event]) -> int:
     with store.reader(scope) as reader:
         edges = reader.edges(supported, ["derived_from"])
         last = turned(reader, past)
+        doubted = _doubted(reader, run, supported)
     lost = tuple((edge.src, edge.kind, edge.dst) for edge in edges if edge.run == run)
     freed = [event for event in last.values() if event.op == "superseded" and event.run == run]
-    if lost or freed:
-        store.write(scope, [DropEdges(lost), *taken_back(freed, now_micros(), run)], durable=True)
+    if lost or freed or doubted:
+        back = taken_back(freed, now_micros(), run)
+        store.write(scope, [DropEdges(lost), PutLife(doubted), *back], durable=True)
     return len(freed)
+
+
+def _doubted(reader: Reader, run: str, supported: Sequence[str]) -> dict[str, Life]:
+    """Return how sure known facts are without a run: as they were before the earliest of the last undone ones.
+
+    What made one surer since, or changed it, stands: then it is as sure as that left it.
+    """
+    undone = {run} | {row.id for row in reader.runs(EVERY) if row.state == "undone"}
+    found: dict[str, Life] = {}
+    standing: set[str] = set()
+    for event in reader.events(supported, limit=EVERY):  # newest first
+        if event.op not in _SURER or event.memory in standing:
+            continue
+        before = sure(event.before) if event.run in undone else None
+        if before is None:
+            standing.add(event.memory)
+        else:
+            found[event.memory] = Life(confidence=before)
+    return found
 
 
 def _rows(reader: Reader, run: str) -> list[Run]:

@@ -7,7 +7,7 @@ to the caller, to be sorted anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,6 +15,7 @@ from scrubjay.ingest.resting import resting, said
 from scrubjay.ingest.turned import turned, turning
 from scrubjay.memory.categories import Category
 from scrubjay.memory.dates import now_micros
+from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life
 from scrubjay.memory.records import Record, Source
 from scrubjay.memory.reports import Forgotten
@@ -55,8 +56,10 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
         records = reader.get(ids)
         sources = {source.id: source for source in reader.sources()}
         rests = resting(reader, records)
-        last = turned(reader, [record.id for record in rests.freed])
-    nights = {memory: event.run for memory, event in last.items()}
+        last = turned(reader, [record.id for record in rests.beside])
+    made = records.keys() | rests.gone.keys()
+    # What somebody archived by hand, or a run for another reason, stays where they put it.
+    freed = {one.id: (one, last[one.id].run) for one in rests.beside if _told(last.get(one.id), made)}
     still = []
     for record in records.values():
         place = record.place
@@ -70,13 +73,13 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
         told = _telling(store, scope, records)
         changes: list[Change] = [
             Forget((*gone, *rests.gone)),
-            *_restored(rests.freed, nights),
+            *_restored(freed.values()),
             *_concepts(store, scope, records),
             *_reread(store, scope, asked),
         ]
         store.write(scope, [*changes, *(DropCategory(category.id) for category in told)], durable=True)
     unknown = tuple(memory for memory in dict.fromkeys(ids) if memory not in records)
-    report = Forgotten(gone, unknown, tuple(still), tuple(rests.gone), tuple(one.id for one in rests.freed))
+    report = Forgotten(gone, unknown, tuple(still), tuple(rests.gone), tuple(freed))
     stood = {record.place.source for record in records.values() if record.place is not None}
     placed = any(category.kind == "path" for category in told)
     return Gone(
@@ -86,13 +89,18 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
     )
 
 
-def _restored(freed: Sequence[Record], nights: Mapping[str, str | None]) -> list[Change]:
+def _told(last: Event | None, made: Collection[str]) -> bool:
+    """Tell whether a memory is archived because one of these tells what it says."""
+    return last is not None and last.op == "archived" and last.run is not None and last.other in made
+
+
+def _restored(freed: Iterable[tuple[Record, str | None]]) -> list[Change]:
     """Return what makes the other sources of what goes active again, in the name of the run that archived them.
 
     So they are known from what a person restores, which no night archives again.
     """
     at, active = now_micros(), Life(status="active")
-    return [change for one in freed for change in turning([one], active, "restored", at, nights.get(one.id))]
+    return [change for one, run in freed for change in turning([one], active, "restored", at, run)]
 
 
 def _reread(store: Store, scope: Scope, records: dict[str, Record]) -> list[Change]:

@@ -1,7 +1,7 @@
 """Resting: memories that are to be forgotten -> what was made from them and says what they said.
 
 What was made from a forgotten memory and holds its words goes with it, and so on upward. Its other sources are
-made active again where a night had archived them, so that the next one makes it anew without. What merely lists
+made active again where it had archived them, so that the next night makes it anew without. What merely lists
 the memory as evidence loses that edge and stays.
 """
 
@@ -27,23 +27,24 @@ class Rests:
 
     Attributes:
         gone: Id to record of what goes with them.
-        freed: Archived sources of what goes, that stay.
+        beside: Archived sources of what goes, and of what is to be forgotten and was made itself, that stay.
     """
 
     gone: Mapping[str, Record]
-    freed: tuple[Record, ...]
+    beside: tuple[Record, ...]
 
 
 def resting(reader: Reader, records: Mapping[str, Record]) -> Rests:
     """Return what was made from memories and says what they said, and what else that was made from."""
     gone: dict[str, Record] = {}
-    beside: dict[str, Record] = {}
+    made = [memory for memory, record in records.items() if record.origin == "derived"]
+    beside = reader.get(sorted({edge.dst for edge in reader.edges(made, ["derived_from"])}))
     wave = dict(records)
     while wave:
         edges = reader.edges(list(wave), ["derived_from"], inward=True)
-        made = reader.get(sorted({edge.src for edge in edges} - gone.keys() - records.keys()))
+        upward = reader.get(sorted({edge.src for edge in edges} - gone.keys() - records.keys()))
         going: dict[str, Record] = {}
-        for memory, record in made.items():
+        for memory, record in upward.items():
             if record.origin != "derived":  # a person joined it: it says what it says by itself
                 continue
             sources = reader.get([edge.dst for edge in reader.edges([memory], ["derived_from"])])
@@ -54,8 +55,8 @@ def resting(reader: Reader, records: Mapping[str, Record]) -> Rests:
                 beside |= sources
         gone |= going
         wave = going
-    freed = [one for memory, one in sorted(beside.items()) if memory not in gone and memory not in records]
-    return Rests(gone, tuple(one for one in freed if one.status == "archived"))
+    stay = [one for memory, one in sorted(beside.items()) if memory not in gone and memory not in records]
+    return Rests(gone, tuple(one for one in stay if one.status == "archived"))
 
 
 def _tells(record: Record, lost: Iterable[str], left: Iterable[str]) -> bool:

@@ -34,7 +34,8 @@ class Event:
         run: Run of a consolidation that did it, or None.
         other: Id of another memory that had part in it, or None.
         count: Of ``derived``, how many sources the memory had; else 0.
-        before: Of a change of status, the status before; else an empty string.
+        before: Of a change of status, the status before; of what a run ``reinforced``, its confidence before, as
+            `repr` writes a number; else an empty string.
     """
 
     memory: str
@@ -45,3 +46,16 @@ class Event:
     other: str | None = None
     count: int = 0
     before: str = ""
+
+
+def sure(before: str) -> float | None:
+    """Return how sure a memory was before it was reinforced, None where that is not told.
+
+    >>> sure(repr(0.7)), sure(""), sure("1.5"), sure("nan")
+    (0.7, None, None, None)
+    """
+    try:
+        found = float(before)
+    except ValueError:
+        return None
+    return found if 0 <= found <= 1 and repr(found) == before else None

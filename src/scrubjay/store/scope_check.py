@@ -193,10 +193,11 @@ def tellable(event: events.Event) -> None:
     """Refuse an event that no store keeps.
 
     Raises:
-        InputError: What happened or the status before is unknown, or a text holds half a character.
+        InputError: What happened or what was before is unknown, or a text holds half a character.
     """
     _one_of(events.OPS, event.op, f"An event of {event.memory} says")
-    _one_of(("", *STATUSES), event.before, f"An event of {event.memory} tells of the status")
+    if event.op != "reinforced" or events.sure(event.before) is None:
+        _one_of(("", *STATUSES), event.before, f"An event of {event.memory} tells of the status")
     encodable(event.key, event.run)
 
 

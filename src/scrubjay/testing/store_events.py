@@ -191,8 +191,25 @@ class EventsContract:
         with store.reader(ann) as reader:
             assert reader.get([A])[A].status == "active"
 
+    def test_what_is_reinforced_tells_how_sure_it_was(self, store: Store, ann: Scope) -> None:
+        """The number comes back as it was written."""
+        _put(store, ann, "a")
+        told = Event(A, "reinforced", 1, MINE, "run_1", before=repr(0.1 + 0.2))
+        write(store, ann, PutEvents((told,)))
+        assert _events(store, ann) == [told]
+
     @pytest.mark.parametrize(
-        "bad", [{"op": "forgotten"}, {"op": ""}, {"before": "gone"}, {"run": "\ud800"}], ids=str
+        "bad",
+        [
+            {"op": "forgotten"},
+            {"op": ""},
+            {"before": "gone"},
+            {"before": "0.7"},
+            {"op": "reinforced", "before": "1.5"},
+            {"op": "reinforced", "before": "sure"},
+            {"run": "\ud800"},
+        ],
+        ids=str,
     )
     def test_a_bad_event_refuses_the_whole_write(self, store: Store, ann: Scope, bad: dict[str, Any]) -> None:
         """Nothing of the batch is stored."""

@@ -29,12 +29,14 @@ class Support:
     Attributes:
         memory: Id of the known memory.
         confidence: How sure it is by all that says it; never less than it was.
+        before: How sure it was.
         evidence: Ids of what says it and is not yet among its evidence, sorted, each with its share.
     """
 
     memory: str
     confidence: float
     evidence: tuple[tuple[str, float], ...]
+    before: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,4 +133,5 @@ def _settle(
     missing = sorted({record.id for record in said} - set(evidence.get(one.id, ())))
     sure = max(one.confidence, confidence(count))
     if missing or sure > one.confidence:
-        out[1].append(Support(one.id, sure, tuple((memory, 1 / len(said)) for memory in missing)))
+        shares = tuple((memory, 1 / len(said)) for memory in missing)
+        out[1].append(Support(one.id, sure, shares, one.confidence))
