@@ -62,7 +62,7 @@ class Forgotten:
         unknown: Ids that are not there.
         still: Where the words still stand: ``path:first-last`` of files that scrubjay does not edit.
         derived: Memories that were made from them and said what they said, gone as well.
-        restored: Memories that a night had archived because such, or one that was asked for, told of them; active again.
+        restored: Memories that a night had archived because such, or one asked for, told of them; active again.
     """
 
     ids: tuple[str, ...]
