@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Forgotten,
         ModelStatus,
         Progress,
+        RemovedSource,
         SourceStatus,
         Status,
         Summary,
@@ -140,8 +141,10 @@ class Memory(Living):
 
         return sources(self._desk)
 
-    def remove_source(self, name: str) -> SourceStatus:
-        """Remove a source by id or path, with everything it brought; its files are not touched.
+    def remove_source(self, name: str) -> RemovedSource:
+        """Remove a source by id or path, with everything it brought and what rests on that alone.
+
+        Its files are not touched. What has other evidence stays, and what was pinned.
 
         Raises:
             NotFoundError: No such source is registered.
@@ -149,9 +152,7 @@ class Memory(Living):
         from scrubjay.wiring.facts import source
         from scrubjay.wiring.syncing import remove
 
-        gone = source(self._desk, name)
-        remove(self._desk, gone.id)
-        return gone
+        return remove(self._desk, source(self._desk, name))
 
     def watch(self, *, stop: threading.Event, report: Callable[[Summary], None]) -> None:
         """Sync now and whenever a source's files change, until ``stop`` is set.
@@ -321,10 +322,15 @@ class Memory(Living):
             content, tier, title, tags, date, session, role, turn,
             project, agent, visibility, group, confidence, valid_from, valid_until, origin, pinned,
         )  # fmt: skip
-        return self.add_many([new])[0]
+        from scrubjay.wiring.adding import add_one
+
+        return add_one(self._desk, new)
 
     def add_many(self, memories: Iterable[NewMemory]) -> list[Added]:
-        """Add many memories at once; all are checked before the first is written."""
+        """Add many memories at once; all are checked before the first is written.
+
+        A turn that is nothing but recalled memories is left out: ``passed`` of its answer says why.
+        """
         from scrubjay.wiring.adding import add
 
         return add(self._desk, memories)

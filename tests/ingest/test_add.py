@@ -12,7 +12,7 @@ from notes_folder import Listening
 
 from scrubjay import Memory
 from scrubjay.errors import InputError
-from scrubjay.ingest.add import draw
+from scrubjay.ingest.draw import draw
 from scrubjay.memory.dates import micros
 from scrubjay.memory.new import NewMemory
 from scrubjay.memory.scope import Scope

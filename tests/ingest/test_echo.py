@@ -45,6 +45,20 @@ def test_a_turn_that_is_added_is_remembered_without_them(memory: Memory) -> None
         memory.add(BLOCK, session="s", turn=1, role="user")
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_turn_of_nothing_else_is_passed_over_and_the_others_are_kept(memory: Memory, place: int) -> None:
+    said = ["Which pier is it?", "Pier nine."]
+    said.insert(place, f"{BLOCK}\n")
+    done = memory.add_many([NewMemory(text, session="s", turn=n, role="user") for n, text in enumerate(said)])
+    assert [bool(one.passed) for one in done] == [n == place for n in range(3)]
+    assert (done[place].id, done[place].existed) == ("", False)
+    assert "recalled memories" in done[place].passed
+    kept = [memory.get(one.id).records[0] for one in done if one.id]
+    assert [(one.turn, one.content) for one in kept] == [(n, said[n]) for n in range(3) if n != place]
+    again = memory.add_many([NewMemory(BLOCK, session="s", turn=9, role="user")])
+    assert [one.passed for one in again] == [done[place].passed]
+
+
 def test_what_a_person_adds_says_what_it_says(memory: Memory) -> None:
     assert memory.get(memory.add(BLOCK).id).records[0].content == BLOCK
 

@@ -12,8 +12,10 @@ from web import everything, scope_of, store_of
 
 from scrubjay import Memory
 from scrubjay.config import Learn, Settings
+from scrubjay.memory.life import Life
 from scrubjay.memory.new import NewMemory
 from scrubjay.memory.records import Record
+from scrubjay.store.changes import PutLife
 
 Open = Callable[..., Memory]
 
@@ -169,3 +171,31 @@ def test_a_file_says_what_it_says(memory: Memory, notes: Notes) -> None:
     notes.write("a.md", "The timeout of the gateway is 90 seconds.\n")
     memory.sync(notes.root)
     assert len(memory.search("timeout of the gateway").results) == 2
+
+
+def test_a_removed_source_takes_along_what_rests_on_it_alone_and_nothing_else(
+    memory: Memory, notes: Notes
+) -> None:
+    def told(name: str, *texts: str) -> None:
+        rows = ({"session": name, "role": "user", "content": text} for text in texts)
+        notes.write(f"{name}/talk.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+        memory.sync(notes.root / name)
+
+    told(
+        "one", "My sister Ana lives in Porto.", "I prefer tabs over spaces.", "We decided to use PostgreSQL."
+    )
+    told("two", "My sister Ana lives in Porto.")
+    found = memory.search("Ana Porto tabs PostgreSQL", tiers=("lesson", "semantic")).results
+    ana, tabs, decided = (
+        next(one.id for one in found if word in one.snippet) for word in ("Ana", "tabs", "PostgreSQL")
+    )
+    upward = memory.add_many([NewMemory("It is all about tabs.", tier="insight", origin="derived")])[0].id
+    memory.link(upward, tabs, "derived_from")
+    own = memory.add("I keep saying tabs.").id
+    memory.link(own, tabs, "derived_from")
+    memory._desk.store.write(memory._desk.scope, [PutLife({decided: Life(pinned=True)})])
+    assert memory.remove_source(str(notes.root / "one")).derived == 2
+    assert memory.get([ana, tabs, decided, upward, own]).unknown == (tabs, upward)
+    assert len(memory.history(ana).evidence) == 1
+    assert memory.remove_source(str(notes.root / "two")).derived == 1
+    assert memory.get([ana, decided, own]).unknown == (ana,)

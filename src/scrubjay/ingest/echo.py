@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scrubjay.errors import InputError
 from scrubjay.memory.delimiters import CLOSE, OPEN
 from scrubjay.memory.new import NewMemory
 
@@ -41,16 +40,13 @@ def echo(text: str) -> Echo:
 
 
 def own(new: NewMemory) -> object:
-    """Return what a new memory is to say: of a turn, without what was recalled into it.
-
-    Raises:
-        InputError: It is a turn that says nothing else.
-    """
+    """Return what a new memory is to say: of a turn, without what was recalled into it."""
     if (new.turn is None and new.role is None) or not isinstance(new.content, str):
         return new.content
-    found = echo(new.content)
-    if found.blocks and not found.text.strip():
-        raise InputError(
-            "The turn is nothing but recalled memories. Nothing was written.", hint="leave it out"
-        )
-    return found.text
+    return echo(new.content).text
+
+
+def nothing(new: NewMemory) -> bool:
+    """Tell whether a new memory is a turn that holds recalled memories and says nothing else."""
+    said = own(new)
+    return said != new.content and isinstance(said, str) and not said.strip()

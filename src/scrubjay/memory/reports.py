@@ -42,6 +42,7 @@ class Added:
         supersedes: Memories whose place it took.
         contradicts: Memories that cannot be so if it is; both stay.
         learned: Memories of what a person states in it, when it is a turn of a conversation.
+        passed: Why it is not remembered, where it is not: then ``id`` is an empty string. Else an empty string.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Added:
     supersedes: tuple[str, ...] = ()
     contradicts: tuple[str, ...] = ()
     learned: tuple[str, ...] = ()
+    passed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,17 @@ class SourceStatus:
     passages: int
     synced: str | None
     present: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedSource(SourceStatus):
+    """A source that was removed, as it was.
+
+    Attributes:
+        derived: Memories that were made from what it brought and rested on that alone, gone as well.
+    """
+
+    derived: int = 0
 
 
 @dataclass(frozen=True, slots=True)

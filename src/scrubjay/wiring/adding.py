@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from scrubjay.errors import SourceError
+from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest import add as store_path
 from scrubjay.ingest.noted import marked
 from scrubjay.memory.new import NewMemory
@@ -22,6 +22,18 @@ MOST_AT_ONCE = 1_024
 """Memories above which an addition does not wait for topics to be found anew; the next sync does it."""
 TITLE = 60
 """Characters of a memory's first line that stand in for a title in the note's heading."""
+
+
+def add_one(desk: Desk, memory: NewMemory) -> Added:
+    """Add one memory.
+
+    Raises:
+        InputError: A field has a value it cannot have, or it is a turn that says nothing of its own.
+    """
+    (added,) = add(desk, [memory])
+    if added.passed:
+        raise InputError(f"{added.passed} Nothing was written.", hint="leave it out")
+    return added
 
 
 def add(desk: Desk, memories: Iterable[NewMemory]) -> list[Added]:
@@ -39,7 +51,10 @@ def add(desk: Desk, memories: Iterable[NewMemory]) -> list[Added]:
         return added
     with desk.store.reader(desk.scope) as reader:
         records = reader.get([item.id for item in added if not item.existed])
-    return [item if item.existed else replace(item, note=_append(folder, records[item.id])) for item in added]
+    return [
+        item if item.existed or item.passed else replace(item, note=_append(folder, records[item.id]))
+        for item in added
+    ]
 
 
 def _append(folder: Path, record: Record) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunk import ChunkSettings
 from scrubjay.ingest.folders import unfile
+from scrubjay.ingest.orphans import orphans
 from scrubjay.ingest.projects import Projects
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.rebuild import rebuild
@@ -17,9 +18,9 @@ from scrubjay.ingest.register import register
 from scrubjay.ingest.reweave import reweave
 from scrubjay.ingest.run import Run, Tally
 from scrubjay.memory.records import Source
-from scrubjay.memory.reports import Progress, Summary
+from scrubjay.memory.reports import Progress, RemovedSource, SourceStatus, Summary
 from scrubjay.memory.sources import apart
-from scrubjay.store.changes import DropSource, PutVersions
+from scrubjay.store.changes import DropMemory, DropSource, PutVersions
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.learning import learning
 from scrubjay.wiring.weaving import organise_due, weaving
@@ -124,12 +125,20 @@ def remake(desk: Desk, progress: Report | None = None) -> Summary:
     )
 
 
-def remove(desk: Desk, source: str) -> None:
-    """Remove a source, what it brought and the categories that its folders made; of what is left half, topics anew."""
+def remove(desk: Desk, gone: SourceStatus) -> RemovedSource:
+    """Remove a source, what it brought and the categories that its folders made; of what is left half, topics anew.
+
+    What rests on what it brought alone goes as well.
+    """
     with desk.store.reader(desk.scope) as reader:
-        known = [one for one in reader.sources() if one.id == source]
+        known = [one for one in reader.sources() if one.id == gone.id]
+        based = orphans(reader, gone.id)
     for one in known:
         unfile(desk.store, desk.scope, one)
-    desk.store.write(desk.scope, [DropSource(source)])
+    desk.store.write(desk.scope, [DropMemory(tuple(sorted(based))), DropSource(gone.id)])
     base = desk.lineup.writing()
     organise_due(desk, base, weaving(desk, base))
+    return RemovedSource(
+        gone.id, gone.root, gone.description, gone.documents, gone.passages, gone.synced, gone.present,
+        len(based),
+    )  # fmt: skip

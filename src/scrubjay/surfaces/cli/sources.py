@@ -30,13 +30,18 @@ def list_(call: Call) -> None:
 @sources.command("remove", cls=Command)
 @click.argument("source", metavar="ID|PATH")
 def remove(call: Call, source: str) -> None:
-    """Remove a source with everything that came from it; its files are not touched."""
+    """Remove a source with everything that came from it; its files are not touched.
+
+    What was learned or told from it alone goes as well; what has other evidence stays.
+    """
     with call.open(cold=True) as memory:
         gone = memory.remove_source(source)
     if call.json:
         write_json(shape.plain(gone))
     else:
         brought = counted(gone.passages, "passage")
+        if gone.derived:
+            brought += f" and {counted(gone.derived, 'memory')} that rested on it alone"
         write(f"{line(gone.root)} removed, with {brought}. Its files were not touched.")
 
 

@@ -1,0 +1,124 @@
+"""Draw: NewMemory -> Drawn. Checked, scrubbed, and with its id."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from scrubjay.errors import InputError
+from scrubjay.ingest.echo import own
+from scrubjay.ingest.scrub import scrub
+from scrubjay.memory.dates import now_micros, when
+from scrubjay.memory.ids import memory_id, memory_key, text_hash
+from scrubjay.memory.new import NewMemory
+from scrubjay.memory.records import Record
+from scrubjay.memory.scope import Scope
+from scrubjay.memory.tiers import ORIGINS, TIERS
+
+MOST_CHARACTERS: Final = 10_000_000
+"""Characters of one memory: a book is several memories."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A new memory with its id, not yet counted and embedded."""
+
+    record: Record
+    scrubbed: Mapping[str, int]
+
+
+def draw(new: NewMemory, scope: Scope, secret: bytes) -> Drawn:
+    """Check a new memory, scrub it and give it its id.
+
+    The id is a keyed hash of who may see it, tier, conversation and turn, event and text: adding the same
+    again finds the same memory, and two turns that both say "yes" stay two.
+
+    Raises:
+        InputError: A field has a value it cannot have.
+    """
+    scrubbed: Counter[str] = Counter()
+
+    def clean(value: object, field: str) -> str:
+        found = scrub(_text(value, field))
+        scrubbed.update(found.counts)
+        return found.text
+
+    content = clean(own(new), "content")
+    if not content.strip():
+        raise InputError("The memory is empty. Nothing was written.", hint="give it some text")
+    if len(content) > MOST_CHARACTERS:
+        raise InputError(
+            f"The memory has {len(content):,} characters; at most {MOST_CHARACTERS:,} make one. "
+            "Nothing was written.",
+            hint="save it as a Markdown file and `scrubjay sync` its folder",
+        )
+    _check(new)
+    key = scope.key(new.visibility, new.group)
+    event = when(new.date)
+    start, end = when(new.valid_from), when(new.valid_until)
+    session = _name(new.session, "session")
+    digest = text_hash(content)
+    at = str(event.start) if event is not None else ""
+    parts = ("add", key, new.tier, session or "", "" if new.turn is None else str(new.turn), at, digest)
+    now = now_micros()
+    record = Record(
+        id=memory_id(new.tier, memory_key(secret, parts)),
+        tier=new.tier,
+        content=content,
+        content_hash=digest,
+        title=clean(new.title, "title"),
+        key=key,
+        owner=scope.user,
+        recorded_at=now,
+        updated_at=now,
+        tags=tuple(sorted({clean(tag, "tags").strip().lower() for tag in new.tags} - {""})),
+        project=_name(new.project, "project"),
+        agent=_name(new.agent, "agent"),
+        session=session,
+        role=_name(new.role, "role"),
+        turn=None if new.turn is None else int(new.turn),
+        origin=new.origin,
+        pinned=bool(new.pinned),
+        confidence=float(new.confidence),
+        event=event,
+        valid_from=start.start if start else None,
+        valid_until=end.end if end else None,  # true through the whole of a day that is named
+    )
+    if start is not None and end is not None and end.end < start.start:
+        raise InputError(f"It would be true from {new.valid_from} to {new.valid_until}. Nothing was written.")
+    return Drawn(record, dict(scrubbed))
+
+
+def _check(new: NewMemory) -> None:
+    if new.tier not in TIERS:
+        raise InputError(f"Tier {new.tier!r} is not one of {', '.join(TIERS)}. Nothing was written.")
+    if new.origin not in ORIGINS:
+        raise InputError(f"Origin {new.origin!r} is not one of {', '.join(ORIGINS)}. Nothing was written.")
+    if not _number(new.confidence) or not 0.0 <= new.confidence <= 1.0:
+        raise InputError(f"Confidence {new.confidence!r} is not between 0 and 1. Nothing was written.")
+    if new.turn is not None and not (_number(new.turn) and 0 <= new.turn < 2**63 and new.turn % 1 == 0):
+        raise InputError(f"Turn {new.turn!r} is not a whole number from 0. Nothing was written.")
+    if isinstance(new.tags, str):
+        raise InputError(f"Tags are {new.tags!r}, one text; give a list of them. Nothing was written.")
+    if new.group is not None and new.visibility != "group":
+        raise InputError(
+            f"Group {new.group!r} is named, but visibility is {new.visibility!r}. Nothing was written.",
+            hint="set visibility to group, or leave the group out",
+        )
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _name(value: object, field: str) -> str | None:
+    return None if value is None else _text(value, field)
+
+
+def _text(value: object, field: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{field} is a {type(value).__name__}, not a text. Nothing was written.")
+    # What cannot be UTF-8 (half of a surrogate pair) cannot be stored or printed.
+    return value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
