@@ -109,6 +109,7 @@ class AsyncMemory:
     add = _in_thread(Memory.add)
     add_many = _in_thread(Memory.add_many)
     forget = _in_thread(Memory.forget)
+    update = _in_thread(Memory.update)
     archive = _in_thread(Memory.archive)
     restore = _in_thread(Memory.restore)
     feedback = _in_thread(Memory.feedback)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from scrubjay.memory.life import UNCHANGED, Unchanged
+
 if TYPE_CHECKING:
     from scrubjay.memory.audits import Audit, Retained
-    from scrubjay.memory.histories import Changed, History
+    from scrubjay.memory.histories import Changed, History, Updated
     from scrubjay.memory.nights import Consolidated, Undone
     from scrubjay.memory.reports import Progress
     from scrubjay.wiring.desk import Desk
@@ -18,6 +20,48 @@ class Living:
     """Archive, restore, judge, consolidate; `Memory` is one."""
 
     _desk: Desk
+
+    def update(
+        self,
+        memory: str,
+        content: str | Unchanged = UNCHANGED,
+        *,
+        title: str | Unchanged = UNCHANGED,
+        tags: Sequence[str] | Unchanged = UNCHANGED,
+        date: str | datetime | Unchanged | None = UNCHANGED,
+        confidence: float | Unchanged = UNCHANGED,
+        valid_from: str | datetime | Unchanged | None = UNCHANGED,
+        valid_until: str | datetime | Unchanged | None = UNCHANGED,
+        pinned: bool | Unchanged = UNCHANGED,
+        origin: str | Unchanged = UNCHANGED,
+    ) -> Updated:
+        """Change a memory in place: it keeps its id, and what is not named stays as it is.
+
+        Another text is scrubbed, embedded, counted and connected anew. The earlier one is kept as a superseded
+        memory that `history` leads to. A digest or fact that was derived is the owner's once its text is changed.
+
+        Args:
+            memory: Its id, or the id's shortest unique beginning.
+            content: What it says now.
+            title: What it is called, and
+            tags: all of its tags.
+            date: When what it tells of happened; None takes that away.
+            confidence: 0..1, how sure it is.
+            valid_from: From when it is true; None for ever since.
+            valid_until: Until when it is true; None for still.
+            pinned: Whether time does nothing to it.
+            origin: Who says the new text.
+
+        Raises:
+            NotFoundError: No memory's id begins so, or several do.
+            InputError: Its words are a file's (which is named, with the lines), the text was forgotten or is another
+                memory's, or a field has a value it cannot have; nothing was written.
+        """
+        from scrubjay.memory.new import Amendment
+        from scrubjay.wiring.amending import update
+
+        wish = Amendment(content, title, tags, date, confidence, valid_from, valid_until, pinned, origin)
+        return update(self._desk, memory, wish)
 
     def archive(self, ids: str | Sequence[str]) -> Changed:
         """Take memories out of default answers; they stay whole, and `restore` brings them back.

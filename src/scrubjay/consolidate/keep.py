@@ -2,8 +2,8 @@
 
 A drawn memory is known again by its key, project, tier and title (a fact by its text), so its id is a keyed hash
 of them. What was drawn before and says something else now, or rests on something else, is replaced under its id;
-whatever somebody made of it meanwhile (strength, use) stays, and what somebody pinned, archived or forgot is left
-alone. A fact is settled with the facts that are known, as any other statement is.
+whatever somebody made of it meanwhile (strength, use) stays, and what somebody pinned, archived, forgot or put in
+other words is left alone. A fact is settled with the facts that are known, as any other statement is.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _id(secret: bytes, one: Drawn) -> str:
 
 def _record(night: Night, memory: str, one: Drawn, old: Record | None, at: int) -> Record | None:
     """Return a drawn memory, or None where an earlier one of its id is not to be touched."""
-    if old is not None and (old.status != "active" or old.pinned):
+    if old is not None and (old.status != "active" or old.pinned or old.origin != "derived"):
         return None
     base = old or Record(memory, one.tier, "", "", "", one.key, night.scope.user, at, at, origin="derived")
     return replace(

@@ -20,6 +20,7 @@ from scrubjay.consolidate.promote.procedural import procedural
 from scrubjay.consolidate.promote.semantic import Borne, semantic
 from scrubjay.ingest.directions import directions
 from scrubjay.memory.concepts import Concept
+from scrubjay.memory.edges import EDITED
 from scrubjay.memory.records import Record, Where
 from scrubjay.memory.tiers import STATUSES
 
@@ -73,6 +74,8 @@ def _joined(
         ids = [record.id for record in batch]
         with night.store.reader(night.viewers) as reader:
             for edge in reader.edges(ids, [kind], inward=inward):
+                if edge.rule == EDITED:  # other words are no change of the thing
+                    continue
                 own, other = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
                 found.setdefault(own, []).append(other)
     return found

@@ -45,13 +45,17 @@ def undo(store: Store, scope: Scope, run: str) -> Undone:
     if all(row.state == "undone" for row in rows):
         return Undone(rows[0].id, 0, 0, already=True)
     restored = _back(store, scope, rows[0].id, events)
-    made = [event.memory for event in events if event.op == "derived"]
+    made = _left(store, scope, [event.memory for event in events if event.op == "derived"])
     told: dict[str, list[str]] = {memory: [] for memory in made}
     for event in events:
         if event.op == "archived":
-            told.setdefault(event.other or "", []).append(event.memory)
+            told.setdefault(event.other if event.other and event.other in told else "", []).append(
+                event.memory
+            )
     removed = 0
-    with_none = told.pop("", [])  # their digest is gone: forgotten, or taken back by a later run
+    with_none = told.pop(
+        "", []
+    )  # their digest is gone (forgotten, or taken back by a later run) or a person's
     batches = [list(told.items())[first : first + AT_ONCE] for first in range(0, len(told), AT_ONCE)]
     for batch in [*batches, [("", with_none)]]:
         gone = [memory for memory, _ in batch if memory]
@@ -61,6 +65,13 @@ def undo(store: Store, scope: Scope, run: str) -> Undone:
         removed, restored = removed + len(gone), restored + len(freed)
     store.write(scope, [PutRun(replace(row, state="undone")) for row in rows], durable=True)
     return Undone(rows[0].id, removed, restored)
+
+
+def _left(store: Store, scope: Scope, made: Sequence[str]) -> list[str]:
+    """Return what a run made without what somebody put in words of their own since: that is theirs."""
+    with store.reader(scope) as reader:
+        held = reader.get(made)
+    return [memory for memory in made if memory in held and held[memory].origin == "derived"]
 
 
 def _back(store: Store, scope: Scope, run: str, events: Sequence[Event]) -> int:

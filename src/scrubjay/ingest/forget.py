@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.ingest.resting import resting, said
-from scrubjay.ingest.turned import turned, turning
+from scrubjay.ingest.turned import EVERY, turned, turning
 from scrubjay.memory.categories import Category
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.events import Event
@@ -21,7 +21,7 @@ from scrubjay.memory.records import Record, Source
 from scrubjay.memory.reports import Forgotten
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tree import path
-from scrubjay.store.base import Store
+from scrubjay.store.base import Reader, Store
 from scrubjay.store.changes import Change, DropCategory, DropConcept, Forget, PutDocument
 from scrubjay.text.tokens import groups
 
@@ -55,6 +55,7 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
     with store.reader(scope) as reader:
         records = reader.get(ids)
         sources = {source.id: source for source in reader.sources()}
+        records |= _versions(reader, records)  # what they said before somebody changed them
         rests = resting(reader, records)
         last = turned(reader, [record.id for record in rests.beside])
     made = records.keys() | rests.gone.keys()
@@ -72,14 +73,15 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
         asked, records = records, {**records, **rests.gone}
         told = _telling(store, scope, records)
         changes: list[Change] = [
-            Forget((*gone, *rests.gone)),
+            Forget(tuple(records)),
             *_restored(freed.values()),
             *_concepts(store, scope, records),
             *_reread(store, scope, asked),
         ]
         store.write(scope, [*changes, *(DropCategory(category.id) for category in told)], durable=True)
     unknown = tuple(memory for memory in dict.fromkeys(ids) if memory not in records)
-    report = Forgotten(gone, unknown, tuple(still), tuple(rests.gone), tuple(freed))
+    derived = tuple(memory for memory in (*records, *rests.gone) if memory not in gone)
+    report = Forgotten(gone, unknown, tuple(still), tuple(dict.fromkeys(derived)), tuple(freed))
     stood = {record.place.source for record in records.values() if record.place is not None}
     placed = any(category.kind == "path" for category in told)
     return Gone(
@@ -87,6 +89,12 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
         tuple(sorted({category.key for category in told if category.kind == "topic"})),
         tuple(sources[one] for one in sorted(stood & sources.keys())) if placed else (),
     )
+
+
+def _versions(reader: Reader, records: Iterable[str]) -> dict[str, Record]:
+    """Return the memories that keep the texts which these had before."""
+    events = reader.events(list(records), limit=EVERY)
+    return reader.get(sorted({one.other for one in events if one.op == "changed" and one.other is not None}))
 
 
 def _told(last: Event | None, made: Collection[str]) -> bool:

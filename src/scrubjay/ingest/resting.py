@@ -2,7 +2,7 @@
 
 What was made from a forgotten memory and holds its words goes with it, and so on upward. Its other sources are
 made active again where it had archived them, so that the next night makes it anew without. What merely lists
-the memory as evidence loses that edge and stays.
+the memory as evidence loses that edge and stays; so does what somebody put in words of their own.
 """
 
 from __future__ import annotations
@@ -45,12 +45,13 @@ def resting(reader: Reader, records: Mapping[str, Record]) -> Rests:
         upward = reader.get(sorted({edge.src for edge in edges} - gone.keys() - records.keys()))
         going: dict[str, Record] = {}
         for memory, record in upward.items():
-            if record.origin != "derived":  # a person joined it: it says what it says by itself
-                continue
+            own = record.origin != "derived"
+            if own and not any(edge.src == memory and edge.origin == "found" for edge in edges):
+                continue  # a person joined it: it says what it says by itself
             sources = reader.get([edge.dst for edge in reader.edges([memory], ["derived_from"])])
             lost = {one for one in sources if one in wave or one in gone or one in records}
             left = [sources[one].content for one in sources.keys() - lost]
-            if not left or _tells(record, [sources[one].content for one in lost], left):
+            if (not left and not own) or _tells(record, [sources[one].content for one in lost], left):
                 going[memory] = record
                 beside |= sources
         gone |= going

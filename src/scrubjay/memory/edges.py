@@ -23,6 +23,9 @@ and never stored themselves, so that they are always in step and never tell of w
 STORED: Final = tuple(kind for kind in KINDS if kind not in ("follows", "related_to"))
 """Kinds that a store keeps, in the order of their codes."""
 
+EDITED: Final = "edited"
+"""Rule of an edge ``supersedes`` from a memory to the text that it had before somebody changed it."""
+
 ORIGINS: Final = ("found", "given")
 """Who made an edge: the write path, from text and vectors, or a caller. What is found again replaces what was
 found before; what was given stays until it is taken away."""

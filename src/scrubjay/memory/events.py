@@ -8,6 +8,7 @@ from typing import Final
 OPS: Final = (
     "added",
     "archived",
+    "changed",
     "contradicted",
     "derived",
     "pinned",
@@ -32,7 +33,7 @@ class Event:
         at: UTC microseconds when it happened.
         key: Visibility key: that of the memory when it happened.
         run: Run of a consolidation that did it, or None.
-        other: Id of another memory that had part in it, or None.
+        other: Id of another memory that had part in it, or None; of ``changed``, the one that keeps the text before.
         count: Of ``derived``, how many sources the memory had; else 0.
         before: Of a change of status, the status before; of what a run ``reinforced``, its confidence before, as
             `repr` writes a number; else an empty string.

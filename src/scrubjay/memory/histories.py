@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scrubjay.memory.events import Event
@@ -21,6 +22,23 @@ class Changed:
     ids: tuple[str, ...]
     unchanged: tuple[str, ...]
     unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What changing a memory did.
+
+    Attributes:
+        id: The memory; it keeps its id.
+        changed: Names of its fields that are others now; none where it was so before.
+        before: The memory that keeps the text it had, superseded; None where the text stays.
+        scrubbed: Kind of secret to how many were replaced.
+    """
+
+    id: str
+    changed: tuple[str, ...]
+    before: str | None
+    scrubbed: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

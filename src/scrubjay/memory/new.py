@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from scrubjay.memory.life import UNCHANGED, Unchanged
+
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
@@ -35,3 +37,22 @@ class NewMemory:
     valid_until: str | datetime | None = None
     origin: str = "owner"
     pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """What becomes of a memory; what is not said stays. Fields as in `NewMemory`; None takes a date away.
+
+    Attributes:
+        origin: Who says the new text. Left out, what a run or a conversation taught becomes the owner's.
+    """
+
+    content: str | Unchanged = UNCHANGED
+    title: str | Unchanged = UNCHANGED
+    tags: Sequence[str] | Unchanged = UNCHANGED
+    date: str | datetime | Unchanged | None = UNCHANGED
+    confidence: float | Unchanged = UNCHANGED
+    valid_from: str | datetime | Unchanged | None = UNCHANGED
+    valid_until: str | datetime | Unchanged | None = UNCHANGED
+    pinned: bool | Unchanged = UNCHANGED
+    origin: str | Unchanged = UNCHANGED

@@ -63,7 +63,8 @@ class Forgotten:
         ids: Memories that are gone for good.
         unknown: Ids that are not there.
         still: Where the words still stand: ``path:first-last`` of files that scrubjay does not edit.
-        derived: Memories that were made from them and said what they said, gone as well.
+        derived: What they said before somebody changed them, and memories that were made from them and said what
+            they said: gone as well.
         restored: Memories that a night had archived because such, or one asked for, told of them; active again.
     """
 

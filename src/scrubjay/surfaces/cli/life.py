@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SAID = {
     "added": "was added",
     "archived": "was archived",
+    "changed": "was changed",
     "contradicted": "was contradicted",
     "derived": "was made",
     "pinned": "was pinned",
@@ -104,7 +105,9 @@ def history(call: Call, memory: str) -> None:
 
 
 def _told(event: Event) -> str:
-    by = f" by {event.other}" if event.other else ""
+    by = ""
+    if event.other:
+        by = f", before: {event.other}" if event.op == "changed" else f" by {event.other}"
     run = f" in {event.run}" if event.run else ""
     of = f" from {counted(event.count, 'memory')}" if event.count else ""
     return f"{_at(event.at)}  {SAID[event.op]}{by}{of}{run}"
