@@ -12,7 +12,7 @@ import pytest
 from tree import imported, imported_at_load, modules
 
 HEAVY = ("onnxruntime", "openvino", "tokenizers", "mcp", "mcp_types", "httpx", "watchfiles", "tqdm",
-         "sentence_transformers", "Stemmer", "yaml", "platformdirs", "anyio")  # fmt: skip
+         "sentence_transformers", "Stemmer", "yaml", "platformdirs", "anyio", "tomlkit")  # fmt: skip
 """Each costs 5 to 500 ms to import, and most commands need none of them."""
 FENCED = {
     "apsw": ("store/sqlite/",),
@@ -28,6 +28,7 @@ FENCED = {
     "watchfiles": ("ingest/sources/",),
     "yaml": ("ingest/",),
     "platformdirs": ("config.py",),
+    "tomlkit": ("agents/edit_toml.py",),
     "Stemmer": ("text/",),
 }
 """Library to the only places that may know it, so that another can take its place."""
