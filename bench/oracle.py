@@ -34,11 +34,11 @@ from report import circumstances, log_rows, short, shown, table, write_json
 from scrubjay import Memory
 from scrubjay.consolidate.distil import SHARE, Digest, distil
 from scrubjay.consolidate.verbatim import verbatim
-from scrubjay.ingest.cut import tokens
 from scrubjay.memory.dates import micros, moment
 from scrubjay.memory.new import NewMemory
 from scrubjay.memory.records import Record, When
 from scrubjay.recall.request import MOST_RESULTS
+from scrubjay.text.size import tokens
 from scrubjay.text.tokens import terms
 
 METRICS = ("recall@5", "hit@5", "all@5", "ndcg@10")

@@ -6,8 +6,8 @@ from observations import DAY, HOUR, NOW, observation, passage, turn
 
 from scrubjay.consolidate.distil import LEAST, MOST, SHARE, distil
 from scrubjay.consolidate.verbatim import verbatim
-from scrubjay.ingest.cut import tokens
 from scrubjay.memory.records import Record, When
+from scrubjay.text.size import tokens
 
 FILLER = (
     "Thanks for asking about that, there are many things that one could say about it here. "

@@ -21,10 +21,10 @@ from typing import Final
 from scrubjay.consolidate.cover import Unit, cover
 from scrubjay.consolidate.order import order, over, time
 from scrubjay.consolidate.verbatim import verbatim
-from scrubjay.ingest.cut import tokens, weigh
 from scrubjay.memory.dates import moment
 from scrubjay.memory.records import Record
 from scrubjay.memory.turns import PERSON
+from scrubjay.text.size import tokens, weigh
 from scrubjay.text.tokens import terms
 
 SHARE: Final = 0.2
@@ -80,7 +80,7 @@ def distil(records: Sequence[Record], budget: int = MOST) -> Digest | None:
 
     Args:
         records: The group, in any order: the digest is the same.
-        budget: Most tokens (``ingest.cut.tokens``); never more than ``SHARE`` of the records' are used.
+        budget: Most tokens (``text.size.tokens``); never more than ``SHARE`` of the records' are used.
     """
     told = sorted(records, key=order)
     room = min(budget, int(SHARE * sum(tokens(record.content) for record in told)))

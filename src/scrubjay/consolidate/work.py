@@ -19,7 +19,6 @@ from scrubjay.consolidate.promote.drawn import Drawn
 from scrubjay.consolidate.promote.semantic import Support
 from scrubjay.consolidate.settle import Told, settle, told
 from scrubjay.consolidate.stale import retaken, stale
-from scrubjay.ingest.cut import tokens
 from scrubjay.ingest.embed import embed
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.ids import tombstones
@@ -28,6 +27,7 @@ from scrubjay.memory.records import Record
 from scrubjay.memory.runs import Run
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import Change, Prepared, PutEvents, PutMemory, PutRun
+from scrubjay.text.size import tokens
 
 PROMOTED_AT_ONCE: Final = 64
 """Promoted memories of one transaction."""

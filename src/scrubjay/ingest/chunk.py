@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scrubjay.errors import ConfigError
-from scrubjay.ingest.cut import cut, weigh
-from scrubjay.ingest.cut import tokens as tokens
+from scrubjay.ingest.cut import cut
 from scrubjay.text.markdown import Block, blocks, even, is_code
+from scrubjay.text.size import tokens as tokens
+from scrubjay.text.size import weigh
 
 CHUNKER_VERSION = "1"
 """Stamped on every document; raise it with any change that moves a passage's edge."""

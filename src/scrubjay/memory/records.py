@@ -188,6 +188,7 @@ class Where:
         agents: Any of these agents.
         sessions: Any of these sessions.
         categories: Ids of categories; a memory that belongs to any of them. Those below one are not implied.
+        pinned: Pinned memories alone.
     """
 
     tiers: tuple[str, ...] = ()
@@ -201,6 +202,7 @@ class Where:
     agents: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    pinned: bool = False
 
 
 ANY: Final = Where()

@@ -129,6 +129,13 @@ class GraphReader(Protocol):
         """
         ...
 
+    def latest(self, where: Where, limit: int) -> list[Record]:
+        """Return the visible memories that pass a filter and happened last (event start, else recorded), last first.
+
+        Of one time, the order is that of `page`; then that of the tiers.
+        """
+        ...
+
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, Codes]:
         """Return the windows that visible memories have of a model; those without are left out.
 

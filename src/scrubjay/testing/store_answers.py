@@ -164,6 +164,11 @@ def happened(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
             for where in filters
             for after in ("", *ids[::9])
         ],
+        "latest": [
+            [record.id for record in reader.latest(where, limit)]
+            for where in (*filters, Where(pinned=True), Where(projects=("p",)))
+            for limit in (3, 1_000)
+        ],
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 from scrubjay.errors import InputError
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.life import Life, lived
-from scrubjay.memory.records import Record, Where
+from scrubjay.memory.records import Record, When, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 from scrubjay.store.changes import Kept, PutDocument, PutEdges, PutLife, PutMemory, PutModel, PutSource
@@ -192,6 +192,26 @@ class LifeContract:
             assert counts.statuses == {"active": 3, "archived": 1, "superseded": 1}
         with store.reader(bob) as reader:
             assert reader.counts().by_tier == both
+
+    def test_what_happened_last_comes_first_and_takes_a_filter(
+        self, store: Store, ann: Scope, bob: Scope
+    ) -> None:
+        """By event, else when it was recorded; equal times by id. Others' memories take no place."""
+        for number, text in enumerate("abc"):
+            event = When(number * 10, number * 10)
+            write(store, ann, PutMemory(memory(text, MINE, event=event, pinned=text == "b")))
+        write(store, ann, PutMemory(memory("d", MINE, event=When(20, 20), project="p", tier="lesson")))
+        write(store, bob, PutMemory(memory("later", "user:bob", event=When(99, 99))))
+        with store.reader(ann) as reader:
+            found = reader.latest(Where(), 9)
+            assert [record.content for record in found[2:]] == ["b", "a"]
+            assert {record.content for record in found[:2]} == {"c", "d"}
+            digits = [record.id.partition("_")[2] for record in found[:2]]
+            assert digits == sorted(digits)
+            assert reader.latest(Where(), 1) == found[:1]
+            assert [record.content for record in reader.latest(Where(pinned=True), 9)] == ["b"]
+            assert [record.content for record in reader.latest(Where(projects=("p",)), 9)] == ["d"]
+            assert reader.latest(Where(statuses=("archived",)), 9) == []
 
     def test_a_page_takes_a_filter(self, store: Store, ann: Scope, bob: Scope) -> None:
         """In the order of all pages, of any tier; without one every memory is there."""

@@ -10,8 +10,8 @@ from voices import CONCEPTS, digest, journal, rows, whole
 
 from scrubjay.consolidate.promote.crystals import MOST, crystals
 from scrubjay.consolidate.promote.drawn import Drawn
-from scrubjay.ingest.cut import tokens
 from scrubjay.memory.records import Record
+from scrubjay.text.size import tokens
 
 
 def drawn(records: list[Record], references: dict[str, list[str]]) -> tuple[Drawn, ...]:

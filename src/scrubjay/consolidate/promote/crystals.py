@@ -21,11 +21,11 @@ from scrubjay.consolidate.promote.drawn import Drawn, drawn, source, span, usabl
 from scrubjay.consolidate.promote.themes import Theme, themes
 from scrubjay.consolidate.verbatim import verbatim
 from scrubjay.ingest.concepts.level import pattern, spread
-from scrubjay.ingest.cut import tokens, weigh
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.dates import moment
 from scrubjay.memory.records import Record
 from scrubjay.memory.turns import PERSON
+from scrubjay.text.size import tokens, weigh
 from scrubjay.text.tokens import terms
 
 if TYPE_CHECKING:

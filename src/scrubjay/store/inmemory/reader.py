@@ -19,7 +19,7 @@ from scrubjay.store.inmemory.graph import InMemoryGraph
 from scrubjay.store.inmemory.life import InMemoryLife
 from scrubjay.store.inmemory.scored import ListScored
 from scrubjay.store.inmemory.state import State
-from scrubjay.store.paths import path_passes
+from scrubjay.store.paths import passes
 from scrubjay.store.scope_check import after as number_after
 from scrubjay.store.score import EXACT, MOST_COUNTED, idf, quantised, saturation
 from scrubjay.text.grams import nearest
@@ -186,6 +186,11 @@ class InMemoryReader(InMemoryGraph, InMemoryLife):
         later = sorted((n, i) for i in ids if (n := int(i.partition("_")[2], 16)) > number)
         return [self._visible[i].record for _, i in later[:limit]]
 
+    def latest(self, where: Where, limit: int) -> list[Record]:
+        """Return what happened last, last first."""
+        found = [m.record for i, m in self._visible.items() if self._passes(i, where)]
+        return sorted(found, key=_lately)[:limit]
+
     def _passes(self, memory: str, where: Where) -> bool:
         belongs = {e.dst for e in self.edges([memory], ["belongs"])} if where.categories else set()
         filed = not where.categories or not belongs.isdisjoint(where.categories)
@@ -264,22 +269,9 @@ class InMemoryReader(InMemoryGraph, InMemoryLife):
         return self._state.versions
 
 
-def passes(record: Record, where: Where) -> bool:
-    """Return whether a memory passes a filter, whatever its categories."""
+def _lately(record: Record) -> tuple[int, str, str]:
     at = record.event.start if record.event is not None else record.recorded_at
-    place = record.place
-    return (
-        record.status in where.statuses
-        and (not where.tiers or record.tier in where.tiers)
-        and set(where.tags) <= set(record.tags)
-        and (where.since is None or at >= where.since)
-        and (where.until is None or at < where.until)
-        and (not where.sources or (place is not None and place.source in where.sources))
-        and (not where.projects or record.project in where.projects)
-        and (not where.agents or record.agent in where.agents)
-        and (not where.sessions or record.session in where.sessions)
-        and (not where.path or (place is not None and path_passes(place.path, where.path)))
-    )
+    return -at, record.id.partition("_")[2], record.tier
 
 
 def _tf(memory: Prepared, group: TermGroup) -> int:

@@ -128,6 +128,12 @@ class PostgresReader(PostgresGraph, Told):
         first = number + 1 - rows.SIGN  # past the last bigint after the last id of all
         return self._records("m.hash >= %s ORDER BY m.hash LIMIT %s", first, limit)
 
+    def latest(self, where: Where, limit: int) -> list[Record]:
+        """Return what happened last, last first."""
+        seen = self._table()
+        ids = seen.latest(scores.passing(self._db, self._own, seen, where), limit)
+        return list(self.get(ids).values())
+
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""
         found: list[str] = []
@@ -222,11 +228,8 @@ class PostgresReader(PostgresGraph, Told):
         """Return the condition of waiting for a model, and the number it asks for."""
         known = registered(self._db, self._tenant)
         number = known[fingerprint].number if fingerprint in known else -1
-        return (
-            "NOT EXISTS (SELECT FROM vector v WHERE v.tenant = m.tenant AND v.memory = m.num AND "
-            "v.model = %s)",
-            number,
-        )
+        mine = "v.tenant = m.tenant AND v.memory = m.num AND v.model = %s"
+        return f"NOT EXISTS (SELECT FROM vector v WHERE {mine})", number
 
     def coverage(self, fingerprint: str) -> Coverage:
         """Return how many visible memories have a model's vectors, and how many wait."""

@@ -33,9 +33,11 @@ Windows: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.i
 def table(db: Database, own: Own) -> Table:
     """Return the visible memories, in the order of their rows."""
     found = db.execute(
-        f"SELECT m.num, m.hash, m.tier, m.length FROM memory m WHERE {SCOPE} ORDER BY m.num", own
+        f"SELECT m.num, m.hash, m.tier, m.length, m.at FROM memory m WHERE {SCOPE} ORDER BY m.num", own
     )
-    rows = [(number + SIGN, num, 0, length, TIER_CODE[tier], 0, 1, 0) for num, number, tier, length in found]
+    rows = [
+        (number + SIGN, num, at, length, TIER_CODE[tier], 0, 1, 0) for num, number, tier, length, at in found
+    ]
     columns = np.array(rows, COLUMNS)
     lengths = columns["length"].astype(np.float64)
     length = int(columns["length"].sum(dtype=np.int64))
@@ -55,6 +57,7 @@ def passing(db: Database, own: Own, seen: Table, where: Where) -> NDArray[np.boo
         ("m.project = ANY(%s)", list(where.projects), bool(where.projects)),
         ("m.agent = ANY(%s)", list(where.agents), bool(where.agents)),
         ("m.session = ANY(%s)", list(where.sessions), bool(where.sessions)),
+        ("m.pinned = %s", True, where.pinned),
     ):
         if asked:
             conditions.append(condition)

@@ -38,6 +38,10 @@ def passing(graph: Graph, table: Table, where: Where) -> NDArray[np.bool_]:
         if names:
             named = f"SELECT num FROM memory WHERE tenant = ? AND {column} IN ({','.join('?' * len(names))})"
             mask &= _among(nums, _numbers(db, named, (tenant, *names)))
+    if where.pinned:
+        mask &= _among(
+            nums, _numbers(db, "SELECT num FROM memory WHERE tenant = ? AND pinned = 1", (tenant,))
+        )
     if where.categories:
         mask &= np.isin(columns["key"], np.array(graph.members(where.categories), np.uint64))
     return mask

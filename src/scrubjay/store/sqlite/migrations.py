@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import StoreDamagedError, StoreVersionError
 from scrubjay.store.sqlite.m002 import M002
 from scrubjay.store.sqlite.m003 import M003
+from scrubjay.store.sqlite.m004 import M004
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -93,6 +94,7 @@ MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
     (1, "first", M001),
     (2, "connected", M002),
     (3, "lived", M003),
+    (4, "pinned", M004),
 )
 
 

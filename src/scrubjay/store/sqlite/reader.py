@@ -161,6 +161,11 @@ class SQLiteReader(Graph, Told):
             return []
         return self.seen.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
 
+    def latest(self, where: Where, limit: int) -> list[Record]:
+        """Return what happened last, last first."""
+        table = self._table()
+        return list(self.get(table.latest(filters.passing(self, table, where), limit)).values())
+
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""
         return self.seen.complete(prefix, limit)
@@ -276,15 +281,7 @@ class SQLiteReader(Graph, Told):
 
     def forgotten(self, hashes: Sequence[str]) -> set[str]:
         """Return those of these tombstone hashes that were forgotten."""
-        if not self._db.execute("SELECT 1 FROM tombstone WHERE tenant = ?", (self._tenant,)).fetchone():
-            return set()  # every passage of a sync is asked for under each of its reader's keys
-        return {
-            mark
-            for mark in hashes
-            if self._db.execute(
-                "SELECT 1 FROM tombstone WHERE tenant = ? AND hash = ?", (self._tenant, mark)
-            ).fetchone()
-        }
+        return registry.forgotten(self._db, self._tenant, hashes)
 
     def counts(self) -> Counts:
         """Return what the scope holds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.memory.models import Model
@@ -84,3 +85,14 @@ def _before(seen: Seen, num: int) -> str:
         (num,),
     ).fetchone()
     return "" if row is None else str(row[0])
+
+
+def forgotten(db: Database, tenant: int, hashes: Sequence[str]) -> set[str]:
+    """Return those of these tombstone hashes that were forgotten."""
+    if not db.execute("SELECT 1 FROM tombstone WHERE tenant = ?", (tenant,)).fetchone():
+        return set()  # every passage of a sync is asked for under each of its reader's keys
+    return {
+        mark
+        for mark in hashes
+        if db.execute("SELECT 1 FROM tombstone WHERE tenant = ? AND hash = ?", (tenant, mark)).fetchone()
+    }
