@@ -40,10 +40,15 @@ def default_config_path() -> Path:
     return Path(platformdirs.user_config_dir("scrubjay", appauthor=False)) / "config.toml"
 
 
-def _default_store() -> str:
+def data_dir() -> Path:
+    """Return the folder in which scrubjay keeps what belongs to the user."""
     import platformdirs
 
-    return str(Path(platformdirs.user_data_dir("scrubjay", appauthor=False)) / "memory.db")
+    return Path(platformdirs.user_data_dir("scrubjay", appauthor=False))
+
+
+def _default_store() -> str:
+    return str(data_dir() / "memory.db")
 
 
 def _default_cache_dir() -> Path:
@@ -391,6 +396,11 @@ def api_key(name: str, model: ModelSettings, environ: Mapping[str, str] | None =
             hint=f"export {model.api_key_env}=KEY",
         )
     return value
+
+
+def surroundings() -> Mapping[str, str]:
+    """Return a copy of the environment, in which other programs' folders may be named."""
+    return dict(os.environ)
 
 
 def plain_output(environ: Mapping[str, str] | None = None) -> bool:

@@ -45,8 +45,12 @@ class Home:
         return self.root / named[2:] if named.startswith("~/") else Path(named).absolute()
 
     def hook(self, agent: str, event: str) -> str:
-        """Return the command line, quoted for a POSIX shell, that an agent runs at one of its events."""
-        return shlex.join([*self.command, "hook", agent, event])
+        """Return the command line, for a POSIX shell, that an agent runs at one of its events.
+
+        It never fails: a scrubjay that was moved or removed must not keep a person from working, and some agents
+        take an exit code of 2 as a veto.
+        """
+        return f"{shlex.join([*self.command, 'hook', agent, event])} || true"
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,8 @@ COMMANDS = {
         ("embed", "embed", "embed"),
         ("rebuild", "embed", "rebuild"),
         ("config", "config", "config"),
+        ("install", "install", "install"),
+        ("uninstall", "install", "uninstall"),
         ("mcp", "mcp", "mcp"),
         ("completion", "completion", "completion"),
     )

@@ -1,0 +1,119 @@
+"""Claude Code: MCP in `.claude.json`, hooks in `settings.json`, a skill and a few lines in `CLAUDE.md`.
+
+Formats as published at code.claude.com/docs (pages settings, mcp, hooks, skills, memory) and as Claude Code 2.1.197
+reads them: servers for all projects in ``mcpServers`` of ``~/.claude.json``, of one project in its ``.mcp.json``; hooks
+in ``~/.claude/settings.json``, for one person in one project in its ``.claude/settings.local.json``, timeouts in
+seconds; with CLAUDE_CONFIG_DIR set all of a person's files lie in that folder. Files are strict JSON.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Final
+
+from scrubjay.agents import edit_json, edit_text, hook_groups, texts
+from scrubjay.agents.agent import NAME, SECRET_MODE, Change, Home, Options, edited, read
+from scrubjay.agents.hook_groups import Hook
+
+SERVER: Final = ("mcpServers", NAME)
+HOOKS: Final = (
+    Hook("SessionStart", "session-start", 5, "startup|resume|clear|compact"),
+    Hook("UserPromptSubmit", "prompt", 5),
+    Hook("Stop", "stop", 5),
+    Hook("PreCompact", "pre-compact", 5),
+    Hook("SessionEnd", "session-end", 5),
+)
+"""Seconds are a last resort: scrubjay's own budget is far shorter."""
+
+
+class ClaudeCode:
+    """Installer for Claude Code."""
+
+    name = "claude-code"
+    title = "Claude Code"
+
+    def found(self, home: Home) -> bool:
+        """Return whether its folder or its program is there."""
+        return _folder(home).is_dir() or bool(shutil.which("claude", path=home.env.get("PATH")))
+
+    def install(self, home: Home, options: Options) -> list[Change]:
+        """Return its files with scrubjay in them."""
+        places = _places(home, options)
+        entry = {"type": "stdio", "command": home.command[0], "args": [*home.command[1:], "mcp"]}
+        hooks = HOOKS if options.hooks else ()
+        changes = [
+            edited(
+                places["mcp"],
+                lambda data: edit_json.put_members(data, SERVER, entry, places["mcp"]),
+                mode=SECRET_MODE,
+            ),
+            edited(
+                places["hooks"],
+                lambda data: hook_groups.put(data, self.name, hooks, home, places["hooks"]),
+                mode=SECRET_MODE,
+            ),
+            edited(places["skill"], lambda _: texts.skill().encode("utf-8")),
+        ]
+        if "block" in places:
+            changes.append(edited(places["block"], lambda data: edit_text.put(data, texts.block())))
+        return changes
+
+    def uninstall(self, home: Home, options: Options) -> list[Change]:
+        """Return its files without scrubjay."""
+        places = _places(home, options)
+        changes = [
+            edited(places["mcp"], lambda data: edit_json.cut(data, SERVER, places["mcp"])),
+            edited(places["hooks"], lambda data: hook_groups.cut(data, self.name, places["hooks"])),
+            # Somebody who has rewritten the skill keeps it.
+            edited(places["skill"], lambda data: None if data == texts.skill().encode("utf-8") else data),
+        ]
+        if "block" in places:
+            changes.append(edited(places["block"], edit_text.cut))
+        return changes
+
+    def captured(self, home: Home, options: Options) -> tuple[str, ...]:
+        """Return what will be read and kept."""
+        if not options.hooks:
+            return (
+                f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
+            )
+        return (
+            f"Your sessions with {self.title}: what you and it say is taken in from its transcripts "
+            f"({_folder(home) / 'projects'}) after each answer, before it compacts and at the end.",
+            "When a session starts, and before it answers you, memories that fit are put into its context, each "
+            "time with a line that says so.",
+        )
+
+    def installed(self, home: Home) -> dict[str, bool]:
+        """Return which of its parts are in place for the person."""
+        places = _places(home, Options())
+        return {
+            "mcp": edit_json.get(read(places["mcp"]), SERVER, places["mcp"]) is not None,
+            "hooks": hook_groups.has(read(places["hooks"]), self.name, HOOKS, places["hooks"]),
+            "instructions": read(places["skill"]) is not None and edit_text.has(read(places["block"])),
+        }
+
+
+def _folder(home: Home) -> Path:
+    return home.folder("CLAUDE_CONFIG_DIR", ".claude")
+
+
+def _places(home: Home, options: Options) -> dict[str, Path]:
+    if options.project:
+        own = options.project / ".claude"
+        return {
+            "mcp": options.project / ".mcp.json",
+            "hooks": own / "settings.local.json",
+            "skill": own / "skills" / NAME / "SKILL.md",
+        }
+    folder = _folder(home)
+    return {
+        "mcp": home.folder("CLAUDE_CONFIG_DIR") / ".claude.json",
+        "hooks": folder / "settings.json",
+        "skill": folder / "skills" / NAME / "SKILL.md",
+        "block": folder / "CLAUDE.md",
+    }
+
+
+AGENT: Final = ClaudeCode()

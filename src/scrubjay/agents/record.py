@@ -1,0 +1,114 @@
+"""Record: what an installation did -> a file that takes it back to the byte.
+
+It holds each file as it was before (so it may hold a token that such a file holds: it is readable by its owner alone
+and goes with the installation) and a checksum of the file as it was left.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from scrubjay.agents.agent import SECRET_MODE, Home, Options, read
+from scrubjay.errors import InputError
+
+VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One file.
+
+    Attributes:
+        before: What it would hold without scrubjay; None where it would not be there.
+        after: Checksum of what scrubjay left; None where it left no file.
+    """
+
+    before: bytes | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one installation did.
+
+    Attributes:
+        files: Path to what is known of the file.
+        folders: Folders that were made, in that order.
+    """
+
+    files: Mapping[Path, Kept] = field(default_factory=dict)
+    folders: tuple[Path, ...] = ()
+
+
+def path_of(agent: str, home: Home, options: Options) -> Path:
+    """Return where the record of an agent lies: one for the person, one for each project."""
+    place = ""
+    if options.project:
+        place = "-" + hashlib.sha256(str(options.project).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return home.data / "agents" / f"{agent}{place}.json"
+
+
+def checksum(data: bytes | None) -> str | None:
+    """Return what tells one content of a file from another."""
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def load(path: Path) -> Record:
+    """Return a record; an empty one where none was kept.
+
+    Raises:
+        InputError: It is damaged, or of a newer scrubjay.
+    """
+    data = read(path)
+    if data is None:
+        return Record()
+    try:
+        found = json.loads(data)
+        if found["version"] != VERSION:
+            raise ValueError(f"version {found['version']}")
+        files = {
+            Path(name): Kept(_bytes(each["before"]), each["after"]) for name, each in found["files"].items()
+        }
+        return Record(files, tuple(map(Path, found["folders"])))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{path}, which says how files were before, cannot be understood ({error}). Nothing was changed.",
+            hint="move it away and try again: then what is scrubjay's is cut out of the files as they are now",
+        ) from error
+
+
+def save(path: Path, record: Record) -> None:
+    """Write a record, readable by its owner alone."""
+    content = {
+        "version": VERSION,
+        "files": {
+            str(name): {"before": _text(kept.before), "after": kept.after}
+            for name, kept in record.files.items()
+        },
+        "folders": [str(folder) for folder in record.folders],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(f".{os.getpid()}")
+    with contextlib.suppress(FileNotFoundError):
+        beside.unlink()
+    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, SECRET_MODE), "w") as file:
+        json.dump(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode("ascii")
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text, validate=True)

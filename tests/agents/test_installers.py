@@ -1,0 +1,310 @@
+"""Six things that hold for every agent: what was there stays, ours comes once, and goes without a trace."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from installing import GOLDEN, NAMES, install, lay, tree, uninstall
+
+from scrubjay.agents import edit_json, plan, texts
+from scrubjay.agents.agent import Home, Options
+from scrubjay.agents.all import AGENTS, find
+from scrubjay.errors import InputError
+
+
+def lines(content: bytes) -> set[bytes]:
+    """The lines of a document, without commas and comments that only stand where they stand."""
+    return {line.strip().removeprefix(b"/* none yet */ ").rstrip(b",") for line in content.splitlines()}
+
+
+def filled(value: Any) -> Any:
+    """A value without the lists and objects in it that are empty: one that was empty goes with ours."""
+    if isinstance(value, dict):
+        return {name: inner for name, each in value.items() if (inner := filled(each)) not in ({}, [])}
+    return [filled(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_foreign_entries_comments_and_line_ends_stay_as_the_golden_files_say(name: str, home: Home) -> None:
+    before = tree(GOLDEN / name / "before")
+    lay(before, home.root)
+    install(name, home)
+    assert tree(home.root) == tree(GOLDEN / name / "after")
+    assert find(name).installed(home) == {"mcp": True, "hooks": True, "instructions": True}
+    uninstall(name, home)
+    assert tree(home.root) == before
+    assert find(name).installed(home) == {"mcp": False, "hooks": False, "instructions": False}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_second_installation_changes_nothing(name: str, home: Home) -> None:
+    install(name, home)
+    assert plan.to_install(find(name), home, Options()).changes == ()
+    moved = replace(home, command=("/elsewhere/my scrubjay/bin/scrubjay",))
+    again = install(name, moved)
+    assert again.changes
+    assert not any(
+        b"/opt/scrubjay/" in content for content in tree(home.root).values() if content != "folder"
+    )
+    uninstall(name, moved)
+    assert tree(home.root) == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_nothing_was_nothing_is_left(name: str, home: Home) -> None:
+    install(name, home)
+    assert tree(home.root)
+    uninstall(name, home)
+    assert tree(home.root) == {}
+    assert [path.name for path in (home.data / "agents").iterdir()] == ["lock"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_others_change_in_between_survives_the_uninstallation(name: str, home: Home) -> None:
+    before = tree(GOLDEN / name / "before")
+    lay(before, home.root)
+    install(name, home)
+    for path in home.root.rglob("*"):
+        if path.suffix == ".json":
+            path.write_bytes(edit_json.put(path.read_bytes(), ("later",), [1], path))
+        elif path.suffix == ".toml":
+            path.write_bytes(path.read_bytes() + b"\n[later]\na = 1\n")
+        elif path.name in ("CLAUDE.md", "AGENTS.md"):
+            path.write_bytes(path.read_bytes() + b"\nLater.\n")
+    uninstall(name, home)
+    after = tree(home.root)
+    assert not any(b"scrubjay" in content for content in after.values() if isinstance(content, bytes))
+    for path, content in before.items():
+        found = after[path]
+        if path.endswith(".json"):
+            assert isinstance(content, bytes)
+            assert isinstance(found, bytes)
+            if content.count(b"\n") > 2:
+                assert lines(found) >= lines(content) - {b'"Stop": []'}
+            wanted = {**edit_json.parse(content, Path(path)), "later": [1]}
+            assert filled(edit_json.parse(found, Path(path))) == filled(wanted)
+        elif path.endswith(".toml"):
+            assert isinstance(found, bytes)
+            assert tomllib.loads(found.decode()).pop("later") == {"a": 1}
+            assert found.startswith(content)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_link_stays_a_link_and_what_it_leads_to_changes(name: str, home: Home) -> None:
+    lay(tree(GOLDEN / name / "before"), home.root)
+    kept = home.root / "dotfiles"
+    kept.mkdir()
+    for path in list(home.root.rglob("*.json")) + list(home.root.rglob("*.toml")):
+        (kept / path.name.lstrip(".")).write_bytes(path.read_bytes())
+        path.unlink()
+        path.symlink_to(kept / path.name.lstrip("."))
+    before = tree(home.root)
+    install(name, home)
+    assert find(name).installed(home)["mcp"]
+    after = tree(home.root)
+    assert {path for path, content in after.items() if str(content).startswith("->")} == {
+        path for path, content in before.items() if str(content).startswith("->")
+    }
+    uninstall(name, home)
+    assert tree(home.root) == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_that_is_read_only_keeps_every_file_as_it_was(name: str, home: Home) -> None:
+    lay(tree(GOLDEN / name / "before"), home.root)
+    held = max(home.root.rglob("*.json"))
+    held.chmod(0o444)
+    before = tree(home.root)
+    with pytest.raises(InputError, match=r"is read-only.*Nothing was changed"):
+        install(name, home)
+    assert tree(home.root) == before
+    assert not (home.data / "agents" / f"{name}.json").exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_broken_file_is_named_with_its_place_and_nothing_is_changed(name: str, home: Home) -> None:
+    lay(tree(GOLDEN / name / "before"), home.root)
+    broken = max(home.root.rglob("*.json"))
+    broken.write_bytes(b'{\n  "hooks": {\n')
+    before = tree(home.root)
+    for verb in (install, uninstall):
+        with pytest.raises(InputError) as refused:
+            verb(name, home)
+        assert f"{broken}:3:1" in str(refused.value)
+        assert refused.value.hint
+    assert tree(home.root) == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_that_changes_while_one_thinks_it_over_is_not_overwritten(name: str, home: Home) -> None:
+    lay(tree(GOLDEN / name / "before"), home.root)
+    planned = plan.to_install(find(name), home, Options())
+    edited = planned.changes[-1].path
+    edited.parent.mkdir(exist_ok=True)
+    edited.write_bytes(b"in the meantime")
+    before = tree(home.root)
+    with pytest.raises(InputError, match="changed by somebody else in the meantime"):
+        plan.carry_out(planned, home)
+    assert tree(home.root) == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_written_is_put_back_when_a_later_file_cannot_be(name: str, home: Home) -> None:
+    lay(tree(GOLDEN / name / "before"), home.root)
+    planned = plan.to_install(find(name), home, Options())
+    # The place of the temporary file beside the last one is taken by a folder.
+    last = planned.changes[-1].path
+    (last.parent / f".{last.name}.scrubjay-{os.getpid()}" / "x").mkdir(parents=True)
+    before = tree(home.root)
+    with pytest.raises(InputError, match=r"cannot be written.*Nothing was changed"):
+        plan.carry_out(planned, home)
+    assert tree(home.root) == before
+    assert not planned.at.exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rights_are_kept_and_new_configuration_is_the_owners_alone(name: str, home: Home) -> None:
+    lay(tree(GOLDEN / name / "before"), home.root)
+    path = max(home.root.rglob("*.json"))
+    path.chmod(0o640)
+    install(name, home)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    record = home.data / "agents" / f"{name}.json"
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+    bare = replace(home, root=home.root / "bare", data=home.data / "bare")
+    made = install(name, bare)
+    modes = {each.path.suffix: stat.S_IMODE(each.path.stat().st_mode) for each in made.changes}
+    assert {modes[suffix] for suffix in modes if suffix in (".json", ".toml")} == {0o600}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_hooks_nothing_is_called_and_earlier_hooks_go(name: str, home: Home) -> None:
+    install(name, home)
+    install(name, home, Options(hooks=False))
+    assert find(name).installed(home) == {"mcp": True, "hooks": False, "instructions": True}
+    assert not any(b" hook " in content for content in tree(home.root).values() if isinstance(content, bytes))
+    assert "by itself" in find(name).captured(home, Options(hooks=False))[0]
+    uninstall(name, home)
+    assert tree(home.root) == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_projects_installation_touches_the_project_alone(name: str, home: Home, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    options = Options(project=project)
+    install(name, home, options)
+    assert tree(home.root) == {}
+    assert b"/opt/scrubjay/bin/scrubjay" in b"".join(
+        content for content in tree(project).values() if isinstance(content, bytes)
+    )
+    install(name, home)
+    uninstall(name, home, options)
+    assert tree(project) == {}
+    assert find(name).installed(home)["mcp"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_damaged_record_is_named_and_without_one_ours_is_cut_out(name: str, home: Home) -> None:
+    before = tree(GOLDEN / name / "before")
+    lay(before, home.root)
+    install(name, home)
+    record = home.data / "agents" / f"{name}.json"
+    record.write_text('{"version": 9}')
+    with pytest.raises(InputError, match="cannot be understood"):
+        uninstall(name, home)
+    record.unlink()
+    uninstall(name, home)
+    after = tree(home.root)
+    for path, content in before.items():
+        found = after[path]
+        if path.endswith(".json"):
+            assert isinstance(content, bytes)
+            assert isinstance(found, bytes)
+            parsed = (edit_json.parse(each, Path(path)) for each in (found, content))
+            assert filled(next(parsed)) == filled(next(parsed))
+        elif isinstance(content, bytes):
+            assert found in (content, content + b"\n")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hook_is_known_by_its_command_also_among_others_hooks(name: str, home: Home) -> None:
+    install(name, home)
+    (path,) = (each for each in home.root.rglob("*.json") if "hooks" in json.loads(each.read_text()))
+    found = json.loads(path.read_text())
+    found["hooks"]["Stop"][0]["hooks"].append({"type": "command", "command": "scrubjay-like hook"})
+    path.write_text(json.dumps(found))
+    uninstall(name, home)
+    assert json.loads(path.read_text()) == {
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "scrubjay-like hook"}]}]}
+    }
+
+
+def test_a_person_keeps_what_they_added_to_our_entry_and_to_our_skill(home: Home) -> None:
+    install("claude-code", home)
+    path = home.root / ".claude.json"
+    path.write_bytes(edit_json.put(path.read_bytes(), ("mcpServers", "scrubjay", "env"), {"A": "b"}, path))
+    skill = home.root / ".claude" / "skills" / "scrubjay" / "SKILL.md"
+    skill.write_text("My own way.\n")
+    uninstall("claude-code", home)
+    assert skill.read_text() == "My own way.\n"
+    install("claude-code", home)
+    assert skill.read_text() == texts.skill()
+    uninstall("claude-code", home)
+    assert skill.read_text() == "My own way.\n"
+
+
+def test_folders_that_the_environment_names_are_used(home: Home, tmp_path: Path) -> None:
+    named = {"CLAUDE_CONFIG_DIR": str(tmp_path / "c"), "CODEX_HOME": "~/x", "PATH": ""}
+    elsewhere = replace(home, env=named)
+    install("claude-code", elsewhere)
+    install("codex", elsewhere)
+    assert (tmp_path / "c" / ".claude.json").is_file()
+    assert (tmp_path / "c" / "settings.json").is_file()
+    assert (home.root / "x" / "config.toml").is_file()
+    assert {path.name for path in home.root.iterdir()} == {"x"}
+    # With the variable gone, the record still knows where it was.
+    uninstall("claude-code", home)
+    assert not (tmp_path / "c" / ".claude.json").exists()
+
+
+def test_codex_reads_the_override_where_there_is_one(home: Home) -> None:
+    override = home.root / ".codex" / "AGENTS.override.md"
+    override.parent.mkdir()
+    override.write_text("Mine.\n")
+    install("codex", home)
+    assert "memory_search" in override.read_text()
+    assert not override.with_name("AGENTS.md").exists()
+
+
+def test_codex_does_not_run_hooks_of_a_person_and_of_a_project_twice(home: Home, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    install("codex", home)
+    install("codex", home, Options(project=project))
+    assert not (project / ".codex" / "hooks.json").exists()
+
+
+def test_an_agent_that_nobody_knows_is_named_with_the_nearest() -> None:
+    with pytest.raises(InputError) as refused:
+        find("claude-cod")
+    assert refused.value.hint == "did you mean claude-code?"
+    assert all(find(name).name == name for name in AGENTS)
+    assert set(NAMES) <= set(AGENTS)
+
+
+def test_what_an_agent_always_reads_is_short_and_the_skill_is_not_long() -> None:
+    assert len(texts.block().split()) < 110
+    assert len(texts.skill().split()) < 400
+    first = texts.skill().split("---")[1]
+    assert len(first) < 400
+    assert first.splitlines()[1] == "name: scrubjay"
+    for tool in ("search", "get", "thread", "context", "add", "update", "feedback", "forget"):
+        assert f"memory_{tool}" in texts.skill()
