@@ -211,6 +211,8 @@ def first(thing: object) -> str:
 
 def shown(value: object) -> str:
     """A default in a table's cell."""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
     return "none" if value in ("", None, ()) else f"`{value}`"
 
 

@@ -96,6 +96,8 @@ def test_a_mistyped_setting_is_an_error_with_its_line_and_the_nearest_name(file)
         ("[recall]\nlimit = 0\n", "it takes a whole number from 1 to 1,000", ""),
         ("[recall]\nfusion = 'RRF'\n", "it takes one of auto, rrf, weighted", ""),
         ("[recall]\nweights = { bm25 = -1 }\n", "weights of 0 or more", ""),
+        ("[recall]\ntouch = 1\n", "it takes true or false", ""),
+        ("[recall]\ntouch = 'no'\n", "it takes true or false", ""),
         ("[sync]\ninclude = '*.md'\n", "it takes a list", ""),
         ("[sync]\nembed_seconds = nan\n", "it takes a number from 0", ""),
         ("user = '  '\n", "user is '  '", ""),
@@ -134,8 +136,10 @@ def test_text_from_the_environment_becomes_the_settings_type(file) -> None:
         "SCRUBJAY_RECALL_WEIGHTS": "bm25=.3, vector=1",
         "SCRUBJAY_NOTES_DIR": "notes",
         "SCRUBJAY_STORE": "some.db",
+        "SCRUBJAY_RECALL_TOUCH": "False",
     }
     settings = load(file(""), environ)
+    assert settings.recall.touch is False
     assert settings.sync.embed_seconds == 2.0
     assert settings.sync.include == ("*.md", "*.org")
     assert settings.recall.weights == {"bm25": 0.3, "vector": 1.0}

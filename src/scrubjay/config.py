@@ -96,6 +96,12 @@ class Recall:
         metadata=word("What each channel weighs in the fusion.", kind="weights", default="by the query"),
     )
     snippet: int = field(default=700, metadata=whole("Most characters of a result's snippet.", 40, 20_000))
+    touch: bool = field(
+        default=True,
+        metadata=word(
+            "Whether reading one of your own memories by its id counts as using it.", kind="switch"
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,12 @@ def _ranged(rule: Key, value: float) -> float:
     return value
 
 
+def _switch(rule: Key, value: object, _base: Path) -> object:
+    if not isinstance(value, bool):
+        raise ValueError(rule.takes)
+    return value
+
+
 def _text(rule: Key, value: object, _base: Path) -> object:
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ValueError(rule.takes)
@@ -164,6 +170,10 @@ def _parse_number(text: str) -> object:
         return text
 
 
+def _parse_switch(text: str) -> object:
+    return {"true": True, "false": False}.get(text.strip().lower(), text)
+
+
 def _parse_list(text: str) -> object:
     return [item.strip() for item in text.split(",") if item.strip()]
 
@@ -177,6 +187,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "whole": Kind("a whole number", _whole, _parse_number),
     "number": Kind("a number", _number, _parse_number),
     "text": Kind("a word or text that is not empty", _text, str),
+    "switch": Kind("true or false", _switch, _parse_switch),
     "path": Kind("a path", _path, str),
     "store": Kind("a path or a URL", _store, str),
     "list": Kind("a list of texts (in the environment: with commas between)", _list, _parse_list),

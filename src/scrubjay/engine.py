@@ -268,6 +268,8 @@ class Memory(Living):
     ) -> Fetched:
         """Return memories by id (or its shortest unique beginning), or a file's passages by path and lines.
 
+        What is read by its id and is the caller's own counts as used now, once an hour (``[recall] touch``).
+
         Args:
             ids: Up to 20 ids.
             path: A synced file: absolute, from here, or relative to its source.
@@ -281,11 +283,15 @@ class Memory(Living):
             InputError: Neither or both of ids and path, too many ids, or numbers out of range.
         """
         from scrubjay.recall.get import Window, fetch
+        from scrubjay.wiring.touching import touch
 
         wanted = [ids] if isinstance(ids, str) else list(ids)
         with self._desk.store.reader(self._desk.scope) as reader:
             window = Window(neighbours, limit, offset, evidence)
-            return fetch(reader, wanted, str(path) if path else None, lines, window)
+            found = fetch(reader, wanted, str(path) if path else None, lines, window)
+        if wanted:
+            touch(self._desk, wanted, found)
+        return found
 
     def add(
         self,

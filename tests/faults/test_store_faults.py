@@ -18,12 +18,15 @@ from pathlib import Path
 import apsw
 import pytest
 
+from scrubjay import Memory
+from scrubjay.config import Settings
 from scrubjay.errors import StoreBusyError, StoreDamagedError, StoreError, StoreVersionError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Forget, PutMemory, PutModel
 from scrubjay.store.sqlite import vectors
 from scrubjay.store.sqlite.lock import turn
 from scrubjay.store.sqlite.store import SQLiteStore
+from scrubjay.testing.hash_embedder import HashEmbedder
 from scrubjay.testing.store_answers import EVERY, Question, everything
 from scrubjay.testing.store_check import disagreements
 from scrubjay.testing.store_samples import SMALL, embedded, group, memory, sample_id, vector, write
@@ -330,6 +333,19 @@ def test_a_read_only_file_is_read_and_refuses_writes() -> None:
         path.chmod(0o600)
         with closing(SQLiteStore(path)) as opened:
             write(opened, ANN, PutMemory(memory("jay new", MINE)))
+
+
+def test_a_memory_of_a_read_only_file_is_read_by_its_id() -> None:
+    with guest() as folder:
+        path = made_in(folder)
+        path.chmod(0o444)
+        with Memory.open(
+            path, user="ann", tenant="t", settings=Settings(), embedders=[HashEmbedder(64)]
+        ) as opened:
+            with opened._desk.store.reader(opened._desk.scope) as reader:
+                (one,) = reader.complete("", 9)
+            (found,) = opened.get(one).records
+            assert (found.content, opened.history(one).memory.last_used) == ("jay", None)
 
 
 def test_a_read_only_folder_refuses_its_store_and_new_ones() -> None:

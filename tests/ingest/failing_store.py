@@ -35,11 +35,18 @@ class Failing:
         with self._store.reader(scope) as reader:
             yield reader
 
-    def write(self, scope: Scope, changes: Sequence[Change], *, durable: bool = False) -> None:
+    def write(
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        *,
+        durable: bool = False,
+        patience: float | None = None,
+    ) -> None:
         if self.left and any(map(self._when, changes)):
             self.left -= 1
             raise StoreBusyError("Another process is writing. Nothing was written.")
-        self._store.write(scope, changes, durable=durable)
+        self._store.write(scope, changes, durable=durable, patience=patience)
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
         return self._store.busy(scope, patience)

@@ -29,7 +29,6 @@ CLOCK = frozenset(
         "added_at",
         "at",
         "bytes",
-        "last_used",
         "valid_until",
         "date",
         "recorded_at",
@@ -42,6 +41,9 @@ CLOCK = frozenset(
     | {"updated_at"}
 )
 """Fields that tell the time of the clock, or of the store as a file."""
+USES = ("last_used", "used")
+"""Fields that tell whether a memory was used, and when: a time of this century is the clock's."""
+CENTURY = 946_684_800_000_000
 HURRIED = "was not compared with the store"
 QUERIES = (
     "harbour master",
@@ -85,7 +87,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Answer):  # whether the look at the files was cut short is the clock's word, too
         value = replace(value, partial=tuple(text for text in value.partial if HURRIED not in text))
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.name not in CLOCK}
+        told = {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.name not in CLOCK}
+        return told | {name: "now" for name in USES if (told.get(name) or 0) > CENTURY}
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

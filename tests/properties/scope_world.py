@@ -61,7 +61,7 @@ class Step:
     Attributes:
         who: Who writes.
         kind: ``add``, ``many``, ``note``, ``unlink``, ``talk``, ``common``, ``forget``, ``concept``, ``edit``,
-            ``category``, ``link``, ``live``, ``leave``, ``embed``, ``rebuild``.
+            ``category``, ``link``, ``live``, ``read``, ``change``, ``leave``, ``embed``, ``rebuild``.
         visibility: Who may see it: one of ``PLACES``.
         texts: What it says.
         marks: Small numbers that choose: a file, a session, an earlier step.
@@ -286,6 +286,16 @@ class World:
         run = Run(f"run_{number:010x}", step.key, "done", "1", number, None, {"lived": len(own)})
         told = [Event(one, "superseded", number, step.key, run.id, other) for one in own]
         self._put(step, PutLife(dict.fromkeys(own, life)), PutEvents(tuple(told)), PutRun(run))
+
+    def _read(self, number: int, step: Step, memory: Memory) -> object:
+        ids = self._some(step)
+        return memory.get(ids) if ids else None
+
+    def _change(self, number: int, step: Step, memory: Memory) -> object:
+        with self.store.reader(step.who) as reader:
+            held = reader.get(self._some(step))
+        own = [one for one, record in held.items() if record.key == step.key and record.place is None]
+        return memory.update(own[0], step.texts[0], tags=["red"]) if own else None
 
     def _chosen(self, step: Step) -> list[int]:
         """Return two earlier steps that the writer sees."""

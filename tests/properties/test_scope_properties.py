@@ -86,6 +86,8 @@ steps = st.one_of(
     step("category", visibility=places, texts=st.sampled_from((("Birds",), ("Boats",)))),
     step("link", visibility=places),
     *[step("live", visibility=places)] * 2,
+    step("read"),
+    step("change", visibility=places, texts=texts),
     upkeep,
 )
 

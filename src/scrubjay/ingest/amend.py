@@ -15,6 +15,7 @@ from scrubjay.errors import InputError
 from scrubjay.ingest.draw import Drawn, draw
 from scrubjay.ingest.embed import embed
 from scrubjay.ingest.naming import prepare
+from scrubjay.ingest.turned import EVERY
 from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.edges import EDITED, Edge
@@ -40,10 +41,11 @@ _LIVED: Final = ("confidence", "valid_from", "valid_until", "pinned")
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """A memory as it is, and what it rests on."""
+    """A memory as it is, what it rests on, and how often it was changed."""
 
     record: Record
     evidence: Sequence[Edge]
+    edits: int
 
 
 def amend(
@@ -64,7 +66,8 @@ def amend(
     """
     secret = store.secret(scope)
     with store.reader(scope) as reader:
-        before = _Before(reader.get([memory])[memory], reader.edges([memory], ["derived_from"]))
+        edits = sum(event.op == "changed" for event in reader.events([memory], limit=EVERY))
+        before = _Before(reader.get([memory])[memory], reader.edges([memory], ["derived_from"]), edits)
         old, wanted = before.record, said(amendment)
         drawn = draw(_as_new(old, wanted), scope, secret)
         new = _amended(old, drawn.record, wanted)
@@ -77,7 +80,7 @@ def amend(
     if set(changed) <= set(_LIVED):
         store.write(scope, _relived(old, new, changed), durable=True)
         return Updated(old.id, changed, None, drawn.scrubbed)
-    version = _version(secret, old, new) if "content" in changed else None
+    version = _version(secret, before, new) if "content" in changed else None
     store.write(scope, _rewritten(before, new, version, base, weaver), durable=True)
     return Updated(old.id, changed, None if version is None else version.id, drawn.scrubbed)
 
@@ -146,14 +149,14 @@ def _relived(old: Record, new: Record, changed: Sequence[str]) -> list[Change]:
     return [PutLife({old.id: life}), PutEvents(events)]
 
 
-def _version(secret: bytes, old: Record, new: Record) -> Record:
+def _version(secret: bytes, before: _Before, new: Record) -> Record:
     """Return the memory that keeps a text, true until another took its place."""
+    old = before.record
+    parts = ("version", old.id, str(before.edits), old.content_hash)
     until = max(new.updated_at, old.valid_from or 0)
     return replace(
         old,
-        id=memory_id(
-            old.tier, memory_key(secret, ("version", old.id, old.content_hash, str(old.updated_at)))
-        ),
+        id=memory_id(old.tier, memory_key(secret, parts)),
         status="superseded",
         pinned=False,
         valid_until=until if old.valid_until is None else min(until, old.valid_until),

@@ -309,16 +309,24 @@ class Store(Protocol):
         """Open a consistent view. Writers are not blocked by it."""
         ...
 
-    def write(self, scope: Scope, changes: Sequence[Change], *, durable: bool = False) -> None:
+    def write(
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        *,
+        durable: bool = False,
+        patience: float | None = None,
+    ) -> None:
         """Apply all of these changes in order, or none of them.
 
         Args:
             scope: Who writes. A memory's key must be one of the scope's.
             changes: What to do.
             durable: Return only when the changes would survive a loss of power.
+            patience: Most seconds to wait for other writers; None for as many as the store was opened with.
 
         Raises:
-            StoreBusyError: Another process holds the write lock.
+            StoreBusyError: Another writer's turn did not end in time.
             InputError: A change that cannot be: a key that is not the scope's, an id that is another
                 memory's, a passage outside its document, half a character.
             NotFoundError: A source or a model that is not registered.

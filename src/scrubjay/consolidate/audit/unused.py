@@ -1,4 +1,4 @@
-"""Unused: traits -> memories that nobody ever said to have used, though there was time to."""
+"""Unused: traits -> memories that nobody read by their ids or said to have used, though there was time to."""
 
 from __future__ import annotations
 

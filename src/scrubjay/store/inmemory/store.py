@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from scrubjay.errors import StoreBusyError
 from scrubjay.memory.records import Document, Record
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Change, Prepared
@@ -44,13 +45,24 @@ class InMemoryStore:
             state = self._tenant(scope)
         yield InMemoryReader(state, scope)
 
-    def write(self, scope: Scope, changes: Sequence[Change], *, durable: bool = False) -> None:
+    def write(
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        *,
+        durable: bool = False,
+        patience: float | None = None,
+    ) -> None:
         """Apply all of these changes, or none. ``durable`` asks nothing more of memory."""
-        with self._lock:
+        if not self._lock.acquire(timeout=-1 if patience is None else patience):
+            raise StoreBusyError("Another thread writes. Nothing was written.", hint="try again")
+        try:
             state = self._tenant(scope).copy()
             for change in changes:
                 state.apply(scope, change)
             self._tenants[scope.tenant] = state
+        finally:
+            self._lock.release()
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
         """Return whether another thread writes."""

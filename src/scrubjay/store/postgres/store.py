@@ -97,12 +97,20 @@ class PostgresStore:
         with self._connection() as db, transaction(db, "ISOLATION LEVEL REPEATABLE READ READ ONLY"):
             yield PostgresReader(db, scope)
 
-    def write(self, scope: Scope, changes: Sequence[Change], *, durable: bool = False) -> None:
+    def write(
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        *,
+        durable: bool = False,
+        patience: float | None = None,
+    ) -> None:
         """Apply all of these changes, or none."""
         with self._connection() as db, transaction(db):
             # Without a wait for the disk a crash of the server may lose the last writes, never half of one.
             db.execute("SELECT set_config('synchronous_commit', %s, true)", ("on" if durable else "off",))
-            tenant = obtain(db, scope.tenant, self._secret, self._patience)
+            seconds = self._patience if patience is None else patience
+            tenant = obtain(db, scope.tenant, self._secret, seconds)
             writer = Writer(db, tenant, scope)
             for change in changes:
                 writer.apply(change)

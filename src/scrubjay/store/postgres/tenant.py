@@ -26,7 +26,8 @@ def obtain(db: Database, name: str, secret: bytes | None, patience: float) -> Te
         secret: Its secret if it is new; random when left out.
         patience: Seconds to wait for another writer.
     """
-    db.execute("SELECT set_config('lock_timeout', %s, true)", (f"{round(patience * 1000)}ms",))
+    # Nought would mean for ever.
+    db.execute("SELECT set_config('lock_timeout', %s, true)", (f"{max(1, round(patience * 1000))}ms",))
     # The tenant's name, not its number: a tenant that is not there yet must be locked, too.
     db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))", (name,))
     found = find(db, name)

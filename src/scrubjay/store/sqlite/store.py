@@ -93,13 +93,27 @@ class SQLiteStore:
             )
 
     @contextmanager
-    def _turn(self) -> Iterator[Database]:
+    def _turn(self, patience: float | None = None) -> Iterator[Database]:
         """Wait for this writer's turn and hold it, with the connection that writes."""
         self._in_place()
-        with spoken(self._path), self._writing, turn(self._path, self._patience):
+        seconds = self._patience if patience is None else patience
+        with spoken(self._path), self._first(patience), turn(self._path, seconds):
             if self._writer is None:
                 self._writer = self._connect()
             yield self._writer
+
+    @contextmanager
+    def _first(self, patience: float | None) -> Iterator[None]:
+        """Wait until no other thread writes: as long as it takes, or so many seconds."""
+        if not self._writing.acquire(timeout=-1 if patience is None else patience):
+            raise StoreBusyError(
+                f"Another thread has written to {self._path} for {patience:g} seconds. Nothing was written.",
+                hint="try again",
+            )
+        try:
+            yield
+        finally:
+            self._writing.release()
 
     def secret(self, scope: Scope) -> bytes:
         """Return the tenant's key for ids and tombstones."""
@@ -126,13 +140,20 @@ class SQLiteStore:
                 if not nested:
                     db.execute("COMMIT")
 
-    def write(self, scope: Scope, changes: Sequence[Change], *, durable: bool = False) -> None:
+    def write(
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        *,
+        durable: bool = False,
+        patience: float | None = None,
+    ) -> None:
         """Apply all of these changes, or none."""
         from scrubjay.store.changes import Forget
         from scrubjay.store.sqlite.rebuild import drop_stale
         from scrubjay.store.sqlite.writer import Writer
 
-        with self._turn() as db:
+        with self._turn(patience) as db:
             db.pragma("synchronous", "FULL" if durable else "NORMAL")
             if any(isinstance(change, Forget) for change in changes):
                 tenant = find(db, scope.tenant)
@@ -151,7 +172,7 @@ class SQLiteStore:
             if writer.forgot:
                 self._files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
             self._unwiped |= writer.forgot
-            if self._unwiped:
+            if self._unwiped and patience is None:
                 # The log still holds what was forgotten. An open reader keeps it: then the next write tries.
                 db.set_busy_timeout(WIPE_MS)
                 (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

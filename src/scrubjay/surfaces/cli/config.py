@@ -53,6 +53,8 @@ def _value(settings: Settings, name: str) -> object:
 def _shown(value: object) -> str:
     if value is None or value in ("", []):
         return "-"
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, dict):
         return ",".join(f"{name}={weight:g}" for name, weight in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
