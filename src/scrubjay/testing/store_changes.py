@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
-from scrubjay.errors import InputError, ScrubjayError, StoreBusyError
+from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.memory.ids import text_hash, tombstone_hash
 from scrubjay.memory.records import Record, Versions, When, Where
 from scrubjay.memory.scope import Scope
@@ -279,32 +277,6 @@ class ChangesContract:
         """A reader who would write on the side may."""
         store.write(ann, [])
         assert not store.busy(ann)
-
-    def test_a_write_that_waits_for_nobody_returns_while_another_writes(
-        self, store: Store, ann: Scope
-    ) -> None:
-        """It is refused, or kept whatever the other comes to; without one it is done."""
-        store.write(ann, [PutMemory(memory("jay", MINE, name="a"))], patience=0.0)
-        outcome: list[str] = []
-
-        def write_at_once() -> None:
-            try:
-                store.write(ann, [PutMemory(memory("nut", MINE, name="b"))], patience=0.0)
-                outcome.append("kept")
-            except StoreBusyError:
-                outcome.append("refused")
-
-        thread = threading.Thread(target=write_at_once)
-        with store.rebuild(ann) as rebuild:
-            rebuild.write([PutMemory(one) for one in rebuild.additions()])
-            thread.start()
-            thread.join(30)
-            waited = thread.is_alive()
-        thread.join(30)
-        assert not waited
-        with store.reader(ann) as reader:
-            held = reader.get([sample_id("a"), sample_id("b")])
-        assert set(held) == {sample_id("a"), *([sample_id("b")] if outcome == ["kept"] else [])}
 
     def test_an_empty_write_and_a_durable_one_succeed(self, store: Store, ann: Scope) -> None:
         """Durable asks for more than the same result, never for another one."""

@@ -1,4 +1,4 @@
-"""Runs: what runs did, and who is alone in doing it."""
+"""Runs: what runs did, who is alone in doing it, and who waits for whom."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, StoreBusyError
 from scrubjay.memory.runs import RUN_STATES, Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 from scrubjay.store.changes import PutMemory, PutRun
-from scrubjay.testing.store_samples import memory, write
+from scrubjay.testing.store_samples import memory, sample_id, write
 
 MINE = "user:ann"
 
@@ -78,6 +78,32 @@ class RunsContract:
             again / 0
         with store.alone(ann, "night") as last:
             assert last
+
+    def test_a_write_that_waits_for_nobody_returns_while_another_writes(
+        self, store: Store, ann: Scope
+    ) -> None:
+        """It is refused, or kept whatever the other comes to; without one it is done."""
+        store.write(ann, [PutMemory(memory("jay", MINE, name="a"))], patience=0.0)
+        outcome: list[str] = []
+
+        def write_at_once() -> None:
+            try:
+                store.write(ann, [PutMemory(memory("nut", MINE, name="b"))], patience=0.0)
+                outcome.append("kept")
+            except StoreBusyError:
+                outcome.append("refused")
+
+        thread = threading.Thread(target=write_at_once)
+        with store.rebuild(ann) as rebuild:
+            rebuild.write([PutMemory(one) for one in rebuild.additions()])
+            thread.start()
+            thread.join(30)
+            waited = thread.is_alive()
+        thread.join(30)
+        assert not waited
+        with store.reader(ann) as reader:
+            held = reader.get([sample_id("a"), sample_id("b")])
+        assert set(held) == {sample_id("a"), *([sample_id("b")] if outcome == ["kept"] else [])}
 
     def test_another_thread_is_not_alone_beside_one(self, store: Store, ann: Scope) -> None:
         """Of several at once, exactly one."""
