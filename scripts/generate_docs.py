@@ -21,7 +21,7 @@ from scrubjay.config import SECTIONS, ModelSettings, Settings, keys_of, variable
 from scrubjay.config_keys import Key
 from scrubjay.surfaces.cli.command import COMMON, Group
 from scrubjay.surfaces.cli.main import INTERRUPTED, UNREAD, cli
-from scrubjay.surfaces.mcp.tools import INSTRUCTIONS, TOOLS
+from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 NOTE = "<!-- Written by scripts/generate_docs.py; change the code, then run it. -->\n"

@@ -15,7 +15,7 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.config import load
-from scrubjay.surfaces import shape
+from scrubjay.verbs import shape
 
 NOTE = (
     "# Garden\n\n## Apples\n\nThe apple tree was planted in 2019.\n\n"

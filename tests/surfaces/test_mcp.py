@@ -15,7 +15,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from scrubjay.surfaces.mcp.tools import INSTRUCTIONS, TOOLS
+from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS
 
 Use = Callable[[Client], Awaitable[None]]
 

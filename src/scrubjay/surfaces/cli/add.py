@@ -10,9 +10,9 @@ import click
 
 from scrubjay.errors import InputError, SourceError
 from scrubjay.memory.tiers import ORIGINS, TIERS
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, line, write, write_json
+from scrubjay.verbs import shape
 
 
 @command("add")

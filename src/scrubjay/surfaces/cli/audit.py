@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from scrubjay.errors import InputError
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, indent, line, table, write, write_json
+from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
     from scrubjay.memory.audits import Audit, Example, Rate, Retained, Shown

@@ -10,9 +10,9 @@ import click
 
 from scrubjay.errors import InputError
 from scrubjay.memory.webs import Shelf
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, Command, Group
 from scrubjay.surfaces.cli.output import BOLD, DIM, clean, colourful, counted, line, paint, write, write_json
+from scrubjay.verbs import shape
 
 PHRASE = 80
 """Characters of what a category holds, in a tree."""

@@ -9,7 +9,6 @@ import click
 
 from scrubjay.errors import InputError
 from scrubjay.memory.webs import ConceptPage, Known, Learned
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, Command, Group
 from scrubjay.surfaces.cli.output import (
     BOLD,
@@ -23,6 +22,7 @@ from scrubjay.surfaces.cli.output import (
     write,
     write_json,
 )
+from scrubjay.verbs import shape
 
 LIMIT = 20
 """Concepts of one list."""

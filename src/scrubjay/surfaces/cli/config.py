@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from scrubjay.config import Settings, config_path, keys_of, names, variable
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import line, table, write, write_json
+from scrubjay.verbs import shape
 
 
 @command("config")

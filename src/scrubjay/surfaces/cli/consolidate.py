@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import clean, counted, indent, line, tell, write, write_json
 from scrubjay.surfaces.cli.progress import shown
+from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
     from scrubjay.memory.nights import Consolidated, Undone

@@ -8,10 +8,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import BOLD, colourful, counted, duration, paint, write, write_json
 from scrubjay.surfaces.cli.search import block
+from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
     from scrubjay.engine import Memory

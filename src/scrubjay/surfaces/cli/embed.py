@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, duration, write, write_json
 from scrubjay.surfaces.cli.progress import shown
 from scrubjay.surfaces.cli.sync import summarise, waits
+from scrubjay.verbs import shape
 
 
 @command("embed")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from scrubjay.errors import InputError, NotFoundError
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, line, tell, write, write_json
+from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
     from scrubjay.engine import Memory

@@ -12,9 +12,9 @@ from scrubjay.errors import InputError, NotFoundError
 from scrubjay.memory.reports import Fetched
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.memory.webs import Link
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import BOLD, DIM, clean, colourful, line, paint, tell, write, write_json
+from scrubjay.verbs import shape
 
 
 @command("get")

@@ -10,9 +10,9 @@ import click
 from scrubjay.errors import NotFoundError
 from scrubjay.memory.dates import moment
 from scrubjay.memory.histories import Changed
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import clean, counted, line, tell, write, write_json
+from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
     from scrubjay.engine import Memory

@@ -106,8 +106,8 @@ def _invoke(args: Sequence[str]) -> int:
 
 
 def _report(error: ScrubjayError, args: Sequence[str]) -> None:
-    from scrubjay.surfaces import shape
     from scrubjay.surfaces.cli.output import RED, clean, colourful, paint, tell, write_json
+    from scrubjay.verbs import shape
 
     # A command line that cannot be parsed has no options yet, so the words themselves are looked at.
     options = args[: args.index("--")] if "--" in args else args

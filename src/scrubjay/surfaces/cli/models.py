@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from scrubjay.memory.reports import ModelStatus
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, Command, Group
 from scrubjay.surfaces.cli.output import line, table, write, write_json
+from scrubjay.verbs import shape
 
 
 @click.group("models", cls=Group, invoke_without_command=True)

@@ -11,7 +11,6 @@ import click
 from scrubjay.config import FUSIONS, Recall, keys_of
 from scrubjay.errors import InputError
 from scrubjay.memory.tiers import STATUSES, TIERS
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import (
     BOLD,
@@ -26,6 +25,7 @@ from scrubjay.surfaces.cli.output import (
     write,
     write_json,
 )  # fmt: skip
+from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
     from scrubjay.memory.answers import Answer, Explanation, Result

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from scrubjay.memory.reports import SourceStatus
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, Command, Group
 from scrubjay.surfaces.cli.output import counted, line, table, write, write_json
+from scrubjay.verbs import shape
 
 
 @click.group("sources", cls=Group, invoke_without_command=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli import models, sources
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, indent, line, write, write_json
+from scrubjay.verbs import shape
 
 
 @command("status")

@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from scrubjay.memory.reports import Summary
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, duration, line, tell, write, write_json
 from scrubjay.surfaces.cli.progress import shown
+from scrubjay.verbs import shape
 
 
 @command("sync")

@@ -8,10 +8,10 @@ from types import FrameType
 
 from scrubjay.errors import NotFoundError
 from scrubjay.memory.reports import Summary
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, tell, write_json
 from scrubjay.surfaces.cli.sync import summarise
+from scrubjay.verbs import shape
 
 
 @command("watch")

@@ -14,8 +14,8 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import ScrubjayError
-from scrubjay.surfaces import shape
-from scrubjay.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, call, find
+from scrubjay.verbs import shape
+from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS, call, find
 
 if TYPE_CHECKING:
     from mcp.server import Server

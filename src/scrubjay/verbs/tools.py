@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import InputError
-from scrubjay.surfaces import shape
+from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
     from scrubjay.engine import Memory
