@@ -1,1 +1,1 @@
-"""Verbs: a name and what was asked -> what can be said as JSON. Every surface that speaks to programs answers by them."""
+"""Verbs: a name and what was asked -> what JSON can say; every surface that speaks to programs answers by them."""
