@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config import load
+from scrubjay.config import Learn, load
 from scrubjay.memory.new import NewMemory
 
+NAMES = ("staging", "printing", "billing", "mailing", "testing")
 FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
 
 
@@ -54,6 +56,23 @@ def test_a_dry_run_shows_the_digests_and_writes_nothing(cli, talked) -> None:
     assert "\n   user: " in said
     assert said.endswith("; 6 would be archived. Nothing was written.\n")
     assert set(cli("status", "--json").json["statuses"]) == {"active"}
+
+
+def test_a_dry_run_shows_how_much_of_each_tier_would_be_promoted_and_the_first_few(cli) -> None:
+    facts = [f"The {name} server is on port {8440 + n}." for n, name in enumerate(NAMES)]
+    with Memory.open(settings=replace(load(), learn=Learn(stages=("changes",))), cold=True) as memory:
+        memory.add_many(
+            NewMemory(f"{FILLER} {fact}", session=f"s{day}", role="user", turn=turn, date=f"2026-01-0{day}")
+            for day in (2, 4)
+            for turn, fact in enumerate(facts)
+        )
+    said = cli("consolidate", "--dry-run").out
+    assert "\n5 facts would be promoted:\nsem_" in said
+    assert said.count("\n  and 2 more (--json names all)\n") == 2
+    assert sum(said.split("facts would be promoted:")[1].count(fact) for fact in facts) == 3
+    assert re.search(r"; 5 facets, 5 facts would be promoted\. Nothing was written\.\n$", said)
+    assert len(cli("consolidate", "--dry-run", "--json").json["promoted"]) == 10
+    assert re.search(r"; 5 facets, 5 facts promoted; run run_", cli("consolidate").out)
 
 
 def test_json_tells_what_was_made_and_undone(cli, talked) -> None:

@@ -88,6 +88,25 @@ def test_facts_facets_and_crystals_are_drawn_with_their_evidence(memory: Memory,
     assert {one.id for one in found} == {of["semantic"].id, of["facet"].id}
 
 
+def test_a_dry_run_foresees_what_is_promoted_and_writes_nothing(memory: Memory, told: list[str]) -> None:
+    def stored() -> list[object]:
+        with memory._desk.store.reader(memory._desk.scope) as reader:
+            return [held(memory), reader.events(), reader.runs(), reader.concepts(), reader.concept_mark()]
+
+    before = stored()
+    foreseen = memory.consolidate(now=NOW, dry_run=True)
+    assert stored() == before
+    done = memory.consolidate(now=NOW)
+    assert {one.tier for one in foreseen.promoted} >= {"crystal", "facet", "semantic"}
+    assert foreseen.promoted == done.promoted
+    memory.add_many(talk(9, *MORE, "The staging server is on port 9000."))
+    memory.add_many(talk(8, "The greenhouse was sold.", "The staging server is on port 9000."))
+    memory.forget(told[0])
+    again = memory.consolidate(now=NOW, dry_run=True)
+    assert again.promoted == memory.consolidate(now=NOW).promoted
+    assert again.promoted
+
+
 def test_a_second_night_draws_nothing_again_and_an_undone_one_the_same(
     memory: Memory, told: list[str]
 ) -> None:

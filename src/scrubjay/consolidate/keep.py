@@ -61,7 +61,7 @@ def keep(night: Night, secret: bytes, drawn: Iterable[Drawn], at: int) -> Kept:
     """
     found = {_id(secret, one): one for one in drawn}
     with night.store.reader(night.viewers) as reader:
-        present = reader.get(list(found))
+        present = reader.get([memory for memory in found if memory not in night.foreseen.gone])
         before = _evidence(reader, list(present))
         marks = {memory: tombstones(secret, one.text, (night.key,)) for memory, one in found.items()}
         gone = reader.forgotten([mark for own in marks.values() for mark in own])

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.weave import Weaver
+from scrubjay.memory.concepts import Concept
+from scrubjay.memory.records import Record
 from scrubjay.memory.reports import Progress
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
+from scrubjay.store.changes import Prepared
 
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.port import Embedder
@@ -28,6 +31,27 @@ PAGE: Final = 500
 """Memories that are read together: 1 MB of turns."""
 
 
+@dataclass(slots=True)
+class Foreseen:
+    """What a night that writes nothing would have written so far, for its later stages to read.
+
+    Attributes:
+        gone: Ids of digests that it would have taken back.
+        digests: Digests that it would have made, with their vectors.
+        facts: Facts that it would have made.
+        changed: Facts of those with what each would have superseded.
+        references: Id of a memory to the concepts that it would have been linked with.
+        concepts: Concepts that it would have found, by id.
+    """
+
+    gone: set[str] = field(default_factory=set)
+    digests: list[Prepared] = field(default_factory=list)
+    facts: list[Record] = field(default_factory=list)
+    changed: list[tuple[Record, Record]] = field(default_factory=list)
+    references: dict[str, list[str]] = field(default_factory=dict)
+    concepts: dict[str, Concept] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Night:
     """One consolidation of what one visibility key holds.
@@ -43,6 +67,7 @@ class Night:
         after_days: Days after which an observation is old.
         idle: Whether nothing came or went since the last night: unless this one writes something, nothing is promoted.
         dry_run: Whether nothing is written.
+        foreseen: What it would have written so far, where nothing is.
         progress: Told how far it is.
         began: When the call began, by the monotonic clock.
     """
@@ -57,6 +82,7 @@ class Night:
     after_days: int
     idle: bool = False
     dry_run: bool = False
+    foreseen: Foreseen = field(default_factory=Foreseen)
     progress: Callable[[Progress], None] | None = None
     began: float = field(default_factory=time.monotonic)
 

@@ -38,7 +38,7 @@ def consolidate(night: Night) -> Tally:
     for first in range(0, len(groups), AT_ONCE):
         work.tell(groups[first : first + AT_ONCE], freed)
         night.report(min(first + AT_ONCE, len(groups)), len(groups))
-    if work.tally.wrote or not night.idle:
+    if work.tally.wrote or work.tally.made or not night.idle:
         for _ in range(ROUNDS):
             found = borne(night)
             work.support(found.supports)

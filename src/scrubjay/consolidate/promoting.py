@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.consolidate.gather import concepts, pages
@@ -44,21 +45,27 @@ def borne(night: Night) -> Borne:
 
 def patterns(night: Night) -> Iterator[Drawn]:
     """Yield what else can be drawn, once the facts are written."""
-    yield from facets(_pages(night, Where(tiers=TIERS)))
+    past = {old.id for _, old in night.foreseen.changed}
+    stored = (record for record in _pages(night, Where(tiers=TIERS)) if record.id not in past)
+    yield from facets(chain(stored, (record for record in night.foreseen.facts if record.id not in past)))
     yield from procedural(partial(_pages, night, _SEEN))
     known = _all(night, _KNOWN)
-    changed = _changes(night, known)
+    changed = [*_changes(night, known), *night.foreseen.changed]
     del known
-    digests = _digests(night)
+    digests = [*_digests(night), *(one.record for one in night.foreseen.digests)]
+    digests.sort(key=lambda record: record.id)
     records = [*digests, *{one.id: one for pair in changed for one in pair}.values()]
-    references = concepts(night.store, night.viewers, records)
-    named = _named(night, references)
-    yield from crystals(digests, _vectors(night, digests), references, named)
-    yield from insights(digests, references, named, changed)
+    references = {**concepts(night.store, night.viewers, records)}
+    for memory, named in night.foreseen.references.items():
+        references[memory] = [*dict.fromkeys((*references.get(memory, ()), *named))]
+    known_by = _named(night, references)
+    yield from crystals(digests, _vectors(night, digests), references, known_by)
+    yield from insights(digests, references, known_by, changed)
 
 
 def _pages(night: Night, where: Where) -> Iterator[Record]:
-    return pages(night.store, night.viewers, night.key, where)
+    found = pages(night.store, night.viewers, night.key, where)
+    return (record for record in found if record.id not in night.foreseen.gone)
 
 
 def _all(night: Night, where: Where) -> list[Record]:
@@ -113,13 +120,15 @@ def _vectors(night: Night, digests: Sequence[Record]) -> Mapping[str, NDArray[np
             held = reader.vectors(model.fingerprint, [record.id for record in batch])
         ids = sorted(held)
         found |= zip(ids, directions([held[one] for one in ids], model.dimensions), strict=True)
+    for one in night.foreseen.digests:
+        (found[one.record.id],) = directions([one.vectors[model.fingerprint]], model.dimensions)
     return found
 
 
 def _named(night: Night, references: Mapping[str, Sequence[str]]) -> Mapping[str, Concept]:
     """Return the concepts by id, each as the night's key knows it, else as whoever sees the key does."""
     ids = sorted({concept for own in references.values() for concept in own})
-    found: dict[str, Concept] = {}
+    found = {one: night.foreseen.concepts[one] for one in ids if one in night.foreseen.concepts}
     for first in range(0, len(ids), PAGE):
         with night.store.reader(night.viewers) as reader:
             for row in reader.concepts(ids[first : first + PAGE]):

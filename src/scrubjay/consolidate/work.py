@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Final
 
 from scrubjay.consolidate.distil import distil
+from scrubjay.consolidate.foresee import foresee
 from scrubjay.consolidate.group import Group
 from scrubjay.consolidate.keep import keep, supported
 from scrubjay.consolidate.night import MEMORIES, RULES, Night
@@ -85,6 +86,8 @@ class Work:
                 self._write(retaken(self._night, batch, now_micros()))
                 freed |= {record.id for one in batch for record in one.freed}
                 self.tally.renewed += len(batch)
+                if self._night.dry_run:
+                    self._night.foreseen.gone |= {one.digest for one in batch}
                 again = not self._night.dry_run
         return freed if self._night.dry_run else set()
 
@@ -98,12 +101,13 @@ class Work:
         if not found:
             return
         self._count(found)
-        if night.dry_run:
-            return
         fresh = embed([one.memory for one in found], [""] * len(found), night.base)
         fresh = [memory for memory in fresh if memory.record.id not in present]
         night.weaver.learn([memory.record for memory in fresh])
         before, woven = night.weaver.changes(fresh, ())
+        if night.dry_run:
+            foresee(night, fresh, [*before, *woven], told=True)
+            return
         puts: list[Change] = [PutMemory(memory) for memory in fresh]
         self._write([*before, *puts, *settle(night, found, woven, at)])
 
@@ -132,11 +136,11 @@ class Work:
         return replaced and not self._night.dry_run
 
     def _put(self, fresh: Sequence[Prepared], renewed: Sequence[str], after: Sequence[Change]) -> None:
-        if self._night.dry_run:
-            return
         weaver = self._night.weaver
         weaver.learn([memory.record for memory in fresh], renewed)
         before, woven = weaver.changes(fresh, renewed)
+        if self._night.dry_run:
+            foresee(self._night, fresh, [*before, *woven, *after], told=False)
         self._write([*before, *(PutMemory(memory) for memory in fresh), *woven, *after])
 
     def end(self) -> None:

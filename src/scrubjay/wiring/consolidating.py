@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from scrubjay.consolidate.night import MEMORIES, RULES, Night
+from scrubjay.consolidate.night import MEMORIES, RULES, Foreseen, Night
 from scrubjay.consolidate.pipeline import consolidate as pipeline
 from scrubjay.consolidate.undo import undo as take_back
 from scrubjay.errors import StoreBusyError
@@ -60,7 +60,7 @@ def consolidate(
         night = Night(desk.store, desk.scope, "", base, weaver, run, now, after_days, dry_run=dry_run)
         night = replace(night, progress=progress, began=started)
         same = _unchanged(desk, rows) if due is not None else set()
-        tallies = [pipeline(replace(night, key=key, idle=key in same)) for key in keys]
+        tallies = [pipeline(replace(night, key=key, idle=key in same, foreseen=Foreseen())) for key in keys]
         if due is not None and not dry_run:
             _looked_at(
                 desk, rows, [key for key, one in zip(keys, tallies, strict=True) if not one.wrote], run, now

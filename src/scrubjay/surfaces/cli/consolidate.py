@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +12,7 @@ from scrubjay.surfaces.cli.progress import shown
 from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
-    from scrubjay.memory.nights import Consolidated, Undone
+    from scrubjay.memory.nights import Consolidated, Made, Undone
 
 PASSED = {
     "busy": "Another process consolidates now; nothing was done.",
@@ -30,6 +29,10 @@ NOUNS = {
     "semantic": "fact",
 }
 """Tier of a promoted memory to its noun."""
+
+
+FEW = 3
+"""Memories of each tier that a dry run prints of what would be promoted."""
 
 
 @command("consolidate")
@@ -79,10 +82,26 @@ def _say(done: Consolidated) -> None:
         verb = "would be taken back" if done.dry_run else "taken back"
         write(f"{counted(done.renewed, 'digest')} {verb}: what they told of was changed or is gone.")
     if done.dry_run:
-        for made in (*done.made, *done.promoted):
-            write(f"{made.id}  {line(made.title)}".rstrip())
-            write(indent(clean(made.content)))
+        for made in done.made:
+            _show(made)
+        for tier, promoted in _by_tier(done).items():
+            write(f"{counted(len(promoted), NOUNS[tier])} would be promoted:")
+            for made in promoted[:FEW]:
+                _show(made)
+            if len(promoted) > FEW:
+                write(f"  and {len(promoted) - FEW:,} more (--json names all)")
     write(_sentence(done))
+
+
+def _show(made: Made) -> None:
+    write(f"{made.id}  {line(made.title)}".rstrip())
+    write(indent(clean(made.content)))
+
+
+def _by_tier(done: Consolidated) -> dict[str, list[Made]]:
+    """Return what was promoted, or would be, tier by tier."""
+    tiers = sorted({made.tier for made in done.promoted})
+    return {tier: [made for made in done.promoted if made.tier == tier] for tier in tiers}
 
 
 def _sentence(done: Consolidated) -> str:
@@ -101,8 +120,8 @@ def _sentence(done: Consolidated) -> str:
             f"{done.archived:,} {'would be ' if done.dry_run else ''}archived",
         ]
     if done.promoted:
-        tiers = Counter(made.tier for made in done.promoted)
-        facts.append(f"{', '.join(counted(tiers[tier], NOUNS[tier]) for tier in sorted(tiers))} promoted")
+        tiers = ", ".join(counted(len(each), NOUNS[tier]) for tier, each in _by_tier(done).items())
+        facts.append(f"{tiers} {'would be ' if done.dry_run else ''}promoted")
     if done.supported:
         facts.append(f"{counted(done.supported, 'known fact')} borne out by more")
     if done.run is not None:
