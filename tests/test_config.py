@@ -174,10 +174,10 @@ def test_a_key_is_read_only_from_the_variable_that_is_named(file) -> None:
     text = '[models.a]\nprovider = "openai"\n[models.b]\nprovider = "openai"\napi_key_env = "MY_KEY"\n'
     extra = load(file(text), {}).models.extra
     environ = {"OPENAI_API_KEY": "other", "MY_KEY": "mine"}
-    assert api_key("a", extra["a"], environ) == ""
-    assert api_key("b", extra["b"], environ) == "mine"
+    assert api_key("models.a", extra["a"], environ) == ""
+    assert api_key("models.b", extra["b"], environ) == "mine"
     with pytest.raises(ConfigError, match="MY_KEY, which is not set"):
-        api_key("b", extra["b"], {"OPENAI_API_KEY": "other"})
+        api_key("models.b", extra["b"], {"OPENAI_API_KEY": "other"})
 
 
 def test_the_providers_offered_are_services_and_libraries_that_exist() -> None:
@@ -204,3 +204,17 @@ def test_keys_in_the_environment_are_read_for_auto_alone() -> None:
     environ = {"OPENAI_API_KEY": "one", "VOYAGE_API_KEY": "two", "GEMINI_API_KEY": ""}
     assert auto_keys(ModelSettings(provider="auto"), environ) == {"openai": "one", "voyage": "two"}
     assert auto_keys(ModelSettings(provider="openai"), environ) == {}
+
+
+def test_a_language_model_is_named_with_its_address_or_not_at_all(file) -> None:
+    assert (load(file(""), {}).llm.model, load(file(""), {}).llm.base_url) == ("", "")
+    named = load(file('[llm]\nbase_url = "http://localhost:11434/v1"\nmodel = "qwen"\n'), {}).llm
+    assert (named.model, named.refine) == ("qwen", ("facts", "digests"))
+    for text, missing in (('base_url = "http://localhost:1/v1"', "model"), ('model = "qwen"', "base_url")):
+        with pytest.raises(ConfigError, match=f"names no {missing}"):
+            load(file(f"[llm]\n{text}\n"), {})
+
+
+def test_a_key_in_the_environment_names_no_language_model(file) -> None:
+    environ = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "https://api.openai.com/v1"}
+    assert load(file(""), environ).llm == load(file(""), {}).llm

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from scrubjay.config_given import Names, from_environment, from_file, from_overrides
 from scrubjay.config_keys import Key, number, whole, word
+from scrubjay.config_llm import Llm
 from scrubjay.errors import ConfigError
 from scrubjay.memory.tiers import TIERS
 
@@ -290,6 +291,7 @@ class Settings:
     retention: Retention = field(default_factory=Retention)
     connect: Connect = field(default_factory=Connect)
     learn: Learn = field(default_factory=Learn)
+    llm: Llm = field(default_factory=Llm)
     night: Night = field(default_factory=Night)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
@@ -303,6 +305,7 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "retention": Retention,
     "connect": Connect,
     "learn": Learn,
+    "llm": Llm,
     "night": Night,
 }
 
@@ -387,8 +390,13 @@ def auto_keys(model: ModelSettings, environ: Mapping[str, str] | None = None) ->
     return {provider: found[name] for provider, name in KEY_VARIABLES.items() if found.get(name)}
 
 
-def api_key(name: str, model: ModelSettings, environ: Mapping[str, str] | None = None) -> str:
+def api_key(name: str, model: ModelSettings | Llm, environ: Mapping[str, str] | None = None) -> str:
     """Return a model's key from the variable that its settings name; empty where they name none.
+
+    Args:
+        name: The section that names it, such as ``models.bge-m3``.
+        model: The section.
+        environ: The environment; None takes the process's.
 
     Raises:
         ConfigError: The variable is named but not set.
@@ -398,7 +406,7 @@ def api_key(name: str, model: ModelSettings, environ: Mapping[str, str] | None =
     value = (os.environ if environ is None else environ).get(model.api_key_env, "")
     if not value:
         raise ConfigError(
-            f"[models.{name}] takes its key from {model.api_key_env}, which is not set. Nothing was sent.",
+            f"[{name}] takes its key from {model.api_key_env}, which is not set. Nothing was sent.",
             hint=f"export {model.api_key_env}=KEY",
         )
     return value
@@ -452,4 +460,7 @@ def _checked(settings: Settings) -> Settings:
         if not model.provider:
             hint = f"provider takes one of {', '.join(PROVIDERS)}"
             raise ConfigError(f"[models.{name}] names no provider. Nothing was done.", hint=hint)
+    if bool(settings.llm.base_url) != bool(settings.llm.model):
+        missing = "model" if settings.llm.base_url else "base_url"
+        raise ConfigError(f"[llm] names no {missing}. Nothing was done.", hint=f'{missing} = "..."')
     return settings

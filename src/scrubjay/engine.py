@@ -93,9 +93,8 @@ class Memory(Living):
             tenant or found.tenant, user or found.user, tuple(found.groups if groups is None else groups)
         )
         models = catalog(found, announce) if embedders is None else given(embedders)
-        return cls(
-            Desk(store, scope, Lineup(store, scope, models, cold=cold, overlap=found.chunk.overlap), found)
-        )
+        lineup = Lineup(store, scope, models, cold=cold, overlap=found.chunk.overlap)
+        return cls(Desk(store, scope, lineup, found, announce=announce))
 
     def sync(
         self,

@@ -20,7 +20,7 @@ FENCED = {
     "mcp": ("surfaces/mcp/",),
     "click": ("surfaces/cli/",),
     "tqdm": ("surfaces/cli/",),
-    "httpx": ("providers/embedders/",),
+    "httpx": ("providers/post.py",),
     "onnxruntime": ("providers/embedders/",),
     "openvino": ("providers/embedders/",),
     "sentence_transformers": ("providers/embedders/",),

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from scrubjay import Memory
 from scrubjay.config import Learn, load
 from scrubjay.memory.new import NewMemory
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from chat_service import facts, serving
 
 NAMES = ("staging", "printing", "billing", "mailing", "testing")
 FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
@@ -115,3 +121,46 @@ def test_whoever_comes_second_is_told_so_and_it_is_no_error(cli, talked) -> None
             said = cli.process("consolidate")
             assert (said.code, said.out) == (0, "Another process consolidates now; nothing was done.\n")
             assert cli.process("consolidate", "--undo", "run_00").code == 4
+
+
+@pytest.fixture
+def chat(cli):
+    with serving() as running:
+        cli.patch.setenv("SCRUBJAY_LLM_BASE_URL", running.url)
+        cli.patch.setenv("SCRUBJAY_LLM_MODEL", "qwen")
+        yield running
+
+
+def say(text: str) -> str:
+    with Memory.open(settings=load(), cold=True) as memory:
+        return memory.add(text, session="s", role="user", turn=0).id
+
+
+def test_what_a_language_model_found_is_told_and_where_it_found_it(cli, chat) -> None:
+    turn = say("Ana sails without a compass. The Volvo idles at 850 rpm.")
+    chat.facts = facts(
+        ("Ana sails without a compass", "Ana sails without a compass"),
+        ("The Volvo idles at 850 rpm", "The Volvo idles at 900 rpm"),
+    )
+    done = cli("consolidate")
+    assert done.code == 0
+    assert "1 statement more in 1 turn that a language model read" in done.out
+    assert "1 of its claims refused: no source says them" in done.out
+    assert "Sending 1 turn (" in done.err
+    found = cli("search", "who sails without a compass", "--tier", "semantic", "--json").json["results"][0]
+    assert f"evidence: {turn} (read by qwen)" in cli("history", found["id"]).out
+    assert "was read by a language model in run_" in cli("history", turn).out
+    assert "(read by qwen): Ana sails" in cli("get", found["id"], "--evidence").out
+    shown = cli("get", found["id"], "--evidence", "--json").json["memories"][0]
+    assert shown["evidence"][0]["rule"] == "read by qwen"
+
+
+@pytest.mark.parametrize("answer", [(500, b""), (401, b""), (200, b"x" * 2_000_000), (200, b"{}")])
+def test_a_language_model_that_fails_costs_one_line_and_no_exit_code(cli, chat, talked, answer) -> None:
+    talked()
+    chat.facts = chat.digests = answer
+    done = cli("consolidate")
+    assert done.code == 0
+    assert "1 digest from 6 memories" in done.out
+    assert "What the rules found stands." in done.err
+    assert done.err.count("qwen failed") == 1

@@ -178,11 +178,11 @@ def _revised(
             done = revise(reader, night.base.model.fingerprint, facts, evidence, at)
             new = [one for one in facts if done.outcomes[one.record.id].same is None]
             if len(new) == len(facts):
-                return done.fresh, [_of_the_run(change, night.run) for change in done.after]
+                return done.fresh, [of_the_run(change, night.run) for change in done.after]
             facts = new
 
 
-def _of_the_run(change: Change, run: str) -> Change:
+def of_the_run(change: Change, run: str) -> Change:
     """Return a change with what it makes in the name of a run."""
     if isinstance(change, PutEdges):
         return replace(change, edges=tuple(replace(edge, run=run) for edge in change.edges))

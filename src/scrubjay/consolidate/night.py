@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.consolidate.asking import Asking
 from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.records import Record
@@ -69,6 +70,8 @@ class Night:
         dry_run: Whether nothing is written.
         foreseen: What it would have written so far, where nothing is.
         progress: Told how far it is.
+        facts: A language model that is asked for facts, or None.
+        digests: The one that is asked to reword digests, or None.
         began: When the call began, by the monotonic clock.
     """
 
@@ -84,6 +87,8 @@ class Night:
     dry_run: bool = False
     foreseen: Foreseen = field(default_factory=Foreseen)
     progress: Callable[[Progress], None] | None = None
+    facts: Asking | None = None
+    digests: Asking | None = None
     began: float = field(default_factory=time.monotonic)
 
     @property

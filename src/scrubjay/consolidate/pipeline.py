@@ -1,6 +1,7 @@
 """Pipeline: one visibility key -> what a night made of its old observations. The stages, in order.
 
-What was told of things that changed is taken back first, so that it is told anew. Then group after group is read
+What was told of things that changed is taken back first, so that it is told anew. Where a language model is named, it
+reads the turns that it did not read yet, before any is archived. Then group after group is read
 whole, told, and written; a process killed between two of them leaves whole groups, and the next run goes on with
 what is still active. In the end what several sources say is promoted.
 """
@@ -30,6 +31,7 @@ def consolidate(night: Night) -> Tally:
     """Consolidate what one visibility key holds; the run is written down once there is something to do."""
     work = Work(night)
     freed = work.renew()
+    work.refine()
     limit = night.now - night.after_days * DAY  # a day's note is over a day after it began
     records = gather(night.store, night.viewers, night.key, limit - DAY, freed)
     chosen = list(spare(night, select(records, night.now, night.after_days)))

@@ -18,11 +18,11 @@ from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life
 from scrubjay.memory.records import Record, Where
-from scrubjay.memory.tiers import STATUSES
+from scrubjay.memory.tiers import STATUSES, TIERS
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import Change, DropMemory
 
-_MADE: Final = Where(tiers=("crystal", "facet", "insight", "procedural", "semantic"), statuses=STATUSES)
+_MADE: Final = Where(tiers=tuple(tier for tier in TIERS if tier != "observation"), statuses=STATUSES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
+from scrubjay.consolidate.asking import Asking
 from scrubjay.consolidate.distil import distil
 from scrubjay.consolidate.foresee import foresee
 from scrubjay.consolidate.group import Group
@@ -18,6 +19,8 @@ from scrubjay.consolidate.keep import keep, supported
 from scrubjay.consolidate.night import MEMORIES, RULES, Night
 from scrubjay.consolidate.promote.drawn import Drawn
 from scrubjay.consolidate.promote.semantic import Support
+from scrubjay.consolidate.refine import refine
+from scrubjay.consolidate.rephrase import rephrase
 from scrubjay.consolidate.settle import Told, settle, told
 from scrubjay.consolidate.stale import retaken, stale
 from scrubjay.ingest.embed import embed
@@ -54,6 +57,10 @@ class Tally:
     renewed: int = 0
     promoted: list[Made] = field(default_factory=list)
     supported: int = 0
+    read: int = 0
+    found: list[Made] = field(default_factory=list)
+    rephrased: int = 0
+    refused: int = 0
     wrote: bool = False
 
     def counts(self) -> dict[str, int]:
@@ -64,6 +71,10 @@ class Tally:
             "renewed": self.renewed,
             "promoted": len(self.promoted),
             "supported": self.supported,
+            "read": self.read,
+            "found": len(self.found),
+            "rephrased": self.rephrased,
+            "refused": self.refused,
         }
 
 
@@ -97,9 +108,12 @@ class Work:
         with night.store.reader(night.viewers) as reader:
             found = [one for group_ in groups if (one := self._told(reader, group_, freed, at)) is not None]
             found = self._unforgotten(reader, found)
-            present = reader.get([one.memory.record.id for one in found])
+        if night.digests is not None and not night.dry_run:
+            found = self._rephrased(night.digests, found, at)
         if not found:
             return
+        with night.store.reader(night.viewers) as reader:
+            present = reader.get([one.memory.record.id for one in found])
         self._count(found)
         fresh = embed([one.memory for one in found], [""] * len(found), night.base)
         fresh = [memory for memory in fresh if memory.record.id not in present]
@@ -110,6 +124,20 @@ class Work:
             return
         puts: list[Change] = [PutMemory(memory) for memory in fresh]
         self._write([*before, *puts, *settle(night, found, woven, at)])
+
+    def refine(self) -> None:
+        """Write what a language model finds in turns that it did not read yet; nothing is sent of a dry run."""
+        night, tally = self._night, self.tally
+        if night.facts is None or night.dry_run:
+            return
+        for one in refine(night, night.facts, self._secret):
+            self._put(one.fresh, (), one.after)
+            tally.read += one.turns
+            tally.refused += one.refused
+            tally.found += [
+                Made(new.id, new.tier, new.key, new.title, new.content, (one.sources[new.id],))
+                for new in (memory.record for memory in one.fresh)
+            ]
 
     def support(self, supports: Sequence[Support]) -> None:
         """Write that known facts are borne out by more."""
@@ -157,6 +185,22 @@ class Work:
         records = [record for record in held.values() if _stays(record, self._night.key, freed)]
         digest = distil(records)
         return told(self._night, self._secret, records, digest, at) if digest is not None else None
+
+    def _rephrased(self, asking: Asking, found: Sequence[Told], at: int) -> list[Told]:
+        """Return digests in a model's words; one whose new words were forgotten stays in its own."""
+        told_ = []
+        for one in found:
+            digest, refused = rephrase(
+                asking, one.digest, sorted({source.role or "" for source in one.records})
+            )
+            self.tally.refused += refused
+            new = one if digest == one.digest else told(self._night, self._secret, one.records, digest, at)
+            told_.append((one, new))
+        with self._night.store.reader(self._night.viewers) as reader:
+            kept = {one.memory.record.id for one in self._unforgotten(reader, [new for _, new in told_])}
+        chosen = [new if new.memory.record.id in kept else old for old, new in told_]
+        self.tally.rephrased += sum(one is not old for one, (old, _) in zip(chosen, told_, strict=True))
+        return chosen
 
     def _unforgotten(self, reader: Reader, found: Sequence[Told]) -> list[Told]:
         """Return the digests whose text nobody forgot."""

@@ -107,12 +107,11 @@ class Learner:
 
     def _drawn(self, reader: Reader, own: Sequence[Prepared], at: int) -> list[tuple[Prepared, Record]]:
         """Return the statements of people's turns as memories, each with its turn."""
-        # What a model claims is no fact.
-        turns = [one for one in own if one.record.role in PERSON and one.record.origin == "owner"]
+        turns = [one for one in own if spoken(one.record)]
         found = {}
         for one in turns:
             for statement in statements(one.record.content):
-                record = self._record(one.record, statement, at)
+                record = remembered(self._secret, one.record, statement, at)
                 found[record.id] = (record, one)
         marks = {
             memory: tombstones(self._secret, record.content, [record.key])
@@ -125,24 +124,41 @@ class Learner:
             if gone.isdisjoint(marks[memory])
         ]
 
-    def _record(self, turn: Record, statement: Statement, at: int) -> Record:
-        tier = TIER[statement.kind]
-        digest = text_hash(statement.text)
-        return Record(
-            id=memory_id(tier, memory_key(self._secret, ("statement", turn.key, tier, turn.id, digest))),
-            tier=tier,
-            content=statement.text,
-            content_hash=digest,
-            title="",
-            key=turn.key,
-            owner=turn.owner,
-            recorded_at=at,
-            updated_at=at,
-            tags=(statement.kind,),
-            project=turn.project,
-            agent=turn.agent,
-            session=turn.session,
-            origin="derived",
-            confidence=ONCE,
-            event=turn.event,
-        )
+
+def remembered(
+    secret: bytes, turn: Record, statement: Statement, at: int, confidence: float = ONCE
+) -> Record:
+    """Return a statement as a memory; whoever finds the same words in the same turn makes the same id.
+
+    Args:
+        secret: The tenant's key of ids.
+        turn: Where it was said.
+        statement: What was said.
+        at: UTC microseconds now.
+        confidence: How sure it is.
+    """
+    tier = TIER[statement.kind]
+    digest = text_hash(statement.text)
+    return Record(
+        id=memory_id(tier, memory_key(secret, ("statement", turn.key, tier, turn.id, digest))),
+        tier=tier,
+        content=statement.text,
+        content_hash=digest,
+        title="",
+        key=turn.key,
+        owner=turn.owner,
+        recorded_at=at,
+        updated_at=at,
+        tags=(statement.kind,),
+        project=turn.project,
+        agent=turn.agent,
+        session=turn.session,
+        origin="derived",
+        confidence=confidence,
+        event=turn.event,
+    )
+
+
+def spoken(turn: Record) -> bool:
+    """Tell whether a memory is a person's own turn; what a model claims is no fact."""
+    return turn.role in PERSON and turn.origin == "owner"

@@ -12,6 +12,7 @@ OPS: Final = (
     "contradicted",
     "derived",
     "pinned",
+    "read",
     "reinforced",
     "restored",
     "superseded",
@@ -20,7 +21,8 @@ OPS: Final = (
     "useful",
     "wrong",
 )
-"""What can happen to a memory. That one was forgotten is no event: nothing of it is kept."""
+"""What can happen to a memory. That one was forgotten is no event: nothing of it is kept. What is ``read`` was read
+by a language model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class History:
         memory: The memory as it is.
         events: What happened to it, oldest first.
         evidence: Ids of the memories that it was made from.
+        rules: Who or what found it in each piece of evidence: ``statement`` for the rules, ``read by MODEL``, …
         derived: Ids of those that were made from it.
         supersedes: Ids of those whose place it took.
         superseded_by: Ids of those that took its place.
@@ -58,6 +59,7 @@ class History:
     memory: Record
     events: tuple[Event, ...]
     evidence: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
     derived: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
     superseded_by: tuple[str, ...] = ()

@@ -41,6 +41,11 @@ class Consolidated:
         renewed: Digests taken back because what they told of was changed or is gone; what is left is told anew.
         promoted: What it drew from several sources: facts, facets, procedures, crystals, insights.
         supported: Known facts that more sources were found to bear out.
+        read: Turns that a language model read.
+        found: The statements that it found there and the rules had not.
+        rephrased: Digests that are told in its words.
+        refused: What it said that no source bears out; none of it was written.
+        partial: What the run had to do without, such as a model that did not answer.
         interrupted: Runs that were found killed midway; what they wrote is whole, and stays.
         passed: Why nothing was looked at: ``busy`` (another process consolidates), ``not due``; else empty.
         dry_run: Whether nothing was written.
@@ -56,6 +61,11 @@ class Consolidated:
     renewed: int = 0
     promoted: tuple[Made, ...] = ()
     supported: int = 0
+    read: int = 0
+    found: tuple[Made, ...] = ()
+    rephrased: int = 0
+    refused: int = 0
+    partial: tuple[str, ...] = ()
     interrupted: tuple[str, ...] = ()
     passed: str = ""
     dry_run: bool = False

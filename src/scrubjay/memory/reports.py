@@ -20,6 +20,7 @@ class Fetched:
         unknown: Ids and paths that are not there, or not to be seen.
         next_offset: Where to read on in the characters of the only memory asked for; None at its end.
         evidence: Derived memory to what it was taken from, the weightiest first, texts cut short.
+        rules: Derived memory to what found it in each of these: ``statement`` for the rules, ``read by MODEL``, …
     """
 
     records: tuple[Record, ...]
@@ -27,6 +28,7 @@ class Fetched:
     unknown: tuple[str, ...]
     next_offset: int | None = None
     evidence: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    rules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,19 +53,21 @@ def fetch(
         raise InputError(f"Lines {lines[0]}-{lines[1]} are no range: the first line is 1.")
     records, unknown = _by_lines(reader, path, lines) if path else _by_ids(reader, ids, window.neighbours)
     found = _bounded(reader, records, unknown, window)
-    return replace(found, evidence=_evidence(reader, found.records)) if window.evidence else found
+    return _with_evidence(reader, found) if window.evidence else found
 
 
-def _evidence(reader: Reader, records: Sequence[Record]) -> dict[str, tuple[Record, ...]]:
-    """Return what memories were taken from, with the beginning of each text."""
-    edges = reader.edges([record.id for record in records], ["derived_from"], limit=MOST_EVIDENCE)
+def _with_evidence(reader: Reader, fetched: Fetched) -> Fetched:
+    """Return memories with what they were taken from: the beginning of each text, and what found them there."""
+    edges = reader.edges([record.id for record in fetched.records], ["derived_from"], limit=MOST_EVIDENCE)
     held = reader.get(sorted({edge.dst for edge in edges}))
     found: dict[str, tuple[Record, ...]] = {}
+    rules: dict[str, tuple[str, ...]] = {}
     for edge in edges:
         if edge.dst in held:
             source = replace(held[edge.dst], content=held[edge.dst].content[:SHOWN])
             found[edge.src] = (*found.get(edge.src, ()), source)
-    return found
+            rules[edge.src] = (*rules.get(edge.src, ()), edge.rule)
+    return replace(fetched, evidence=found, rules=rules)
 
 
 def _by_ids(reader: Reader, ids: Sequence[str], neighbours: int) -> tuple[list[Record], tuple[str, ...]]:

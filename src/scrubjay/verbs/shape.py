@@ -96,7 +96,8 @@ def fetched(found: Fetched) -> dict[str, Any]:
         if shaped["id"] in found.evidence:
             shaped["evidence"] = [
                 {name: value for name, value in record(one, None).items() if name in EVIDENCE}
-                for one in found.evidence[shaped["id"]]
+                | {"rule": rule}
+                for one, rule in zip(found.evidence[shaped["id"]], found.rules[shaped["id"]], strict=True)
             ]
     return {"memories": memories, "unknown": list(found.unknown), "next_offset": found.next_offset}
 

@@ -19,6 +19,7 @@ from scrubjay.memory.reports import Progress
 from scrubjay.memory.runs import Run, new_run_id
 from scrubjay.store.changes import PutRun
 from scrubjay.wiring.desk import Desk
+from scrubjay.wiring.refining import refining
 from scrubjay.wiring.weaving import organise_due, weaving
 
 NAME: Final = "consolidate"
@@ -59,6 +60,7 @@ def consolidate(
         weaver = weaving(desk, base)
         night = Night(desk.store, desk.scope, "", base, weaver, run, now, after_days, dry_run=dry_run)
         night = replace(night, progress=progress, began=started)
+        night, asking, trouble = refining(desk, night)
         same = _unchanged(desk, rows) if due is not None else set()
         tallies = [pipeline(replace(night, key=key, idle=key in same, foreseen=Foreseen())) for key in keys]
         if due is not None and not dry_run:
@@ -77,6 +79,11 @@ def consolidate(
         renewed=sum(one.renewed for one in tallies),
         promoted=tuple(made for one in tallies for made in one.promoted),
         supported=sum(one.supported for one in tallies),
+        read=sum(one.read for one in tallies),
+        found=tuple(made for one in tallies for made in one.found),
+        rephrased=sum(one.rephrased for one in tallies),
+        refused=sum(one.refused for one in tallies),
+        partial=(*trouble, *(asking.partial if asking is not None else ())),
         interrupted=interrupted,
         dry_run=dry_run,
         seconds=time.monotonic() - started,

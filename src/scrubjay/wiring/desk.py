@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from scrubjay.ingest.lexicon import Lexicons
 
 
+def _silent(_: str) -> None:
+    """Nobody listens to announcements of remote providers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """Where one principal's syncs are done: the store, who syncs, with which models and settings.
@@ -24,6 +29,7 @@ class Desk:
         lineup: The models.
         settings: The settings.
         lexicons: Concepts that an earlier call made ready to be found.
+        announce: Told the host and the counts before a remote provider is first used.
     """
 
     store: Store
@@ -31,3 +37,4 @@ class Desk:
     lineup: Lineup
     settings: Settings
     lexicons: Lexicons = field(default_factory=dict)
+    announce: Callable[[str], None] = _silent

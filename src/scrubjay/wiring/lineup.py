@@ -63,7 +63,7 @@ def _extra(settings: Settings, name: str, model: ModelSettings, announce: Callab
             provider=model.provider,
             name=model.model or ("" if model.provider == "auto" else name),
             base_url=model.base_url,
-            api_key=api_key(name, model),
+            api_key=api_key(f"models.{name}", model),
             keys=auto_keys(model),
             dimensions=model.dimensions,
             cache_dir=settings.cache_dir,

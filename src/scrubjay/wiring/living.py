@@ -98,11 +98,13 @@ def history(desk: Desk, memory: str) -> History:
             for inward in (False, True):
                 edges = reader.edges([one], [kind], inward=inward)
                 joined[kind, inward] = sorted(edge.src if inward else edge.dst for edge in edges)
+        found = sorted((edge.dst, edge.rule) for edge in reader.edges([one], ["derived_from"]))
         record = reader.get([one])[one]
     return History(
         record,
         events,
-        evidence=tuple(joined["derived_from", False]),
+        evidence=tuple(memory for memory, _ in found),
+        rules=tuple(rule for _, rule in found),
         derived=tuple(joined["derived_from", True]),
         supersedes=tuple(joined["supersedes", False]),
         superseded_by=tuple(joined["supersedes", True]),

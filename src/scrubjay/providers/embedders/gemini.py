@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from scrubjay.providers.embedders.post import Endpoint
 from scrubjay.providers.embedders.remote import RemoteEmbedder, RemoteModel, Wire
+from scrubjay.providers.post import Endpoint
 
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.port import Kind

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.providers.embedders.openai_compatible import WIRE
-from scrubjay.providers.embedders.post import Endpoint
 from scrubjay.providers.embedders.remote import RemoteEmbedder, RemoteModel
+from scrubjay.providers.post import Endpoint
 
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.spec import EmbedderSpec

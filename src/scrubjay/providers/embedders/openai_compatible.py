@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import ConfigError
-from scrubjay.providers.embedders.post import Endpoint
 from scrubjay.providers.embedders.remote import RemoteEmbedder, RemoteModel, Wire
+from scrubjay.providers.post import Endpoint
 
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.port import Kind

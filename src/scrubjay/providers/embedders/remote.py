@@ -18,9 +18,9 @@ import numpy as np
 from scrubjay.errors import ModelMismatchError, ProviderError
 from scrubjay.memory.models import Model
 from scrubjay.providers.embedders.checksum import write_cache
-from scrubjay.providers.embedders.post import Endpoint, post
 from scrubjay.providers.embedders.rows import unit
 from scrubjay.providers.embedders.windows import sound, split_text
+from scrubjay.providers.post import Endpoint, post
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -81,6 +81,8 @@ def _say(done: Consolidated) -> None:
     if done.renewed:
         verb = "would be taken back" if done.dry_run else "taken back"
         write(f"{counted(done.renewed, 'digest')} {verb}: what they told of was changed or is gone.")
+    for trouble in done.partial:
+        tell(line(trouble))
     if done.dry_run:
         for made in done.made:
             _show(made)
@@ -124,6 +126,14 @@ def _sentence(done: Consolidated) -> str:
         facts.append(f"{tiers} {'would be ' if done.dry_run else ''}promoted")
     if done.supported:
         facts.append(f"{counted(done.supported, 'known fact')} borne out by more")
+    if done.read:
+        facts.append(
+            f"{counted(len(done.found), 'statement')} more in {counted(done.read, 'turn')} that a language model read"
+        )
+    if done.rephrased:
+        facts.append(f"{counted(done.rephrased, 'digest')} reworded by it")
+    if done.refused:
+        facts.append(f"{done.refused:,} of its claims refused: no source says them")
     if done.run is not None:
         facts.append(f"run {done.run} (undo: scrubjay consolidate --undo {done.run})")
     if not facts:

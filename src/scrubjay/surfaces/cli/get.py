@@ -96,8 +96,9 @@ def show(found: Fetched, joined: Mapping[str, tuple[Link, ...]]) -> None:
         write(line(shaped["citation"]))
         write(paint(line(" · ".join([*marks, kept.id])), DIM, on=on))
         write(clean(kept.content).strip("\n"))
-        for one in found.evidence.get(kept.id, ()):
-            write(line(f"from {one.id} {shape.record(one, None)['date']}: {one.content}")[:200])
+        for one, rule in zip(found.evidence.get(kept.id, ()), found.rules.get(kept.id, ()), strict=True):
+            by = f" ({rule})" if rule else ""
+            write(line(f"from {one.id} {shape.record(one, None)['date']}{by}: {one.content}")[:200])
         for link in joined.get(kept.id, ()):
             arrow = "->" if link.direction == "to" else "<-"
             write(line(f"{arrow} {link.kind} {link.weight:.2f} {link.id} {link.phrase}"))

@@ -25,6 +25,7 @@ SAID = {
     "contradicted": "was contradicted",
     "derived": "was made",
     "pinned": "was pinned",
+    "read": "was read by a language model",
     "reinforced": "was said again",
     "restored": "was restored",
     "superseded": "was superseded",
@@ -98,7 +99,13 @@ def history(call: Call, memory: str) -> None:
     write(f"{_at(kept.recorded_at)}  recorded")
     for event in found.events:
         write(_told(event))
-    for name in ("evidence", "derived", "supersedes", "superseded_by", "contradicts"):
+    if found.evidence:
+        told = (
+            f"{one} ({line(rule)})" if rule else one
+            for one, rule in zip(found.evidence, found.rules, strict=True)
+        )
+        write(f"evidence: {', '.join(told)}")
+    for name in ("derived", "supersedes", "superseded_by", "contradicts"):
         ids = getattr(found, name)
         if ids:
             write(f"{name.replace('_', ' ')}: {', '.join(ids)}")

@@ -30,6 +30,8 @@ LONGEST_WAIT = 60.0
 """Seconds a service may ask to wait with Retry-After; beyond that the caller is told instead."""
 LARGEST_ANSWER = 1 << 26
 """Bytes of one answer; 2,048 vectors of 3,072 numbers as JSON take about as much."""
+DEADLINE = 86_400.0
+"""Seconds that a call may take, tries and waits included, where the caller gives none: a day."""
 EXCERPT = 200
 """Characters of a service's own message that an error repeats."""
 
@@ -95,6 +97,24 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much of the caller's time and memory one call may take.
+
+    Attributes:
+        largest: Bytes of the answer; reading ends there.
+        deadline: Seconds for the whole call, tries and waits included. It is looked at whenever bytes of an answer
+            arrive; a service that sends the head of one a byte at a time can outlast it.
+    """
+
+    largest: int = LARGEST_ANSWER
+    deadline: float = DEADLINE
+
+
+NO_HURRY = Bounds()
+"""What vectors are asked for with."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Answer:
     """What one try brought: ``content``, or None and the ``trouble``."""
 
@@ -105,7 +125,7 @@ class _Answer:
     wait: float | None = None
 
 
-def post(endpoint: Endpoint, path: str, body: dict[str, Any], lost: str) -> Any:
+def post(endpoint: Endpoint, path: str, body: dict[str, Any], lost: str, bounds: Bounds = NO_HURRY) -> Any:
     """Send a body; try again where that can help.
 
     Timeouts, broken connections, 429 and 5xx are tried up to three times, after .5 and 2 seconds or after
@@ -116,6 +136,7 @@ def post(endpoint: Endpoint, path: str, body: dict[str, Any], lost: str) -> Any:
         path: Appended to its URL.
         body: What to send, as JSON.
         lost: A sentence for the error: what has not been done.
+        bounds: How large the answer and how long the call may be.
 
     Returns:
         The parsed JSON answer.
@@ -124,14 +145,16 @@ def post(endpoint: Endpoint, path: str, body: dict[str, Any], lost: str) -> Any:
         ProviderError: The service was not reached, answered with an error status, or not with JSON.
     """
     content = json.dumps(body).encode()
+    until = time.monotonic() + bounds.deadline
     tries = 0
     while True:
         tries += 1
-        answer = _try(endpoint, path, content)
+        answer = _try(endpoint, path, content, bounds, until)
         if answer.content is not None:
             break
         pause = endpoint.backoff * 4 ** (tries - 1) if answer.wait is None else answer.wait
-        if not answer.again or tries == TRIES or pause > LONGEST_WAIT:
+        over = time.monotonic() + pause >= until
+        if over or not answer.again or tries == TRIES or pause > LONGEST_WAIT:
             asked = f", asking to wait {pause:.0f} s" if pause > LONGEST_WAIT else ""
             count = f" ({tries} tries)" if tries > 1 else ""
             raise ProviderError(f"{endpoint.host} {answer.trouble}{asked}{count}. {lost}", hint=answer.hint)
@@ -144,26 +167,37 @@ def post(endpoint: Endpoint, path: str, body: dict[str, Any], lost: str) -> Any:
         ) from exc
 
 
-def _try(endpoint: Endpoint, path: str, content: bytes) -> _Answer:
+def _try(endpoint: Endpoint, path: str, content: bytes, bounds: Bounds, until: float) -> _Answer:
     import httpx
 
     url = endpoint.url.rstrip("/") + path
     kind = {"Content-Type": "application/json"}
+    # A try that begins at the very end still gets a moment: httpx takes no timeout of 0.
+    seconds = min(endpoint.timeout, max(0.001, until - time.monotonic()))
+    late = _Answer(None, f"did not answer within {min(endpoint.timeout, bounds.deadline):g} s", again=True)
     try:
-        with endpoint.client().stream("POST", url, content=content, headers=kind) as response:
+        with endpoint.client().stream(
+            "POST", url, content=content, headers=kind, timeout=seconds
+        ) as response:
             body = bytearray()
             for part in response.iter_bytes():
                 body += part
-                if len(body) > LARGEST_ANSWER:
-                    return _Answer(None, f"answered with more than {LARGEST_ANSWER >> 20} MB")
+                if len(body) > bounds.largest:
+                    return _Answer(None, f"answered with more than {_size(bounds.largest)}")
+                if time.monotonic() > until:
+                    return late
             return _Answer(bytes(body)) if response.is_success else _refusal(endpoint, response, bytes(body))
     except httpx.TimeoutException:
-        return _Answer(None, f"did not answer within {endpoint.timeout:g} s", again=True)
+        return late
     except httpx.DecodingError as exc:
         return _Answer(None, f"answered with something that cannot be decoded ({exc})")
     except httpx.TransportError as exc:
         trouble = f"could not be reached: {type(exc).__name__} {_clean(endpoint, str(exc))}".rstrip()
         return _Answer(None, trouble, "start the service, or correct its `base_url`", again=True)
+
+
+def _size(count: int) -> str:
+    return f"{count >> 20} MB" if count >= 1 << 20 else f"{count >> 10} kB"
 
 
 def _refusal(endpoint: Endpoint, response: httpx.Response, body: bytes) -> _Answer:
