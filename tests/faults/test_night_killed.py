@@ -56,6 +56,13 @@ def sessions(memory: Memory) -> dict[str, tuple[list[str], list[str]]]:
     return dict(found)
 
 
+def texts(memory: Memory) -> list[tuple[str, str, str]]:
+    """Everything that is held, promoted memories among it, and whether it is active."""
+    with memory._desk.store.reader(memory._desk.scope) as reader:
+        held = reader.get(reader.complete("", 100_000)).values()
+    return sorted((record.id, record.content, record.status) for record in held)
+
+
 def start(mode: str, path: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-W", "error", str(NIGHT), mode, str(path)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -82,7 +89,7 @@ def test_a_night_killed_at_any_moment_leaves_whole_groups_and_the_next_goes_on(
     shutil.copy(path, whole)
     with opened(whole) as memory:
         memory.consolidate(now=NOW)
-        wanted = sessions(memory)
+        wanted, whole_texts = sessions(memory), texts(memory)
     chance = random.Random(5)
     told = []
     for number in range(rounds or ROUNDS):
@@ -99,6 +106,7 @@ def test_a_night_killed_at_any_moment_leaves_whole_groups_and_the_next_goes_on(
     with opened(path) as memory:
         memory.consolidate(now=NOW)
         assert sessions(memory) == wanted
+        assert texts(memory) == whole_texts
         assert memory.consolidate(now=NOW).run is None
         with memory._desk.store.reader(memory._desk.scope) as reader:
             assert {row.state for row in reader.runs(100)} == {"done"}

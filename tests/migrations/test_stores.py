@@ -13,6 +13,7 @@ from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
 from scrubjay.memory.ids import tombstones
 from scrubjay.memory.life import Life
+from scrubjay.memory.readings import Reading
 from scrubjay.memory.records import Where
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
@@ -24,6 +25,7 @@ from scrubjay.store.changes import (
     PutLife,
     PutMemory,
     PutModel,
+    PutReadings,
     PutRun,
     PutSource,
     PutVersions,
@@ -112,9 +114,11 @@ def answers_as_made(path: Path) -> None:
             assert len(reader.words([group("acorns")], Where(projects=("woods",))).top(9)) == 1
         told = Event(asked, "archived", 1, "user:ann", "run_0123456789", answered, 0, "active")
         run = Run("run_0123456789", "user:ann", "done", "1", 1, 2, {"archived": 1})
-        write(store, ANN, PutLife({asked: Life("archived")}), PutEvents((told,)), PutRun(run))
+        read = PutReadings((Reading(asked, "1", b"acorns"),))
+        write(store, ANN, PutLife({asked: Life("archived")}), PutEvents((told,)), PutRun(run), read)
         with store.reader(ANN) as reader:
             assert (reader.events(), reader.runs()) == ([told], [run])
+            assert tuple(reader.readings([asked]).values()) == read.readings
             assert reader.counts().by_tier["observation"] == {"active": 5, "archived": 1}
             assert reader.words([group("acorns")], Where(projects=("woods",))).top(9) == []
     assert disagreements(path) == []

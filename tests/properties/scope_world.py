@@ -23,11 +23,12 @@ from scrubjay.memory.events import Event
 from scrubjay.memory.ids import category_id
 from scrubjay.memory.life import Life
 from scrubjay.memory.new import NewMemory
+from scrubjay.memory.readings import Reading
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import STATUSES
 from scrubjay.store.base import Store
-from scrubjay.store.changes import Change, PutCategory, PutEdges, PutEvents, PutLife, PutRun
+from scrubjay.store.changes import Change, PutCategory, PutEdges, PutEvents, PutLife, PutReadings, PutRun
 from scrubjay.testing.hash_embedder import HashEmbedder
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.lineup import Lineup, given
@@ -285,7 +286,10 @@ class World:
         life = Life(STATUSES[number % 3], strength=0.5, last_used=number)
         run = Run(f"run_{number:010x}", step.key, "done", "1", number, None, {"lived": len(own)})
         told = [Event(one, "superseded", number, step.key, run.id, other) for one in own]
-        self._put(step, PutLife(dict.fromkeys(own, life)), PutEvents(tuple(told)), PutRun(run))
+        read = tuple(Reading(one, f"{number}", b"read") for one in own)
+        self._put(
+            step, PutLife(dict.fromkeys(own, life)), PutEvents(tuple(told)), PutRun(run), PutReadings(read)
+        )
 
     def _read(self, number: int, step: Step, memory: Memory) -> object:
         ids = self._some(step)

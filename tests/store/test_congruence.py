@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scrubjay.memory.edges import STORED, Edge
 from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life
+from scrubjay.memory.readings import Reading
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
@@ -27,6 +28,7 @@ from scrubjay.store.changes import (
     PutEvents,
     PutLife,
     PutMemory,
+    PutReadings,
     PutRun,
 )
 from scrubjay.store.inmemory.store import InMemoryStore
@@ -150,6 +152,7 @@ def _private(changes: Sequence[Change], keys: tuple[str, ...], shared: Sequence[
             told = [Event(own.id, "superseded", 1, own.key, RUNS[0], end, 0, "active") for end in shared]
             told += [Event(end, "used", 2, key, RUNS[0]) for end in shared for key in keys]
             found += [PutEvents(tuple(told)), PutLife({own.id: Life("archived", strength=0.5)})]
+            found.append(PutReadings((Reading(own.id, "m", b"x"),)))
             found += [PutRun(Run(RUNS[0], key, "done", "2", 9, None, {"merged": 7})) for key in keys]
             found.append(PutEdges((*links, *names)))
         elif isinstance(change, PutConcept | PutRun) and _key(change) in keys:
@@ -201,7 +204,7 @@ def test_answers_are_the_same_whether_or_not_segments_were_merged(
     for number in (0, 1):
         if number == 1:
             monkeypatch.setattr(merge, "FAN", 1_000_000)
-        for scope, changes in histories[number].steps(150):
+        for scope, changes in histories[number].steps(200):
             stores[number].write(scope, changes)
     files = [apsw.Connection(str(tmp_path / name)) for name in ("merged.db", "apart.db")]
     counted = [file.execute("SELECT count(*) FROM segment").get for file in files]

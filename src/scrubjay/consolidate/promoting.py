@@ -1,12 +1,14 @@
 """Promoting: what one visibility key holds -> what each tier's rules draw from it, read from the store as they ask.
 
-Observations are read page by page, as often as a rule wants them. Held are what is known (facts and lessons) and
+Observations come page by page, as often as a rule wants them, with what was once read from their texts (``told.py``);
+whole texts are read only where several sources share something. Held are what is known (facts and lessons) and
 the digests: of 100,000 observations about 10,000 digests, 30 MB.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -19,6 +21,7 @@ from scrubjay.consolidate.promote.facets import TIERS, facets
 from scrubjay.consolidate.promote.insights import insights
 from scrubjay.consolidate.promote.procedural import procedural
 from scrubjay.consolidate.promote.semantic import Borne, semantic
+from scrubjay.consolidate.told import SEEN, told
 from scrubjay.ingest.directions import directions
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.edges import EDITED
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_SEEN: Final = Where(tiers=("observation",), statuses=STATUSES)
 _KNOWN: Final = Where(tiers=TIERS, statuses=STATUSES)
 _DIGESTS: Final = Where(tiers=(TIER,))
 
@@ -38,9 +40,8 @@ def borne(night: Night) -> Borne:
     """Return the facts that several sources bear out."""
     known = _all(night, _KNOWN)
     edges = _joined(night, known, "derived_from")
-    return semantic(
-        partial(_pages, night, _SEEN), known, {memory: list(own) for memory, own in edges.items()}
-    )
+    held = {memory: list(own) for memory, own in edges.items()}
+    return semantic(told(night), partial(_whole, night), known, held)
 
 
 def patterns(night: Night) -> Iterator[Drawn]:
@@ -48,7 +49,7 @@ def patterns(night: Night) -> Iterator[Drawn]:
     past = {old.id for _, old in night.foreseen.changed}
     stored = (record for record in _pages(night, Where(tiers=TIERS)) if record.id not in past)
     yield from facets(chain(stored, (record for record in night.foreseen.facts if record.id not in past)))
-    yield from procedural(partial(_pages, night, _SEEN))
+    yield from procedural(told(night), partial(_of_sessions, night))
     known = _all(night, _KNOWN)
     changed = [*_changes(night, known), *night.foreseen.changed]
     del known
@@ -64,8 +65,26 @@ def patterns(night: Night) -> Iterator[Drawn]:
 
 
 def _pages(night: Night, where: Where) -> Iterator[Record]:
-    found = pages(night.store, night.viewers, night.key, where)
-    return (record for record in found if record.id not in night.foreseen.gone)
+    return _there(night, pages(night.store, night.viewers, night.key, where))
+
+
+def _there(night: Night, records: Iterable[Record]) -> Iterator[Record]:
+    own = (record for record in records if record.key == night.key)
+    return (record for record in own if record.id not in night.foreseen.gone)
+
+
+def _whole(night: Night, ids: Collection[str]) -> Iterator[Record]:
+    wanted = sorted(ids)
+    for first in range(0, len(wanted), PAGE):
+        with night.store.reader(night.viewers) as reader:
+            held = reader.get(wanted[first : first + PAGE])
+        yield from _there(night, held.values())
+
+
+def _of_sessions(night: Night, sessions: Collection[str]) -> Iterator[Record]:
+    wanted = sorted(sessions)
+    for first in range(0, len(wanted), PAGE):
+        yield from _pages(night, replace(SEEN, sessions=tuple(wanted[first : first + PAGE])))
 
 
 def _all(night: Night, where: Where) -> list[Record]:

@@ -16,6 +16,7 @@ from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life
 from scrubjay.memory.models import Model
+from scrubjay.memory.readings import Reading
 from scrubjay.memory.records import Document, Place, Record, Source, Versions
 from scrubjay.memory.runs import Run
 
@@ -314,7 +315,18 @@ class PutRun:
     run: Run
 
 
-LifeChange = PutLife | PutEvents | PutRun
+@dataclass(frozen=True, slots=True)
+class PutReadings:
+    """Keep what was read from visible memories, each in the place of what was read before.
+
+    Those of unknown ids and of memories out of the writer's sight are passed over. A reading goes when its memory
+    is removed, or written anew by a `PutMemory`, a `PutDocument` or a rebuild.
+    """
+
+    readings: tuple[Reading, ...]
+
+
+LifeChange = PutLife | PutEvents | PutRun | PutReadings
 """Changes of what happens to memories; no rebuild makes them."""
 
 Change = (

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from scrubjay.memory.events import Event
+    from scrubjay.memory.readings import Reading
     from scrubjay.memory.runs import Run
 
 
@@ -32,6 +33,10 @@ class LifeReader(Protocol):
         Returns:
             Events whose ``other`` is None where that memory is gone or out of sight.
         """
+        ...
+
+    def readings(self, ids: Sequence[str]) -> dict[str, Reading]:
+        """Return what was read from visible memories, by id; those that nothing was read from are left out."""
         ...
 
     def runs(self, limit: int = 20) -> list[Run]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scrubjay.errors import InputError, ModelMismatchError
-from scrubjay.memory import categories, concepts, edges, events, runs
+from scrubjay.memory import categories, concepts, edges, events, readings, runs
 from scrubjay.memory.ids import parse_id, parse_node
 from scrubjay.memory.life import Life, said
 from scrubjay.memory.models import Model
@@ -199,6 +199,15 @@ def tellable(event: events.Event) -> None:
     if event.op != "reinforced" or events.sure(event.before) is None:
         _one_of(("", *STATUSES), event.before, f"An event of {event.memory} tells of the status")
     encodable(event.key, event.run)
+
+
+def readable(reading: readings.Reading) -> None:
+    """Refuse a reading that no store keeps.
+
+    Raises:
+        InputError: Its mark holds half a character.
+    """
+    encodable(reading.mark)
 
 
 def runnable(scope: Scope | None, run: runs.Run) -> None:

@@ -158,6 +158,7 @@ def happened(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
         "events": [reader.events(limit=limit) for limit in (5, 1_000)],
         "some events": [reader.events(ids[::3]), reader.events(ids[:2], limit=3)],
         "events of runs": {run: [reader.events(run=run), reader.events(ids[::2], run, 4)] for run in runs},
+        "readings": reader.readings(ids),
         "runs": [reader.runs(limit) for limit in (2, 1_000)],
         "filtered pages": [
             [record.id for record in reader.page(after, 7, where)]

@@ -41,6 +41,7 @@ def disagreements(path: Path) -> list[str]:
             _documents,
             _edges,
             _events,
+            _readings,
         ):
             found += check(db)
         return found
@@ -231,3 +232,10 @@ def _events(db: Database) -> Iterator[str]:
         )[0]
         if lost:
             yield f"{lost} events have as {column} what is not there"
+
+
+def _readings(db: Database) -> Iterator[str]:
+    """What was read is of a memory that is there."""
+    (lost,) = _rows(db, "SELECT count(*) FROM reading WHERE num NOT IN (SELECT num FROM memory)")[0]
+    if lost:
+        yield f"{lost} readings are of no memory"

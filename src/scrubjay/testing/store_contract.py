@@ -37,6 +37,7 @@ from scrubjay.testing.store_hostile import HostileContract
 from scrubjay.testing.store_life import LifeContract
 from scrubjay.testing.store_models import ModelsContract
 from scrubjay.testing.store_reading import ReadingContract
+from scrubjay.testing.store_readings import ReadingsContract
 from scrubjay.testing.store_rebuilds import RebuildsContract
 from scrubjay.testing.store_runs import RunsContract
 from scrubjay.testing.store_scopes import ScopesContract
@@ -51,6 +52,7 @@ class StoreContract(
     ChangesContract,
     DocumentsContract,
     ModelsContract,
+    ReadingsContract,
     RebuildsContract,
     GraphContract,
     EdgesContract,

@@ -1,4 +1,4 @@
-"""Living: random lives, events and runs of memories in a store's life (`store_history`).
+"""Living: random lives, events, readings and runs of memories in a store's life (`store_history`).
 
 Statuses, times and runs are few, so that ties are many. What is lived or told of may be out of the writer's
 sight or gone by then: a store passes over it.
@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from scrubjay.memory.events import OPS, Event
 from scrubjay.memory.life import Life
+from scrubjay.memory.readings import Reading
 from scrubjay.memory.runs import RUN_STATES, Run
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import STATUSES
 from scrubjay.store.base import Store
-from scrubjay.store.changes import Change, PutEvents, PutLife, PutRun
+from scrubjay.store.changes import Change, PutEvents, PutLife, PutReadings, PutRun
 
 RUNS: Final = tuple(f"run_{number:010x}" for number in range(4))
 NAMES: Final = ("merged", "archived", "promoted")
@@ -38,9 +39,8 @@ class Living:
 
     def live(self, scope: Scope) -> Change:
         """Return one random change for this scope."""
-        return self._random.choice((self._put_lives, self._put_lives, self._tell, self._tell, self._run))(
-            scope
-        )
+        ways = (self._put_lives, self._put_lives, self._tell, self._tell, self._run, self._read)
+        return self._random.choice(ways)(scope)
 
     def _keys(self, scope: Scope) -> dict[str, str]:
         """Return the keys of memories that somebody sees, mostly the writer."""
@@ -75,6 +75,10 @@ class Living:
             if self._random.random() < 0.3
         ]
         return PutEvents(tuple(told))
+
+    def _read(self, scope: Scope) -> Change:
+        some = self._some(list(self._keys(scope)))
+        return PutReadings(tuple(Reading(one, str(self._random.randrange(9)), one.encode()) for one in some))
 
     def _event(self, memory: str, key: str, ids: Sequence[str]) -> Event:
         chance = self._random

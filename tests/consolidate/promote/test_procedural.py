@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from observations import observation, turn
-from voices import deployments, whole
+from voices import deployments, told, whole
 
 from scrubjay.consolidate.promote.commands import commands
 from scrubjay.consolidate.promote.drawn import Drawn
@@ -17,7 +17,9 @@ from scrubjay.memory.records import Record
 
 
 def drawn(records: list[Record]) -> tuple[Drawn, ...]:
-    return procedural(lambda: records)
+    return procedural(
+        told(records), lambda sessions: [record for record in records if record.session in sessions]
+    )
 
 
 @pytest.mark.parametrize(

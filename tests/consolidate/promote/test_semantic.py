@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from observations import passage, turn
 from voices import semantic as known_fact
-from voices import voices, whole
+from voices import told, voices, whole, whole_of
 
 from scrubjay.consolidate.promote.semantic import Borne, semantic
 from scrubjay.memory.records import Record
 
 
 def borne(records: list[Record], known: list[Record] = [], **evidence: list[str]) -> Borne:  # noqa: B006
-    return semantic(lambda: records, known, evidence)
+    return semantic(told(records), whole_of(records), known, evidence)
 
 
 def test_what_people_and_notes_say_twice_is_a_fact_in_its_best_words() -> None:
@@ -153,4 +153,4 @@ def test_facts_depend_on_no_order_stand_in_a_source_and_come_of_two_sessions(
     held = {
         fact.id: [memory for memory, _ in one.evidence] for fact, one in zip(again, found.facts, strict=True)
     }
-    assert semantic(lambda: records, again, held).facts == ()
+    assert semantic(told(records), whole_of(records), again, held).facts == ()

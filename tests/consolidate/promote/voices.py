@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from observations import observation, passage, turn
 
 from scrubjay.consolidate.promote.drawn import Drawn
+from scrubjay.consolidate.promote.gist import Gist, gist, given, kept
 from scrubjay.consolidate.verbatim import verbatim
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.records import Record, When
@@ -108,6 +110,16 @@ def voices() -> list[Record]:
         passage("Is the ledger backed up? Call Mara about it.", "2026-01-09.md", 22, days=29),
         *deployments(),
     ]
+
+
+def told(records: Iterable[Record]) -> list[tuple[Record, Gist]]:
+    """Records without their texts, each with its gist as it comes back from where it is kept."""
+    return [(replace(record, content=""), given(kept(gist(record)))) for record in records]
+
+
+def whole_of(records: Sequence[Record]) -> Callable[[Collection[str]], list[Record]]:
+    """What gives records by their ids."""
+    return lambda ids: [record for record in records if record.id in ids]
 
 
 def words(text: str) -> set[str]:

@@ -7,6 +7,7 @@ takes the place of what was found before.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -76,6 +77,13 @@ def source(record: Record) -> str:
         f"document {record.place.source} {record.place.path} {day}"
         if record.place is not None
         else f"day {day}"
+    )
+
+
+def number(text: str) -> int:
+    """Return a number of 64 bits for a text, alike in every process."""
+    return int.from_bytes(
+        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
     )
 
 

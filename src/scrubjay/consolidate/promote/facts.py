@@ -67,8 +67,13 @@ def facts(record: Record) -> Iterator[str]:
         yield from (
             text for text in stated if not (_PASSING.search(text) or _JOINED.match(text)) and _tells(text)
         )
-    elif record.session is None and record.event is not None and record.origin in ("owner", "agent"):
+    elif noted(record):
         yield from (text for text in verbatim(record.content[:READ]) if _states(text))
+
+
+def noted(record: Record) -> bool:
+    """Tell whether a record is of a dated note."""
+    return record.session is None and record.event is not None and record.origin in ("owner", "agent")
 
 
 def telling(text: str) -> list[str]:

@@ -2,14 +2,14 @@
 
 A procedure has a trigger: the words that the requests before it share. Where people asked for nothing in common, the
 same commands say nothing of when to use them again, and no procedure is drawn. Steps are told as the newest
-session took them. Records are read twice; of what was done only names are held, of what was asked only the request
-before a repeated sequence.
+session took them. Of what was done only names are held, of what was asked only the request before a repeated
+sequence; texts are read where a sequence was found.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Final
@@ -18,6 +18,7 @@ from scrubjay.consolidate.order import order
 from scrubjay.consolidate.promote.commands import commands
 from scrubjay.consolidate.promote.drawn import Drawn, drawn, spoken, usable
 from scrubjay.consolidate.promote.facts import telling
+from scrubjay.consolidate.promote.gist import Gist
 from scrubjay.consolidate.promote.sequences import Repeated, sequences
 from scrubjay.consolidate.promote.words import ASKING
 from scrubjay.ingest.concepts.ordinary import rank
@@ -45,18 +46,19 @@ class _Talk:
         return [(name, at, place) for at, names in sorted(self.turns) for place, name in enumerate(names)]
 
 
-def procedural(read: Callable[[], Iterable[Record]]) -> tuple[Drawn, ...]:
+def procedural(
+    told: Iterable[tuple[Record, Gist]], read: Callable[[Collection[str]], Iterable[Record]]
+) -> tuple[Drawn, ...]:
     """Return the procedures that sessions share, sorted by key, project and title.
 
     Args:
-        read: Gives all records anew each time it is called, in any order; observations are read.
+        told: All records, each with its gist, in any order; observations are looked at.
+        read: Gives the records of some sessions, whole, in any order.
     """
     talks: defaultdict[str, defaultdict[str, _Talk]] = defaultdict(lambda: defaultdict(_Talk))
-    for record in read():
-        if record.tier != "observation" or record.session is None or not _seen(record):
-            continue
-        names = tuple(intern(step.name) for step in commands(record.content))
-        if names:
+    for record, gist in told:
+        if gist.steps and record.session is not None and usable(record):
+            names = tuple(map(intern, gist.steps))
             talks[record.key][record.session].turns.append((order(record), names))
     found: list[tuple[str, _Found]] = []
     for key in sorted(talks):
@@ -109,7 +111,7 @@ class _Found:
         return " ".join(commands(self.shown[at[-1]].content)[place].text.split())
 
 
-def _fill(read: Callable[[], Iterable[Record]], found: Iterable[tuple[str, _Found]]) -> None:
+def _fill(read: Callable[[Collection[str]], Iterable[Record]], found: Iterable[tuple[str, _Found]]) -> None:
     """Read again what the sequences were taken from, and the request before each."""
     wanted: defaultdict[str, list[_Found]] = defaultdict(list)
     asked: defaultdict[tuple[str, str], list[tuple[_Order, _Found]]] = defaultdict(list)
@@ -118,7 +120,7 @@ def _fill(read: Callable[[], Iterable[Record]], found: Iterable[tuple[str, _Foun
             asked[key, session].append((steps[0][1], one))
             for memory in {at[-1] for _, at, _ in steps}:
                 wanted[memory].append(one)
-    for record in read() if wanted else ():
+    for record in read({session for _, session in asked}) if wanted else ():
         for one in wanted.get(record.id, ()):
             one.shown[record.id] = record
         if record.session is not None and spoken(record) and usable(record):
@@ -126,11 +128,6 @@ def _fill(read: Callable[[], Iterable[Record]], found: Iterable[tuple[str, _Foun
             for start, one in asked.get((record.key, record.session), ()):
                 if at < start and (record.session not in one.asked or one.asked[record.session][0] < at):
                     one.asked[record.session] = (at, record)
-
-
-def _seen(record: Record) -> bool:
-    """Tell whether a record shows what was done: an agent's turn or what a tool saw, not what was made of them."""
-    return usable(record) and record.origin != "derived" and not spoken(record)
 
 
 def _shared(requests: list[str], newest: str) -> str:

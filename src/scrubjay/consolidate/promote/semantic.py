@@ -1,7 +1,7 @@
 """Semantic: observations, known facts -> Borne. What at least two sources say becomes a fact, or a fact surer.
 
-Records are read twice and never held: the first time only hashes of pairs of rare words are kept, with whose they
-are, 24 bytes each; the second time only what shares a pair with another source is read again. Likeness nominates,
+Of every record its gist is looked at, never its text: numbers of pairs of rare words are held, with whose they are,
+24 bytes each. Only what shares a pair with another source is read. Likeness nominates,
 ``change`` decides: sentences are the same fact only where each says nothing that the other does not, and none is
 drawn where something said later changes it.
 """
@@ -14,12 +14,16 @@ from dataclasses import dataclass
 
 from scrubjay.consolidate.order import order
 from scrubjay.consolidate.promote.alike import Form, Place, clusters, compared, wording
-from scrubjay.consolidate.promote.drawn import Drawn, confidence, drawn, source
-from scrubjay.consolidate.promote.facts import facts, keys, plain
+from scrubjay.consolidate.promote.drawn import Drawn, confidence, drawn, source, usable
+from scrubjay.consolidate.promote.facts import facts, plain
+from scrubjay.consolidate.promote.gist import Gist, ground_of, places, sentence
 from scrubjay.consolidate.promote.shared import Shared
 from scrubjay.memory.records import Record
 
-Read = Callable[[], Iterable[Record]]
+Told = Iterable[tuple[Record, Gist]]
+"""Records, each with its gist."""
+Get = Callable[[Collection[str]], Iterable[Record]]
+"""Gives the records of some ids, whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +56,24 @@ class Borne:
     supports: tuple[Support, ...]
 
 
-def semantic(read: Read, known: Iterable[Record], evidence: Mapping[str, Collection[str]]) -> Borne:
+def semantic(told: Told, get: Get, known: Iterable[Record], evidence: Mapping[str, Collection[str]]) -> Borne:
     """Return the facts that observations bear out.
 
     Args:
-        read: Gives all records anew each time it is called, in any order; observations are read, archived ones too.
+        told: All records in any order; observations are looked at, archived ones too.
+        get: Where the texts are.
         known: Memories of tiers semantic and lesson, of every status: what was superseded or archived is not
             drawn again.
         evidence: Ids that each known memory already rests on.
     """
     shared = Shared()
-    for record in read():
-        for text in facts(record):
-            shared.note(record, (_hash(record, pair, text) for pair in keys(text)))
+    for record, gist in told:
+        if gist.said and usable(record):
+            shared.note(record, (place for said in gist.said for place in places(record, said)))
     wanted = shared.wanted()
     forms: dict[Place, Form] = {}
     blocks: defaultdict[int, set[Place]] = defaultdict(set)
-    for record in (record for record in read() if wanted.holds(record)):
+    for record in get(wanted.records) if wanted.records else ():
         for text in facts(record):
             _put(record, text, wanted.pairs, forms, blocks)
     for record in known:
@@ -83,15 +88,6 @@ def semantic(read: Read, known: Iterable[Record], evidence: Mapping[str, Collect
     return Borne(tuple(found), tuple(sorted(supports, key=lambda one: one.memory)))
 
 
-def _ground(record: Record, text: str) -> str:
-    """Return the project that a sentence is about: of "the server" another one in each, of oneself always the same."""
-    return "" if text[:2].lower() in ("i ", "i'", "my") else record.project or ""
-
-
-def _hash(record: Record, pair: tuple[str, str], text: str) -> tuple[str, ...]:
-    return (record.key, _ground(record, text), *pair)
-
-
 def _put(
     record: Record,
     text: str,
@@ -99,10 +95,11 @@ def _put(
     forms: dict[Place, Form],
     blocks: Mapping[int, set[Place]],
 ) -> None:
-    held = [mark for pair in keys(text) if (mark := Shared.hash(_hash(record, pair, text))) in pairs]
+    said = sentence(text)
+    held = [mark for mark in places(record, said) if mark in pairs]
     if not held:
         return
-    place = (record.key, _ground(record, text), plain(text))
+    place = (record.key, ground_of(record, said), plain(text))
     form = forms.setdefault(place, Form(text, [], []))
     form.text = min(form.text, text, key=wording)
     (form.said if record.tier == "observation" else form.known).append(record)

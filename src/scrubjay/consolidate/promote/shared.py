@@ -1,14 +1,13 @@
-"""Shared: hashes of what records say -> which of them two sources share. 24 bytes for each, whatever is said."""
+"""Shared: numbers for what records say -> which of them two sources share. 24 bytes for each, whatever is said."""
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.consolidate.promote.drawn import source
+from scrubjay.consolidate.promote.drawn import number, source
 from scrubjay.memory.records import Record
 
 MOST: Final = 200
@@ -20,37 +19,30 @@ class Wanted:
     """What is worth reading again.
 
     Attributes:
-        pairs: Hashes that several sources share.
-        records: Hashes of the ids of the records that hold one of them.
+        pairs: Numbers that several sources share.
+        records: Ids of the records that hold one of them.
     """
 
     pairs: frozenset[int]
-    records: frozenset[int]
-
-    def holds(self, record: Record) -> bool:
-        """Tell whether a record holds anything that another source holds too."""
-        return _number(record.id) in self.records
+    records: frozenset[str]
 
 
 class Shared:
-    """Collects hashes with the record and the source that each was found in."""
+    """Collects numbers with the record and the source that each was found in."""
 
     def __init__(self) -> None:
         """Begin with none."""
         self._marks, self._sources, self._records = array("Q"), array("Q"), array("Q")
+        self._ids: list[str] = []
 
-    @staticmethod
-    def hash(parts: Iterable[str]) -> int:
-        """Return the 64-bit number of some words, alike in every process."""
-        return _number("\x1f".join(parts))
-
-    def note(self, record: Record, marks: Iterable[tuple[str, ...]]) -> None:
+    def note(self, record: Record, marks: Iterable[int]) -> None:
         """Remember what a record holds."""
-        of, whose = _number(source(record)), _number(record.id)
+        of, place = number(source(record)), len(self._ids)
+        self._ids.append(record.id)
         for mark in marks:
-            self._marks.append(self.hash(mark))
+            self._marks.append(mark)
             self._sources.append(of)
-            self._records.append(whose)
+            self._records.append(place)
 
     def wanted(self) -> Wanted:
         """Return what at least two sources hold, at most ``MOST`` times in all."""
@@ -68,10 +60,5 @@ class Shared:
         differ = np.maximum.reduceat(of, starts) != np.minimum.reduceat(of, starts)
         chosen = differ & (sizes <= MOST)
         held = np.repeat(chosen, sizes)
-        return Wanted(frozenset(marks[starts[chosen]].tolist()), frozenset(whose[held].tolist()))
-
-
-def _number(text: str) -> int:
-    return int.from_bytes(
-        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
-    )
+        records = frozenset(self._ids[place] for place in set(whose[held].tolist()))
+        return Wanted(frozenset(marks[starts[chosen]].tolist()), records)

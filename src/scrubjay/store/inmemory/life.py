@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scrubjay.memory.events import Event
+from scrubjay.memory.readings import Reading
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Prepared
@@ -32,6 +33,11 @@ class InMemoryLife:
             and (run is None or event.run == run)
         ]
         return sorted(found, key=lambda event: -event.at)[:limit]
+
+    def readings(self, ids: Sequence[str]) -> dict[str, Reading]:
+        """Return what was read from visible memories."""
+        held = self._state.life.readings
+        return {memory: held[memory] for memory in ids if memory in held and memory in self._visible}
 
     def runs(self, limit: int = 20) -> list[Run]:
         """Return the runs of visible keys, started last first."""

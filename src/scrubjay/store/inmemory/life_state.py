@@ -7,22 +7,24 @@ from dataclasses import dataclass, field, replace
 
 from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life, lived
+from scrubjay.memory.readings import Reading
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
-from scrubjay.store.scope_check import lasting, livable, runnable, tellable
+from scrubjay.store.scope_check import lasting, livable, readable, runnable, tellable
 
 
 @dataclass(slots=True)
 class LifeState:
-    """Events in the order of writing, and runs by (id, key)."""
+    """Events in the order of writing, runs by (id, key), and readings by memory."""
 
     events: list[Event] = field(default_factory=list)
     runs: dict[tuple[str, str], Run] = field(default_factory=dict)
+    readings: dict[str, Reading] = field(default_factory=dict)
 
     def copy(self) -> LifeState:
         """Return a state that can be changed without this one changing."""
-        return LifeState(list(self.events), dict(self.runs))
+        return LifeState(list(self.events), dict(self.runs), dict(self.readings))
 
     def apply(self, scope: Scope, change: c.LifeChange, memories: dict[str, c.Prepared]) -> None:
         """Do one change for one scope; a life is put into the memory that it is of."""
@@ -39,9 +41,14 @@ class LifeState:
             case c.PutRun(run):
                 runnable(scope, run)
                 self.runs[run.id, run.key] = run
+            case c.PutReadings(readings):
+                for reading in readings:
+                    readable(reading)
+                self.readings |= {reading.memory: reading for reading in readings if reading.memory in seen}
 
     def lose(self, memories: Collection[str]) -> None:
-        """Remove the events of memories that were removed for good, and their names from those of others."""
+        """Remove events and readings of memories that were removed for good, and their names from others' events."""
+        self.readings = {memory: one for memory, one in self.readings.items() if memory not in memories}
         kept = [event for event in self.events if event.memory not in memories]
         self.events = [replace(e, other=None) if e.other in memories else e for e in kept]
 

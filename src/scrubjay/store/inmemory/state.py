@@ -122,6 +122,7 @@ class State:
             if other is not None and (tier != record.tier or not _sees(scope, other.record.key)):
                 raise taken(record.id)
         self.memories[record.id] = memory
+        self.life.readings.pop(record.id, None)
 
     def _model(self, fingerprint: str) -> Model:
         if fingerprint not in self.models:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life, said
+from scrubjay.memory.readings import Reading
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant, event_values, run_values
 from scrubjay.store.postgres import rows
 from scrubjay.store.postgres.scores import SCOPE
-from scrubjay.store.scope_check import lasting, livable, runnable, tellable
+from scrubjay.store.scope_check import lasting, livable, readable, runnable, tellable
 
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
@@ -28,6 +29,11 @@ PUT_RUN: Final = (
     "VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (tenant, key, id) DO UPDATE SET "
     "(state, rules, started, ended, counts) = "
     "(excluded.state, excluded.rules, excluded.started, excluded.ended, excluded.counts)"
+)
+
+PUT_READING: Final = (
+    "INSERT INTO reading (tenant, memory, mark, data) VALUES (%s, %s, %s, %s) "
+    "ON CONFLICT (tenant, memory) DO UPDATE SET (mark, data) = (excluded.mark, excluded.data)"
 )
 
 
@@ -59,6 +65,8 @@ class Lives:
                 self._put_events(events)
             case c.PutRun(run):
                 self._put_run(run)
+            case c.PutReadings(readings):
+                self._put_readings(readings)
 
     def _put_lives(self, lives: Mapping[str, Life]) -> None:
         for memory, life in lives.items():
@@ -91,6 +99,16 @@ class Lives:
     def _put_run(self, run: Run) -> None:
         runnable(self._scope, run)
         self._db.execute(PUT_RUN, run_values(self._tenant, run))
+
+    def _put_readings(self, readings: Sequence[Reading]) -> None:
+        for reading in readings:
+            readable(reading)
+        held = self._held(reading.memory for reading in readings)
+        told = [one for one in readings if one.memory in held]
+        with self._db.cursor() as cursor:
+            cursor.executemany(
+                PUT_READING, [(self._tenant, held[one.memory].num, one.mark, one.data) for one in told]
+            )
 
     def _held(self, ids: Iterable[str]) -> dict[str, Held]:
         """Return those of these memories that are there and visible."""

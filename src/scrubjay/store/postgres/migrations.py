@@ -127,10 +127,19 @@ CREATE TABLE run (
 );
 """
 
+M004: Final = """
+-- A row goes with the row of its memory, whose number is never used again: what is written anew is read anew.
+CREATE TABLE reading (
+    tenant bigint NOT NULL, memory bigint NOT NULL, mark text NOT NULL, data bytea NOT NULL,
+    PRIMARY KEY (tenant, memory), FOREIGN KEY (tenant, memory) REFERENCES memory ON DELETE CASCADE
+);
+"""
+
 MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
     (1, "first", M001),
     (2, "connected", M002),
     (3, "lived", M003),
+    (4, "read", M004),
 )
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.memory.events import Event
 from scrubjay.memory.ids import parse_id
+from scrubjay.memory.readings import Reading
 from scrubjay.memory.runs import Run
 from scrubjay.store.kept import run_of
 from scrubjay.store.postgres import edges, rows
+from scrubjay.store.postgres.scores import SCOPE
 
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
@@ -56,6 +58,17 @@ class Told:
             )
             for tier, number, op, at, key, by, other_tier, other, count, before in found
         ]  # fmt: skip
+
+    def readings(self, ids: Sequence[str]) -> dict[str, Reading]:
+        """Return what was read from memories."""
+        wanted = set(ids)
+        found = self._db.execute(
+            "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.tenant = m.tenant "
+            f"AND r.memory = m.num WHERE {SCOPE} AND m.hash = ANY(%s::bigint[])",
+            (*self._own, rows.hashes(wanted)),
+        ).fetchall()
+        held = {rows.id_of(tier, number): (mark, bytes(data)) for tier, number, mark, data in found}
+        return {memory: Reading(memory, *one) for memory, one in held.items() if memory in wanted}
 
     def runs(self, limit: int = 20) -> list[Run]:
         """Return runs, started last first."""

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life, said
+from scrubjay.memory.readings import Reading
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant, event_values, run_values
-from scrubjay.store.scope_check import lasting, livable, runnable, tellable
+from scrubjay.store.scope_check import lasting, livable, readable, runnable, tellable
 from scrubjay.store.sqlite import index, rows
 from scrubjay.store.sqlite.seen import Seen
 
@@ -23,6 +24,7 @@ PUT_EVENT: Final = (
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 PUT_RUN: Final = "INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+PUT_READING: Final = "INSERT OR REPLACE INTO reading VALUES (?, ?, ?)"
 
 
 class Held(NamedTuple):
@@ -54,6 +56,8 @@ class Lives:
                 self._put_events(events)
             case c.PutRun(run):
                 self._put_run(run)
+            case c.PutReadings(readings):
+                self._put_readings(readings)
 
     def _put_lives(self, lives: Mapping[str, Life]) -> None:
         for memory, life in lives.items():
@@ -89,6 +93,13 @@ class Lives:
     def _put_run(self, run: Run) -> None:
         runnable(self._scope, run)
         self._db.execute(PUT_RUN, run_values(self._tenant, run))
+
+    def _put_readings(self, readings: Sequence[Reading]) -> None:
+        for reading in readings:
+            readable(reading)
+        held = self._held(reading.memory for reading in readings)
+        told = [(held[one.memory].num, one.mark, one.data) for one in readings if one.memory in held]
+        self._db.executemany(PUT_READING, told)
 
     def _held(self, ids: Iterable[str]) -> dict[str, Held]:
         """Return those of these memories that are there and visible."""

@@ -9,6 +9,7 @@ from scrubjay.errors import StoreDamagedError, StoreVersionError
 from scrubjay.store.sqlite.m002 import M002
 from scrubjay.store.sqlite.m003 import M003
 from scrubjay.store.sqlite.m004 import M004
+from scrubjay.store.sqlite.m005 import M005
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -95,6 +96,7 @@ MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
     (2, "connected", M002),
     (3, "lived", M003),
     (4, "pinned", M004),
+    (5, "read", M005),
 )
 
 

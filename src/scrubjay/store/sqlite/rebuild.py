@@ -140,7 +140,7 @@ def drop_stale(db: Database, tenant: int) -> None:
                 f"SELECT num FROM memory WHERE {stale} LIMIT {DROPPED_AT_ONCE}", (tenant,)
             ).fetchall()
             left = bool(nums)
-            for table in ("slot", "tag", "pending", "memory"):
+            for table in ("slot", "tag", "pending", "reading", "memory"):
                 db.executemany(f"DELETE FROM {table} WHERE num = ?", nums)
             if not left:
                 segments = f"SELECT id FROM segment WHERE {stale}"

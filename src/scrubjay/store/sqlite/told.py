@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scrubjay.memory.events import Event
+from scrubjay.memory.readings import Reading
 from scrubjay.memory.runs import Run
 from scrubjay.store.kept import run_of
 from scrubjay.store.sqlite import rows
@@ -53,6 +54,22 @@ class Told:
             (*self.seen.own, *self.seen.own, self.seen.tenant, *self.seen.keys, *values, limit),
         ).fetchall()
         return [_event(row) for row in found]
+
+    def readings(self, ids: Sequence[str]) -> dict[str, Reading]:
+        """Return what was read from memories."""
+        found: dict[str, Reading] = {}
+        wanted = {one for one in ids if rows.is_id(one)}
+        for batch in rows.batches([rows.sort_hash(one) for one in wanted]):
+            held = self.seen.db.execute(
+                "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.num = m.num "
+                f"WHERE {self.seen.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+                (*self.seen.own, *batch),
+            ).fetchall()
+            for tier, number, mark, data in held:
+                memory = rows.from_hash(tier, number)
+                if memory in wanted:
+                    found[memory] = Reading(memory, mark, data)
+        return found
 
     def runs(self, limit: int = 20) -> list[Run]:
         """Return runs, started last first."""

@@ -273,7 +273,7 @@ class Writer:
             self._removed.setdefault(number, (tier, key))
             if op is not None:
                 self._log(key, rows.from_hash(tier, number), op)
-            for table in ("memory", "tag", "pending"):
+            for table in ("memory", "tag", "pending", "reading"):
                 self._db.execute(f"DELETE FROM {table} WHERE num = ?", (num,))
 
     def _log(self, key: str, memory: str, op: str) -> None:
