@@ -1,6 +1,6 @@
 """Changes: labelled pairs of statements -> how often the change check says what a person said.
 
-``python bench/changes.py [--half dev|dev2|test] [--part all|even|odd] [--wrong]``. The labels are in
+``python bench/changes.py [--half dev|dev2|dev3|fit|test] [--part all|even|odd] [--wrong]``. The labels are in
 ``labels/`` and mean what ``bench/labels/CHANGES.md`` says. Rules are made with the dev
 halves in sight; the test half is run once. Beside accuracy stands what must be 0: pairs of another
 negation, number or date that are called duplicate.
@@ -38,7 +38,7 @@ def pairs(half: str) -> list[Pair]:
 def main() -> None:
     """Print the figures of one half, and its wrong verdicts if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--half", choices=("dev", "dev2", "test"), default="dev")
+    parser.add_argument("--half", choices=("dev", "dev2", "dev3", "fit", "test"), default="dev")
     parser.add_argument(
         "--part", choices=("all", "even", "odd"), default="all", help="lines of the half, counted from 0"
     )

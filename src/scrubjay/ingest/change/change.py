@@ -1,8 +1,9 @@
 """Change: (str, str) -> Verdict. What becomes of a new statement beside an old one that is like it.
 
 Likeness only nominates: "timeout 30 seconds" and "timeout 90 seconds" are as like as two statements can be. What
-decides is what differs, read rule by rule; the first rule that holds gives the verdict and its name. The rules do
-not know what is stored, nor when anything was said but that the new statement came later.
+decides is what differs. It is read rule by rule; the first rule that holds gives its verdict. What the rules say is
+then weighed with all other signs, since a rule is narrow and says "new" of what it does not know. Neither knows
+what is stored, nor when anything was said but that the new statement came later.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.ingest.change.claims import claim
-from scrubjay.ingest.change.compare import compare
+from scrubjay.ingest.change.compare import Difference, compare
 from scrubjay.ingest.change.earned import earned, related
 from scrubjay.ingest.change.guards import against
 from scrubjay.ingest.change.rules import RULES
+from scrubjay.ingest.change.settle import settle
+from scrubjay.ingest.change.signs import Seen, signs
+from scrubjay.ingest.change.tokens import tokens
 from scrubjay.ingest.change.tongues import tongue
+from scrubjay.ingest.change.weighed import weigh
 
 VERDICTS: Final = ("duplicate", "supersedes", "contradicts", "new")
-_BUT: Final = {"denied": "denied", "number": "another number", "another": "another one"}
+_BUT: Final = {"denied": "denied", "number": "another number", "another": "another one", "bounded": "bounded"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class Verdict:
 
     Attributes:
         verdict: One of ``VERDICTS``.
-        rule: Name of the rule that decided.
+        rule: Name of the rule that decided, or "weighed" where all signs together say otherwise.
     """
 
     verdict: str
@@ -48,17 +53,33 @@ def change(old: str, new: str) -> Verdict:
     """
     if old.split() == new.split():
         return Verdict("duplicate", "the same text")
+    seen = look(old, new)
+    told = signs(seen)
+    found = settle(seen, told, weigh(told))
+    return Verdict(found, seen.rule if found == seen.verdict else "weighed")
+
+
+def look(old: str, new: str) -> Seen:
+    """Return all that is found out about two texts before it is weighed."""
     language = tongue(old, new)
     difference = compare(claim(old, language), claim(new, language))
+    reason = against(old, new, language)
+    ours, theirs = ([token[1] for token in tokens(text, language)[0]] for text in (old, new))
+    verdict, rule = _ruled(difference, reason)
+    return Seen(difference, ours, theirs, language, reason, verdict, rule)
+
+
+def _ruled(difference: Difference, reason: str) -> tuple[str, str]:
+    """Return what the rules say, and which of them."""
     for rule in RULES:
         verdict = rule.verdict(difference)
-        if verdict == "duplicate" and (reason := against(old, new, language)):
+        if verdict == "duplicate" and reason:
             verdict = "contradicts" if reason == "denied" and related(difference) else "new"
-            return Verdict(verdict, f"{rule.name}, but {_BUT[reason]}")
+            return verdict, f"{rule.name}, but {_BUT[reason]}"
         if verdict == "contradicts" and not related(difference):
             continue
         if verdict == "supersedes" and not earned(difference, rule.name):
-            return Verdict("new", f"{rule.name}, of another thing")
+            return "new", f"{rule.name}, of another thing"
         if verdict:
-            return Verdict(verdict, rule.name)
-    return Verdict("new", "nothing in common")
+            return verdict, rule.name
+    return "new", "nothing in common"

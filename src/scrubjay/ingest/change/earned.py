@@ -40,7 +40,7 @@ def earned(d: Difference, rule: str) -> bool:
         return True
     if rule == "instead of the old":
         return old >= HALF or any(word.key in d.shared and word.aside for word in d.new.words[-1:])
-    if _occasions(d):
+    if occasions(d):
         return rule == "more details" and len(kept(d)) >= TOLD
     if rule == "more details":
         return _elaborated(d)
@@ -77,7 +77,7 @@ def related(d: Difference) -> bool:
     return share(d.old, d) >= HALF and share(d.new, d) >= HALF
 
 
-def _occasions(d: Difference) -> bool:
+def occasions(d: Difference) -> bool:
     """Return whether both tell what happened: what was seen, met, bought or joined stays so."""
     if not ("past" in d.old.signals and "past" in d.new.signals):
         return False
@@ -140,7 +140,7 @@ def _valued(d: Difference, old: float, new: float) -> bool:
         KINDS.get(word.key) for word in d.added
     }:
         return bool(kept(d)) or d.old.verb.key == d.new.verb.key == "be"
-    lost, gained = _slot(d.old, d.dropped), _slot(d.new, d.added)
+    lost, gained = slot(d.old, d.dropped), slot(d.new, d.added)
     if lost is None or gained is None:
         return changed(d) and old >= MOST and new >= SOME and bool(kept(d))
     if d.new.verb.key in MOVES and changed(d):
@@ -161,7 +161,7 @@ def _valued(d: Difference, old: float, new: float) -> bool:
     return _same_subject(d) and bool(kept(d))
 
 
-def _slot(claim: Claim, words: tuple[Word, ...]) -> list[Word] | None:
+def slot(claim: Claim, words: tuple[Word, ...]) -> list[Word] | None:
     """Return the words of one claim alone if they stand side by side, else None."""
     alone = [word for word in words if word.key not in LIGHT]
     at = [n for n, word in enumerate(claim.words) if word in alone]

@@ -23,33 +23,71 @@ _STOPPING: Final = listed(
     " used-to instead-of off-limits anything-but"
 )
 """Words that deny without being a denial."""
-_ANOTHER: Final = listed("another else only except unless until before after instead-of than additional")
+_ANOTHER: Final = listed("another else only except unless additional")
 """Words that make another statement of one which has them not."""
+_BOUNDED: Final = listed("until before after instead-of than")
+"""Words that often do; "expires in May" and "valid until May" say the same."""
 _ASIDE: Final = frozenset(("forget", "mistake", "doubt", "worry"))
 """What is denied where nothing is: "don't forget", "no doubt"."""
 _ASKING: Final = frozenset(("do", "no", "please", "not", "never"))
 _OPENING: Final = 3
 _NUMBERS: Final = {"both": 2.0, "pair": 2.0, "noon": 12.0, "dozen": 12.0, "once": 1.0, "single": 1.0}
+_HOW_MANY: Final = {
+    **dict.fromkeys(("all", "every", "each", "everyone", "everybody", "everything", "always"), "all"),
+    **dict.fromkeys(("most", "mostly", "usually", "majority"), "most"),
+    **dict.fromkeys(("some", "sometimes", "occasionally", "partly"), "some"),
+    **dict.fromkeys(("few", "rarely", "seldom", "hardly", "barely", "scarcely"), "few"),
+}
+"""Words of how many and how often, by what they say."""
+_WHEN: Final = listed("yesterday today tonight tomorrow")
+_LAST: Final = listed("last next this")
+_SPANS: Final = listed("week month year weekend night morning summer winter spring autumn fall")
 _PARTS: Final = frozenset(("half", "halb", "halbe", "quarter", "quarters", "viertel"))
 _RATIOS: Final = (60, 3600, 24, 7, 12, 10, 100, 1000, 1024, 1_000_000, 1_000_000_000)
 """By how much an amount differs from itself in another unit; the units are compared elsewhere."""
 _HALF_DAY: Final = 12
+_TEN: Final = 10
+_TENS: Final = frozenset(range(20, 100, 10))
+_ALIKE: Final = 1e-9
+"""By how much of itself a number may differ from itself in another unit."""
+_WHOLE: Final = re.compile(r"[$€£~]?(\d{1,15}(?:\.\d{1,9})?)(k|m)?")
 _DIGITS: Final = re.compile(r"\d+")
 
 
 def against(old: str, new: str, tongue: str) -> str:
-    """Return why a new text does not say what an old one says: "denied", "number", "another"; "" for no reason."""
+    """Return what stands against it: "denied", "number", "another", "bounded" (a doubt only); "" for nothing."""
     ours, theirs = ([token[1] for token in tokens(text, tongue)[0]] for text in (old, new))
     if ours == theirs:
         return ""
-    if (_denials(ours, tongue) + _denials(theirs, tongue) + _opposites(ours, theirs)) % 2:
+    if (denials(ours, tongue) + denials(theirs, tongue) + _opposites(ours, theirs)) % 2:
         return "denied"
     if any(word in _ANOTHER for word in set(theirs) - set(ours)):
+        return "another"
+    if any(word in _BOUNDED for word in set(theirs) - set(ours)):
+        return "number" if _counted(ours, theirs, tongue) else "bounded"
+    one, other = ({_HOW_MANY[word] for word in words if word in _HOW_MANY} for words in (ours, theirs))
+    when = [_when(words) for words in (ours, theirs)]
+    if when[0] and when[1] and not when[0] & when[1]:
+        return "another"
+    if (one and other and not one & other) or _switched(ours, theirs) or _switched(theirs, ours):
         return "another"
     return "number" if _counted(ours, theirs, tongue) else ""
 
 
-def _denials(words: Sequence[str], tongue: str) -> int:
+def _when(words: Sequence[str]) -> set[str]:
+    """Return when it was, seen from the day it was said: "yesterday", "last week"."""
+    found = {word for word in words if word in _WHEN}
+    return found | {
+        f"{before} {word}" for before, word in itertools.pairwise(words) if before in _LAST and word in _SPANS
+    }
+
+
+def _switched(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Return whether one says "on" where the other says "off"."""
+    return "on" in ours and "off" not in ours and "off" in theirs
+
+
+def denials(words: Sequence[str], tongue: str) -> int:
     """Return how often a text denies, by its words: "not", "fails", "stopped", "forbidden"."""
     if tongue != "en":
         return int(any(word in tongues.denials(tongue) - tongues.SILENT for word in words))
@@ -90,16 +128,29 @@ def _counted(ours: Sequence[str], theirs: Sequence[str], tongue: str) -> bool:
 
 def _numbers(words: Sequence[str], tongue: str) -> list[float]:
     found: list[float] = []
+    tens = 0.0  # "twenty" of "twenty-five"
     for word in words:
-        digits = _DIGITS.findall(word.replace(",", ""))
         said = numerals(tongue).get(word, _NUMBERS.get(word, MONTHS.get(word) if word != "may" else 5))
-        if digits:
-            found += [float(one[:18]) for one in digits]
-        elif said is not None:
+        if tens and said and said < _TEN:
+            found[-1], tens = tens + said, 0.0
+            continue
+        tens = float(said) if said and said in _TENS else 0.0
+        if said is not None:
             found.append(float(said))
         elif word in SCALES:
             found.append(float(SCALES[word]))
+        else:
+            found += _written(word)
     return [one for one in found if one]
+
+
+def _written(word: str) -> list[float]:
+    """Return the numbers that a word has digits of: "1,500", "1.5k", "3:28"."""
+    plain = word.replace(",", "")
+    whole = _WHOLE.fullmatch(plain)
+    if whole:
+        return [float(whole[1]) * SCALES.get(whole[2], 1)]
+    return [float(one[:18]) for one in _DIGITS.findall(plain)]
 
 
 def _one(one: float, other: float) -> bool:
@@ -107,6 +158,6 @@ def _one(one: float, other: float) -> bool:
     return (
         low == high
         or high - low == _HALF_DAY
-        or high in [low * ratio for ratio in _RATIOS]
         or low + 2000 == high
+        or any(abs(high - low * ratio) < _ALIKE * high for ratio in _RATIOS)
     )

@@ -59,6 +59,8 @@ def rooted(one: str, other: str) -> float:
     """Return how likely two words are of one root, from 0 to 1, by the letters they begin with."""
     if one[:_ROOT] != other[:_ROOT] or len(one) < _ROOT or not (one.isalpha() and other.isalpha()):
         return 0.0
-    alike = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    alike = next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
     share = alike / max(len(one), len(other))
     return share if share >= _LIKE else 0.0

@@ -16,7 +16,8 @@ from scrubjay.ingest.change.tokens import tokens
 
 def pieces(text: str, tongue: str) -> tuple[list[Piece], str]:
     """Return the pieces of a statement in its language, and the text that was not read for its length."""
-    read, rest = tokens(text, tongue)
+    every, rest = tokens(text, tongue)
+    read = list(every)
     out: list[Piece] = []
     openers = _openers(tongue)
     at = 0

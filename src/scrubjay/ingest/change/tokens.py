@@ -1,9 +1,10 @@
-"""Tokens: str -> list[Token]. Words, digits, clocks, dates and marks; contractions undone, phrases made one word."""
+"""Tokens: str -> tuple[Token, ...]. Words, numbers and marks; contractions undone, phrases made one word."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from scrubjay.ingest.change.likeness import openings
@@ -12,6 +13,8 @@ from scrubjay.text.folding import typographic
 
 MOST: Final = 300
 """Tokens read of a text; a statement has about ten. What lies beyond is compared as written."""
+REMEMBERED: Final = 2_000
+"""Texts whose tokens are kept: an old statement meets many new ones."""
 
 _TOKEN: Final = re.compile(
     r"(?P<plain>[^\W\d_]+(?![\w'\-&+#]|\.\w))"  # most of them, looked for first
@@ -38,7 +41,8 @@ _ENDINGS: Final = (
 )
 
 
-def tokens(text: str, tongue: str) -> tuple[list[Token], str]:
+@lru_cache(REMEMBERED)
+def tokens(text: str, tongue: str) -> tuple[tuple[Token, ...], str]:
     """Return the tokens of a statement in its language, and what lies beyond the ``MOST``-th.
 
     >>> [token[1] for token in tokens("We don't ship 30-second ads.", "en")[0]]
@@ -52,7 +56,7 @@ def tokens(text: str, tongue: str) -> tuple[list[Token], str]:
     found: list[Token] = []
     for match in _TOKEN.finditer(plainly):
         if len(found) >= MOST:
-            return found, " ".join(plainly[match.start() :].lower().split()).rstrip(" .!?")
+            return tuple(found), " ".join(plainly[match.start() :].lower().split()).rstrip(" .!?")
         kind = match.lastgroup or ""
         raw = match.group()
         low = raw.lower()
@@ -62,7 +66,7 @@ def tokens(text: str, tongue: str) -> tuple[list[Token], str]:
             found += _english(raw, low) if tongue == "en" else _elided(raw)
         else:
             found.append((kind, low, raw))
-    return (_phrased(found) if tongue == "en" else found), ""
+    return tuple(_phrased(found) if tongue == "en" else found), ""
 
 
 def _english(raw: str, low: str) -> list[Token]:

@@ -53,7 +53,7 @@ STOP: Final = (
 NEGATORS: Final = listed(
     "not n't never no none nobody nothing neither nor nowhere without cannot hardly barely scarcely"
     " rarely seldom unable lack lacks lacking nah fails fail refuse refuses refused refusing avoid"
-    " avoids avoiding minus zero-tolerance"
+    " avoids avoiding minus zero-tolerance anything-but"
 )
 """Words that turn a statement round. Two of them turn it back."""
 
