@@ -8,14 +8,16 @@ from functools import lru_cache
 from typing import Final
 
 from scrubjay.ingest.change.claim import Claim, Word
+from scrubjay.ingest.change.common import ranks
 from scrubjay.ingest.change.words import LIGHT, MOVES, WEIGHTLESS
-from scrubjay.ingest.concepts.ordinary import rank
 
 KNOWN: Final = 20_000
 """Words whose weight is remembered."""
 _IDLE: Final = LIGHT | WEIGHTLESS | MOVES
 _LITTLE: Final = 0.4
 """What a word that carries little is worth beside others."""
+UNKNOWN: Final = 28_000
+"""Rank of a word that is not among the common ones."""
 _COMMON: Final = 200
 """Rank of a word up to which it tells as little as any."""
 _ROOT: Final = 4
@@ -52,7 +54,13 @@ def _covered(words: Iterable[Word], others: Iterable[Word]) -> tuple[float, floa
 @lru_cache(KNOWN)
 def worth(low: str, key: str) -> float:
     """Return how much a word tells: more the rarer it is, little where it carries little of its own."""
-    return math.log(max(rank(low), _COMMON) / 100) * (_LITTLE if key in _IDLE else 1.0)
+    return math.log(max(_rank(low), _COMMON) / 100) * (_LITTLE if key in _IDLE else 1.0)
+
+
+def _rank(low: str) -> int:
+    """Return the rank of a word, or of its plural or singular where that is commoner."""
+    other = low[:-1] if low.endswith("s") else low + "s"
+    return min(ranks().get(low, UNKNOWN), ranks().get(other, UNKNOWN))
 
 
 def rooted(one: str, other: str) -> float:

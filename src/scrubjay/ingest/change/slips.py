@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import resources
 from typing import Final
+
+from scrubjay.ingest.change.common import ranks
 
 LONG: Final = 5
 """Letters of the shortest word in which one wrong letter is a slip; shorter ones are too often other words."""
 PREFIXES: Final = ("un", "in", "im", "ir", "il", "non", "dis", "de", "mis")
 """Beginnings that turn a word into its opposite, where the other statement has the word without it."""
-_FIRST: Final = 1_990
-"""Lines of the vocabulary before its first whole word."""
 
 
 def slip(one: str, other: str) -> bool:
@@ -24,7 +22,7 @@ def slip(one: str, other: str) -> bool:
         return False
     if not (one.isalpha() and other.isalpha()) or not _one_edit(one, other):
         return False
-    return (one in _words()) != (other in _words())
+    return (one in ranks()) != (other in ranks())
 
 
 def prefixed(one: str, other: str) -> bool:
@@ -46,10 +44,3 @@ def _one_edit(one: str, other: str) -> bool:
         return short[at:] == long[at + 1 :]
     swapped = short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
     return short[at + 1 :] == long[at + 1 :] or swapped
-
-
-@cache
-def _words() -> frozenset[str]:
-    """Return the common words of English: the vocabulary that comes with MiniLM."""
-    listed = resources.files("scrubjay.providers").joinpath("data", "bert-base-uncased-vocab.txt")
-    return frozenset(listed.read_text(encoding="utf-8").splitlines()[_FIRST:])
