@@ -14,8 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from scrubjay.ingest.statements.clauses import asks
+from scrubjay.ingest.statements.cues import said_for_itself
 from scrubjay.ingest.statements.prose import prose
 from scrubjay.ingest.statements.reading import Words, read, sentences
+from scrubjay.ingest.statements.signs import ORDERS
 from scrubjay.ingest.statements.statements import LEAST, MOST, Statement, statements
 from scrubjay.ingest.statements.veto import earnest, passing, told, unreal, unsaid
 from scrubjay.text.vouched import Stretch, vouched
@@ -155,7 +158,10 @@ def _meant(plain: str, said: Words, stretch: Stretch) -> bool:
             return not unsaid(plain, start, end)
         if start < stretch.end and stretch.start < end:
             words = said.words[first:last]
-            if asked or unreal(plain, start, end, words) or told(plain, start, end, words):
+            ordered = words[0] in ORDERS and not said_for_itself(words)
+            if asked or ordered or asks(said.words, first, last):
+                return False
+            if unreal(plain, start, end, words) or told(plain, start, end, words):
                 return False
             over = stretch.end <= end
     return True
