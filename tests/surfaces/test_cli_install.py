@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+PAGES = Path(__file__).parents[2] / "docs" / "agents"
+
 
 @pytest.fixture
 def home(cli: Any, tmp_path: Path) -> Path:
@@ -137,6 +139,19 @@ def test_two_installations_at_once_leave_one_whole_installation(cli: Any, home: 
     assert all(code == 0 or b"in the meantime" in error for code, error in zip(codes, errors, strict=True))
     assert "nothing to change" in cli("install", "claude-code", "codex", "--yes").out
     cli("uninstall", "claude-code", "codex", "--yes")
+    assert files(home) == []
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_the_commands_of_a_quickstart_do_what_its_page_says(cli: Any, home: Path, name: str) -> None:
+    text = (PAGES / f"{name}.md").read_text("utf-8")
+    commands = re.findall(r"^\$ scrubjay (install .+)$", text, re.MULTILINE)
+    assert commands == [f"install {name}"]
+    assert cli(*commands[0].split(), "--yes").code == 0
+    assert files(home)
+    assert all(f"`~/{path}`" in text for path in files(home))
+    assert f"`scrubjay uninstall {name}`" in text
+    assert cli("uninstall", name, "--yes").code == 0
     assert files(home) == []
 
 

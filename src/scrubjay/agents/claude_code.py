@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay.agents import edit_json, edit_text, hook_groups, texts
-from scrubjay.agents.agent import NAME, SECRET_MODE, Change, Home, Options, edited, read
+from scrubjay.agents.agent import NAME, OPEN_MODE, SECRET_MODE, Change, Home, Options, edited, read
 from scrubjay.agents.hook_groups import Hook
 
 SERVER: Final = ("mcpServers", NAME)
@@ -42,16 +42,17 @@ class ClaudeCode:
         places = _places(home, options)
         entry = {"type": "stdio", "command": home.command[0], "args": [*home.command[1:], "mcp"]}
         hooks = HOOKS if options.hooks else ()
+        mode = OPEN_MODE if options.project else SECRET_MODE
         changes = [
             edited(
                 places["mcp"],
                 lambda data: edit_json.put_members(data, SERVER, entry, places["mcp"]),
-                mode=SECRET_MODE,
+                mode=mode,
             ),
             edited(
                 places["hooks"],
                 lambda data: hook_groups.put(data, self.name, hooks, home, places["hooks"]),
-                mode=SECRET_MODE,
+                mode=mode,
             ),
             edited(places["skill"], lambda _: texts.skill().encode("utf-8")),
         ]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay.agents import edit_text, edit_toml, hook_groups, texts
-from scrubjay.agents.agent import NAME, SECRET_MODE, Change, Home, Options, edited, read
+from scrubjay.agents.agent import NAME, OPEN_MODE, SECRET_MODE, Change, Home, Options, edited, read
 from scrubjay.agents.hook_groups import Hook
 
 SERVER: Final = ("mcp_servers", NAME)
@@ -44,12 +44,13 @@ class Codex:
         # Codex runs the hooks of a person and of a project both: ours would run twice.
         twice = options.project and self.installed(home)["hooks"]
         wanted = HOOKS if options.hooks and not twice else ()
+        mode = OPEN_MODE if options.project else SECRET_MODE
         return [
-            edited(config, lambda data: edit_toml.put_members(data, SERVER, entry, config), mode=SECRET_MODE),
+            edited(config, lambda data: edit_toml.put_members(data, SERVER, entry, config), mode=mode),
             edited(
                 hooks,
                 lambda data: hook_groups.put(data, self.name, wanted, home, hooks),
-                mode=SECRET_MODE,
+                mode=mode,
             ),
             edited(instructions, lambda data: edit_text.put(data, texts.block())),
         ]

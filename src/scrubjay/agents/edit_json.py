@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def parse(data: bytes | None, where: Path) -> Any:
     Raises:
         InputError: It is no UTF-8, or no JSON5; the message names line and column.
     """
-    root = Text(data, where).root
+    root = _read(data, where).root
     return {} if root is None else root.value
 
 
@@ -53,7 +54,7 @@ def put(data: bytes | None, keys: Keys, value: Any, where: Path) -> bytes:
     Raises:
         InputError: The document is broken, or what stands on the way is no object.
     """
-    text = Text(data, where)
+    text = _read(data, where)
     if text.root is None:
         return text.begun(_within(keys, value))
     node, left = text.walk(keys)
@@ -83,7 +84,7 @@ def put_item(data: bytes | None, keys: Keys, item: Any, ours: Callable[[Any], bo
     Raises:
         InputError: As `put`, or the path leads to no array.
     """
-    text = Text(data, where)
+    text = _read(data, where)
     if text.root is None:
         return put(data, keys, [item], where)
     node, left = text.walk(keys)
@@ -113,7 +114,7 @@ def cut(data: bytes | None, keys: Keys, where: Path) -> bytes | None:
     while isinstance(keys[-1], str) and _there(data, keys, where):
         data = _drop(data, keys, where)
     above = keys[:-1]
-    if above and get(data, above, where) in ({}, []) and not Text(data, where).has_comment(above):
+    if above and get(data, above, where) in ({}, []) and not _read(data, where).has_comment(above):
         return cut(data, above, where)
     return data
 
@@ -131,6 +132,12 @@ def cut_items(data: bytes | None, keys: Keys, ours: Callable[[Any], bool], where
     return data
 
 
+@lru_cache(maxsize=4)
+def _read(data: bytes | None, where: Path) -> Text:
+    """A document, read once for the several edits of one installation: a client's own file can have megabytes."""
+    return Text(data, where)
+
+
 def _there(data: bytes, keys: Keys, where: Path) -> bool:
     return _holds(get(data, keys[:-1], where), keys[-1])
 
@@ -142,7 +149,7 @@ def _holds(holder: Any, key: str | int) -> bool:
 
 
 def _drop(data: bytes, keys: Keys, where: Path) -> bytes:
-    text = Text(data, where)
+    text = _read(data, where)
     holder, _ = text.walk(keys[:-1])
     at = index_of(holder, keys[-1])
     return text.source if at is None else text.removed(holder, at)

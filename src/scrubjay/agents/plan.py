@@ -7,14 +7,20 @@ where the file still is as it was left, and cuts out what is scrubjay's where so
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from scrubjay.agents import record, write
 from scrubjay.agents.agent import Agent, Change, Home, Options, read
 from scrubjay.agents.record import Kept, Record
 
+AROUND: Final = 2
+"""Lines that a difference shows before and after what changes."""
+
+_PLACE = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 _BLANK = frozenset((b"", b"{}", b"\xef\xbb\xbf", b"\xef\xbb\xbf{}"))
 """What is left of a file in which nothing is left."""
 
@@ -102,11 +108,29 @@ def carry_out(plan: Plan, home: Home) -> None:
 
 
 def difference(change: Change) -> str:
-    """Return a change as a unified diff."""
+    """Return a change as a unified diff, with two lines around it."""
     old, new = _lines(change.old), _lines(change.new)
+    # What both begin and end with is most of a large file, and comparing it takes seconds.
+    first = _alike(old, new)
+    last = _alike(old[first:][::-1], new[first:][::-1])
+    start, end = max(0, first - AROUND), max(0, last - AROUND)
     from_name = str(change.path) if change.old is not None else "(no file)"
     to_name = str(change.path) if change.new is not None else "(no file)"
-    return "".join(difflib.unified_diff(old, new, from_name, to_name, n=2))
+    changed = difflib.unified_diff(
+        old[start : len(old) - end], new[start : len(new) - end], from_name, to_name, n=AROUND
+    )
+    return "".join(_PLACE.sub(lambda at: _moved(at, start), text) for text in changed)
+
+
+def _alike(old: list[str], new: list[str]) -> int:
+    """How many lines both begin with."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
+
+
+def _moved(found: re.Match[str], by: int) -> str:
+    old, old_count, new, new_count = found.groups(default="")
+    return f"@@ -{int(old) + by}{old_count} +{int(new) + by}{new_count} @@"
 
 
 def _lines(data: bytes | None) -> list[str]:
