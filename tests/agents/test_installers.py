@@ -271,7 +271,8 @@ def test_folders_that_the_environment_names_are_used(home: Home, tmp_path: Path)
     assert (home.root / "x" / "config.toml").is_file()
     assert {path.name for path in home.root.iterdir()} == {"x"}
     # With the variable gone, the record still knows where it was.
-    uninstall("claude-code", home)
+    (tmp_path / "c" / "CLAUDE.md").write_text("changed")
+    assert uninstall("claude-code", home).left == (tmp_path / "c" / "CLAUDE.md",)
     assert not (tmp_path / "c" / ".claude.json").exists()
 
 

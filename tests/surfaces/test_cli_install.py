@@ -126,6 +126,20 @@ def test_a_project_is_the_current_folder(cli: Any, home: Path, tmp_path: Path) -
     assert files(project) == []
 
 
+def test_two_agents_may_read_one_file_of_instructions(cli: Any, home: Path) -> None:
+    (home / ".claude").mkdir()
+    (home / ".codex").mkdir()
+    (home / ".codex" / "AGENTS.md").write_text("# Mine\n")
+    (home / ".claude" / "CLAUDE.md").symlink_to("../.codex/AGENTS.md")
+    done = cli("install", "claude-code", "codex", "--yes")
+    assert done.code == 0, done.err
+    assert (home / ".claude" / "CLAUDE.md").read_text().count("scrubjay:begin") == 1
+    assert cli("uninstall", "claude-code", "codex", "--yes").code == 0
+    assert files(home) == [".claude/CLAUDE.md", ".codex/AGENTS.md"]
+    assert (home / ".claude" / "CLAUDE.md").is_symlink()
+    assert (home / ".codex" / "AGENTS.md").read_text() == "# Mine\n"
+
+
 def test_two_installations_at_once_leave_one_whole_installation(cli: Any, home: Path) -> None:
     command = [sys.executable, "-m", "scrubjay.surfaces.cli", "install", "claude-code", "codex", "--yes"]
     env = {**os.environ, **cli.environ, "HOME": str(home)}

@@ -34,12 +34,15 @@ class Plan:
         record: What is to be remembered of it; None where nothing is any more.
         at: Where that is kept.
         folders: Folders to remove where they are empty afterwards, outermost first.
+        left: Files that an earlier installation wrote, that somebody has changed, and in which the agent's
+            installer does not look any more: what is scrubjay's in them stays.
     """
 
     changes: tuple[Change, ...]
     record: Record | None
     at: Path
     folders: tuple[Path, ...] = ()
+    left: tuple[Path, ...] = ()
 
 
 def to_install(agent: Agent, home: Home, options: Options) -> Plan:
@@ -74,11 +77,14 @@ def to_uninstall(agent: Agent, home: Home, options: Options) -> Plan:
     at = record.path_of(agent.name, home, options)
     known = record.load(at)
     changes = {change.path: change for change in agent.uninstall(home, options)}
+    left = []
     for path, kept in known.files.items():
         change = changes.get(path) or Change(path, old := read(path), old)
         as_left = kept.after == record.checksum(change.old)
+        if not as_left and path not in changes and change.old is not None:
+            left.append(path)
         changes[path] = replace(change, new=kept.before if as_left else _left(change.new, kept))
-    return Plan(_real(changes.values()), None, at, known.folders)
+    return Plan(_real(changes.values()), None, at, known.folders, tuple(left))
 
 
 def carry_out(plan: Plan, home: Home) -> None:

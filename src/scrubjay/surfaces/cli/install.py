@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,10 +24,26 @@ GREEN, RED = "32", "31"
 
 
 class Step(NamedTuple):
-    """What is planned for one agent."""
+    """What is planned for one agent.
+
+    Attributes:
+        agent: The agent.
+        make: Plans it, from what the files hold when it is called.
+        plan: What it came to when it was shown.
+    """
 
     agent: Agent
+    make: Callable[[], Plan]
     plan: Plan
+
+    def now(self) -> Plan:
+        """Return the plan as it is after the agents before: two may read one file, by a link.
+
+        What was not shown is not done: then the plan is the one that was, and the file that changed stops it.
+        """
+        shown = {(change.path, change.new) for change in self.plan.changes}
+        fresh = self.make()
+        return fresh if {(change.path, change.new) for change in fresh.changes} <= shown else self.plan
 
 
 def _asked(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,7 +82,7 @@ def install(
         return
     settings = _settings(call)
     options = Options(hooks=not no_hooks, project=Path.cwd() if project else None)
-    steps = [Step(agent, plan.to_install(agent, home, options)) for agent in _agents(names, "install", home)]
+    steps = _steps(_agents(names, "install", home), lambda agent: plan.to_install(agent, home, options))
     if not call.json:
         for step in steps:
             _tell_install(step, settings, home, options)
@@ -91,12 +108,15 @@ def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, 
     settings = _settings(call)
     home = here()
     options = Options(project=Path.cwd() if project else None)
-    agents = _agents(names, "uninstall", home)
-    steps = [Step(agent, plan.to_uninstall(agent, home, options)) for agent in agents]
+    steps = _steps(_agents(names, "uninstall", home), lambda agent: plan.to_uninstall(agent, home, options))
     if not call.json:
         for step in steps:
             write(f"{step.agent.title}")
             _tell_changes(step.plan, "scrubjay is not in its configuration; nothing to change.")
+            for path in step.plan.left:
+                tell(
+                    f"{line(str(path))} was changed since, and {step.agent.title} looks elsewhere now: it stays."
+                )
     done = _carry_out(call, steps, home, "uninstall", dry_run=dry_run, yes=yes)
     if call.json:
         write_json({"done": done, "agents": [_changes_as_json(step) for step in steps]})
@@ -147,6 +167,10 @@ def _agents(names: Sequence[str], verb: str, home: Home) -> list[Agent]:
     return [find(name) for name in dict.fromkeys(names)]
 
 
+def _steps(agents: Sequence[Agent], make: Callable[[Agent], Plan]) -> list[Step]:
+    return [Step(agent, partial(make, agent), make(agent)) for agent in agents]
+
+
 def _carry_out(call: Call, steps: Sequence[Step], home: Home, verb: str, *, dry_run: bool, yes: bool) -> bool:
     """Ask if need be, write, and return whether anything was written.
 
@@ -166,7 +190,7 @@ def _carry_out(call: Call, steps: Sequence[Step], home: Home, verb: str, *, dry_
             )
         click.confirm("\nWrite these changes?", abort=True, err=True)
     for step in steps:
-        plan.carry_out(step.plan, home)
+        plan.carry_out(step.now(), home)
     return True
 
 
