@@ -165,13 +165,12 @@ def _fresh(
     """Return the turns that are not stored yet, as memories."""
     drawn = [(turn.session, *_pieces(talk, state, turn, heard)) for turn in turns]
     present = reader.get([record.id for _, _, pieces in drawn for record in pieces])
-    marks = [tombstones(talk.secret, whole, talk.scope.keys) for _, whole, _ in drawn]
-    forgotten = reader.forgotten([mark for own in marks for mark in own])
+    forgotten = reader.forgotten(mark for _, whole, _ in drawn for mark in _marks(talk, whole))
     fresh: dict[str, Prepared] = {}
-    for (session, _, pieces), own in zip(drawn, marks, strict=True):
+    for session, whole, pieces in drawn:
         new = [record for record in pieces if record.id not in present and record.id not in fresh]
         heard.copies += len(pieces) - len(new)
-        if not forgotten.isdisjoint(own):
+        if forgotten and not forgotten.isdisjoint(_marks(talk, whole)):
             heard.forgotten += 1
             continue
         if not new:
@@ -183,6 +182,11 @@ def _fresh(
         fresh |= {record.id: prepare(replace(record, turn=numbers[session])) for record in new}
     heard.added += len(fresh)
     return list(fresh.values())
+
+
+def _marks(talk: Talk, whole: str) -> set[str]:
+    """Return what a turn has left behind if it was forgotten."""
+    return tombstones(talk.secret, whole, talk.scope.keys)
 
 
 def _pieces(talk: Talk, state: FileState, turn: Turn, heard: Heard) -> tuple[str, list[Record]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -74,9 +75,13 @@ def _label(
     added = said([(d.heading_path, d.content) for d in drafted.drafts])
     texts = [{d.content, text} for d, text in zip(drafted.drafts, added, strict=True)]
     keys = run.scope.keys
-    hashes = [{mark for text in pair for mark in tombstones(secret, text, keys)} for pair in texts]
-    forgotten = reader.forgotten([digest for pair in hashes for digest in pair])
-    kept = [d for d, pair in zip(drafted.drafts, hashes, strict=True) if forgotten.isdisjoint(pair)]
+    # A mark costs as much as all the rest of a passage's label: none is made where nothing was forgotten.
+    forgotten = reader.forgotten(chain.from_iterable(_marks(secret, pair, keys) for pair in texts))
+    kept = [
+        d
+        for d, pair in zip(drafted.drafts, texts, strict=True)
+        if not forgotten or forgotten.isdisjoint(_marks(secret, pair, keys))
+    ]
     ids = Ids(
         secret,
         taken=lambda memory: seen_before and bool(reader.get([memory])),
@@ -94,6 +99,11 @@ def _label(
     full = str(Path(source.root) / document.path)
     tally.problems += [Trouble(full, problem) for problem in drafted.facts.problems]
     return Ready(labelled, _befores(labelled, old))
+
+
+def _marks(secret: bytes, texts: Iterable[str], keys: Sequence[str]) -> set[str]:
+    """Return what texts have left behind if any of them was forgotten."""
+    return {mark for text in texts for mark in tombstones(secret, text, keys)}
 
 
 def _befores(labelled: Labelled, old: Sequence[Record]) -> list[str]:

@@ -163,6 +163,8 @@ class Lexicon:
         if self._refused is None:
             rows = (row for same in self._rows.values() for row in same if row[4] == "refused")
             self._refused = Matcher(map(of_row, rows))
+        if not self._refused:
+            return False
         return any((m.start, m.end) == (0, len(name)) for m in self._refused.match(name))
 
     def references(self, record: Record, at: int, key: str | None = None) -> list[Edge]:

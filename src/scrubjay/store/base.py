@@ -14,7 +14,7 @@ Rules for all:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -276,8 +276,11 @@ class Reader(GraphReader, LifeReader, Protocol):
         """Return windows of texts that were embedded before, by sha256 of the text."""
         ...
 
-    def forgotten(self, hashes: Sequence[str]) -> set[str]:
-        """Return those of these tombstone hashes (`ids.tombstone_hash`) that this tenant's forgotten texts left."""
+    def forgotten(self, hashes: Iterable[str]) -> set[str]:
+        """Return those of these tombstone hashes (`ids.tombstone_hash`) that this tenant's forgotten texts left.
+
+        Where nothing was forgotten a store need not look at any: so they may be made as they are asked for.
+        """
         ...
 
     def counts(self) -> Counts:

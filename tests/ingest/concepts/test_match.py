@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from scrubjay.ingest.concepts.level import behind, level, pattern, place, spread
 from scrubjay.ingest.concepts.match import Clash, Matcher, Mention, _meant, claims
+from scrubjay.ingest.concepts.names import Names
 from scrubjay.ingest.concepts.plural import other_number, stem
 from scrubjay.memory.concepts import KINDS, Concept
 
@@ -217,3 +218,32 @@ def test_a_generic_page_is_meant_by_a_link_or_a_tag_that_is_it_whole():
         assert len(found(text, "notes", kind="page")) == 1
     for text in ("[[notes of May]]", "[notes of it](a.md)", "#notes-channel", "my notes"):
         assert found(text, "notes", kind="page") == []
+
+
+def test_a_name_that_is_learnt_after_a_text_was_read_is_found_in_it():
+    names, text = Names(), " docker compose starts redis "
+    names.learn([("Docker", "con_1")])
+    other = names.copy()
+    assert [text[start:end] for start, end, _, _ in names.places(text)] == ["docker"]
+    names.learn([("Redis", "con_2"), ("Docker Compose", "con_3"), ("compose starts", "con_4")])
+    assert {text[start:end] for start, end, _, _ in names.places(text)} == {
+        "docker", "docker compose", "compose starts", "redis",
+    }  # fmt: skip
+    assert [text[start:end] for start, end, _, _ in other.places(text)] == ["docker"]
+
+
+def test_more_words_than_are_remembered_change_no_find(monkeypatch):
+    words = [f"word{at}" for at in range(60)]
+    names = Names()
+    names.learn((word, "con_1") for word in words[::3])
+    text = f" {' '.join(words + words)} "
+    whole = names.places(text)
+    monkeypatch.setattr("scrubjay.ingest.concepts.names.WORDS_KEPT", 4)
+    monkeypatch.setattr("scrubjay.ingest.concepts.names.LONGEST_KEPT", 5)
+    assert len(whole) == 40
+    assert names.copy().places(text) == whole
+
+
+def test_where_nothing_is_to_be_found_a_matcher_is_empty():
+    assert not Matcher([])
+    assert Matcher(concepts("Redis"))

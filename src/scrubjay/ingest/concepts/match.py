@@ -150,6 +150,10 @@ class Matcher:
             self._concepts.setdefault(concept.id, []).append(concept)
             self._names.learn((name, concept.id) for name in (concept.name, *concept.aliases))
 
+    def __bool__(self) -> bool:
+        """Tell whether there is any concept to be found."""
+        return bool(self._concepts)
+
     @property
     def clashes(self) -> tuple[Clash, ...]:
         """Spellings that several concepts claim, sorted."""

@@ -7,18 +7,24 @@ bearers mean exactly is left to ``match``, which asks only for the few that a te
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import accumulate, repeat
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate, compress, count
+from typing import Final
 
 from scrubjay.ingest.concepts.level import bounded, level, pattern
 from scrubjay.ingest.concepts.plural import ENDS, ending, stem
 from scrubjay.text.scripts import holds_run
 
+WORDS_KEPT: Final = 1 << 15
+"""Distinct words of texts that are remembered, about 3 MB; then the memory starts afresh."""
+LONGEST_KEPT: Final = 40
+"""Longer words hardly ever come twice."""
+
 
 class Names:
     """Stems of names, with who bears them; a name is never forgotten, so its bearer may since have dropped it."""
 
-    __slots__ = ("_bearers", "_phrases", "_unspaced")
+    __slots__ = ("_bearers", "_phrases", "_telling", "_unspaced")
 
     def __init__(self) -> None:
         self._bearers: dict[str, str | tuple[str, ...]] = {}
@@ -26,17 +32,20 @@ class Names:
         """First word of names to how many spaces the longest holds."""
         self._unspaced: dict[str, tuple[int, ...]] = {}
         """First character to lengths of the names that may begin or end within a run of letters."""
+        self._telling = _Telling(self._bearers, self._phrases)
 
     def copy(self) -> Names:
         """Return one that learns for itself."""
         other = Names()
         other._bearers, other._phrases = self._bearers.copy(), self._phrases.copy()
         other._unspaced = self._unspaced.copy()
+        other._telling = _Telling(other._bearers, other._phrases)
         return other
 
     def learn(self, spellings: Iterable[tuple[str, str]]) -> None:
         """Take in names, each with the id of a concept that bears it."""
         bearers, phrases = self._bearers, self._phrases
+        self._telling.clear()
         for spelling, concept in spellings:
             # `level.is_plain` and `stem`, written out: a new process does this to every name of the dictionary.
             if spelling.isascii() and spelling.replace(" ", "").isalnum() and "  " not in spelling:
@@ -68,17 +77,17 @@ class Names:
         """
         bearers, phrases = self._bearers, self._phrases
         words = spaced.split(" ")
-        letters = list(
-            accumulate(map(len, words))
-        )  # a word ends after its letters and a space for each before
-        found = [
-            (letters[at] + at - len(words[at]), letters[at] + at, of, f" {words[at]} ")
-            for at, of in enumerate(map(str.rstrip, words, repeat(ENDS)))
-            if of in bearers and words[at]
-        ]
-        for at in [at for at, word in enumerate(words) if word in phrases]:
-            start = letters[at] + at - len(words[at])
-            for spaces, more in enumerate(letters[at + 1 : at + 1 + phrases[words[at]]], at + 1):
+        found: list[tuple[int, int, str, str]] = []
+        # No loop of ours over all words: most of them neither are nor begin a name.
+        telling = list(compress(count(), map(self._telling.__getitem__, words)))
+        # A word ends after its letters and a space for each before.
+        letters = list(accumulate(map(len, words))) if telling else []
+        for at in telling:
+            word = words[at]
+            start, end, of = letters[at] + at - len(word), letters[at] + at, word.rstrip(ENDS)
+            if of in bearers:
+                found.append((start, end, of, f" {word} "))
+            for spaces, more in enumerate(letters[at + 1 : at + 1 + phrases.get(word, 0)], at + 1):
                 body = spaced[start : more + spaces]
                 of = body.rstrip(ENDS)
                 if of in bearers:
@@ -110,6 +119,23 @@ class Names:
             other = len(body) - change[0] + len(change[1]) if change else len(body)
             lengths = {*self._unspaced.get(body[0], ()), len(body), other}
             self._unspaced[body[0]] = tuple(sorted(lengths))
+
+
+class _Telling(dict[str, bool]):
+    """Word of a text to whether a name may stand or begin there, found when first asked for."""
+
+    def __init__(self, bearers: Mapping[str, object], phrases: Mapping[str, int]) -> None:
+        super().__init__()
+        self._bearers = bearers
+        self._phrases = phrases
+
+    def __missing__(self, word: str) -> bool:
+        tells = bool(word) and (word.rstrip(ENDS) in self._bearers or word in self._phrases)
+        if len(word) <= LONGEST_KEPT:
+            if len(self) >= WORDS_KEPT:
+                self.clear()
+            self[word] = tells
+        return tells
 
 
 def stems(spelling: str) -> tuple[str, ...]:

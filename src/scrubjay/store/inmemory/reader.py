@@ -240,9 +240,9 @@ class InMemoryReader(InMemoryGraph, InMemoryLife):
         cache = self._state.cache
         return {text: cache[fingerprint, text] for text in hashes if (fingerprint, text) in cache}
 
-    def forgotten(self, hashes: Sequence[str]) -> set[str]:
+    def forgotten(self, hashes: Iterable[str]) -> set[str]:
         """Return those of these tombstone hashes that were forgotten."""
-        return self._state.tombstones & set(hashes)
+        return self._state.tombstones.intersection(hashes) if self._state.tombstones else set()
 
     def amount(self, key: str) -> int:
         """Return how many memories one visibility key holds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
@@ -271,7 +271,7 @@ class PostgresReader(PostgresGraph, Told):
         """Return windows of texts that were embedded before."""
         return models.texts(self._db, self._tenant, fingerprint, hashes)
 
-    def forgotten(self, hashes: Sequence[str]) -> set[str]:
+    def forgotten(self, hashes: Iterable[str]) -> set[str]:
         """Return those of these tombstone hashes that were forgotten."""
         found = self._all(
             "SELECT hash FROM tombstone WHERE tenant = %s AND hash = ANY(%s)", self._tenant, list(hashes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -279,7 +279,7 @@ class SQLiteReader(Graph, Told):
         """Return windows of texts embedded before."""
         return registry.cached(self._db, self._tenant, fingerprint, list(hashes))
 
-    def forgotten(self, hashes: Sequence[str]) -> set[str]:
+    def forgotten(self, hashes: Iterable[str]) -> set[str]:
         """Return those of these tombstone hashes that were forgotten."""
         return registry.forgotten(self._db, self._tenant, hashes)
 
