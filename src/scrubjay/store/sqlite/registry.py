@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.memory.models import Model
@@ -87,7 +87,7 @@ def _before(seen: Seen, num: int) -> str:
     return "" if row is None else str(row[0])
 
 
-def forgotten(db: Database, tenant: int, hashes: Sequence[str]) -> set[str]:
+def forgotten(db: Database, tenant: int, hashes: Iterable[str]) -> set[str]:
     """Return those of these tombstone hashes that were forgotten."""
     if not db.execute("SELECT 1 FROM tombstone WHERE tenant = ?", (tenant,)).fetchone():
         return set()  # every passage of a sync is asked for under each of its reader's keys
