@@ -157,25 +157,11 @@ def _additions(drafts: Sequence[Draft], ids: Ids, owner: str, mine: Set[str]) ->
 
 def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Record | None) -> Record:
     """Return a passage as a memory: what it was is kept (its status while its text stays), what is said now is set."""
-    if match is None:
-        return Record(
-            memory,
-            TIER,
-            draft.content,
-            digest,
-            draft.title,
-            traits.key,
-            traits.owner,
-            traits.recorded_at,
-            traits.updated_at,
-            draft.heading_path,
-            traits.tags,
-            draft.place,
-            traits.project,
-            pinned=traits.pinned,
-            event=traits.event,
-        )
-    old = match if match.content_hash == digest else replace(match, status="active", valid_until=None)
+    if match is not None:
+        old = match if match.content_hash == digest else replace(match, status="active", valid_until=None)
+    else:
+        tier, key, owner = TIER, traits.key, traits.owner
+        old = Record(memory, tier, "", digest, draft.title, key, owner, traits.recorded_at, traits.updated_at)
     addition = noted(draft.content) is not None
     return replace(
         old,
