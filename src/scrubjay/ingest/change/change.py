@@ -64,7 +64,7 @@ def look(old: str, new: str) -> Seen:
     language = tongue(old, new)
     difference = compare(claim(old, language), claim(new, language))
     reason = against(old, new, language)
-    ours, theirs = ([token[1] for token in tokens(text, language)[0]] for text in (old, new))
+    ours, theirs = (tuple(token[1] for token in tokens(text, language)[0]) for text in (old, new))
     verdict, rule = _ruled(difference, reason)
     return Seen(difference, ours, theirs, language, reason, verdict, rule)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from scrubjay.ingest.change.days import Day
@@ -11,6 +12,8 @@ from scrubjay.ingest.change.verbs import Verb
 from scrubjay.ingest.change.words import IRREGULAR
 from scrubjay.text.stems import stem
 
+KNOWN: Final = 20_000
+"""Words whose stems are remembered."""
 NO_VERB: Final = Verb(-1, "", "")
 
 
@@ -40,8 +43,13 @@ class Word(NamedTuple):
     @property
     def stem(self) -> str:
         """Return the stem of the word itself, whatever it is read as."""
-        low = self.raw.lower()
-        return stem(IRREGULAR.get(low, low), "en")
+        return _stem(self.raw)
+
+
+@lru_cache(KNOWN)
+def _stem(raw: str) -> str:
+    low = raw.lower()
+    return stem(IRREGULAR.get(low, low), "en")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,15 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from scrubjay.ingest.change import tongues
 from scrubjay.ingest.change.days import MONTHS
 from scrubjay.ingest.change.figures import SCALES, numerals
-from scrubjay.ingest.change.levels import level
+from scrubjay.ingest.change.levels import Level, level
 from scrubjay.ingest.change.slips import prefixed
-from scrubjay.ingest.change.tokens import tokens
+from scrubjay.ingest.change.tokens import REMEMBERED, tokens
 from scrubjay.ingest.change.words import NEGATORS, listed
 
 _STOPPING: Final = listed(
@@ -23,6 +24,7 @@ _STOPPING: Final = listed(
     " used-to instead-of off-limits anything-but"
 )
 """Words that deny without being a denial."""
+_DENYING: Final = NEGATORS | _STOPPING
 _ANOTHER: Final = listed("another else only except unless additional")
 """Words that make another statement of one which has them not."""
 _BOUNDED: Final = listed("until before after instead-of than")
@@ -56,7 +58,7 @@ _DIGITS: Final = re.compile(r"\d+")
 
 def against(old: str, new: str, tongue: str) -> str:
     """Return what stands against it: "denied", "number", "another", "bounded" (a doubt only); "" for nothing."""
-    ours, theirs = ([token[1] for token in tokens(text, tongue)[0]] for text in (old, new))
+    ours, theirs = (tuple(token[1] for token in tokens(text, tongue)[0]) for text in (old, new))
     if ours == theirs:
         return ""
     if (denials(ours, tongue) + denials(theirs, tongue) + _opposites(ours, theirs)) % 2:
@@ -87,29 +89,32 @@ def _switched(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     return "on" in ours and "off" not in ours and "off" in theirs
 
 
-def denials(words: Sequence[str], tongue: str) -> int:
+@lru_cache(REMEMBERED)
+def denials(words: tuple[str, ...], tongue: str) -> int:
     """Return how often a text denies, by its words: "not", "fails", "stopped", "forbidden"."""
     if tongue != "en":
         return int(any(word in tongues.denials(tongue) - tongues.SILENT for word in words))
-    found = sum(word in NEGATORS | _STOPPING for word in words)
+    found = sum(word in _DENYING for word in words)
     opening = list(itertools.pairwise(words))[: _OPENING if {*words[:1]} & _ASKING else 0]
     return found - any(word in NEGATORS and after in _ASIDE for word, after in opening)
 
 
 def _opposites(ours: Sequence[str], theirs: Sequence[str]) -> int:
     """Return how many words of one text are words of the other turned round by form or meaning."""
-    one, other = set(ours) - set(theirs), set(theirs) - set(ours)
-    return sum(_opposed(a, b) for a in one for b in other)
+    one = [(word, level(word, "en")) for word in set(ours) - set(theirs)]
+    other = [(word, level(word, "en")) for word in set(theirs) - set(ours)]
+    return sum(_opposed(a, b, mine, yours) for a, mine in one for b, yours in other)
 
 
-def _opposed(one: str, other: str) -> bool:
-    ours, theirs = level(one, "en"), level(other, "en")
+def _opposed(one: str, other: str, ours: Level, theirs: Level) -> bool:
     if ours.key == theirs.key:
         return ours.opposite != theirs.opposite
+    if one[-3:] != other[-3:] and one[:3] != other[:3]:
+        return False  # neither a prefix nor an ending turns one into the other
     return prefixed(one, other) or f"{one}less" == other or one == f"{other}less"
 
 
-def _counted(ours: Sequence[str], theirs: Sequence[str], tongue: str) -> bool:
+def _counted(ours: tuple[str, ...], theirs: tuple[str, ...], tongue: str) -> bool:
     """Return whether the new text has a number that nothing in the old one accounts for."""
     if _PARTS & {
         *ours,
@@ -126,7 +131,8 @@ def _counted(ours: Sequence[str], theirs: Sequence[str], tongue: str) -> bool:
     return any(one > 1 and not any(_one(one, other) for other in old) for one in new)
 
 
-def _numbers(words: Sequence[str], tongue: str) -> list[float]:
+@lru_cache(REMEMBERED)
+def _numbers(words: tuple[str, ...], tongue: str) -> list[float]:
     found: list[float] = []
     tens = 0.0  # "twenty" of "twenty-five"
     for word in words:

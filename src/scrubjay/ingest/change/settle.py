@@ -20,18 +20,19 @@ from scrubjay.ingest.change.weighed import Chances
 
 SAID: Final = 0.55
 """Least chance by which a statement is dropped as said before where the rules do not say so."""
-HIDDEN: Final = 0.65
+HIDDEN: Final = 0.7
 """Least chance by which a statement hides another where the rules do not say so."""
 
-OPPOSED: Final = 0.4
+OPPOSED: Final = 0.5
 """Least chance by which it denies another where the rules do not say so."""
 COVERED: Final = 0.5
 """Share of what a statement says, by the worth of its words, that the old one must say in words too."""
 
 TOLD: Final = 2
 """Words of substance that both must have for the new one to be the old one in other words, unless it is
-nearly certain."""
-CERTAIN: Final = 0.8
+``CERTAIN``."""
+CERTAIN: Final = 0.9
+"""Chance by which it is, or by which it is although one speaks well or ill of a thing and the other does not."""
 
 
 def settle(seen: Seen, signs: Signs, chances: Chances) -> str:
@@ -41,7 +42,7 @@ def settle(seen: Seen, signs: Signs, chances: Chances) -> str:
         del allowed["duplicate"]
     if seen.verdict != "supersedes" and (chances.supersedes < HIDDEN or _of_other(seen.difference)):
         del allowed["supersedes"]
-    if seen.verdict != "contradicts" and chances.contradicts < OPPOSED:
+    if seen.verdict != "contradicts" and (chances.contradicts < OPPOSED or other_place(seen.difference)):
         del allowed["contradicts"]
     return max(allowed, key=lambda name: allowed[name])
 
@@ -54,7 +55,8 @@ def _may_repeat(seen: Seen, signs: Signs, chance: float) -> bool:
         return False
     d = seen.difference
     other = d.denied or d.turned or d.split or value_parts(d) or other_place(d) or d.old.rest != d.new.rest
-    if d.added and len(kept(d)) < TOLD and chance < CERTAIN:
+    doubtful = (d.added and len(kept(d)) < TOLD) or signs["well or ill"] or signs["well and ill"]
+    if doubtful and chance < CERTAIN:
         return False
     return not (other or _somebody_else(d) or _swapped(d) or _other_names(d) or _named(d))
 

@@ -45,8 +45,8 @@ class Seen:
     """
 
     difference: Difference
-    ours: Sequence[str]
-    theirs: Sequence[str]
+    ours: tuple[str, ...]
+    theirs: tuple[str, ...]
     tongue: str
     reason: str
     verdict: str
@@ -58,7 +58,12 @@ def signs(seen: Seen) -> Signs:
     d = seen.difference
     found = _words(d)
     least = found["least shared"]
-    found |= _denied(seen, least) | _values(d, least) | _times(d, found["old shared"]) | _things(d, least)
+    found |= (
+        _denied(seen, least)
+        | _values(d, least, found["old substance"])
+        | _times(d, found["old shared"])
+        | _things(d, least)
+    )
     found |= _ruled(seen, least)
     oneself = float(d.old.person == d.new.person == "i")
     found |= {"of oneself": oneself, "of oneself, shared": oneself * least}
@@ -109,7 +114,7 @@ def _denied(seen: Seen, least: float) -> Signs:
     }
 
 
-def _values(d: Difference, least: float) -> Signs:
+def _values(d: Difference, least: float, substance: float) -> Signs:
     other = value_parts(d)
     numbers = bool(d.old.numbers and d.new.numbers) and not any(d.numbers)
     days = bool(d.old.days and d.new.days) and not any(d.days)
@@ -117,7 +122,7 @@ def _values(d: Difference, least: float) -> Signs:
     return {
         "other value": float(other),
         "other value, shared": other * least,
-        "other value, old substance": other * share(d.old, d),
+        "other value, old substance": other * substance,
         "other value, nothing added": float(other and not d.added),
         "other value, words swapped": float(other and bool(d.added and d.dropped)),
         "other value, another subject": float(other and any(word.early for word in d.added)),

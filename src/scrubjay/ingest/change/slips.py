@@ -28,7 +28,7 @@ def slip(one: str, other: str) -> bool:
 def prefixed(one: str, other: str) -> bool:
     """Return whether one word is the other turned round by a prefix: "locked", "unlocked"."""
     short, long = sorted((one, other), key=len)
-    return len(short) > 2 and any(long == prefix + short for prefix in PREFIXES)
+    return len(short) > 2 and long.endswith(short) and any(long == prefix + short for prefix in PREFIXES)
 
 
 def initials(whole: str, parts: list[str]) -> bool:

@@ -7,7 +7,7 @@ and dates of German, French, Spanish, Portuguese and Italian.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from scrubjay.ingest.change.tables import lines
@@ -16,6 +16,8 @@ from scrubjay.text.languages import function_words
 
 SILENT: Final = frozenset(("ne", "n"))
 """The halves of French denials that are not counted, since the other half is."""
+REMEMBERED: Final = 2_000
+"""Texts whose language is remembered."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 LEAST: Final = 1
 """Small words that only other languages have and that make a statement one of theirs."""
@@ -76,11 +78,20 @@ def tongue(old: str, new: str) -> str:
     >>> tongue("Der Kurs ist am Montag.", "Der Kurs ist am Freitag."), tongue("The gym is closed", "It is open")
     ('de', 'en')
     """
+    found = {
+        code: one + other for code, one, other in zip(_codes(), evidence(old), evidence(new), strict=True)
+    }
+    best = max(found, key=lambda code: found[code])
+    return best if found[best] >= LEAST and found[best] > found["en"] else "en"
+
+
+@lru_cache(REMEMBERED)
+def evidence(text: str) -> tuple[float, ...]:
+    """Return how much evidence a text has of each language."""
     scores = dict.fromkeys(_codes(), 0.0)
     owners = _owners()
-    for word in _LETTERS.findall(f"{old} {new}".lower()):
+    for word in _LETTERS.findall(text.lower()):
         listed = owners.get(word, ())
         for code in listed:
             scores[code] += SHARED if code != "en" and listed[0] == "en" else 1
-    best = max(scores, key=lambda code: scores[code])
-    return best if scores[best] >= LEAST and scores[best] > scores["en"] else "en"
+    return tuple(scores.values())

@@ -29,11 +29,15 @@ class Chances(NamedTuple):
 def weigh(signs: Mapping[str, float]) -> Chances:
     """Return how likely each verdict is. Signs that have no weight say nothing."""
     table = _weights()
-    sums = list(table[BIAS])
+    duplicate, supersedes, contradicts, new = table[BIAS]
     for name, value in signs.items():
         if value and name in table:
-            for at, weight in enumerate(table[name]):
-                sums[at] += weight * value
+            one, two, three, four = table[name]
+            duplicate += one * value
+            supersedes += two * value
+            contradicts += three * value
+            new += four * value
+    sums = duplicate, supersedes, contradicts, new
     most = max(sums)
     powers = [math.exp(one - most) for one in sums]
     total = math.fsum(powers)
