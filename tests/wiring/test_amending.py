@@ -171,6 +171,16 @@ def test_what_connected_the_old_text_goes_with_it(opened: Open) -> None:
         assert [concept.name for concept in reader.concepts([edge.dst])] == ["Porto"]
 
 
+def test_what_could_not_be_so_beside_the_old_text_may_be_beside_the_new(opened: Open) -> None:
+    memory = opened()
+    one = memory.add("We can use AWS.", tier="semantic").id
+    other = memory.add("We cannot use AWS.", tier="semantic").id
+    assert memory.history(one).contradicts == (other,)
+    memory.update(other, "We cannot use Azure.")
+    assert memory.history(one).contradicts == ()
+    assert memory.history(other).contradicts == ()
+
+
 def test_a_passage_of_a_file_is_refused_with_its_place(opened: Open, tmp_path: Path) -> None:
     memory = opened()
     notes = tmp_path / "notes"

@@ -210,6 +210,24 @@ def test_what_somebody_pinned_or_put_away_is_not_replaced(
     assert memory.history(crystal.id) == before
 
 
+def test_what_somebody_put_in_other_words_is_not_replaced(memory: Memory, told: list[str]) -> None:
+    crystal = next(one for one in memory.consolidate(now=NOW).promoted if one.tier == "crystal")
+    memory.update(crystal.id, "PostgreSQL lives in Frankfurt.")
+    before = memory.history(crystal.id)
+    memory.add_many(talk(9, *MORE))
+    assert crystal.id not in [one.id for one in memory.consolidate(now=NOW).promoted]
+    assert memory.history(crystal.id) == before
+
+
+def test_other_words_of_one_memory_are_no_changes_of_the_thing(memory: Memory) -> None:
+    memory.concepts.add("Ledger")
+    one = memory.add("The Ledger runs in Porto.", tier="semantic", date="2026-01-01").id
+    for day, town in ((8, "Faro"), (16, "Braga"), (24, "Evora"), (30, "Sines")):
+        memory.update(one, f"The Ledger runs in {town}.", date=f"2026-01-{day:02}")
+    memory.rebuild()  # connects the earlier texts, too
+    assert "insight" not in by_tier(memory.consolidate(now=NOW))
+
+
 def test_what_is_drawn_from_a_groups_memories_stays_in_the_group(
     opened: Callable[..., Memory], settings: Settings
 ) -> None:
