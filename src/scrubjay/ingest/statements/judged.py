@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import reduce
+from operator import or_
+from typing import Final, NamedTuple
 
 from scrubjay.ingest.statements.carried import carried
 from scrubjay.ingest.statements.clauses import Clause
 from scrubjay.ingest.statements.foreign import OPENINGS, foreign
 from scrubjay.ingest.statements.labelled import labelled
 from scrubjay.ingest.statements.lead import lead
+from scrubjay.ingest.statements.marks import DONE, DOUBTS, IF, LABELS, RIGHTS, STARTS, STEPS, WANTS, WISHES
 from scrubjay.ingest.statements.process import process
 from scrubjay.ingest.statements.reading import Words
 from scrubjay.ingest.statements.righted import righted
 from scrubjay.ingest.statements.rules import OUTLIVE, lasting
-from scrubjay.ingest.statements.signs import signs
+from scrubjay.ingest.statements.signed import signed
+from scrubjay.ingest.statements.signs import BITS
 from scrubjay.ingest.statements.steps import done, steps
 from scrubjay.ingest.statements.veto import doubted, passing, told, unreal
 from scrubjay.ingest.statements.wanted import wanted
@@ -23,6 +27,51 @@ from scrubjay.ingest.statements.words import FIRST
 
 _STATED: Final = frozenset(("as is done", "process", "there is", "feels"))
 """Rules of wishes that only state: not after an "if"."""
+_BEGINS: Final = frozenset(("first", "then", "any", "all", "new"))
+"""Words that lead in, and with which a how-to may begin."""
+
+
+class Seen(NamedTuple):
+    """A clause as it is looked at.
+
+    Attributes:
+        said: The words of the turn.
+        first: Its first word.
+        at: Its first word after what leads in; `last` where nothing else stands there.
+        last: The word after its last.
+        start: Where it begins.
+        end: Where it ends.
+        words: Its words.
+        marks: The classes of its words.
+        named: Whether a name, known by its capital, stands after the word `at`, and whether that has a capital.
+    """
+
+    said: Words
+    first: int
+    at: int
+    last: int
+    start: int
+    end: int
+    words: list[str]
+    marks: int
+    named: tuple[bool, bool]
+
+
+def look(text: str, said: Words, clause: Clause) -> Seen:
+    """Look at a clause once, for all that is asked about it."""
+    first, last = clause.first, clause.last
+    at = lead(said.words, first, last)
+    return Seen(
+        said,
+        first,
+        at,
+        last,
+        said.starts[first],
+        said.ends[last - 1],
+        said.words[first:last],
+        reduce(or_, said.marks[first:last]),
+        _capitals(text, said, at, last) if at < last else _capitals(text, said, first, last),
+    )
 
 
 def of_whole(said: Words, parts: list[Clause]) -> tuple[Clause, str] | None:
@@ -32,74 +81,92 @@ def of_whole(said: Words, parts: list[Clause]) -> tuple[Clause, str] | None:
         if number and said.raw[clause.first - 1][-1] not in ":;":
             continue
         first = clause.first
-        at = lead(said.words, first, last)
+        marks = reduce(or_, said.marks[first:last])
+        if not marks & (STEPS | LABELS | RIGHTS):
+            continue
+        rule = _of_whole(said, first, last, marks)
+        if not rule:
+            continue
         words, start, end = said.words[first:last], said.starts[first], said.ends[last - 1]
-        rest = said.words[at:last]
-        rule = steps(said.text, said.starts[at], end, rest) if rest else None
-        if not rule and words[0] in ("first", "then", "any", "all", "new"):
-            rule = steps(said.text, start, end, words)
-        rule = rule or (labelled(said.text, said.starts[at], end, rest) if rest else None)
-        if not rule and "if" not in words:
-            rule = righted(said.text, start, end, frozenset(words))
-            rule = None if rule and rule != "mended" and doubted(said.text, start, end, words) else rule
-        if rule and not told(said.text, start, end, words) and not unreal(said.text, start, end, words):
+        if not told(said.text, start, end, words) and not unreal(said.text, start, end, words):
             return Clause(first, last, False), rule
     return None
 
 
-def of_clause(text: str, said: Words, clause: Clause, words: list[str], supposed: bool) -> str | None:
-    """Return the rule that a clause falls under: what is wanted, how things are done, or what is so."""
-    start, end = said.starts[clause.first], said.ends[clause.last - 1]
-    rule = foreign(said.text, start, end, words) if words[0] in OPENINGS else None
-    at = lead(said.words, clause.first, clause.last)
-    if rule or at >= clause.last:
+def _of_whole(said: Words, first: int, last: int, marks: int) -> str | None:
+    at = lead(said.words, first, last)
+    words, start, end = said.words[first:last], said.starts[first], said.ends[last - 1]
+    rest, begin = said.words[at:last], said.starts[at] if at < last else end
+    rule = steps(said.text, begin, end, rest) if rest and marks & STEPS else None
+    if not rule and marks & STEPS and words[0] in _BEGINS:
+        rule = steps(said.text, start, end, words)
+    rule = rule or (labelled(said.text, begin, end, rest) if rest and marks & LABELS else None)
+    if rule or not marks & RIGHTS or marks & IF:
         return rule
-    for first in (at, clause.first) if at > clause.first else (at,):
-        rest = said.words[first : clause.last]
-        begin = said.starts[first]
-        rule = wish(said.text, begin, end, rest) or done(said.text, begin, end, rest)
-        rule = rule or process(said.text, begin, end, rest) or wanted(said.text, begin, end, rest)
-        if rule and not (supposed and rule in _STATED):
-            return rule
+    rule = righted(said.text, start, end, frozenset(words))
+    return None if rule and rule != "mended" and doubted(said.text, start, end, words) else rule
+
+
+def of_clause(seen: Seen, supposed: bool) -> str | None:
+    """Return the rule that a clause falls under: what is wanted, how things are done, or what is so."""
+    said, at, last, end, marks = seen.said, seen.at, seen.last, seen.end, seen.marks
+    rule = foreign(said.text, seen.start, end, seen.words) if seen.words[0] in OPENINGS else None
+    if rule or at >= last:
+        return rule
+    if marks & (WISHES | DONE | STARTS | WANTS):
+        for first in (at, seen.first) if at > seen.first else (at,):
+            rule = _wished(said, first, last, marks)
+            if rule and not (supposed and rule in _STATED):
+                return rule
     if supposed:
         return None
-    rule = lasting(said.words, at, clause.last, clause.first, _capitals(text, said, at, clause.last))
-    if not rule or doubted(said.text, start, end, words):
+    rule = lasting(said.words, at, last, seen.first, seen.named)
+    if not rule or (marks & DOUBTS and doubted(said.text, seen.start, end, seen.words)):
         return None
-    return None if rule not in OUTLIVE and passing(said.text, start, end) else rule
+    return None if rule not in OUTLIVE and passing(said.text, seen.start, end) else rule
 
 
-def weighed(text: str, said: Words, clause: Clause, words: list[str], turn: int) -> bool:
+def _wished(said: Words, first: int, last: int, marks: int) -> str | None:
+    """Return the rule of how something is wanted or done; each is asked where one of its words stands."""
+    rest, begin, end = said.words[first:last], said.starts[first], said.ends[last - 1]
+    rule = wish(said.text, begin, end, rest) if marks & WISHES else None
+    if not rule and marks & DONE:
+        rule = done(said.text, begin, end, rest)
+    if not rule and said.marks[first] & STARTS:
+        rule = process(said.text, begin, end, rest)
+    return rule or (wanted(said.text, begin, end, rest) if marks & WANTS else None)
+
+
+def weighed(text: str, seen: Seen, turn: int) -> bool:
     """Tell whether the signs of a clause that no rule knows speak for it."""
-    at = clause.first
-    if at + 1 < clause.last and text[said.starts[at]].isupper() and text[said.starts[at + 1]].isupper():
+    at, starts = seen.first, seen.said.starts
+    if at + 1 < seen.last and text[starts[at]].isupper() and text[starts[at + 1]].isupper():
         return False  # "Marie Curie was born in Warsaw": people of one's own life go by one name
-    return weight(signs_of(text, said, clause, words, turn)) >= ENOUGH
+    return weight(signs_of(seen, turn)) >= ENOUGH
 
 
-def signs_of(text: str, said: Words, clause: Clause, words: list[str], turn: int) -> int:
+def signs_of(seen: Seen, turn: int) -> int:
     """Return the signs of a clause and those of its turn."""
-    start, end = said.starts[clause.first], said.ends[clause.last - 1]
-    at = lead(said.words, clause.first, clause.last)
-    at = clause.first if at >= clause.last else at
-    known = signs(
-        said.words[at : clause.last],
-        said.text[said.starts[at] : end],
-        _capitals(text, said, at, clause.last),
-        doubted(said.text, start, end, words),
-    )
-    return known | turn
+    said, at, last, marks = seen.said, seen.at, seen.last, seen.marks
+    if at >= last:
+        at = seen.first
+    elif at > seen.first:
+        marks = reduce(or_, said.marks[at:last])
+    known = signed(said, at, last, seen.named, marks) | turn
+    if seen.marks & DOUBTS and doubted(said.text, seen.start, seen.end, seen.words):
+        known |= BITS["doubt"]
+    return known
 
 
-def of_them(text: str, said: Words, clause: Clause, words: list[str]) -> str | None:
+def of_them(seen: Seen) -> str | None:
     """Return the rule of a clause about the person whom the statement before names."""
-    at = lead(said.words, clause.first, clause.last)
-    theirs = carried(said.words, at, clause.last) if at < clause.last else None
-    if not theirs or doubted(said.text, said.starts[at], said.ends[clause.last - 1], words):
+    said, at, last = seen.said, seen.at, seen.last
+    theirs = carried(said.words, at, last) if at < last else None
+    if not theirs or doubted(said.text, said.starts[at], seen.end, seen.words):
         return None
-    if passing(said.text, said.starts[at], said.ends[clause.last - 1]):
+    if passing(said.text, said.starts[at], seen.end):
         return None
-    return "of them" if lasting(theirs, 0, len(theirs), 0, _capitals(text, said, at, clause.last)) else None
+    return "of them" if lasting(theirs, 0, len(theirs), 0, seen.named) else None
 
 
 def _capitals(text: str, said: Words, at: int, last: int) -> tuple[bool, bool]:
@@ -108,4 +175,7 @@ def _capitals(text: str, said: Words, at: int, last: int) -> tuple[bool, bool]:
     first = text[starts[at]].isupper()
     if text[starts[at] + 1 : said.ends[last - 1]].islower():
         return False, first
-    return any(text[starts[on]].isupper() and words[on] not in FIRST for on in range(at + 1, last)), first
+    for on in range(at + 1, last):
+        if text[starts[on]].isupper() and words[on] not in FIRST:
+            return True, first
+    return False, first

@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from scrubjay.ingest.statements.marks import mark
+
 WRAPPED: Final = 60
 """Characters of a line that may go on in the next; a shorter one ends what it says."""
 INITIAL: Final = 2
 """Characters of "J."."""
 
 _WORD = re.compile(r"[^\s;()]+|[;()]")
-_EDGES: Final = ".,;:!?()[]{}\"'*_~`<>#¿¡"
 _CLOSING: Final = "\"')]*_"
 _ABBREVIATED: Final = frozenset(
     (
@@ -39,21 +40,24 @@ _ITEM = re.compile(r"(?:[-*+•#]+|\d{1,2}[.)])\Z")
 
 
 class Words(NamedTuple):
-    """The words of a text, without the marks around them, with their offsets."""
+    """The words of a text, without the marks around them, with their offsets and classes."""
 
     text: str
     words: list[str]
     starts: list[int]
     ends: list[int]
     raw: list[str]
+    marks: list[int]
 
 
 def read(text: str, limit: int) -> Words:
     """Return the words of a text before `limit`; ``;`` and brackets are words of their own."""
     found = list(_WORD.finditer(text, 0, limit))
     raw = [one[0] for one in found]
-    words = [whole if whole.isalpha() else whole.strip(_EDGES) or whole for whole in raw]
-    return Words(text, words, [one.start() for one in found], [one.end() for one in found], raw)
+    starts = [one.start() for one in found]
+    ends = [start + len(whole) for start, whole in zip(starts, raw, strict=True)]
+    known = list(map(mark, raw))
+    return Words(text, [word for word, _ in known], starts, ends, raw, [marks for _, marks in known])
 
 
 def sentences(said: Words) -> Iterator[tuple[int, int, bool]]:

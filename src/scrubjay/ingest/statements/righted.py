@@ -80,6 +80,8 @@ _DENIALS: Final = bag(
 )
 _MEANS: Final = bag("meant pronounced spelled spelt with")
 _ACTUALLY: Final = bag("actually correct right real actual")
+CUES: Final = _DENIALS | _SHOULD | _MEANS | _ACTUALLY | {"not"}
+"""Without one of these no rule here finds anything."""
 
 
 def righted(text: str, start: int, end: int, words: frozenset[str]) -> str | None:

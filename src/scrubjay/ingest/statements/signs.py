@@ -7,11 +7,9 @@ is looked at once.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from scrubjay.ingest.statements import things, words
-from scrubjay.ingest.statements.said import past
 from scrubjay.ingest.statements.words import bag
 
 ORDERS: Final = bag(
@@ -79,9 +77,7 @@ _CLASSES: Final = {
     ),
     "rather": bag("instead rather over only everywhere throughout whenever anything everything"),
 }
-_CODE: Final = re.compile(r"`|\w[/_.]\w")
-_DIGIT: Final = re.compile(r"\d")
-_LIVED: Final = words.HABIT | words.LIVE | words.LIFE | words.LIKE | words.CHOSE
+LIVED: Final = words.HABIT | words.LIVE | words.LIFE | words.LIKE | words.CHOSE
 
 NAMES: Final = (
     *(f"of {name}" for name in (*_SUBJECTS, "name", "other")),
@@ -101,11 +97,9 @@ def _by_word(classes: dict[str, frozenset[str]], prefix: str) -> dict[str, int]:
     return found
 
 
-_SUBJECT: Final = _by_word({name: _SUBJECTS[name] for name in reversed(_SUBJECTS)}, "of ")
-_WORD: Final = _by_word(_CLASSES, "")
-_ENGLISH: Final = bag(
-    "the a an is are was to of in on for and my our i we it it's i'm not no at with from has have by"
-)
+SUBJECT: Final = _by_word({name: _SUBJECTS[name] for name in reversed(_SUBJECTS)}, "of ")
+BY_WORD: Final = _by_word(_CLASSES, "")
+"""Word -> the signs that it is."""
 
 
 def of_turn(text: str, plain: str, said: list[str]) -> int:
@@ -118,8 +112,6 @@ def of_turn(text: str, plain: str, said: list[str]) -> int:
 
 LONG: Final = 60
 """Words of a turn from which most of it was brought along."""
-FEW: Final = 3
-"""Words up to which there may be no small English word among them."""
 BRIEF: Final = 15
 PASTED: Final = 0.85
 """Share of the characters that is the writer's own, below which a turn is about what was brought along."""
@@ -127,58 +119,3 @@ PASTED: Final = 0.85
 
 def _dense(text: str) -> int:
     return len(text) - text.count(" ") - text.count("\n")
-
-
-def signs(said: list[str], text: str, named: tuple[bool, bool], doubted: bool) -> int:
-    """Return the signs of a clause.
-
-    Args:
-        said: Its words after what leads in.
-        text: These as text.
-        named: Whether a name, known by its capital, stands after the first word, and whether that has a
-        capital.
-        doubted: Whether it is a wish, a chance or a duty.
-    """
-    first, count = said[0], len(said)
-    subject = _SUBJECT.get(first, 0)
-    if not subject:
-        known = first in things.WELL_KNOWN
-        subject = BITS["of name"] if named[1] and not known else BITS["of other"]
-    else:
-        subject &= -subject  # a word may open in two ways: the first of `_SUBJECTS` holds
-    found = subject | (BITS["doubt"] if doubted else 0)
-    verbal = ""
-    for word in said:
-        found |= _WORD.get(word, 0)
-    for word in said[1:8]:
-        if word in words.STATES or word in words.AUXILIARY or past(word):
-            verbal = word
-            break
-    mine = subject & _MINE
-    if not verbal:
-        found |= 0 if mine or subject == BITS["of order"] else BITS["no verb"]
-    elif verbal not in words.BE and past(verbal):
-        found |= BITS["past"]
-    if mine and count > 1:
-        does = next((word for word in said[1:6] if word not in _BETWEEN), "")
-        found |= BITS["fleeting"] if does in words.FLEETING else 0
-        found |= 0 if _LIVED.isdisjoint(said[1:4]) else BITS["lived"]
-    found |= BITS["named"] if named[0] else 0
-    return found | _of_text(said, text)
-
-
-def _of_text(said: list[str], text: str) -> int:
-    """Return the signs of its length and of what stands in it besides words."""
-    found, count = 0, len(said)
-    for name, pattern in _PATTERNS:
-        if pattern.search(text):
-            found |= BITS[name]
-    found |= BITS["foreign"] if count > FEW and _ENGLISH.isdisjoint(said) else 0
-    for name, holds in (("under 3", count < 3), ("under 5", count < 5), ("over 12", count > 12)):
-        found |= BITS[name] if holds else 0
-    return found
-
-
-_BETWEEN: Final = words.ADVERBS | words.NEGATIVE | words.AUXILIARY
-_MINE: Final = BITS["of i"] | BITS["of we"]
-_PATTERNS: Final = (("number", _DIGIT), ("code", _CODE))

@@ -15,7 +15,8 @@ from typing import Final
 from scrubjay.ingest.statements.carried import PEOPLE
 from scrubjay.ingest.statements.clauses import Clause, asks, clauses
 from scrubjay.ingest.statements.cues import cued, said_for_itself
-from scrubjay.ingest.statements.judged import of_clause, of_them, of_whole, weighed
+from scrubjay.ingest.statements.judged import look, of_clause, of_them, of_whole, weighed
+from scrubjay.ingest.statements.marks import IF, TELLS
 from scrubjay.ingest.statements.prose import prose
 from scrubjay.ingest.statements.reading import Words, read, sentences
 from scrubjay.ingest.statements.rules import KINDS
@@ -100,25 +101,25 @@ def _of_sentence(
         return
     settled = supposed = False
     for clause in parts:
-        words = said.words[clause.first : clause.last]
-        start, end = said.starts[clause.first], said.ends[clause.last - 1]
-        if told(said.text, start, end, words):
+        seen = look(text, said, clause)
+        words, end = seen.words, seen.end
+        if seen.marks & TELLS and told(said.text, seen.start, end, words):
             return
-        supposed = supposed or "if" in words or "unless" in words[:3]
-        rule = "noted" if settled else of_clause(text, said, clause, words, supposed)
+        supposed = supposed or seen.marks & IF > 0 or "unless" in words[:3]
+        rule = "noted" if settled else of_clause(seen, supposed)
         if not rule and person and not supposed:
-            rule = of_them(text, said, clause, words)
+            rule = of_them(seen)
         person = rule in PEOPLE
         if (
             not rule
             and not supposed
             and not (asked and words[0] in _KNOWN)
-            and weighed(text, said, clause, words, turn | (BITS["first"] if clause.first == first else 0))
+            and weighed(text, seen, turn | (BITS["first"] if clause.first == first else 0))
         ):
             rule = "weighed"
         if rule and unreal(said.text, said.starts[first], end, said.words[first : clause.last + 1]):
             return
-        settled = noted(said.text, start, said.starts[clause.last - 1] + len(words[-1]))
+        settled = noted(said.text, seen.start, said.starts[clause.last - 1] + len(words[-1]))
         if rule and not settled:
             yield from _made(text, said, clause, rule)
 

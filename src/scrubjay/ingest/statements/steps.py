@@ -147,9 +147,11 @@ _RULES: Final = (
     ("house style", _ANY, bag("always"), _BOTH),
 )
 """Name, what it begins with, what must stand there (nothing for any), pattern: a look at words is cheap."""
+CUES: Final = frozenset[str]().union(*(needed or opening for _, opening, needed, _ in _RULES))
+"""Without one of these `steps` finds nothing."""
 _UNDONE: Final = MOMENT | AT_HAND
 _SUBJECTS: Final = bag("i we it you he she they that this there what if i'm i've we're please can could how")
-_TOLD: Final = bag(
+TOLD: Final = bag(
     """every before after on only twice once daily weekly monthly nightly by at each any anything nobody
     no nothing everyone whoever everything all money cash payment payments deliveries orders receipts
     invoices bugs tickets requests changes prs keys bins waste post mail goes comes leaves opens
@@ -177,6 +179,6 @@ def steps(text: str, start: int, end: int, words: list[str]) -> str | None:
 
 def done(text: str, start: int, end: int, words: list[str]) -> str | None:
     """Return the rule that finds in a clause what is done again and again, by whomever."""
-    if words[0] in _SUBJECTS or _TOLD.isdisjoint(words) or not _UNDONE.isdisjoint(words[:4]):
+    if words[0] in _SUBJECTS or TOLD.isdisjoint(words) or not _UNDONE.isdisjoint(words[:4]):
         return None
     return "as is done" if _DONE.match(text, start, end) else None

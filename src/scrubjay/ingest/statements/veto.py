@@ -52,7 +52,7 @@ _FRAME = re.compile(
     r"quiz|word problem)s?:"
     r")"
 )
-_TELLS: Final = bag(
+TELLS: Final = bag(
     """say says saying said tell tells telling told explain explains explaining explained mention
     mentions mentioned claim claims claimed wrote writes reads announced announcing think thinks
     thought believes believe insists insisted swears argues asks asked heard apparently rumour rumor
@@ -74,6 +74,8 @@ _DROPPED = re.compile(
 _DROPS: Final = bag(
     """scrapped abandoned dropped canceled cancelled called calling changed fell right dreams joke as"""
 )
+JOKING: Final = _JOKES | _DROPS
+"""Without one of these and a sign beyond ASCII nothing is unreal."""
 _DOUBTS: Final = bag(
     """would could might should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished
     hope hoping hopefully unsure dunno wonder wondering guess would've could've should've shoulda
@@ -87,6 +89,8 @@ _DOUBT = re.compile(
     r"meaning|hoping)|no longer (?:plan|want|need))\b"
 )
 _DOUBTING: Final = bag("sure idea supposed was were been longer")
+DOUBTING: Final = _DOUBTS | _DOUBTING | {"may"}
+"""Without one of these nothing is doubted."""
 _PASSING = re.compile(
     r"\b(?:right now|at the moment|this (?:minute|second|instant|morning|afternoon|evening|lunch)|tonight|"
     r"for now|in a (?:minute|sec|second|bit|hurry|rush)"
@@ -122,7 +126,7 @@ def unsaid(text: str, start: int, end: int) -> bool:
 
 def told(text: str, start: int, end: int, words: Sequence[str]) -> bool:
     """Tell whether a clause hands on what others say; so does what follows it in the sentence."""
-    return not _TELLS.isdisjoint(words) and not _MINE.search(text, start, end)
+    return not TELLS.isdisjoint(words) and not _MINE.search(text, start, end)
 
 
 def doubted(text: str, start: int, end: int, words: Sequence[str]) -> bool:

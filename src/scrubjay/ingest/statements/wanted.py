@@ -74,6 +74,8 @@ _CUES: Final = bag(
 _STOPS: Final = bag("stop quit more enough lay cut drop ditch lose spare skip leave avoid")
 _OPENS: Final = bag("any anytime every each whenever if when")
 _MEANS: Final = bag("me how way what over instead rather not stomach my")
+CUES: Final = _CUES | _STOPS | _OPENS | _MEANS
+"""Without one of these no rule here finds anything."""
 _SUBJECTS: Final = bag("i we it you he she they that this there what my our his her their the a an")
 
 

@@ -62,7 +62,7 @@ _WEIGHTS: Final = {
     "trait": 1.24,
 }
 """Fitted by ``bench/weigh.py`` to the clauses of both dev sets and to sentences written for it: log odds of a sign."""
-_BY_BIT: Final = tuple((BITS[name], weight) for name, weight in _WEIGHTS.items())
+_BY_BIT: Final = {BITS[name]: weight for name, weight in _WEIGHTS.items()}
 
 
 NEVER: Final = BITS["foreign"] | BITS["of you"]
@@ -78,7 +78,8 @@ def weight(signs: int) -> float:
     if signs & NEVER:
         return -ENOUGH
     total = _BIAS
-    for bit, value in _BY_BIT:
-        if signs & bit:
-            total += value
+    while signs:
+        bit = signs & -signs
+        total += _BY_BIT.get(bit, 0)
+        signs ^= bit
     return total

@@ -96,6 +96,8 @@ _RULES: Final = (
     ),
 )
 """Name, words of which one must stand there, pattern: looking for a word is cheaper than matching."""
+CUES: Final = bag("always never ever let's lets let").union(*(needed for _, needed, _ in _RULES))
+"""Without one of these no rule here finds anything."""
 
 
 def wish(text: str, start: int, end: int, words: list[str]) -> str | None:

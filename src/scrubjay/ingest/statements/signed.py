@@ -1,0 +1,59 @@
+"""Signed: a clause -> the signs in it, from the classes of its words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scrubjay.ingest.statements import things
+from scrubjay.ingest.statements.marks import BETWEEN, ENGLISH, FLEETS, IS, LIVES, PAST, SIGNS, VERBAL
+from scrubjay.ingest.statements.reading import Words
+from scrubjay.ingest.statements.signs import BITS, SUBJECT
+
+FEW: Final = 3
+"""Words up to which there may be no small English word among them."""
+VERB: Final = 8
+"""Words within which a clause has its verb."""
+OVER: Final = 13
+"""Words of a long clause."""
+
+_MINE: Final = BITS["of i"] | BITS["of we"]
+_BY_LENGTH: Final = tuple(
+    (BITS["under 3"] if count < 3 else 0)
+    | (BITS["under 5"] if count < 5 else 0)
+    | (BITS["over 12"] if count == OVER else 0)
+    for count in range(OVER + 1)
+)
+
+
+def signed(said: Words, at: int, last: int, named: tuple[bool, bool], found: int) -> int:
+    """Return the signs of a clause.
+
+    Args:
+        said: The words of the turn.
+        at: The clause's first word after what leads in.
+        last: The word after its last.
+        named: Whether a name, known by its capital, stands after the first word, and whether that has a
+            capital.
+        found: The classes of the clause's words.
+    """
+    known, first, count = said.marks, said.words[at], last - at
+    subject = SUBJECT.get(first, 0)
+    if subject:
+        subject &= -subject  # a word may open in two ways: the first of `_SUBJECTS` holds
+    else:
+        subject = BITS["of name"] if named[1] and first not in things.WELL_KNOWN else BITS["of other"]
+    signs = subject | found & SIGNS
+    mine = subject & _MINE
+    verbal = next((bits for bits in known[at + 1 : min(at + VERB, last)] if bits & VERBAL), 0)
+    if not verbal:
+        signs |= 0 if mine or subject == BITS["of order"] else BITS["no verb"]
+    elif verbal & PAST and not verbal & IS:
+        signs |= BITS["past"]
+    if mine and count > 1:
+        does = next((bits for bits in known[at + 1 : min(at + 6, last)] if not bits & BETWEEN), 0)
+        signs |= BITS["fleeting"] if does & FLEETS else 0
+        lived = known[at + 1] | known[min(at + 2, last - 1)] | known[min(at + 3, last - 1)]
+        signs |= BITS["lived"] if lived & LIVES else 0
+    signs |= BITS["named"] if named[0] else 0
+    signs |= BITS["foreign"] if count > FEW and not found & ENGLISH else 0
+    return signs | _BY_LENGTH[min(count, OVER)]
