@@ -1,7 +1,7 @@
 """Extraction: labelled turns -> precision, recall and junk of what is kept of them without a model.
 
-    python bench/extraction.py [DATA] [--half dev|dev2|test] [--part all|even|odd] [--wrong] [--rules]
-        [--sample 40] [--json FILE]
+    python bench/extraction.py [DATA] [--half dev|dev2|dev3|test] [--part all|even|odd] [--wrong] [--rules]
+        [--speed] [--sample 40] [--json FILE]
 
 The turns and what counts as found are described in ``labels/FACTS.md`` ("Scoring"). An assistant's turn goes the
 same way as in the product: nothing is taken from it. Intervals are over resampled turns.
@@ -14,6 +14,9 @@ With DATA (the development data) also LongMemEval's user-stated answers, in two 
 * sentence: over all questions with evidence by a person: whether a statement holds half of the words which question
   and answer share with that sentence of an evidence turn that shares most of them.
 
+``--speed`` tells how long a person's turns of the half take to read, per 50 words: the best of several rounds, in the
+time of the process, so that others on the machine count less.
+
 ``--sample`` prints that many statements drawn from all haystacks, to be judged by eye.
 """
 
@@ -24,6 +27,7 @@ import json
 import random
 import re
 import sys
+import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -43,6 +47,7 @@ from scrubjay.text.stems import stem
 LABELS = Path(__file__).parent / "labels"
 OF_SHORTER, OF_LONGER = 1 / 2, 1 / 3
 """Shares of words from which a stretch hits a quote (FACTS.md)."""
+ROUNDS = 15
 LONGEST = 8
 NOT_STATED = ("single-session-assistant", "single-session-preference")
 """Categories whose answers a person never stated: the assistant did, or nobody did (a rubric)."""
@@ -94,10 +99,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _print_rules(scores)
     if args.wrong:
         print("\n".join(note for one in scores for note in one.notes))
+    if args.speed:
+        result["us per 50 words"] = speed([row["text"] for row in labelled if row["role"] == "user"])
+        print(f"  {result['us per 50 words']:.0f} us per 50 words")
     if args.data is not None:
         result["longmemeval"] = longmemeval(args)
     write_json(args.json, result)
     return 0
+
+
+def speed(turns: Sequence[str]) -> float:
+    """Return the microseconds that 50 words take to read."""
+
+    def once() -> float:
+        before = time.process_time()
+        for turn in turns:
+            statements(turn)
+        return time.process_time() - before
+
+    return min(once() for _ in range(ROUNDS)) / sum(len(turn.split()) for turn in turns) * 50e6
 
 
 def _print_rules(scores: Sequence[Score]) -> None:
@@ -234,12 +254,13 @@ def content(text: str) -> frozenset[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Measure what is kept of turns without a model.")
     parser.add_argument("data", nargs="?", type=Path, help="the development data, for LongMemEval")
-    parser.add_argument("--half", choices=("dev", "dev2", "test"), default="dev")
+    parser.add_argument("--half", choices=("dev", "dev2", "dev3", "test"), default="dev")
     parser.add_argument(
         "--part", choices=("all", "even", "odd"), default="all", help="rules were tuned on even rows of dev"
     )
     parser.add_argument("--wrong", action="store_true", help="print what was missed and what is wrong")
     parser.add_argument("--rules", action="store_true", help="print what each rule found, right and wrong")
+    parser.add_argument("--speed", action="store_true", help="print how long reading takes")
     parser.add_argument("--sample", type=int, default=0, help="statements to print of the haystacks")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--json", type=Path)

@@ -42,23 +42,22 @@ def test_what_everybody_knows_or_speaks_of_the_talk_weighs_too_little(sentence: 
         "Both my kids are coeliac.",
         "Me and my wife are both teachers.",
         "Neither of us drives.",
-        "None of us eats pork.",
         "Got two kids and a dog at home.",
         "Allergies: nuts, shellfish.",
-        "Stack: Django, Postgres, Celery.",
-        "Name's Tobias btw.",
-        "Logs end up in Loki.",
-        "Stop calling me sir.",
-        "No more bullet lists.",
         "Keep replies short in general.",
         "Cilantro tastes like soap to me.",
         "My flight got moved to the 6th.",
         "I look after my mother.",
         "I used to be a paramedic.",
+        "None of us eats pork.",
+        "Stack: Django, Postgres, Celery.",
+        "Name's Tobias btw.",
+        "Logs end up in Loki.",
+        "Stop calling me sir.",
     ],
 )
 def test_other_ways_to_say_what_lasts_are_known(sentence: str) -> None:
-    assert len(found(sentence)) == 1
+    assert len(found(f"{sentence} What would you do?")) == 1
 
 
 def test_she_is_the_one_of_whom_the_statement_before_speaks() -> None:

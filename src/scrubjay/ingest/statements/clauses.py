@@ -56,9 +56,11 @@ _FILLS: Final = bag("also then now that just please btw")
 _OPEN: Final = bag(
     """that which who if when what where than think because as hope guess how all but and to of for with in
     at on the a an any every some my our only same whatever since while or is are was from about like
-    until before after say believe know"""
+    until before after say believe know told tell said says heard mean"""
 )
 """After these a clause goes on."""
+_IS: Final = bag("a an in on at the not from called")
+"""After "'s" where it is short for "is"."""
 _ANY: Final = OWNED | bag("a an any every some")
 
 
@@ -126,7 +128,7 @@ def _joins(words: list[str], first: int, at: int, last: int, comma: bool) -> boo
         return False
     if words[at + 1] not in OWNED and at - first >= LEAST_SAID:
         return True
-    return any(word in VERBAL or "'" in word or word[-2:] == "ed" for word in words[first:at])
+    return any(word in VERBAL or word in FIRST or "'" in word or word[-2:] == "ed" for word in words[first:at])
 
 
 def _pictured(word: str) -> bool:
@@ -147,7 +149,8 @@ def _opens(words: list[str], at: int, last: int) -> bool:
         return after not in ("and", "or")
     if word in OWNED:
         return any(
-            later in STATES or later[-2:] == "ed" for later in words[at + 1 : min(at + 1 + NOUN, last)]
+            later in STATES or later[-2:] == "ed" or (later[-2:] == "'s" and near > at + 1 and words[near] in _IS)
+            for near, later in enumerate(words[at + 1 : min(at + 1 + NOUN, last - 1)], at + 2)
         )
     return word in _ORDERS or after in BE or after in ("has", "have") or asks(words, at, last)
 
@@ -175,7 +178,7 @@ def asks(words: list[str], at: int, last: int) -> bool:
 def _breathes(words: list[str], start: int, at: int, last: int) -> bool:
     """Tell whether somebody who sets no marks begins anew here."""
     word, before = words[at], words[at - 1]
-    if before in _OPEN or at + 2 >= last:
+    if before in _OPEN or before in PRONOUNS or at + 2 >= last:
         return False
     if word in FIRST:
         if at - 2 >= start and words[at - 2] in _ANY:

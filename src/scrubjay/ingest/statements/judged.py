@@ -21,7 +21,6 @@ from scrubjay.ingest.statements.signs import BITS
 from scrubjay.ingest.statements.steps import done, steps
 from scrubjay.ingest.statements.veto import doubted, passing, told, unreal
 from scrubjay.ingest.statements.wanted import wanted
-from scrubjay.ingest.statements.weighed import ENOUGH, weight
 from scrubjay.ingest.statements.wishes import wish
 from scrubjay.ingest.statements.words import FIRST
 
@@ -137,22 +136,20 @@ def _wished(said: Words, first: int, last: int, marks: int) -> str | None:
     return rule or (wanted(said.text, begin, end, rest) if marks & WANTS else None)
 
 
-def weighed(text: str, seen: Seen, turn: int) -> bool:
-    """Tell whether the signs of a clause that no rule knows speak for it."""
-    at, starts = seen.first, seen.said.starts
-    if at + 1 < seen.last and text[starts[at]].isupper() and text[starts[at + 1]].isupper():
-        return False  # "Marie Curie was born in Warsaw": people of one's own life go by one name
-    return weight(signs_of(seen, turn)) >= ENOUGH
+def known_to_all(text: str, seen: Seen) -> bool:
+    """Tell whether it begins with two names: people of one's own life go by one, Marie Curie does not."""
+    at, starts = seen.at if seen.at < seen.last else seen.first, seen.said.starts
+    return at + 1 < seen.last and text[starts[at]].isupper() and text[starts[at + 1]].isupper()
 
 
-def signs_of(seen: Seen, turn: int) -> int:
-    """Return the signs of a clause and those of its turn."""
+def signs_of(seen: Seen) -> int:
+    """Return the signs of a clause."""
     said, at, last, marks = seen.said, seen.at, seen.last, seen.marks
     if at >= last:
         at = seen.first
     elif at > seen.first:
         marks = reduce(or_, said.marks[at:last])
-    known = signed(said, at, last, seen.named, marks) | turn
+    known = signed(said, at, last, seen.named, marks)
     if seen.marks & DOUBTS and doubted(said.text, seen.start, seen.end, seen.words):
         known |= BITS["doubt"]
     return known

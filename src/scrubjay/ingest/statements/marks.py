@@ -21,9 +21,15 @@ KNOWN: Final = 1 << 14
 _EDGES: Final = ".,;:!?()[]{}\"'*_~`<>#¿¡"
 _CODE: Final = re.compile(r"`|\w[/_.]\w")
 _DIGIT: Final = re.compile(r"\d")
-_ENGLISH: Final = bag(
-    "the a an is are was to of in on for and my our i we it it's i'm not no at with from has have by"
-)
+_ENGLISH: Final = (
+    words.FIRST
+    | words.PRONOUNS
+    | words.OWNED
+    | words.AUXILIARY
+    | words.LIKE
+    | bag("a an to of in on for and it's not no at with from by please never always only every all")
+) - bag("am was do")
+_NO_ING: Final = bag("thing nothing anything everything something morning evening during king ring spring string bring sing")
 _CLASSES: Final = (
     words.BE,
     words.FLEETING,
@@ -63,6 +69,7 @@ _FIRST: Final = len(BITS)
 ) = (1 << _FIRST + number for number in range(len(_CLASSES)))
 VERBAL: Final = 1 << _FIRST + len(_CLASSES)
 PAST: Final = VERBAL << 1
+ING: Final = VERBAL << 2
 SIGNS: Final = (1 << _FIRST) - 1
 """The bits that are signs."""
 
@@ -84,5 +91,9 @@ def mark(raw: str) -> tuple[str, int]:
         found |= VERBAL | PAST
     elif word in words.STATES or word in words.AUXILIARY:
         found |= VERBAL
+    if word[-3:] == "ing" and word not in _NO_ING:
+        found |= ING
+    if word[-2:] == "ed":
+        found |= BITS["ed"]
     found |= BITS["number"] if _DIGIT.search(raw) else 0
     return word, found | (BITS["code"] if _CODE.search(raw) else 0)

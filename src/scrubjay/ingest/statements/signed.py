@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scrubjay.ingest.statements import things
-from scrubjay.ingest.statements.marks import BETWEEN, ENGLISH, FLEETS, IS, LIVES, PAST, SIGNS, VERBAL
+from scrubjay.ingest.statements.marks import BETWEEN, ENGLISH, FLEETS, ING, IS, LIVES, PAST, SIGNS, VERBAL
 from scrubjay.ingest.statements.reading import Words
 from scrubjay.ingest.statements.signs import BITS, SUBJECT
 
@@ -17,6 +17,9 @@ OVER: Final = 13
 """Words of a long clause."""
 
 _MINE: Final = BITS["of i"] | BITS["of we"]
+_BEING: Final = BITS["is"] | BITS["was"]
+_TURNING: Final = BITS["denies"] | BITS["rather"]
+_ENDS: Final = {"!": BITS["exclaims"], ",": BITS["goes on"], ":": BITS["heads"]}
 _BY_LENGTH: Final = tuple(
     (BITS["under 3"] if count < 3 else 0)
     | (BITS["under 5"] if count < 5 else 0)
@@ -56,4 +59,8 @@ def signed(said: Words, at: int, last: int, named: tuple[bool, bool], found: int
         signs |= BITS["lived"] if lived & LIVES else 0
     signs |= BITS["named"] if named[0] else 0
     signs |= BITS["foreign"] if count > FEW and not found & ENGLISH else 0
-    return signs | _BY_LENGTH[min(count, OVER)]
+    if found & ING and found & _BEING:
+        signs |= BITS["ing"]
+    if found & _TURNING and said.text.find(",", said.starts[at], said.ends[last - 1]) > 0:
+        signs |= BITS["not but"]
+    return signs | _ENDS.get(said.raw[last - 1][-1], 0) | _BY_LENGTH[min(count, OVER)]

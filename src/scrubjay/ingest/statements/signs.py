@@ -34,7 +34,19 @@ _SUBJECTS: Final = {
     "you": bag("you your you're you've you'll"),
     "a": bag("a an"),
     "asks": words.ASKING | bag("if when whenever"),
-    "order": ORDERS,
+    "order": ORDERS
+    | bag(
+        """rebuild regenerate sketch prove swap replace cancel book recolour recolor reformat restructure reorder
+        retry rerun rephrase reword revise redo resend recompute recalculate reduce remind repeat reply answer
+        respond apply adapt adjust align append arrange assign attach calculate categorise categorize choose
+        combine comment complete compute condense correct count critique debug define deploy derive diagnose
+        discuss divide double-check edit elaborate estimate evaluate expand extend extract fetch figure fill
+        filter finish flag follow group guess highlight improve insert install integrate invent judge lay log
+        lower mail merge migrate modify name optimise optimize order organise organize outline paraphrase parse
+        pass paste pitch plot polish post predict prepare print propose provide push quote raise rank rate
+        research restart return roast schedule score search simulate sketch solve spell split squeeze state
+        structure submit test tidy title transcribe trim try turn type verify wrap"""
+    ),
 }
 _CLASSES: Final = {
     "moment": things.MOMENT,
@@ -50,7 +62,7 @@ _CLASSES: Final = {
         """users people customers author authors paper study article students company countries world government model
         function method everyone someone somebody they them"""
     ),
-    "trait": words.TRAITS,
+    "trait": words.TRAITS | things.LASTING_HAD | bag("allergy allergies stroke surgery pronouns diagnosed dyslexic"),
     "kin": things.KIN,
     "own": things.OWN_THINGS,
     "world": things.WORLD,
@@ -76,6 +88,29 @@ _CLASSES: Final = {
         "tonight today tomorrow rn atm temporarily moment morning afternoon evening minute second"
     ),
     "rather": bag("instead rather over only everywhere throughout whenever anything everything"),
+    "you": bag("you your yours you're you've you'll u ur yourself"),
+    "me": bag("i we my our i'm i've we're we've me us mine ours i'd i'll we'll im ive myself"),
+    "here": bag("this that these those here it there"),
+    "the": bag("the"),
+    "a": bag("a an"),
+    "is": bag("is are isn't aren't he's she's they're we're i'm it's"),
+    "was": bag("was were"),
+    "counts": words.NUMBERS,
+    "from": bag("from by until since via"),
+    "for": bag("for"),
+    "in": bag("in at on"),
+    "to": bag("to"),
+    "with": bag("with"),
+    "and": bag("and"),
+    "because": bag("because since so as cause cuz"),
+    "if": bag("if when whenever unless"),
+    "all": bag("all every each any everything everyone everywhere only nothing nobody"),
+    "plans": bag("i'll i'd we'll will going gonna planning want need trying looking"),
+    "settles": bag(
+        """born grew lives live works work married moved own owns runs run use uses called named based
+        speaks play plays since until"""
+    ),
+    "does": frozenset(one for one in words.STATES if one[-1] == "s") - words.AUXILIARY,
 }
 LIVED: Final = words.HABIT | words.LIVE | words.LIFE | words.LIKE | words.CHOSE
 
@@ -84,6 +119,8 @@ NAMES: Final = (
     *_CLASSES,
     *("no verb", "past", "fleeting", "lived", "doubt", "number", "named", "code"),
     *("under 3", "under 5", "over 12", "long turn", "short turn", "pasted", "first", "foreign"),
+    *("ing", "ed", "not but", "exclaims", "goes on", "heads", "opens turn", "ends turn"),
+    *("asked turn", "informs", "lines", "lists", "marked up", "quotes", "rule"),
 )
 BITS: Final = {name: 1 << number for number, name in enumerate(NAMES)}
 """Sign -> its bit."""
@@ -107,9 +144,18 @@ def of_turn(text: str, plain: str, said: list[str]) -> int:
     signs = BITS["long turn"] if len(said) > LONG else BITS["short turn"] if len(said) < BRIEF else 0
     if _dense(plain) < PASTED * _dense(text):
         signs |= BITS["pasted"]
+    if not _INFORMING.isdisjoint(said):
+        signs |= BITS["informs"]
+    for mark, name in _TURN:
+        if mark in text:
+            signs |= BITS[name]
     return signs
 
 
+_INFORMING: Final = bag(
+    "fyi note remember btw context reminder update heads-up record memory know background correction actually wrong"
+)
+_TURN: Final = (("?", "asked turn"), ("\n", "lines"), (":", "lists"), ("`", "marked up"), ("{", "marked up"), ('"', "quotes"))
 LONG: Final = 60
 """Words of a turn from which most of it was brought along."""
 BRIEF: Final = 15

@@ -46,7 +46,7 @@ _FRAME = re.compile(
     r"|role-?play|pretend\b|act as\b|in character\b|in the (?:voice|style|role|persona) of|dungeon master|"
     r"your character"
     r"|(?:the |my |our )?(?:protagonist|narrator|main character|heroine)\b|once upon a time"
-    r"|suppose\b|imagine\b|let's (?:say|pretend|imagine|assume)|assume (?:that |i|we|my|you)|"
+    r"|(?<!i )suppose\b|imagine\b|let's (?:say|pretend|imagine|assume)|assume (?:that |i|we|my|you)|"
     r"assuming (?:that )?(?:i|we|my)"
     r"|hypothetical\w*|thought experiment|what if\b|in a world where|(?:exercise|homework|practice|riddle|"
     r"quiz|word problem)s?:"
@@ -62,7 +62,7 @@ TELLS: Final = bag(
 _MINE = re.compile(
     r"\b(?:(?:i|we) (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|"
     r"mention|add|tell you|told you|said|mentioned)"
-    r"|i(?:'ve| have) (?:told you|said|mentioned)|being told|did i mention|forgot to (?:say|mention)|"
+    r"|i(?:'ve| have) (?:told you|said|mentioned)|being told|i(?:'ve| have|'m| am| was) (?:just |now )?(?:been )?told|(?:wrote|got|said) back|(?:never|don't|not|stop) (?:ever )?(?:suggest|mention|say|tell|explain|quote|recommend)\w*|did i mention|forgot to (?:say|mention)|"
     r"that said)\b"
 )
 _JOKES: Final = bag("lol lmao rofl haha hahaha hehe jk kidding joking sarcasm xd /s 😂 🤣 😜 🙃 😉 😏 🤪")
