@@ -4,8 +4,8 @@
 
 Prints ``scrubjay/ingest/statements/weights.py``: logistic regression with a ridge over the clauses of the halves (those
 that hit an optional quote left out), over ``labels/turns_fit.txt``, turns written for it with what is to be kept in
-double brackets, and over ``labels/sentences_dev.jsonl``, single sentences. Predicates are weighed by subject too. That a
-rule knows a clause is not fitted, for the rules were written to some of these turns: see ``ruled``.
+double brackets, and over ``labels/sentences_dev.jsonl``, single sentences. Predicates are weighed by subject too. That
+a rule knows a clause is not fitted, for the rules were written to some of these turns: see ``ruled``.
 
 ``--cross`` fits without one half at a time and tells of that half, for several thresholds, precision and recall.
 """
@@ -175,9 +175,10 @@ def as_module(weights: np.ndarray) -> str:
     for name, value in zip(names, weights[:-1], strict=True):
         if abs(value) < LEAST:
             continue
-        (single if isinstance(name, str) else pairs[name[0]]).append(
-            f'    {"" if isinstance(name, str) else "    "}"{name if isinstance(name, str) else name[1]}": {value:.2f},\n'
-        )
+        if isinstance(name, str):
+            single.append(f'    "{name}": {value:.2f},\n')
+        else:
+            pairs[name[0]].append(f'        "{name[1]}": {value:.2f},\n')
     by = "".join(f'    "{subject}": {{\n{"".join(own)}    }},\n' for subject, own in pairs.items())
     return (
         '"""Weights: sign -> log odds that it adds to its clause. Written by ``bench/weigh.py``."""\n\n'

@@ -128,7 +128,9 @@ def _joins(words: list[str], first: int, at: int, last: int, comma: bool) -> boo
         return False
     if words[at + 1] not in OWNED and at - first >= LEAST_SAID:
         return True
-    return any(word in VERBAL or word in FIRST or "'" in word or word[-2:] == "ed" for word in words[first:at])
+    return any(
+        word in VERBAL or word in FIRST or "'" in word or word[-2:] == "ed" for word in words[first:at]
+    )
 
 
 def _pictured(word: str) -> bool:
@@ -149,7 +151,9 @@ def _opens(words: list[str], at: int, last: int) -> bool:
         return after not in ("and", "or")
     if word in OWNED:
         return any(
-            later in STATES or later[-2:] == "ed" or (later[-2:] == "'s" and near > at + 1 and words[near] in _IS)
+            later in STATES
+            or later[-2:] == "ed"
+            or (later[-2:] == "'s" and near > at + 1 and words[near] in _IS)
             for near, later in enumerate(words[at + 1 : min(at + 1 + NOUN, last - 1)], at + 2)
         )
     return word in _ORDERS or after in BE or after in ("has", "have") or asks(words, at, last)

@@ -29,7 +29,9 @@ _ENGLISH: Final = (
     | words.LIKE
     | bag("a an to of in on for and it's not no at with from by please never always only every all")
 ) - bag("am was do")
-_NO_ING: Final = bag("thing nothing anything everything something morning evening during king ring spring string bring sing")
+_NO_ING: Final = bag(
+    "thing nothing anything everything something morning evening during king ring spring string bring sing"
+)
 _CLASSES: Final = (
     words.BE,
     words.FLEETING,

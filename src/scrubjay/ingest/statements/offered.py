@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from scrubjay.ingest.statements.carried import PEOPLE
-from scrubjay.ingest.statements.clauses import Clause, asks, clauses
+from scrubjay.ingest.statements.clauses import asks, clauses
 from scrubjay.ingest.statements.cues import said_for_itself
 from scrubjay.ingest.statements.judged import Seen, known_to_all, look, of_clause, of_them, of_whole, signs_of
 from scrubjay.ingest.statements.marks import IF, TELLS
@@ -86,16 +86,16 @@ def _of_sentence(
         if seen.marks & TELLS and told(said.text, seen.start, end, words):
             return
         supposed = supposed or seen.marks & IF > 0 or "unless" in words[:3]
-        rule = "noted" if settled else of_clause(seen, supposed)
+        rule = "noted" if settled else of_clause(seen, supposed) or ""
         if not rule and person and not supposed:
-            rule = of_them(seen)
+            rule = of_them(seen) or ""
         person = rule in PEOPLE
         settled = noted(said.text, seen.start, said.starts[clause.last - 1] + len(words[-1]))
         if settled or (not rule and (supposed or (asked and words[0] in _KNOWN) or known_to_all(text, seen))):
             continue
         if unreal(said.text, said.starts[first], end, said.words[first : clause.last + 1]):
             return
-        yield _offer(seen, rule or "", turn, first)
+        yield _offer(seen, rule, turn, first)
 
 
 def _offer(seen: Seen, rule: str, turn: int, first: int) -> Offer:

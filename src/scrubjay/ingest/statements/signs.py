@@ -62,7 +62,9 @@ _CLASSES: Final = {
         """users people customers author authors paper study article students company countries world government model
         function method everyone someone somebody they them"""
     ),
-    "trait": words.TRAITS | things.LASTING_HAD | bag("allergy allergies stroke surgery pronouns diagnosed dyslexic"),
+    "trait": words.TRAITS
+    | things.LASTING_HAD
+    | bag("allergy allergies stroke surgery pronouns diagnosed dyslexic"),
     "kin": things.KIN,
     "own": things.OWN_THINGS,
     "world": things.WORLD,
@@ -155,7 +157,14 @@ def of_turn(text: str, plain: str, said: list[str]) -> int:
 _INFORMING: Final = bag(
     "fyi note remember btw context reminder update heads-up record memory know background correction actually wrong"
 )
-_TURN: Final = (("?", "asked turn"), ("\n", "lines"), (":", "lists"), ("`", "marked up"), ("{", "marked up"), ('"', "quotes"))
+_TURN: Final = (
+    ("?", "asked turn"),
+    ("\n", "lines"),
+    (":", "lists"),
+    ("`", "marked up"),
+    ("{", "marked up"),
+    ('"', "quotes"),
+)
 LONG: Final = 60
 """Words of a turn from which most of it was brought along."""
 BRIEF: Final = 15

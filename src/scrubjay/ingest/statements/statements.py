@@ -1,8 +1,8 @@
 """Statements: str -> tuple[Statement, ...] of what a person says in earnest that will matter in a month.
 
-No model: ``offered`` reads the turn and names what it knows, and ``weighed`` decides by what speaks for and against each
-clause whether it is kept. What weighs too little is left: a missed fact still stands in its turn, a wrong one would be
-handed out as knowledge.
+No model: ``offered`` reads the turn and names what it knows, and ``weighed`` decides by what speaks for and against
+each clause whether it is kept. What weighs too little is left: a missed fact still stands in its turn, a wrong one
+would be handed out as knowledge.
 """
 
 from __future__ import annotations

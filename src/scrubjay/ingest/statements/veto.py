@@ -62,7 +62,10 @@ TELLS: Final = bag(
 _MINE = re.compile(
     r"\b(?:(?:i|we) (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|"
     r"mention|add|tell you|told you|said|mentioned)"
-    r"|i(?:'ve| have) (?:told you|said|mentioned)|being told|i(?:'ve| have|'m| am| was) (?:just |now )?(?:been )?told|(?:wrote|got|said) back|(?:never|don't|not|stop) (?:ever )?(?:suggest|mention|say|tell|explain|quote|recommend)\w*|did i mention|forgot to (?:say|mention)|"
+    r"|i(?:'ve| have) (?:told you|said|mentioned)|being told"
+    r"|i(?:'ve| have|'m| am| was) (?:just |now )?(?:been )?told|(?:wrote|got|said) back"
+    r"|(?:never|don't|not|stop) (?:ever )?(?:suggest|mention|say|tell|explain|quote|recommend)\w*"
+    r"|did i mention|forgot to (?:say|mention)|"
     r"that said)\b"
 )
 _JOKES: Final = bag("lol lmao rofl haha hahaha hehe jk kidding joking sarcasm xd /s 😂 🤣 😜 🙃 😉 😏 🤪")

@@ -9,10 +9,11 @@ from scrubjay.ingest.statements.signs import BITS
 from scrubjay.ingest.statements.weights import BIAS, BY_SUBJECT, WEIGHTS
 
 ENOUGH: Final = 1.3
-"""Log odds from which a clause is kept, its rule included: fitted without one of three labelled sets at a time, 91 % of
-what is kept of that set is right (``bench/weigh.py --cross``). What is kept for ever should rather be missed than be junk."""
+"""Log odds from which a clause is kept, its rule included: fitted without one of three labelled sets at a time,
+91 % of what is kept of that set is right (``bench/weigh.py --cross``), of a fourth .81. What is kept for ever should
+rather be missed than be junk."""
 RULED: Final = 3.5
-"""Log odds that a rule adds to its clause: nearly all that such rules find lasts, on turns that were blind to them too."""
+"""Log odds that a rule adds to its clause: nearly all that such rules find lasts, on blind turns too."""
 RULED_LOOSELY: Final = 1.0
 """The same of a rule that finds what passes as well: most of what was wrong on blind turns was theirs."""
 _LOOSE: Final = frozenset(
