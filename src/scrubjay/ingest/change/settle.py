@@ -50,7 +50,7 @@ def settle(seen: Seen, signs: Signs, chances: Chances) -> str:
 def _may_repeat(seen: Seen, signs: Signs, chance: float) -> bool:
     """Return whether a new statement may be taken for said already."""
     if seen.verdict == "duplicate":
-        return True
+        return not _named(seen.difference)
     if chance < SAID or signs["new shared"] < COVERED or (seen.reason and seen.reason != "bounded"):
         return False
     d = seen.difference
