@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from installing import GOLDEN, NAMES, install, lay, tree, uninstall
 
-from scrubjay.agents import edit_json, plan, texts
+from scrubjay.agents import edit_json, plan, record, texts, write
 from scrubjay.agents.agent import Home, Options
 from scrubjay.agents.all import AGENTS, find
 from scrubjay.errors import InputError
@@ -309,3 +309,20 @@ def test_what_an_agent_always_reads_is_short_and_the_skill_is_not_long() -> None
     assert first.splitlines()[1] == "name: scrubjay"
     for tool in ("search", "get", "thread", "context", "add", "update", "feedback", "forget"):
         assert f"memory_{tool}" in texts.skill()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_installation_that_died_half_way_is_taken_back_whole(name: str, home: Home) -> None:
+    before = tree(GOLDEN / name / "before")
+    lay(before, home.root)
+    planned = plan.to_install(find(name), home, Options())
+    # What `carry_out` does before it writes, and the first of its writes.
+    assert planned.record
+    record.save(planned.at, planned.record)
+    write.write(planned.changes[:1])
+    assert tree(home.root) != before
+    uninstall(name, home)
+    assert tree(home.root) == before
+    write.write(planned.changes[:1])
+    install(name, home)
+    assert tree(home.root) == tree(GOLDEN / name / "after")
