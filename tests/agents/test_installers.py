@@ -326,3 +326,38 @@ def test_an_installation_that_died_half_way_is_taken_back_whole(name: str, home:
     write.write(planned.changes[:1])
     install(name, home)
     assert tree(home.root) == tree(GOLDEN / name / "after")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_that_only_ours_was_in_goes_also_when_it_was_touched(name: str, home: Home) -> None:
+    made = install(name, home)
+    for change in made.changes:
+        if change.path.name != "SKILL.md":
+            change.path.write_bytes(change.path.read_bytes() + b"\n\n")
+    uninstall(name, home)
+    assert [path for path, content in tree(home.root).items() if content != "folder"] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_disk_that_fails_between_two_files_leaves_all_as_they_were(
+    name: str, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay(tree(GOLDEN / name / "before"), home.root)
+    before = tree(home.root)
+    whole, renamed = Path.replace, []
+
+    def failing(self: Path, target: Path) -> Path:
+        renamed.append(target)
+        # The record, the first file, and then no more; what puts back is let through.
+        if len(renamed) == 3:
+            raise OSError(28, "No space left on device", str(target))
+        return whole(self, target)
+
+    monkeypatch.setattr(Path, "replace", failing)
+    with pytest.raises(
+        InputError, match=r"cannot be written \(No space left on device\). Nothing was changed"
+    ):
+        install(name, home)
+    assert len(renamed) == 4
+    assert tree(home.root) == before
+    assert not (home.data / "agents" / f"{name}.json").exists()
