@@ -67,11 +67,11 @@ def test_a_rebuild_keeps_ids_additions_pins_and_lines(memory: Memory, notes: Not
     pinned = notes.write("tides.md", TIDES)
     memory.sync(notes.root)
     added = memory.add("The heron nests in the willow.", pinned=True, tags=["birds"], date="2026-05-04")
-    record = memory.get(added.id).records[0]
+    record = memory.history(added.id).memory
     before = everything(memory, garden, pinned)
     memory.rebuild()
     assert everything(memory, garden, pinned) == before
-    assert memory.get(added.id).records[0] == record
+    assert memory.history(added.id).memory == record
     assert memory.search("heron", channels=["bm25"]).results[0].id == added.id
     assert memory.sync().unchanged == len(before)
 
