@@ -106,7 +106,8 @@ def shown(row: dict[str, Any]) -> str:
     return (
         f"{row['observations']:,} observations: {row['digests']:,} digests in {row['seconds']:.1f} s "
         f"({row['cpu']:.1f} CPU), "
-        f"a second night {row['again']:.1f} s ({row['again_cpu']:.1f}) changed {row['changed_again']}, peak {row['peak_mb']:.0f} MB"
+        f"a second night {row['again']:.1f} s ({row['again_cpu']:.1f}) changed {row['changed_again']}, "
+        f"peak {row['peak_mb']:.0f} MB"
     )
 
 
