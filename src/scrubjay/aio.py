@@ -105,6 +105,8 @@ class AsyncMemory:
     remove_source = _in_thread(Memory.remove_source)
     watch = _in_thread(Memory.watch)
     search = _in_thread(Memory.search)
+    thread = _in_thread(Memory.thread)
+    context = _in_thread(Memory.context)
     get = _in_thread(Memory.get)
     add = _in_thread(Memory.add)
     add_many = _in_thread(Memory.add_many)

@@ -105,6 +105,25 @@ class Recall:
     )
 
 
+LOADED: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "MEMORY.md")
+"""Files that coding agents read by themselves when a session begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """[context]: what is put into a conversation."""
+
+    budget: int = field(default=2_000, metadata=whole("Most tokens of it.", 50, 100_000))
+    sessions: int = field(default=3, metadata=whole("Most of the last sessions that it tells of.", 0, 20))
+    loaded: tuple[str, ...] = field(
+        default=LOADED,
+        metadata=word(
+            "Files that the agent reads itself and that are not put in again: names, or patterns of paths.",
+            kind="list",
+        ),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Sync:
     """[sync]: how files are taken in."""
@@ -285,6 +304,7 @@ class Settings:
     tenant: str = field(default="default", metadata=word("The walled garden that all of it lies in."))
     chunk: Chunk = field(default_factory=Chunk)
     recall: Recall = field(default_factory=Recall)
+    context: Context = field(default_factory=Context)
     sync: Sync = field(default_factory=Sync)
     models: Models = field(default_factory=Models)
     notes: Notes = field(default_factory=Notes)
@@ -299,6 +319,7 @@ class Settings:
 SECTIONS: Final[Mapping[str, type[Any]]] = {
     "chunk": Chunk,
     "recall": Recall,
+    "context": Context,
     "sync": Sync,
     "models": Models,
     "notes": Notes,

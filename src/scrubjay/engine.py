@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from scrubjay.config import Settings, load
+from scrubjay.engine_ask import Asking
 from scrubjay.engine_life import Living
 from scrubjay.memory.scope import Scope
 from scrubjay.store.open import open_store
@@ -44,7 +45,7 @@ def _silent(message: str) -> None:
     """Nobody listens to announcements of remote providers."""
 
 
-class Memory(Living):
+class Memory(Asking, Living):
     """Everything one principal remembers, in one store.
 
     Example:

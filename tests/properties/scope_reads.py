@@ -17,7 +17,9 @@ from scrubjay import Memory
 from scrubjay.errors import ScrubjayError
 from scrubjay.ingest.projects import Projects
 from scrubjay.memory.answers import Answer
+from scrubjay.memory.contexts import Context
 from scrubjay.memory.scope import Scope
+from scrubjay.memory.threads import Thread
 from scrubjay.recall import webs
 from scrubjay.store.base import Reader
 from scrubjay.testing.hash_embedder import HashEmbedder
@@ -84,7 +86,8 @@ def plain(value: Any) -> Any:
     """Return a value without what the clock says, made of dicts, lists and plain values."""
     if isinstance(value, BaseException):
         return [type(value).__name__, str(value)]
-    if isinstance(value, Answer):  # whether the look at the files was cut short is the clock's word, too
+    # Whether the look at the files was cut short is the clock's word, too.
+    if isinstance(value, Answer | Thread | Context):
         value = replace(value, partial=tuple(text for text in value.partial if HURRIED not in text))
     if is_dataclass(value) and not isinstance(value, type):
         told = {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.name not in CLOCK}
@@ -107,6 +110,7 @@ def reads(world: World, who: Scope, ids: Sequence[str], files: Sequence[Path] = 
     """
     memory = world.memory(who)
     found: dict[str, Any] = {"search": _searches(memory, world), "get": _gets(memory, ids, files)}
+    found |= {"threads": _threads(memory), "contexts": _contexts(memory)}
     found |= {
         "status": memory.status(),
         "sources": memory.sources(),
@@ -135,6 +139,24 @@ def _searches(memory: Memory, world: World) -> dict[str, Any]:
         query = QUERIES[number % 4]
         found[f"{query} {dict(wanted)}"] = _asked(memory.search, query, explain=True, limit=20, **wanted)
     return found
+
+
+def _threads(memory: Memory) -> dict[str, Any]:
+    """Return stories: what is come to over edges, the names of concepts on the way, what was left out."""
+    whole = {"limit": 30, "statuses": ["active", "archived", "superseded"]}
+    found = {query: _asked(memory.thread, query, **whole) for query in QUERIES[:3]}
+    return found | {"filtered": _asked(memory.thread, QUERIES[1], projects=["garden"], hops=3, fan_out=2)}
+
+
+def _contexts(memory: Memory) -> dict[str, Any]:
+    """Return what would be put into conversations."""
+    asked: tuple[Mapping[str, Any], ...] = (
+        {},
+        {"query": QUERIES[0]},
+        {"query": QUERIES[2], "project": "garden", "budget": 300},
+        {"session": "s0", "agent": "codex"},
+    )
+    return {str(dict(one)): _asked(memory.context, **one) for one in asked}
 
 
 def _gets(memory: Memory, ids: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:

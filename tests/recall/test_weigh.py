@@ -12,9 +12,9 @@ from scrubjay.recall.weigh import (
     WORDS,
     Weight,
     agreement,
-    latin_share,
     weigh,
 )
+from scrubjay.text.scripts import latin_share
 
 FOUND = ranking("bm25", {"a": 9.0, "b": 5.0, "c": 1.0, "d": 0.5, "e": 0.0, "f": 0.0})
 AGREES = ranking("vector:agrees", {"a": 0.9, "b": 0.9, "c": 0.9, "d": 0.1, "e": 0.1, "f": 0.1})

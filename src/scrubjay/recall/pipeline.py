@@ -58,16 +58,46 @@ class Heard:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query that was put to the channels: what an answer is made of, and what any memory can be measured by.
+
+    Attributes:
+        plan: The query made ready.
+        heard: What the channels said.
+        back: Archived memories that are wanted back.
+    """
+
+    plan: Plan
+    heard: Heard
+    back: frozenset[str]
+
+
 def search(reader: Reader, embedders: Sequence[Embedder], request: Request) -> Found:
     """Answer one query from one consistent view."""
+    return answered(reader, ask(reader, embedders, request), request)
+
+
+def ask(reader: Reader, embedders: Sequence[Embedder], request: Request) -> Asked:
+    """Put a query to the channels."""
     made = plan(request, reader)
     back = lost(made, reader) if "lost" in made.stages else frozenset()
     if back:
         made = replace(made, where=replace(made.where, statuses=("active", "archived")))
-    heard = _channels(made, reader, embedders)
+    return Asked(made, _channels(made, reader, embedders), back)
+
+
+def measured(reader: Reader, asked: Asked, ids: Sequence[str], now: int) -> list[Candidate]:
+    """Return what memories would score that the channels may not have found, best first (fusion ``auto``)."""
+    return _ranked(asked.plan, asked.heard, reader, now, ids) if asked.heard.rankings else []
+
+
+def answered(reader: Reader, asked: Asked, request: Request) -> Found:
+    """Return the answer to a query that was put to the channels."""
+    made, heard = asked.plan, asked.heard
     ranked = _ranked(made, heard, reader, request.now)
     ranked, into = _folded(ranked, made, reader)
-    chosen, records = _chosen(ranked, made, reader, back)
+    chosen, records = _chosen(ranked, made, reader, asked.back)
     shown = chosen[: made.limit]
     sources = {source.id: source for source in reader.sources()}
     joined = Joined(_evidence(reader, [one.id for one in shown if records[one.id].origin == "derived"]), into)
@@ -91,12 +121,17 @@ def _channels(made: Plan, reader: Reader, embedders: Sequence[Embedder]) -> Hear
     return Heard(tuple(rankings), by_words, partial, notes)
 
 
-def _ranked(made: Plan, heard: Heard, reader: Reader, now: int) -> list[Candidate]:
-    """Fuse the rankings. Only ``auto`` looks beyond them; the others are what their weights say."""
+def _ranked(
+    made: Plan, heard: Heard, reader: Reader, now: int, wanted: Sequence[str] | None = None
+) -> list[Candidate]:
+    """Fuse the rankings, of their hits or of what is wanted.
+
+    Only ``auto`` looks beyond them; the others are what their weights say.
+    """
     rankings = heard.rankings
     if made.fusion == "rrf":
         return ordered(by_rank(rankings, shared(rankings, made.weights)))
-    ids = candidates(rankings)
+    ids = candidates(rankings) if wanted is None else list(wanted)
     if made.fusion == "weighted":
         return ordered(fuse(rankings, ids, shared(rankings, made.weights)))
     adjacent = reader.adjacent(ids) if "neighbours" in made.stages else {}

@@ -101,18 +101,26 @@ def concept(reader: Reader, name: str) -> Concept:
     return found[0]
 
 
-def related(reader: Reader, concept: str) -> tuple[tuple[Near, ...], int]:
+def related(
+    reader: Reader, concept: str, *, most: int | None = None, total: int | None = None
+) -> tuple[tuple[Near, ...], int]:
     """Return the concepts most closely related to one, and how many memories were looked at.
 
     The measure is normalised pointwise mutual information over visible memories (Bouma, 2009). Of a concept
     with more than 2,000 memories a fixed share is looked at, and the counts are scaled to it.
+
+    Args:
+        reader: What is visible.
+        concept: Its id.
+        most: Most memories looked at; None for 2,000.
+        total: How many memories are visible, where the caller has counted them already.
     """
-    together, looked_at = reader.meetings(concept, LOOKED_AT)
+    together, looked_at = reader.meetings(concept, LOOKED_AT if most is None else most)
     together = {other: count for other, count in together.items() if count >= LEAST_SUPPORT}
     if not together:
         return (), looked_at
     counts = reader.degrees("references", [concept, *together])
-    total = reader.counts().memories
+    total = reader.counts().memories if total is None else total
     scale = counts.get(concept, looked_at) / looked_at
     names = {known.id: known.name for known in united(reader.concepts(list(together)))}
     found = [

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from scrubjay.recall.channels.ranking import Ranking, Weight
+from scrubjay.text.scripts import latin_share
 
 WORDS: Final = 0.3
 """BM25's weight on z-scores. The mean over the dev sets is flat (±.002) from .2 to .35."""
@@ -66,15 +67,3 @@ def agreement(ranking: Ranking, words: Ranking | None) -> float:
         return 1.0
     mean = math.fsum((raw - scored.mean) / scored.deviation for raw in raws) / len(raws)
     return min(max(mean, 0.0), 1.0)
-
-
-def latin_share(query: str) -> float:
-    """Return the share of a query's letters that are Latin, 1 where it has none.
-
-    >>> latin_share("naïve café"), latin_share("東京 tokyo"), latin_share("42")
-    (1.0, 0.7142857142857143, 1.0)
-    """
-    letters = [character for character in query if character.isalpha()]
-    if not letters:
-        return 1.0
-    return sum(1 for character in letters if ord(character) < 0x250) / len(letters)

@@ -78,3 +78,15 @@ def _run() -> re.Pattern[str]:
 @cache
 def _piece() -> re.Pattern[str]:
     return re.compile(f"(?P<run>[{_RUN_CLASS}]+)|[^{_RUN_CLASS}]+")
+
+
+def latin_share(query: str) -> float:
+    """Return the share of a query's letters that are Latin, 1 where it has none.
+
+    >>> latin_share("naïve café"), latin_share("東京 tokyo"), latin_share("42")
+    (1.0, 0.7142857142857143, 1.0)
+    """
+    letters = [character for character in query if character.isalpha()]
+    if not letters:
+        return 1.0
+    return sum(1 for character in letters if ord(character) < 0x250) / len(letters)

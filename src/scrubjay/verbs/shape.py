@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from scrubjay.memory.answers import Answer
     from scrubjay.memory.records import Record
     from scrubjay.memory.reports import Fetched
+    from scrubjay.memory.threads import Thread
 
 
 EVIDENCE = ("id", "tier", "content", "date", "session", "role", "turn", "status")
@@ -51,6 +52,31 @@ def answer(found: Answer, *, explain: bool = False) -> dict[str, Any]:
     whole = {"results": results, "partial": list(found.partial), "took_ms": round(found.took_ms, 3)}
     whole["hidden_by_age"] = found.hidden
     return whole | {"notes": list(found.notes)} if explain else whole
+
+
+def thread(found: Thread) -> dict[str, Any]:
+    """Return a thread: each memory as a search shows it, with its way, its gap and what replaced it."""
+    knots = []
+    for knot in found.knots:
+        shaped = plain(knot.result)
+        del shaped["explanation"]
+        knots.append(
+            shaped
+            | {
+                "found": knot.reached.found,
+                "hops": knot.reached.hops,
+                "seed": knot.reached.seed,
+                "path": plain(knot.reached.path),
+                "own": knot.reached.own,
+                "carried": knot.reached.carried,
+                "gap": knot.gap,
+                "dated": knot.dated,
+                "replaced_by": list(knot.replaced_by),
+                "contradicts": list(knot.contradicts),
+            }
+        )
+    partial, took = list(found.partial), round(found.took_ms, 3)
+    return {"memories": knots, "left_out": found.left_out, "partial": partial, "took_ms": took}
 
 
 def record(kept: Record, path: str | None) -> dict[str, Any]:

@@ -27,6 +27,8 @@ COMMANDS = {
         ("watch", "watch", "watch"),
         ("sources", "sources", "sources"),
         ("search", "search", "search"),
+        ("thread", "thread", "thread"),
+        ("context", "context", "context"),
         ("get", "get", "get"),
         ("add", "add", "add"),
         ("forget", "forget", "forget"),

@@ -1,0 +1,160 @@
+"""Asking: the part of the facade that answers with more than a list: a story, or what to have in mind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scrubjay.memory.contexts import Context
+    from scrubjay.memory.threads import Thread
+    from scrubjay.wiring.desk import Desk
+
+
+class Asking:
+    """Thread and context; `Memory` is one."""
+
+    _desk: Desk
+
+    def thread(
+        self,
+        query: str,
+        *,
+        hops: int = 2,
+        limit: int = 12,
+        fan_out: int = 8,
+        tiers: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        path: str = "",
+        sources: Sequence[str] = (),
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        statuses: Sequence[str] = ("active", "superseded"),
+        projects: Sequence[str] = (),
+        agents: Sequence[str] = (),
+        sessions: Sequence[str] = (),
+        categories: Sequence[str] = (),
+        snippet: int | None = None,
+        now: str | datetime | None = None,
+    ) -> Thread:
+        """Return the story that a question is about: what was found, what led there and what came of it.
+
+        It begins with what `search` finds and goes on over concepts that memories share, concepts related to
+        those, what comes before and after in a conversation or document, links, evidence, and what superseded or
+        contradicts what. Each memory says by which way it was come to.
+
+        Args:
+            query: A question, words, an identifier, as `search` takes it.
+            hops: Most hops from what the search finds, 0..4. Over a concept is one, over two related concepts two.
+            limit: Most memories, 1..100.
+            fan_out: Most edges of a kind that are followed from one memory or concept, 1..50.
+            tiers: Any of these tiers; this and the other filters hold for all that the thread shows.
+            tags: All of these tags.
+            path: Glob over a file's path within its source, or a folder of it.
+            sources: Any of these sources, by id or path.
+            since: What happened at or after.
+            until: What happened before the end of this day, month, year, or before this time.
+            statuses: Any of these statuses. A story tells what was before: superseded memories are marked as such.
+            projects: Any of these projects, by name, by the end of a name, or by a path.
+            agents: What any of these agents wrote or recorded.
+            sessions: Any of these conversations.
+            categories: What belongs to any of these categories or to one below, by id or name.
+            snippet: Most characters of a snippet.
+            now: When the question is asked, to which everything has its age; None for this moment.
+
+        Raises:
+            InputError: An option has a value it cannot have.
+        """
+        from scrubjay.recall.request import Filters, request
+        from scrubjay.recall.thread import Bounds, thread
+        from scrubjay.wiring.freshen import freshen
+        from scrubjay.wiring.places import resolved
+
+        started = time.perf_counter()
+        desk = self._desk
+        recall = desk.settings.recall
+        bounds = Bounds(hops, fan_out).checked(limit)
+        partial = freshen(desk)
+        filters = Filters(
+            tiers, tags, path, sources, since, until, statuses,
+            resolved(desk, projects), agents, sessions, categories,
+        )  # fmt: skip
+        wanted = request(
+            query,
+            filters=filters,
+            fusion=("auto", None, None),
+            parts=(None, None, None),
+            sizes=(limit, recall.candidates, recall.snippet if snippet is None else snippet),
+            explain=True,
+            now=now,
+        )
+        embedders, without = desk.lineup.ranking()
+        with desk.store.reader(desk.scope) as reader:
+            found = thread(reader, embedders, wanted, bounds)
+        took = round((time.perf_counter() - started) * 1000, 3)
+        return replace(found, partial=(*partial, *without, *found.partial), took_ms=took)
+
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        project: str | None = None,
+        session: str | None = None,
+        agent: str | None = None,
+        exclude_paths: Sequence[str] | None = None,
+        parts: Sequence[str] | None = None,
+        now: str | datetime | None = None,
+    ) -> Context:
+        """Return what is worth having in mind, as one text to be put into a conversation.
+
+        Without a question, as when a session begins: what is pinned, what is known of the project, the last
+        sessions. With one: also what has to do with it; where nothing has, the text is empty. It stands between
+        `memory.delimiters`, so that it is never captured as new, is escaped, so that nothing in it ends it, and holds
+        no memory of origin ``untrusted`` nor one that was made from such.
+
+        Args:
+            query: What is asked; None where a session begins.
+            budget: Most tokens, 50..100,000; None for the settings'.
+            project: Only of this project and of none, by name, the end of a name, or a path; None for all.
+            session: The conversation that goes on; what was said in it is left out.
+            agent: Only what this agent wrote or recorded; None for all.
+            exclude_paths: Names (``CLAUDE.md``) or patterns of paths of files that the agent reads itself; None for
+                the settings'.
+            parts: Any of ``pinned``, ``profile``, ``recent``, ``relevant``; None for all.
+            now: When it is asked; None for this moment.
+
+        Raises:
+            InputError: An option has a value it cannot have.
+        """
+        from scrubjay.errors import InputError
+        from scrubjay.memory.contexts import PARTS
+        from scrubjay.memory.dates import now_micros, when
+        from scrubjay.recall.context import Wanted, context
+        from scrubjay.recall.standing import Of
+        from scrubjay.wiring.freshen import freshen
+        from scrubjay.wiring.places import resolved
+
+        if query is not None and not isinstance(query, str):
+            raise InputError(f"The query is a {type(query).__name__}, not a text.")
+        started = time.perf_counter()
+        desk, at = self._desk, when(now)
+        settings = desk.settings.context
+        (named,) = resolved(desk, [project]) if project is not None else (None,)
+        wanted = Wanted(
+            query,
+            settings.budget if budget is None else budget,
+            Of(named, agent, session, at.start if at is not None else now_micros()),
+            settings.loaded if exclude_paths is None else exclude_paths,
+            PARTS if parts is None else parts,
+            settings.sessions,
+        ).checked()
+        partial = freshen(desk)
+        embedders, without = desk.lineup.ranking()
+        with desk.store.reader(desk.scope) as reader:
+            found = context(reader, embedders, wanted)
+        took = round((time.perf_counter() - started) * 1000, 3)
+        return replace(found, partial=(*partial, *without, *found.partial), took_ms=took)

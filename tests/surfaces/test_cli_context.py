@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from scrubjay.memory.delimiters import CLOSE, OPEN
+
+
+def test_a_session_begins_with_a_delimited_block_and_its_size_on_standard_error(cli) -> None:
+    cli("add", "Never deploy on Fridays.", "--pin")
+    said = cli("context", "--session-start")
+    assert said.code == 0
+    assert said.out.startswith(f"{OPEN}\n")
+    assert said.out.endswith(f"{CLOSE}\n")
+    assert "Never deploy on Fridays." in said.out
+    assert "tokens of 2,000" in said.err
+    assert cli("context").out == said.out
+
+
+def test_a_question_that_nothing_has_to_do_with_is_answered_with_nothing(cli, notes) -> None:
+    cli("sync", notes)
+    said = cli("context", "banana", "smoothie", "recipe")
+    assert (said.code, said.out) == (0, "")
+    assert "painted blue by Ann Lee" in cli("context", "who", "painted", "the", "hull").out
+
+
+def test_json_tells_what_is_in_it_and_what_is_not(cli, notes) -> None:
+    (notes / "CLAUDE.md").write_text("# Rules\n\nThe hull is painted blue, always.\n")
+    cli("sync", notes)
+    found = cli("context", "who painted the hull", "--budget", "300", "--json").json
+    assert set(found) == {"text", "memories", "left_out", "tokens", "budget", "partial", "took_ms"}
+    assert found["budget"] == 300 >= found["tokens"]
+    assert found["memories"][0]["citation"].startswith(str(notes / "boats.md"))
+    assert {one["why"] for one in found["left_out"]} == {"loaded"}
+    other = cli("context", "who painted the hull", "--exclude-path", "boats.md", "--json").json
+    assert [one["citation"] for one in other["memories"]] == [f"{notes / 'CLAUDE.md'}:1-3"]
+
+
+def test_wrong_use_is_refused(cli) -> None:
+    said = cli("context", "x", "--session-start")
+    assert said.code == 2
+    assert "--session-start goes without a question" in said.err
+    assert cli("context", "--budget", "10").code == 2
+    assert cli("context", "--part", "dreams").code == 2
+
+
+def test_parts_can_be_chosen(cli) -> None:
+    cli("add", "Never deploy on Fridays.", "--pin")
+    cli("add", "Deploy on Mondays only.", "--tier", "lesson")
+    out = cli("context", "--part", "profile").out
+    assert "Mondays" in out
+    assert "Fridays" not in out
