@@ -9,9 +9,9 @@ import click
 
 from scrubjay.errors import InputError
 from scrubjay.memory.contexts import PARTS
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import clean, counted, line, tell, write, write_json
+from scrubjay.verbs import shape
 
 
 @command("context")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scrubjay.memory.tiers import STATUSES, TIERS
-from scrubjay.surfaces import shape
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import (
     BOLD,
@@ -23,6 +22,7 @@ from scrubjay.surfaces.cli.output import (
     write,
     write_json,
 )  # fmt: skip
+from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
     from scrubjay.memory.threads import Knot, Reached, Step
