@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
+import subprocess
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +39,9 @@ def test_foreign_entries_comments_and_line_ends_stay_as_the_golden_files_say(nam
     lay(before, home.root)
     install(name, home)
     assert tree(home.root) == tree(GOLDEN / name / "after")
-    assert find(name).installed(home) == {"mcp": True, "hooks": True, "instructions": True}
+    # The golden settings.json of Claude Code has comments, which it does not read; the other has none.
+    hooks = name == "codex"
+    assert find(name).installed(home) == {"mcp": True, "hooks": hooks, "instructions": True}
     uninstall(name, home)
     assert tree(home.root) == before
     assert find(name).installed(home) == {"mcp": False, "hooks": False, "instructions": False}
@@ -361,3 +365,64 @@ def test_a_disk_that_fails_between_two_files_leaves_all_as_they_were(
     assert len(renamed) == 4
     assert tree(home.root) == before
     assert not (home.data / "agents" / f"{name}.json").exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("text", ['{\n  // mine\n  "a": 1\n}\n', '{"a": 1,}'])
+def test_a_file_that_the_agent_ignores_is_named_before_anything_is_written(
+    name: str, text: str, home: Home
+) -> None:
+    install(name, home)
+    (path,) = (each for each in home.root.rglob("*.json") if "hooks" in json.loads(each.read_text()))
+    assert not any("ignores" in said for said in find(name).captured(home, Options()))
+    path.write_text(text)
+    (told,) = (said for said in find(name).captured(home, Options()) if "ignores" in said)
+    assert f"{path}:" in told
+    install(name, home)
+    assert find(name).installed(home)["hooks"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "program", "arguments", "events"),
+    [
+        ("claude-code", "AGENT_CLAUDE", "claude", ["-p"], {"session-start", "prompt", "session-end"}),
+        (
+            "codex",
+            "AGENT_CODEX",
+            "codex",
+            ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"],
+            {"session-start", "prompt"},
+        ),
+    ],
+)
+def test_the_client_itself_runs_the_hooks(
+    name: str, variable: str, program: str, arguments: list[str], events: set[str], home: Home
+) -> None:
+    """Runs where the variable names the client. It has no account here: hooks come before a model is asked."""
+    client = os.environ.get(variable)
+    if not client:
+        pytest.skip(f"{variable} names no {program}")
+    command = home.root / "scrubjay"
+    command.write_text(f'#!/bin/sh\ncat >/dev/null\ntouch "{home.root}/ran-$3"\nexit 2\n')
+    command.chmod(0o755)
+    install(name, replace(home, command=(str(command),)))
+    ran = {home.root / f"ran-{event}" for event in events}
+    process = subprocess.Popen(
+        [client, *arguments, "hello"],
+        cwd=home.root,
+        env={"PATH": os.environ["PATH"], "HOME": str(home.root)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        # Claude Code ends by itself without an account; Codex waits for the network.
+        for _ in range(60):
+            if process.poll() is not None or all(path.exists() for path in ran):
+                break
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=0.5)
+    finally:
+        process.kill()
+        process.wait()
+    assert {path for path in ran if path.exists()} == ran

@@ -117,7 +117,10 @@ class Agent(Protocol):
         ...
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        """Return sentences that say what will be read and kept of the person's work, and from where."""
+        """Return sentences that say what will be read and kept of the person's work, and from where.
+
+        Also what stands in the way: a trust that the agent asks for, a file that it does not read as it is.
+        """
         ...
 
     def installed(self, home: Home) -> dict[str, bool]:

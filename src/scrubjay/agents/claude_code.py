@@ -3,7 +3,8 @@
 Formats as published at code.claude.com/docs (pages settings, mcp, hooks, skills, memory) and as Claude Code 2.1.197
 reads them: servers for all projects in ``mcpServers`` of ``~/.claude.json``, of one project in its ``.mcp.json``; hooks
 in ``~/.claude/settings.json``, for one person in one project in its ``.claude/settings.local.json``, timeouts in
-seconds; with CLAUDE_CONFIG_DIR set all of a person's files lie in that folder. Files are strict JSON.
+seconds; with CLAUDE_CONFIG_DIR set all of a person's files lie in that folder. Files are plain
+JSON: with a comment in it, ``settings.json`` is ignored and ``.claude.json`` is set aside as damaged.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ class ClaudeCode:
             f"({_folder(home) / 'projects'}) after each answer, before it compacts and at the end.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
+            *hook_groups.ignored(_places(home, options)["hooks"], self.title),
         )
 
     def installed(self, home: Home) -> dict[str, bool]:

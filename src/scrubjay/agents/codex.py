@@ -76,6 +76,7 @@ class Codex:
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
             "Codex asks you first: open /hooks in it and trust the hooks of scrubjay. Until then they do not run.",
+            *hook_groups.ignored(_places(home, options)[1], self.title),
         )
 
     def installed(self, home: Home) -> dict[str, bool]:

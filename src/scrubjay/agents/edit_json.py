@@ -48,6 +48,18 @@ def get(data: bytes | None, keys: Keys, where: Path) -> Any:
     return value
 
 
+def stray(data: bytes | None, where: Path) -> str:
+    """Return ``path:line:column`` of the first thing that plain JSON does not have; nothing where there is none.
+
+    For agents that take plain JSON alone, and ignore a file that has a comment. A byte order mark is not counted.
+    """
+    try:
+        json.loads((data or b"{}").decode("utf-8-sig", "replace") or "{}")
+    except json.JSONDecodeError as error:
+        return f"{where}:{error.lineno}:{error.colno}"
+    return ""
+
+
 def put(data: bytes | None, keys: Keys, value: Any, where: Path) -> bytes:
     """Return the document with a value at a path; objects that are missing on the way are made.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scrubjay.agents import edit_json
-from scrubjay.agents.agent import NAME, Home
+from scrubjay.agents.agent import NAME, Home, read
 
 
 class Hook(NamedTuple):
@@ -56,13 +56,27 @@ def cut(data: bytes | None, agent: str, where: Path) -> bytes | None:
     return _cut(data, agent, where, keep=frozenset())
 
 
+def ignored(path: Path, title: str) -> tuple[str, ...]:
+    """Return a warning where a file is no plain JSON: such agents then read nothing of it.
+
+    Tried with Claude Code 2.1.197, which says nothing, and codex-cli 0.169.0, which warns: a comment or a comma before
+    a closing bracket is enough.
+    """
+    at = edit_json.stray(read(path), path)
+    if not at:
+        return ()
+    return (f"{title} ignores all of {path} while it is no plain JSON: mend {at}, or no hook runs.",)
+
+
 def has(data: bytes | None, agent: str, hooks: Sequence[Hook], where: Path) -> bool:
-    """Return whether all these hooks are there.
+    """Return whether all these hooks are there, in a file that the agent reads.
 
     Raises:
         InputError: The document is broken.
     """
-    return all(any(_all_ours(group, agent) for group in _groups(data, hook.theirs, where)) for hook in hooks)
+    return not edit_json.stray(data, where) and all(
+        any(_all_ours(group, agent) for group in _groups(data, hook.theirs, where)) for hook in hooks
+    )
 
 
 def _cut(data: bytes | None, agent: str, where: Path, keep: frozenset[str] | set[str]) -> bytes | None:
