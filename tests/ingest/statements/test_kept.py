@@ -42,8 +42,8 @@ KEPT = [
     ),
     ("My sister Ana lives in Porto.", [(F, "My sister Ana lives in Porto")]),
     (
-        "I'm allergic to peanuts and my son lives in Oslo with his two kids.",
-        [(F, "I'm allergic to peanuts"), (F, "my son lives in Oslo with his two kids")],
+        "I'm allergic to peanuts and my son has asthma.",
+        [(F, "I'm allergic to peanuts"), (F, "my son has asthma")],
     ),
     ("The staging server is on port 8443.", [(F, "The staging server is on port 8443")]),
     ("I graduated in 2016, is it too late for a PhD?", [(F, "I graduated in 2016")]),
@@ -84,6 +84,7 @@ KEPT = [
         [(F, "im 34 and have lived in oslo since 2012")],
     ),
     ("My flight leaves on 12 June at 7:40.", [(F, "My flight leaves on 12 June at 7:40")]),
+    ("I'm writing my thesis about peat bogs.", [(F, "I'm writing my thesis about peat bogs")]),
     ("The repo lives in ~/work/heron.", [(F, "The repo lives in ~/work/heron")]),
     ("I speak Polish and German at home.", [(F, "I speak Polish and German at home")]),
     ("I don't eat pork.", [(F, "I don't eat pork")]),
@@ -100,6 +101,7 @@ KEPT = [
         "That's wrong, my daughter's name is spelled Maja.",
         [(C, "That's wrong, my daughter's name is spelled Maja")],
     ),
+    ("nope, it's called heron-api", [(C, "nope, it's called heron-api")]),
     (
         "To deploy, run make ship and then tag the release.",
         [(H, "To deploy, run make ship and then tag the release")],

@@ -9,6 +9,8 @@ Our daughter Mira has coeliac disease.
 Granddad turned 90 in April.
 I'm a widower.
 I coach the under-12s on Wednesdays.
+I've got a bad back.
+I've got ADHD so keep it short.
 Our boiler is a Vaillant from 2009.
 My landlord is called Mr Petrescu.
 I inherited my grandmother's piano.
@@ -29,6 +31,7 @@ I switched from Vim to Helix.
 I finished my PhD in 2019.
 I quit smoking two years ago.
 We broke up in March.
+My dad had a stroke in 2020.
 My mother-in-law moved in with us.
 we're getting married in June
 I start at Siemens on 1 March.
@@ -38,6 +41,7 @@ I handed in my thesis.
 I was born in Aleppo and grew up in Malmö.
 My name is Oyelaran but everyone calls me Oye.
 I go by Sam.
+My pronouns are they/them.
 I wear hearing aids.
 I'm a night owl.
 I can't eat dairy.
@@ -59,6 +63,7 @@ I avoid gluten.
 I can't work with music on.
 I always book aisle seats.
 I'm happiest with window seats.
+I turned down the Berlin offer.
 We've ditched Jenkins for GitHub Actions.
 I signed up for the October half marathon.
 You have the wrong year, we got married in 2011.
@@ -66,6 +71,7 @@ That's the old address, we moved to 12 Quay Street.
 hm no, my budget was 800 not 8000
 We test migrations on a copy of production first.
 I teach year 4 in a village school, twenty-six of them.
+My better half works offshore, two weeks on, two off.
 I've been sober for six years.
 I've had a pacemaker since 2018.
 The cat is fourteen and on thyroid tablets.
@@ -80,6 +86,9 @@ my thesis supervisor is Prof. Adeyemi
 I'm in my second year of law.
 My mother tongue is Tamil.
 We homeschool our three.
+the twins are seven
+Our landlord lives downstairs.
+I've a dairy allergy.
 I lost my hearing in the left ear when I was a child.
 I'm retired from the railways.
 The company was founded in 1987 by my aunt.
@@ -118,18 +127,22 @@ My ideal holiday has no wifi.
 my surname is Nguyễn, you left off the accents
 We water the tomatoes from below, never on the leaves.
 Before closing up we count the till twice.
+My stepson comes to us every second weekend.
 I've two cats and a lodger.
 We rent a shop on Marsh Lane.
 My business partner Ines does the books.
 Our sourdough starter is called Clint.
 I left nursing in 2021 to paint full time.
 My A1c was 6.9 last month.
+I've got an apprenticeship at Bosch.
 Our van has no heating.
+My gran can't do stairs any more.
 We lost our house in the flood.
 My brother in law runs a vineyard near Graz.
 We only have an induction hob.
 I'm saving for a deposit.
 I ride a Triumph Bonneville.
+My driving test is on the 22nd.
 Our package is called heliograph on PyPI.
 The CRM is Pipedrive.
 We host everything in Frankfurt for legal reasons.
@@ -149,6 +162,7 @@ My marathon time is 3:58.
 My wife and I keep separate accounts.
 We celebrate Orthodox Christmas.
 I react badly to penicillin.
+My skin is very sensitive.
 I'm not keen on musicals.
 I always write dates as day month year.
 In my emails I never use exclamation marks.
@@ -162,6 +176,7 @@ Nah, we fly from Luton.
 For hotfixes we branch off the last tag.
 We always proof the dough overnight in the fridge.
 We never deploy on a Friday.
+The dog gets half a tablet in the morning and half at night.
 Before a gig I tune down half a step.
 """
 DECISION = """
@@ -177,6 +192,7 @@ I accepted the offer from Spotify.
 I'm dropping chemistry.
 we agreed that nobody merges on Fridays
 I said yes to the flat in Leith.
+Postgres it is then.
 Legal forbids us to store IP addresses.
 we're calling him Otto
 I'm keeping the old kitchen after all.
@@ -258,11 +274,13 @@ The invoice goes to the Bremen office, not Hamburg.
 """
 HOWTO = """
 To restart the camera, hold the button for ten seconds.
+if the till freezes, unplug it and wait a minute
 when you add a table, also add it to the backup list
 Releases are cut from main on Thursdays.
 The bread goes in at 230 and down to 200 after ten minutes.
 every PR needs two approvals
 Never merge without a green build.
+Make sure to back up the wiki before an upgrade.
 To log in to the box you go through the bastion.
 Invoices get sent on the last Friday of the month.
 Anything over 500 euros has to be signed by Marta.
@@ -303,5 +321,5 @@ def test_a_sentence_that_will_matter_in_a_month_is_kept(sentence: str) -> None:
     ],
 )
 def test_most_are_kept_as_what_they_are(kind: str, said: str) -> None:
-    found = [statements(f"{line.rstrip(chr(46))}. Can you help?") for line in said.strip().split("\n")]
+    found = [statements(line) for line in said.strip().split("\n")]
     assert sum(kind == one.kind for kept in found for one in kept) >= 0.9 * len(found)

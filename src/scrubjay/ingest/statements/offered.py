@@ -23,6 +23,8 @@ from scrubjay.ingest.statements.words import bag
 
 _OURS: Final = bag("we our we're we've ours my")
 """Who speaks of these also tells of their own world when they name a thing with "the"."""
+_ONLY: Final = 0.9
+"""Share of the words that a turn tells from which a sentence is all of it."""
 _KNOWN: Final = frozenset(("the", "a", "an", "he", "she", "they"))
 """What is said of these before a question belongs to the question: "the train leaves at 9, when do I get up?"."""
 
@@ -36,6 +38,7 @@ class Offer(NamedTuple):
         last: The word after its last.
         rule: The rule that knows it; "" for none.
         signs: Its signs.
+        only: Whether the turn tells nothing beside its sentence, what it asks left out.
     """
 
     said: Words
@@ -43,6 +46,7 @@ class Offer(NamedTuple):
     last: int
     rule: str
     signs: int
+    only: bool = False
 
 
 def offered(text: str) -> Iterator[Offer | None]:
@@ -53,7 +57,9 @@ def offered(text: str) -> Iterator[Offer | None]:
     turn = of_turn(text, plain, said.words)
     ours = not _OURS.isdisjoint(said.words)
     person = False
-    for first, last, asked in sentences(said):
+    parts = list(sentences(said))
+    told_words = sum(last - first for first, last, asked in parts if not asked)
+    for first, last, asked in parts:
         if said.starts[first] >= limit:
             break
         if unsaid(plain, said.starts[first], said.ends[last - 1]):
@@ -61,7 +67,7 @@ def offered(text: str) -> Iterator[Offer | None]:
         for offer in _of_sentence(text, said, first, last, asked, person, turn):
             person = offer.rule in PEOPLE if offer.rule else person
             if said.ends[offer.last - 1] <= limit and (ours or offer.rule != "at large"):
-                yield offer
+                yield offer._replace(only=last - first >= _ONLY * told_words)
 
 
 def _of_sentence(

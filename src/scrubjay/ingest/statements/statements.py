@@ -62,7 +62,7 @@ def statements(text: str) -> tuple[Statement, ...]:
     for offer in offered(text):
         if offer is None:
             found = found[:-1]
-        elif kept(offer.rule, offer.signs):
+        elif kept(offer.rule, offer.signs, only=offer.only):
             found += made(text, offer)
     return tuple(found)
 

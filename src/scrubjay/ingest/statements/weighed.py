@@ -12,8 +12,9 @@ ENOUGH: Final = 1.3
 """Log odds from which a clause is kept, its rule included: fitted without one of three labelled sets at a time,
 91 % of what is kept of that set is right (``bench/weigh.py --cross``), of a fourth .81. What is kept for ever should
 rather be missed than be junk."""
-RULED: Final = 3.5
-"""Log odds that a rule adds to its clause: nearly all that such rules find lasts, on blind turns too."""
+RULED: Final = 5.5
+"""Log odds that a rule adds to its clause: nearly all that such rules find lasts, on blind turns too. Only the plainest
+signs of the moment outweigh it."""
 RULED_LOOSELY: Final = 1.0
 """The same of a rule that finds what passes as well: most of what was wrong on blind turns was theirs."""
 _LOOSE: Final = frozenset(
@@ -49,14 +50,15 @@ GROUPS: Final = {
 _SUBJECTS: Final = (1 << sum(name.startswith("of ") for name in BITS if name != "of today")) - 1
 
 
-def kept(rule: str, signs: int) -> bool:
+def kept(rule: str, signs: int, *, only: bool = False) -> bool:
     """Tell whether a clause is kept.
 
     Args:
         rule: The rule that knows it; "" for none.
         signs: Its signs.
+        only: Whether the turn tells nothing else: "My pronouns are they/them." is said to be known.
     """
-    if rule[:7] == "foreign":
+    if rule and (only or rule[:7] == "foreign"):
         return True
     if not rule and signs & NEVER:
         return False
