@@ -5,7 +5,8 @@
 Each set is asked its own questions (``kept``: a judged memory has to do with its question by the rule of
 recall/relevant.py; ``said``: any has), its questions without an answer, which are about what is in it, and
 questions of the other sets (``foreign``: any has to do with them; silence is wanted, though sets of one field do
-answer one another).
+answer one another). ``taken out``: questions asked of the same set without the documents that answer them, of one
+language and often of one field with the rest: the hardest silence.
 Stores are asked by words and the base model, as a cold hook asks them.
 
 Exit code 1 when a run was hollow: nothing written, or no question passed.
@@ -18,6 +19,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +78,7 @@ def measure_set(
     chance.shuffle(own)
     empty = [query for query in data.queries if query.id not in gold][: args.queries]
     rows: dict[str, list[float]] = {"kept": [], "said": [], "without an answer": [], "foreign": []}
+    rows["taken out"] = _taken_out(data, own[: args.queries], gold, folder)
     for number, space in enumerate(spaces(data, [*own[: args.queries], *empty])):
         if number == MOST_SPACES:
             break
@@ -97,6 +100,21 @@ def measure_set(
     return {
         what: f"{shown(figure(values, SEED))} (n={len(values)})" for what, values in rows.items() if values
     }
+
+
+def _taken_out(
+    data: DataSet, queries: Sequence[Query], gold: dict[str, frozenset[str]], folder: Path
+) -> list[float]:
+    """Ask a set of one store half of its questions without the documents that are judged for these."""
+    some = queries[: len(queries) // 2]
+    gone = set().union(*(gold[query.id] for query in some))
+    if data.haystacks or any(query.scopes for query in some):
+        return []
+    (space,) = spaces(data, some)
+    left = replace(space, docs=[doc for doc in space.docs if doc.id not in gone])
+    with open_memory(folder / "without.db", embedders()[:1], space.user, connect=(), learn=()) as memory:
+        _write(memory, left, Run())
+        return [float(bool(_passed(memory, query))) for query in some]
 
 
 def _passed(memory: Memory, query: Query) -> list[str]:

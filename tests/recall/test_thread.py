@@ -166,6 +166,21 @@ def test_of_a_concept_with_very_many_memories_the_ones_that_fit_the_question_are
     assert len(found.knots) == 3
 
 
+def test_of_a_hub_those_are_looked_at_that_the_question_found(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filler(memory, 300)
+    memory.add("The outage of the ball was Heron again.")
+    memory.add_many([_new(f"Heron served tray {number} to guest {number}.") for number in range(60)])
+    fits = memory.add("At the ball the lamps of the hall failed before Heron did.").id
+    memory.concepts.add("Heron")
+    whole = memory.thread("outage of the ball lamps", limit=4, fan_out=50)
+    monkeypatch.setattr(spread, "HUB", 20)
+    less = memory.thread("outage of the ball lamps", limit=4, fan_out=50)
+    assert fits in ids(less)
+    assert less.left_out < whole.left_out
+
+
 def _new(text: str):  # type: ignore[no-untyped-def]
     from scrubjay.memory.new import NewMemory
 

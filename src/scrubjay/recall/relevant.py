@@ -24,8 +24,10 @@ from scrubjay.text.tokens import TermGroup
 
 ENOUGH: Final = 0.48
 """Cosine and ``WORDS`` times the covered share that are enough. On eight sets a judged memory of a question passes for
-.83 of the questions, any memory at all for .11 of the questions of the other sets (bench/LOG.md)."""
+.82 of the questions, any memory at all for .10 of the questions of the other sets (bench/LOG.md)."""
 WORDS: Final = 0.35
+SOME: Final = 0.2
+"""Covered share without which nothing is enough: a model that does not know a language finds all of it alike."""
 OTHER: Final = 0.1
 """The same for a query of other letters: to the base model all Arabic is near to all Arabic."""
 COVERED: Final = 0.9
@@ -56,7 +58,8 @@ class Sign:
     def relevant(self) -> bool:
         """Whether it is enough."""
         least = self.latin * ENOUGH + (1 - self.latin) * OTHER
-        return self.covered >= COVERED or self.latin * self.near + WORDS * self.covered >= least
+        near = self.latin * self.near + WORDS * self.covered >= least
+        return self.covered >= COVERED or (near and self.covered >= SOME)
 
 
 def relevant(

@@ -3,7 +3,7 @@
 A hop goes from memory to memory: along an edge between the two, or over a concept that both refer to; over two
 related concepts it is two hops. Of each step only the best few are followed, whatever a memory or a concept is
 joined with, so that a concept of a hundred thousand memories costs no more than one of a hundred: of its memories
-those are looked at that name it most and those that the query found by itself.
+those are looked at that name it most and those that the query found by itself; of very many, the latter alone.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ STARTS: Final = 8
 """Memories of each hop that the next one starts from, the best first."""
 MEMBERS: Final = 4
 """Times ``fan_out``: memories of a concept that are looked at because they name it most."""
+HUB: Final = 2_000
+"""Memories above which a concept's are no longer ordered by how much they name it: of such a one, those are looked at
+that the query found by itself."""
 LEAST_ASSOCIATION: Final = 0.1
 """Relations below it are not followed."""
 
@@ -124,8 +127,9 @@ def _members(web: Web, concepts: Mapping[str, Way]) -> Iterator[tuple[str, Way]]
     """Return of each concept the memories that the query fits best, of those that were looked at."""
     if not concepts:
         return
-    most = MEMBERS * web.fan_out
-    edges = web.reader.edges(list(concepts), ["references"], inward=True, limit=most)
+    sizes = web.reader.degrees("references", list(concepts))
+    small = [concept for concept in concepts if sizes.get(concept, 0) <= HUB]
+    edges = web.reader.edges(small, ["references"], inward=True, limit=MEMBERS * web.fan_out)
     edges += [e for e in web.reader.edges(list(web.pool), ["references"]) if e.dst in concepts]
     held: dict[str, dict[str, float]] = {}
     for edge in edges:

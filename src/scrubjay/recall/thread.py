@@ -99,7 +99,7 @@ class _View:
     def web(self, fan_out: int) -> Web:
         heard = self.asked.heard
         pool = sorted({hit.id for ranking in heard.rankings for hit in ranking.hits})
-        memories = self.reader.counts().memories
+        memories = heard.words.words.memories if heard.words is not None else self.reader.counts().memories
 
         def near(concept: str) -> Sequence[Near]:
             return related(self.reader, concept, most=LOOKED_AT, total=memories)[0]

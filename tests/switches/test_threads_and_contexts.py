@@ -1,0 +1,95 @@
+"""A thread and a context are the same from every store, and whoever writes beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrubjay import Memory
+from scrubjay.config import load
+from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Store
+from scrubjay.store.inmemory.store import InMemoryStore
+from scrubjay.store.sqlite.store import SQLiteStore
+from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.wiring.desk import Desk
+from scrubjay.wiring.lineup import Lineup, given
+
+SECRET = bytes(range(32))
+ANN, BOB = Scope("t", "ann"), Scope("t", "bob")
+NOW = "2025-06-01"
+BIRDS = ("Heron", "Lapwing", "Wren", "Dunlin")
+
+
+def opened(store: Store, who: Scope) -> Memory:
+    return Memory(
+        Desk(store, who, Lineup(store, who, given([HashEmbedder(32)]), cold=False), load(environ={}))
+    )
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "memory":
+        yield InMemoryStore(SECRET)
+    else:
+        with closing(SQLiteStore(tmp_path / "memory.db", SECRET)) as made:
+            yield made
+
+
+def live(memory: Memory) -> None:
+    """Write half a year of work on four birds."""
+    for month in range(1, 7):
+        for number, (one, other) in enumerate(pairwise(BIRDS)):
+            memory.add(
+                f"In month {month} {one} waited for {other} at gate {number}.",
+                date=f"2025-0{month}-0{number + 1}",
+                session=f"s{month}",
+                turn=number,
+                role="user" if number % 2 else "assistant",
+                project="marsh" if number else None,
+            )
+        memory.add(
+            f"Gate {month} sticks when {BIRDS[month % 4]} comes late.",
+            tier="lesson",
+            date=f"2025-0{month}-20",
+        )
+    for bird in BIRDS:
+        memory.concepts.add(bird)
+
+
+def told(memory: Memory) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for query in ("why did Wren wait at the gate", "Dunlin month 3 -Heron"):
+        thread = memory.thread(query, hops=3, limit=20, now=NOW)
+        # The last bits of a mean differ between stores; no score does.
+        knots = [replace(knot, result=replace(knot.result, explanation=None)) for knot in thread.knots]
+        found[query] = replace(thread, took_ms=0.0, knots=tuple(knots))
+    for query in (None, "which gate sticks when Wren comes late"):
+        found[f"context {query}"] = replace(memory.context(query, project="marsh", now=NOW), took_ms=0.0)
+    return found
+
+
+def test_every_store_tells_the_same_story(store: Store) -> None:
+    reference = opened(InMemoryStore(SECRET), ANN)
+    memory = opened(store, ANN)
+    live(reference)
+    live(memory)
+    wanted = told(reference)
+    assert told(memory) == wanted
+    assert any(knot.reached.hops for knot in wanted["why did Wren wait at the gate"].knots)
+
+
+def test_what_a_stranger_writes_changes_no_word_of_it(store: Store) -> None:
+    ann, bob = opened(store, ANN), opened(store, BOB)
+    live(ann)
+    before = told(ann)
+    live(bob)
+    bob.add("Wren waits at the gate because Dunlin told her to.", pinned=True)
+    bob.concepts.add("gate")
+    assert told(ann) == before
