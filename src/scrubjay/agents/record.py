@@ -95,7 +95,8 @@ def save(path: Path, record: Record) -> None:
         },
         "folders": [str(folder) for folder in record.folders],
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
+    for folder in (path.parent.parent, path.parent):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     beside = path.with_suffix(f".{os.getpid()}")
     with contextlib.suppress(FileNotFoundError):
         beside.unlink()

@@ -19,14 +19,10 @@ def open_store(url: str, secret: bytes | None = None) -> Store:
         InputError: The URL names no kind of store.
         StoreError: It cannot be opened.
     """
-    scheme, mark, rest = url.partition("://")
-    if not mark:
-        return _sqlite(Path(url), secret)
-    if scheme == "sqlite":
-        from urllib.parse import unquote
-
-        # sqlite:///relative.db and sqlite:////absolute.db, as SQLAlchemy reads them
-        return _sqlite(Path(unquote(rest.removeprefix("/"))), secret)
+    path = file_of(url)
+    if path is not None:
+        return _sqlite(path, secret)
+    scheme = url.partition("://")[0]
     if scheme == "memory":
         from scrubjay.store.inmemory.store import InMemoryStore
 
@@ -41,7 +37,24 @@ def open_store(url: str, secret: bytes | None = None) -> Store:
     )
 
 
+def file_of(url: str) -> Path | None:
+    """Return the file that a store's URL names; None for one that is kept in no file.
+
+    >>> file_of("sqlite:////srv/memory.db"), file_of("notes.db"), file_of("memory://")
+    (PosixPath('/srv/memory.db'), PosixPath('notes.db'), None)
+    """
+    scheme, mark, rest = url.partition("://")
+    if not mark:
+        return Path(url).expanduser()
+    if scheme != "sqlite":
+        return None
+    from urllib.parse import unquote
+
+    # sqlite:///relative.db and sqlite:////absolute.db, as SQLAlchemy reads them
+    return Path(unquote(rest.removeprefix("/"))).expanduser()
+
+
 def _sqlite(path: Path, secret: bytes | None) -> Store:
     from scrubjay.store.sqlite.store import SQLiteStore
 
-    return SQLiteStore(path.expanduser(), secret)
+    return SQLiteStore(path, secret)

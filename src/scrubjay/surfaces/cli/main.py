@@ -1,7 +1,8 @@
 """Main: argv -> exit code. Which commands there are, and what an error looks like.
 
-Exit codes: 0 done (also when nothing was found), 2 wrong use or wrong setting, 3 a source cannot be read,
-4 the store cannot do it now, 5 a model failed, 130 interrupted, 141 nobody reads the output any more.
+Exit codes: 0 done (also when nothing was found), 1 `doctor` found a problem, 2 wrong use or wrong setting,
+3 a source cannot be read, 4 the store cannot do it now, 5 a model failed, 130 interrupted, 141 nobody reads the
+output any more.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ COMMANDS = {
         ("config", "config", "config"),
         ("install", "install", "install"),
         ("uninstall", "install", "uninstall"),
+        ("doctor", "doctor", "doctor"),
         ("mcp", "mcp", "mcp"),
         ("completion", "completion", "completion"),
     )

@@ -1,0 +1,84 @@
+"""Wires: an agent's configuration as it lies there -> the commands in it by which the agent reaches scrubjay."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scrubjay.agents import edit_json
+from scrubjay.agents.agent import NAME, Agent, Home, Options
+from scrubjay.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Wires:
+    """How one agent reaches scrubjay.
+
+    Attributes:
+        hooks: Event, as scrubjay calls it, to the shell's command line.
+        server: The words of the command that starts the MCP server; none where there is none.
+        env: What the agent puts into the server's environment.
+    """
+
+    hooks: Mapping[str, str] = field(default_factory=dict)
+    server: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+def wires(agent: Agent, home: Home) -> Wires:
+    """Read an agent's files and return the commands in them.
+
+    Raises:
+        InputError: A file is broken or cannot be read; the message names it.
+    """
+    hooks: dict[str, str] = {}
+    server: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    ours = re.compile(rf"(?=.*{NAME}).*? hook {re.escape(agent.name)} ([a-z-]+)", re.DOTALL)
+    for change in agent.install(home, Options()):
+        for name, value in _walk(_parsed(change.path, change.old)):
+            if isinstance(value, str) and (found := ours.match(value)):
+                hooks[found[1]] = value
+            elif name == NAME and isinstance(value, dict) and not server:
+                server, env = _server(value)
+    return Wires(hooks, server, env)
+
+
+def _parsed(path: Path, data: bytes | None) -> Any:
+    """A configuration's value; None of a file that is instructions or a program."""
+    if data is None:
+        return None
+    if path.suffix == ".toml":
+        try:
+            return tomllib.loads(data.decode("utf-8-sig"))
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise InputError(f"{path} is broken: {error}. Nothing was changed.") from error
+    return edit_json.parse(data, path) if path.suffix.startswith(".json") else None
+
+
+def _walk(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    yield name, value
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _walk(inner, str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _walk(inner)
+
+
+def _server(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The command of a server's entry: a text with ``args`` beside it, or a list of words."""
+    command = entry.get("command")
+    words = command if isinstance(command, list) else [command, *_list(entry.get("args"))]
+    if not all(isinstance(word, str) for word in words):
+        return (), {}
+    given = entry.get("env") or entry.get("environment") or {}
+    return tuple(words), {str(key): str(value) for key, value in dict(given).items()}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,60 @@
+"""An installation of the test's own: a home folder, a store, and what a check is told of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrubjay.agents.agent import Home
+from scrubjay.config import load
+from scrubjay.doctor.case import Case
+
+PROGRAM = Path(sys.executable).with_name("scrubjay")
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def environ(tmp_path: Path, cache: Path) -> dict[str, str]:
+    """The environment of a person to whom all of this belongs; no folder is the machine's own."""
+    root = tmp_path / "home"
+    root.mkdir()
+    found = {name: value for name, value in os.environ.items() if not name.startswith("SCRUBJAY_")}
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH"):
+        found.pop(name, None)
+    runtime = tmp_path / "run"
+    runtime.mkdir(mode=0o700)
+    return found | {
+        "HOME": str(root),
+        "PATH": os.defpath,
+        "XDG_CONFIG_HOME": str(root / ".config"),
+        "XDG_DATA_HOME": str(root / ".local" / "share"),
+        "XDG_RUNTIME_DIR": str(runtime),
+        "SCRUBJAY_CACHE_DIR": str(cache),
+        "SCRUBJAY_STORE": str(root / ".local" / "share" / "scrubjay" / "memory.db"),
+        "SCRUBJAY_USER": "ann",
+    }
+
+
+@pytest.fixture
+def make(environ: dict[str, str]) -> Callable[..., Case]:
+    """Makes a case; settings by their dotted names, and what else a case is told."""
+
+    def made(settings: dict[str, Any] | None = None, **told: Any) -> Case:
+        home = Home(
+            Path(environ["HOME"]),
+            environ,
+            (str(PROGRAM),),
+            Path(environ["XDG_DATA_HOME"]) / "scrubjay",
+        )
+        return Case(load(environ=environ, overrides=settings or {}), home, **told)
+
+    return made

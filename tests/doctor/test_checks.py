@@ -1,0 +1,221 @@
+"""What the doctor sees of an installation: each thing broken once, and said with its way out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from scrubjay.agents import plan
+from scrubjay.agents.agent import Options
+from scrubjay.agents.all import find
+from scrubjay.doctor import files, models, programs, store
+from scrubjay.doctor.case import Case
+from scrubjay.doctor.examine import examine
+from scrubjay.doctor.wires import wires
+from scrubjay.engine import Memory
+from scrubjay.errors import InputError
+from scrubjay.memory.checks import OK, PROBLEM, WARNING, Check
+from scrubjay.store.sqlite.soundness import sound
+
+Make = Callable[..., Case]
+
+
+def one(checks: Iterator[Check], about: str) -> Check:
+    (found,) = [check for check in checks if check.about == about]
+    return found
+
+
+@pytest.fixture
+def case(make: Make) -> Case:
+    """An installation in which something is remembered."""
+    found = make()
+    with Memory.open(settings=found.settings) as memory:
+        memory.add("The key hangs on the hook behind the door.")
+    return found
+
+
+def test_a_sound_installation_is_all_ok(case: Case) -> None:
+    found = [*files.check(case), *store.check(case), *models.check(case), *programs.check(case)]
+    assert {check.state for check in found} == {OK}, found
+    assert one(iter(found), "memories").found.startswith("1 in sqlite:///")
+    assert one(iter(found), "store").found.endswith("all whole")
+
+
+def test_a_store_that_is_not_there_is_not_made_by_looking(make: Make) -> None:
+    case = make()
+    (found,) = store.check(case)
+    assert (found.state, "not there yet" in found.found) == (WARNING, True)
+    assert case.file is not None
+    assert not case.file.exists()
+
+
+def test_a_damaged_page_is_found_and_what_needs_the_store_is_left_out(case: Case) -> None:
+    assert case.file is not None
+    with sqlite3.connect(case.file) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    data = bytearray(case.file.read_bytes())
+    data[3 * 8192 : 12 * 8192] = os.urandom(9 * 8192)
+    case.file.write_bytes(data)
+    (found,) = store.check(case)
+    assert found.state == PROBLEM
+    assert "damaged" in found.found
+    assert "move" in found.fix
+
+
+def test_a_file_that_is_no_store_is_a_problem(case: Case) -> None:
+    assert case.file is not None
+    case.file.write_bytes(b"notes of mine\n" * 100)
+    (found,) = store.check(case)
+    assert found.state == PROBLEM
+    assert case.file.read_bytes() == b"notes of mine\n" * 100
+
+
+def test_a_look_through_a_file_ends_when_its_time_is_up(case: Case) -> None:
+    assert case.file is not None
+    whole, hurried = sound(case.file, 60), sound(case.file, -1)
+    assert (whole.finished, whole.faults) == (True, ())
+    assert (hurried.finished, hurried.faults) == (False, ())
+    assert whole.schema == whole.newest
+
+
+def test_files_that_others_may_read_are_told_and_closed_when_asked(case: Case, make: Make) -> None:
+    assert case.file is not None
+    case.file.chmod(0o644)
+    case.file.parent.chmod(0o755)
+    told = one(files.check(case), "files")
+    assert (told.state, told.fix) == (WARNING, "scrubjay doctor --fix")
+    assert stat.S_IMODE(case.file.stat().st_mode) == 0o644
+    mended = one(files.check(make(mend=True)), "files")
+    assert (mended.state, mended.mended) == (OK, True)
+    assert stat.S_IMODE(case.file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(case.file.parent.stat().st_mode) == 0o700
+
+
+def test_anothers_file_beside_the_store_is_left_alone(case: Case, make: Make) -> None:
+    assert case.file is not None
+    other = case.file.with_name("memory.db.txt")
+    other.write_text("not ours")
+    other.chmod(0o644)
+    assert one(files.check(make(mend=True)), "files").mended is False
+    assert stat.S_IMODE(other.stat().st_mode) == 0o644
+
+
+def test_a_source_that_is_gone_is_named_with_what_to_do(case: Case, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("# Bread\n\nThe starter is fed on Sundays.\n")
+    with case.memory() as memory:
+        memory.sync(notes)
+        (source,) = memory.sources()
+    assert one(store.check(case), "sources").state == OK
+    shutil.rmtree(notes)
+    found = one(store.check(case), "sources")
+    assert found.state == WARNING
+    assert str(notes) in found.found
+    assert f"scrubjay sources remove {source.id}" in found.fix
+
+
+def test_vectors_that_wait_are_counted_and_many_are_told(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "1 wait for all-MiniLM" in one(store.check(case), "vectors").found
+    assert one(store.check(case), "vectors").state == OK
+    monkeypatch.setattr(store, "MANY_WAITING", 0)
+    found = one(store.check(case), "vectors")
+    assert (found.state, found.fix) == (WARNING, "scrubjay embed")
+
+
+def test_a_clock_that_was_set_back_is_told(case: Case) -> None:
+    assert case.file is not None
+    later = time.time() + 86_400
+    os.utime(case.file, (later, later))
+    assert one(store.check(case), "clock").state == WARNING
+
+
+def test_a_model_file_that_is_not_the_one_it_should_be_is_a_problem(make: Make, tmp_path: Path) -> None:
+    wrong = tmp_path / "model.onnx"
+    wrong.write_bytes(b"no model")
+    found = one(models.check(make({"models.minilm_path": str(wrong)})), "model minilm")
+    assert found.state == PROBLEM
+    assert str(wrong) in found.found
+
+
+def test_a_disk_that_is_nearly_full_is_a_problem(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LEAST_FREE", 1 << 62)
+    assert one(files.check(case), "disk").state == PROBLEM
+    monkeypatch.setattr(files, "LEAST_FREE", 0)
+    monkeypatch.setattr(files, "LITTLE_FREE", 1 << 62)
+    assert one(files.check(case), "disk").state == WARNING
+
+
+def program(folder: Path, says: str) -> Path:
+    """A program called scrubjay that says a version."""
+    folder.mkdir(parents=True)
+    path = folder / "scrubjay"
+    path.write_text(f"#!/bin/sh\necho '{says}'\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_two_installations_on_the_path_are_told_with_their_versions(
+    case: Case, environ: dict[str, str], tmp_path: Path
+) -> None:
+    first, second = program(tmp_path / "a", "scrubjay 0.0.1"), program(tmp_path / "b", "scrubjay 9.9.9")
+    environ["PATH"] = os.pathsep.join(["", str(first.parent), str(second.parent), str(first.parent)])
+    found = one(programs.check(case), "program")
+    assert found.state == WARNING
+    assert f"{first} (0.0.1), {second} (9.9.9)" in found.found
+
+
+def installed(case: Case, name: str) -> None:
+    plan.carry_out(plan.to_install(find(name), case.home, Options()), case.home)
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_the_commands_of_an_agent_are_read_from_its_own_files(case: Case, name: str) -> None:
+    installed(case, name)
+    found = wires(find(name), case.home)
+    program = case.home.command[0]
+    assert found.server == (program, "mcp")
+    assert found.hooks["prompt"] == f"{program} hook {name} prompt || true"
+    assert set(found.hooks) == {"session-start", "prompt", "stop", "pre-compact", "session-end"}
+    assert programs.started(find(name), found, case).state == OK
+
+
+def test_a_program_that_is_gone_or_of_another_version_is_a_problem_with_its_way_out(
+    case: Case, tmp_path: Path
+) -> None:
+    installed(case, "claude-code")
+    file = case.home.root / ".claude" / "settings.json"
+    ours = case.home.command[0]
+    old, gone = program(tmp_path / "old", "scrubjay 0.0.1"), tmp_path / "gone" / "scrubjay"
+    for path, said in ((old, "which is 0.0.1"), (gone, "not there")):
+        file.write_text(file.read_text().replace(ours, str(path)))
+        ours = str(path)
+        found = programs.started(find("claude-code"), wires(find("claude-code"), case.home), case)
+        assert (found.state, found.fix) == (PROBLEM, "scrubjay install claude-code")
+        assert said in found.found
+
+
+def test_an_agent_whose_file_is_broken_or_that_lacks_a_part_is_told(case: Case) -> None:
+    installed(case, "codex")
+    (case.home.root / ".codex" / "AGENTS.md").unlink()
+    found = one(examine(case), "codex configuration")
+    assert (found.state, found.found) == (WARNING, "without instructions")
+    (case.home.root / ".codex" / "hooks.json").write_text("{")
+    broken = one(examine(case), "codex configuration")
+    assert broken.state == PROBLEM
+    assert "hooks.json" in broken.found
+
+
+def test_an_agent_that_was_asked_for_and_is_not_installed_is_a_problem(case: Case) -> None:
+    assert one(examine(case), "agents").fix == "scrubjay install --list"
+    assert one(examine(case, ["codex"]), "codex configuration").state == PROBLEM
+    with pytest.raises(InputError, match="No agent"):
+        list(examine(case, ["nobody"]))

@@ -1,0 +1,54 @@
+"""doctor as a person and a script meet it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def home(cli: Any, tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    cli.patch.setenv("HOME", str(folder))
+    cli.patch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        cli.patch.delenv(name, raising=False)
+    return folder
+
+
+def test_a_sound_installation_is_told_line_by_line_and_ends_with_0(cli: Any, home: Path) -> None:
+    cli("add", "The key hangs on the hook.")
+    done = cli("doctor")
+    assert done.code == 0, done.out
+    assert "ok       settings" in done.out
+    assert "fix: scrubjay install --list" in done.out
+    assert done.out.splitlines()[-1].startswith("no problems,")
+
+
+def test_a_problem_ends_with_1_and_a_script_gets_every_check(cli: Any, home: Path) -> None:
+    cli("add", "The key hangs on the hook.")
+    done = cli("doctor", "codex", "--json")
+    assert done.code == 1
+    assert done.json["sound"] is False
+    (found,) = [check for check in done.json["checks"] if check["state"] == "problem"]
+    assert found == {
+        "about": "codex configuration", "state": "problem", "found": "scrubjay is not in it",
+        "fix": "scrubjay install codex", "mended": False,
+    }  # fmt: skip
+
+
+def test_settings_that_cannot_be_read_are_the_one_problem(cli: Any, home: Path) -> None:
+    cli.patch.setenv("SCRUBJAY_RECALL_LIMT", "3")
+    done = cli("doctor")
+    assert done.code == 1
+    assert "problem  settings" in done.out
+    assert "SCRUBJAY_RECALL_LIMT" in done.out
+
+
+def test_a_store_for_this_call_alone_is_refused(cli: Any, home: Path) -> None:
+    done = cli("doctor", "--store", "other.db")
+    assert done.code == 2
+    assert "hint: scrubjay doctor" in done.err
