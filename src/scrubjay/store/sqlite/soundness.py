@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 import apsw
 
 from scrubjay.store.sqlite.connect import reachable, spoken
 from scrubjay.store.sqlite.migrations import MIGRATIONS, recognise
+
+if TYPE_CHECKING:
+    from scrubjay.store.sqlite.database import Database
 
 STEPS: Final = 1_000
 """Instructions of SQLite between two looks at the clock: less than a millisecond."""
@@ -50,7 +53,7 @@ def sound(path: Path, seconds: float) -> Soundness:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             connection.set_busy_timeout(round(seconds * 1000))
-            schema = recognise(connection, str(path))
+            schema = recognise(cast("Database", connection), str(path))
             pages = int(connection.pragma("page_count"))
             end = time.monotonic() + seconds
             connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)
