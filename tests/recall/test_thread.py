@@ -133,6 +133,18 @@ def test_filters_hold_for_what_is_come_to_as_for_what_is_found(memory: Memory) -
     assert set(ids(memory.thread("Heron dropped", statuses=["active", "archived"]))) == {one, other}
 
 
+def test_a_chain_of_links_is_followed_as_far_as_the_hops_reach(memory: Memory) -> None:
+    filler(memory, 60)
+    first = memory.add("The zeppelin timetable hangs in hall nine.").id
+    second = memory.add("Ada pays for paper every spring.").id
+    third = memory.add("Basalt is heavier than chalk.").id
+    memory.link(first, second)
+    memory.link(second, third)
+    for hops, wanted in ((1, {second}), (2, {second, third})):
+        found = memory.thread("zeppelin timetable hall nine", limit=100, hops=hops)
+        assert {one.result.id for one in found.knots if one.reached.path} == wanted
+
+
 def test_a_score_is_what_was_carried_and_what_is_its_own(memory: Memory) -> None:
     filler(memory)
     one = memory.add("The zeppelin is cheaper on Mondays.").id
