@@ -8,7 +8,13 @@ from scrubjay.agents import plan
 from scrubjay.agents.agent import Home, Options
 from scrubjay.agents.all import find
 
-NAMES = ("claude-code", "codex")
+NAMES = ("claude-code", "codex", "openclaw")
+PROJECTS = tuple(name for name in NAMES if name != "openclaw")
+"""Agents with a configuration of its own for a project."""
+GROUPS = ("claude-code", "codex")
+"""Agents whose hooks are commands in the form of `hook_groups`."""
+SHIPPED = (".openclaw/scrubjay",)
+"""Where the code of plugins lies, which is tested beside this and changes with the tools."""
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -45,3 +51,15 @@ def lay(before: dict[str, bytes | str], folder: Path) -> None:
             path.write_bytes(content)
         else:
             path.mkdir(exist_ok=True)
+
+
+def configured(folder: Path) -> dict[str, bytes | str]:
+    """A home folder as `tree`, without the code of plugins, and with places that no test's folder is a part of."""
+    places = {str(folder).encode(): b"/home/ann", str(folder.parent / "data").encode(): b"/data"}
+    found: dict[str, bytes | str] = {}
+    for name, content in tree(folder).items():
+        for place, stands_for in places.items():
+            content = content.replace(place, stands_for) if isinstance(content, bytes) else content
+        if not name.startswith(SHIPPED):
+            found[name] = content
+    return found
