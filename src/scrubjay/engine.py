@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 from scrubjay.config import Settings, load
 from scrubjay.engine_ask import Asking
 from scrubjay.engine_life import Living
+from scrubjay.engine_move import Moving
 from scrubjay.memory.scope import Scope
 from scrubjay.store.open import open_store
 from scrubjay.wiring.desk import Desk
@@ -45,7 +46,7 @@ def _silent(message: str) -> None:
     """Nobody listens to announcements of remote providers."""
 
 
-class Memory(Asking, Living):
+class Memory(Asking, Living, Moving):
     """Everything one principal remembers, in one store.
 
     Example:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.errors import InputError
@@ -59,15 +59,12 @@ def draw(new: NewMemory, scope: Scope, secret: bytes) -> Drawn:
     event = when(new.date)
     start, end = when(new.valid_from), when(new.valid_until)
     session = _name(new.session, "session")
-    digest = text_hash(content)
-    at = str(event.start) if event is not None else ""
-    parts = ("add", key, new.tier, session or "", "" if new.turn is None else str(new.turn), at, digest)
     now = now_micros()
     record = Record(
-        id=memory_id(new.tier, memory_key(secret, parts)),
+        id="",
         tier=new.tier,
         content=content,
-        content_hash=digest,
+        content_hash=text_hash(content),
         title=clean(new.title, "title"),
         key=key,
         owner=scope.user,
@@ -88,7 +85,16 @@ def draw(new: NewMemory, scope: Scope, secret: bytes) -> Drawn:
     )
     if start is not None and end is not None and end.end < start.start:
         raise InputError(f"It would be true from {new.valid_from} to {new.valid_until}. Nothing was written.")
-    return Drawn(record, dict(scrubbed))
+    named = replace(record, id=memory_id(new.tier, added_key(secret, record)))
+    return Drawn(named, dict(scrubbed))
+
+
+def added_key(secret: bytes, record: Record) -> int:
+    """Return the number of a memory that stands in no document, whoever brings it: a hash of all that tells it."""
+    at = "" if record.event is None else str(record.event.start)
+    turn = "" if record.turn is None else str(record.turn)
+    parts = ("add", record.key, record.tier, record.session or "", turn, at, record.content_hash)
+    return memory_key(secret, parts)
 
 
 def _check(new: NewMemory) -> None:

@@ -128,7 +128,7 @@ class Progress:
     """How far a long call is.
 
     Attributes:
-        stage: ``scan``, ``write``, ``connect`` or ``embed``.
+        stage: ``scan``, ``write``, ``connect``, ``embed``, ``export`` or ``import``.
         done: Units done (files, or passages when embedding).
         total: Units in all.
         seconds: Wall time so far.

@@ -27,6 +27,8 @@ from scrubjay.store.graph import GraphReader
 from scrubjay.store.life import LifeReader
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -357,6 +359,18 @@ class Store(Protocol):
 
     def rebuild(self, scope: Scope) -> AbstractContextManager[Rebuild]:
         """Fill the next generation beside the current one; a normal end of the block flips to it."""
+        ...
+
+    def backup(self, file: Path) -> None:
+        """Write a copy of the whole store, of all tenants, as it is at one moment; writers are not kept waiting.
+
+        Args:
+            file: Where to; it must not be there yet. It is made with mode 0600.
+
+        Raises:
+            InputError: This kind of store is backed up by other means, which the hint names.
+            StoreError: It cannot be read or written, or the copy is damaged.
+        """
         ...
 
     def size(self) -> int:

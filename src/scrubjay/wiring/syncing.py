@@ -17,7 +17,7 @@ from scrubjay.ingest.rebuild import rebuild
 from scrubjay.ingest.register import register
 from scrubjay.ingest.reweave import reweave
 from scrubjay.ingest.run import Run, Tally
-from scrubjay.memory.records import Source
+from scrubjay.memory.records import Source, Versions
 from scrubjay.memory.reports import Progress, RemovedSource, SourceStatus, Summary
 from scrubjay.memory.sources import apart
 from scrubjay.store.changes import DropMemory, DropSource, PutVersions
@@ -43,6 +43,11 @@ def sync(desk: Desk, path: Path | None, wish: Source, progress: Report | None = 
     chosen = [register(desk.store, desk.scope, path, wish)] if path is not None else _sources(desk)
     _stamp(desk, progress)
     return run(desk, chosen, started, progress)
+
+
+def stamped(desk: Desk) -> Versions:
+    """Return the versions of the stages as they are now."""
+    return versions(chunks(desk))
 
 
 def _sources(desk: Desk) -> list[Source]:

@@ -6,8 +6,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
-from scrubjay.errors import StoreBusyError
+from scrubjay.errors import InputError, StoreBusyError
 from scrubjay.memory.records import Document, Record
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Change, Prepared
@@ -92,6 +93,12 @@ class InMemoryStore:
             rebuild.fresh.graph.hold(rebuild.fresh.memories)
             rebuild.fresh.life.lose(set(rebuild.old.memories) - set(rebuild.fresh.memories))
             self._tenants[scope.tenant] = rebuild.fresh
+
+    def backup(self, file: Path) -> None:
+        """Refuse: there is no file to copy."""
+        raise InputError(
+            f"memory:// has no file, so {file} was not written.", hint="`scrubjay export` writes its memories"
+        )
 
     def size(self) -> int:
         """Return 0: nothing is on disk."""

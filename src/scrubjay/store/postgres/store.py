@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import StoreBusyError, StoreError
+from scrubjay.errors import InputError, StoreBusyError, StoreError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Change
 from scrubjay.store.postgres.connect import SCHEMA, answers, connect, shown, spoken, transaction
@@ -148,6 +149,13 @@ class PostgresStore:
             rebuild = PostgresRebuild(db, obtain(db, scope.tenant, self._secret, self._patience))
             yield rebuild
             rebuild.flip()
+
+    def backup(self, file: Path) -> None:
+        """Refuse: a server is backed up by its own tools, for all of its users at once."""
+        raise InputError(
+            f"The store is a PostgreSQL database, and {file} was not written: a server has its own backups.",
+            hint="use pg_dump --format=custom --schema=scrubjay, or `scrubjay export` for what you may see",
+        )
 
     def size(self) -> int:
         """Return the bytes of all tables and indexes, for all tenants."""

@@ -211,6 +211,18 @@ class SQLiteStore:
             finally:
                 drop_stale(db, old.number)
 
+    def backup(self, file: Path) -> None:
+        """Copy the store, as it is at one moment, to a file that is not there yet."""
+        from scrubjay.store.sqlite.backup import backup
+
+        self._in_place()
+        with spoken(self._path):
+            db = connect(self._path, self._busy_ms / 1000)
+            try:
+                backup(db, file)
+            finally:
+                db.close()
+
     def size(self) -> int:
         """Return the bytes of the file and its write-ahead log."""
         files = (self._path, self._path.with_name(self._path.name + "-wal"))

@@ -27,6 +27,8 @@ STAGES = {
     "connect": ("Connecting", "memory"),
     "distil": ("Consolidating", "group"),
     "embed": ("Embedding", "passage"),
+    "export": ("Exporting", "memory"),
+    "import": ("Importing", "memory"),
 }
 """Stage to what it is called while it runs, and what it counts."""
 

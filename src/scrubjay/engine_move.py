@@ -1,0 +1,92 @@
+"""Moving: the part of the facade that carries memories out of a store and into one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from scrubjay.memory.moves import BackedUp, Exported, Imported
+    from scrubjay.memory.reports import Progress
+    from scrubjay.wiring.desk import Desk
+
+
+class Moving:
+    """Export, import, backup; `Memory` is one."""
+
+    _desk: Desk
+
+    def export(
+        self,
+        path: str | Path | BinaryIO,
+        *,
+        overwrite: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Exported:
+        """Write all that the caller may see to a file, a JSON object a line: one consistent view, while others write.
+
+        Memories of all tiers and statuses with every field, their documents and sources, edges, concepts, histories and
+        nights. Vectors are made again by who imports it; what was forgotten, and settings, are not in it. Secrets are
+        scrubbed once more. docs/portability.md describes the lines.
+
+        Args:
+            path: The file, made with mode 0600 and put there whole or not at all; or a stream of bytes.
+            overwrite: Whether a file that stands there may be replaced.
+            progress: Told how far it is.
+
+        Raises:
+            InputError: Something stands there that must not be replaced.
+            SourceError: The file cannot be written; none was left behind.
+        """
+        from scrubjay.wiring.exporting import export
+
+        return export(self._desk, path, overwrite=overwrite, progress=progress)
+
+    def import_(
+        self,
+        path: str | Path,
+        *,
+        format: str = "auto",
+        dry_run: bool = False,
+        shared: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Imported:
+        """Take in an export of scrubjay, or the memories of another tool. What is here already is not taken twice.
+
+        All of it becomes the caller's. An import that was stopped goes on when it is run again.
+
+        Args:
+            path: A file or folder.
+            format: What it is; ``auto`` looks.
+            dry_run: Write nothing, and return what would be done.
+            shared: Of an export: let what was shared be shared again, as far as the caller may. Else it is the
+                caller's alone, unless it is their own store's.
+            progress: Told how far it is.
+
+        Raises:
+            SourceError: It cannot be read.
+            InputError: It is of no known format, not whole, or of another version; nothing was imported.
+        """
+        from scrubjay.wiring.importing import restore
+
+        return restore(self._desk, Path(path), dry_run=dry_run, shared=shared, progress=progress)
+
+    def backup(self, path: str | Path, *, overwrite: bool = False) -> BackedUp:
+        """Copy the whole store, of all its users, to one file while others write; the copy is checked.
+
+        To go back, put the file where the store is while nobody has it open, and remove the ``-wal``, ``-shm`` and
+        ``-vectors`` that stand beside the old one.
+
+        Args:
+            path: The file, made with mode 0600 and put there whole or not at all.
+            overwrite: Whether a file that stands there may be replaced.
+
+        Raises:
+            InputError: The store is no file (PostgreSQL, memory://), or something stands at the path.
+            StoreError: The store cannot be read, or the copy did not pass its check.
+            SourceError: The file cannot be written; none was left behind.
+        """
+        from scrubjay.wiring.exporting import backup
+
+        return backup(self._desk, path, overwrite=overwrite)

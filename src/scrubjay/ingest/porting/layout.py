@@ -1,0 +1,145 @@
+"""Layout: a value of a store -> one line's fields. The format of an export, and which version of it this is.
+
+A line is a JSON object whose ``line`` says what it holds. What is empty or as usual is left out. Visibility is told
+as ``user`` (the exporter's own), ``group:NAME`` or ``public``; an owner is named where it is not the exporter.
+docs/portability.md describes every line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any, Final
+
+from scrubjay.ingest.scrub import scrub
+from scrubjay.memory.concepts import Concept
+from scrubjay.memory.edges import Edge
+from scrubjay.memory.events import Event
+from scrubjay.memory.ids import memory_key
+from scrubjay.memory.records import Document, Record, Source
+from scrubjay.memory.runs import Run
+from scrubjay.memory.scope import Scope
+
+FORMAT: Final = "scrubjay-export"
+VERSION: Final = 1
+"""Version of the lines; whoever finds a greater one stops."""
+LINES: Final = ("header", "source", "concept", "run", "document", "memory", "edge", "event", "footer")
+"""What a line can be, in the order in which they stand."""
+MOST_LINE: Final = 64 * 1024 * 1024
+"""Bytes of a line: the longest memory (10,000,000 characters) with every character escaped."""
+
+_USUAL: Final = {field.name: field.default for field in fields(Record)}
+_OWN: Final = ("id", "tier", "content", "title", "owner", "key", "place", "event", "content_hash")
+
+
+class Teller:
+    """Tells values as lines, for one principal; texts are scrubbed once more on the way out.
+
+    Attributes:
+        scrubbed: Kind of secret to how many were replaced.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self.scrubbed: dict[str, int] = {}
+
+    def _clean(self, text: str) -> str:
+        found = scrub(text)
+        for kind, count in found.counts.items():
+            self.scrubbed[kind] = self.scrubbed.get(kind, 0) + count
+        return found.text
+
+    def _key(self, key: str) -> str:
+        return "user" if key == f"user:{self._scope.user}" else key
+
+    def source(self, source: Source) -> dict[str, Any]:
+        """Return a source's line."""
+        return _line(
+            "source",
+            id=source.id,
+            root=source.root,
+            description=self._clean(source.description),
+            include=list(source.include),
+            exclude=list(source.exclude),
+            key=self._key(source.key),
+            added_at=source.added_at,
+            synced_at=source.synced_at,
+        )
+
+    def document(self, document: Document, memories: int) -> dict[str, Any]:
+        """Return a document's line; its ``memories`` follow it, so many."""
+        told = asdict(document) | {"title": self._clean(document.title)}
+        return _line("document", **told, memories=memories)
+
+    def memory(self, record: Record, *, placed: bool) -> dict[str, Any]:
+        """Return a memory's line.
+
+        Args:
+            record: The memory.
+            placed: Whether its document is among the lines; else it is told as one that stands in none.
+        """
+        told: dict[str, Any] = {
+            "id": record.id,
+            "tier": record.tier,
+            "title": self._clean(record.title),
+            "content": self._clean(record.content),
+            "key": self._key(record.key),
+        }
+        if record.owner != self._scope.user:
+            told["owner"] = record.owner
+        for name, usual in _USUAL.items():
+            value = getattr(record, name)
+            if name not in _OWN and value != usual:
+                told[name] = [self._clean(one) for one in value] if isinstance(value, tuple) else value
+        for name in ("abstract", "overview"):
+            if told.get(name):
+                told[name] = self._clean(told[name])
+        if record.event is not None:
+            told["event"] = asdict(record.event)
+        if record.place is not None and placed:
+            told["place"] = asdict(record.place)
+        return _line("memory", **told)
+
+    def concept(self, concept: Concept) -> dict[str, Any]:
+        """Return the line of what one visibility key knows of a concept."""
+        names = [self._clean(alias) for alias in concept.aliases]
+        return _line(
+            "concept",
+            id=concept.id,
+            key=self._key(concept.key),
+            name=self._clean(concept.name),
+            aliases=names,
+            kind=concept.kind,
+            at=concept.at,
+        )
+
+    def edge(self, edge: Edge) -> dict[str, Any]:
+        """Return an edge's line."""
+        told = asdict(edge) | {"key": self._key(edge.key), "rule": self._clean(edge.rule)}
+        return _line("edge", **told)
+
+    def event(self, event: Event) -> dict[str, Any]:
+        """Return an event's line."""
+        told = asdict(event)
+        del told["key"]  # that of its memory
+        return _line("event", **told)
+
+    def run(self, run: Run) -> dict[str, Any]:
+        """Return the line of what a run did for one visibility key."""
+        told = asdict(run) | {"key": self._key(run.key), "counts": dict(run.counts)}
+        return _line("run", **told)
+
+
+def mark(secret: bytes, scope: Scope) -> str:
+    """Return what tells one principal's store from any other, and nothing about either."""
+    return f"{memory_key(secret, ('export', scope.user)):016x}"
+
+
+def text(line: Mapping[str, Any]) -> bytes:
+    """Return a line as it stands in the file."""
+    return json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _line(what: str, /, **values: Any) -> dict[str, Any]:
+    return {"line": what, **{n: v for n, v in values.items() if v is not None and v != "" and v != []}}

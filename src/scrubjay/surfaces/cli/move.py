@@ -1,0 +1,106 @@
+"""export, import, backup: memories out of a store, and into one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from scrubjay.surfaces.cli.command import Call, command
+from scrubjay.surfaces.cli.output import counted, duration, line, tell, write, write_json
+from scrubjay.surfaces.cli.progress import shown
+from scrubjay.verbs import shape
+
+FORMATS = ("auto", "scrubjay")
+SHOWN = 10
+"""Lines that could not be taken which are shown; --json has a hundred of them."""
+
+
+@command("export")
+@click.argument("file")
+@click.option("--overwrite", is_flag=True, help="Replace a file that stands there.")
+def export(call: Call, file: str, overwrite: bool) -> None:
+    """Write all that you may see to FILE, or to standard output when it is -: a JSON object a line.
+
+    Memories of all kinds with every field, where they stand, what connects them, names, histories. Not in it: vectors,
+    settings, and what was forgotten. `scrubjay import` takes it in again, here or elsewhere.
+    """
+    with call.open(cold=True) as memory:
+        if file == "-":
+            sys.stdout.flush()
+            memory.export(sys.stdout.buffer)
+            return
+        with shown(quiet=call.json) as (report, _):
+            done = memory.export(file, overwrite=overwrite, progress=report)
+    if call.json:
+        write_json(shape.plain(done))
+        return
+    write(
+        f"{counted(done.counts.get('memory', 0), 'memory')}, {counted(done.counts.get('edge', 0), 'edge')} and "
+        f"{counted(done.counts.get('event', 0), 'event')} in {line(done.path)}, {done.bytes:,} bytes, "
+        f"{duration(done.seconds)}"
+    )
+    for kind, times in done.scrubbed.items():
+        write(f"{counted(times, 'secret')} of kind {line(kind)} replaced.")
+
+
+@command("import")
+@click.argument("path", metavar="FILE|FOLDER", type=click.Path(path_type=Path))
+@click.option(
+    "--format", type=click.Choice(FORMATS), default="auto", show_default=True, help="What it is; auto looks."
+)
+@click.option("--dry-run", is_flag=True, help="Write nothing, and show what would be taken in.")
+@click.option(
+    "--shared", is_flag=True, help="Of an export: what others could see, they may see here; else it is yours."
+)
+def import_(call: Call, path: Path, format: str, dry_run: bool, shared: bool) -> None:
+    """Take in an export of scrubjay, or the memories of another tool.
+
+    Nothing is taken twice: run it again and it adds what is not here yet. What you changed or forgot here stays so.
+    """
+    with call.open(cold=True) as memory, shown(quiet=call.json) as (report, _):
+        done = memory.import_(path, format=format, dry_run=dry_run, shared=shared, progress=report)
+    if call.json:
+        write_json(shape.plain(done))
+        return
+    would = "would be " if dry_run else ""
+    write(
+        f"{counted(done.added, 'memory')} {would}added, {done.existed:,} here already, "
+        f"{counted(done.edges, 'edge')}, {counted(done.concepts, 'concept')}, "
+        f"{counted(done.events, 'event')} (read as {done.format}, {duration(done.seconds)})"
+    )
+    for one in done.samples if dry_run else ():
+        write(f"  {one.tier}  {line(one.date)}  {line(one.title)}: {line(one.text)}")
+    if done.forgotten:
+        write(f"{counted(done.forgotten, 'memory')} left out: forgotten here.")
+    if done.passed:
+        write(
+            f"{counted(done.passed, 'memory')} left out: their file is here in another version, or they say nothing."
+        )
+    for kind, times in (done.scrubbed or {}).items():
+        write(f"{counted(times, 'secret')} of kind {line(kind)} replaced.")
+    for place in done.sources:
+        write(f"{'Would be' if dry_run else 'Is'} a source from now on, read by every sync: {line(place)}")
+    for fault in done.broken[:SHOWN]:
+        tell(f"{line(fault.where)}: {line(fault.message)}")
+    if done.failures > SHOWN:
+        tell(f"… and {done.failures - SHOWN:,} more (--json shows a hundred)")
+
+
+@command("backup")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--overwrite", is_flag=True, help="Replace a file that stands there.")
+def backup(call: Call, file: Path, overwrite: bool) -> None:
+    """Copy the whole store to FILE while others use it; the copy is checked.
+
+    To go back, put FILE where the store is while no program uses it.
+    """
+    with call.open(cold=True) as memory:
+        done = memory.backup(file, overwrite=overwrite)
+    if call.json:
+        write_json(shape.plain(done))
+    else:
+        write(
+            f"{line(done.path)} is a checked copy of the store, {done.bytes:,} bytes, {duration(done.seconds)}"
+        )

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+
+def test_what_is_exported_comes_back_by_an_import(cli, tmp_path: Path) -> None:
+    added = cli("add", "The mast is 12 metres", "--json").json["id"]
+    file = tmp_path / "x.jsonl"
+    assert cli("export", file).out.startswith(f"1 memory, 0 edges and 0 events in {file}, ")
+    other = ("--store", str(tmp_path / "other.db"))
+    dry = cli("import", file, "--dry-run", *other)
+    assert dry.out.startswith("1 memory would be added, 0 here already")
+    assert "The mast is 12 metres" in dry.out
+    assert cli("search", "mast", "--json", *other).json["results"] == []
+    assert cli("import", file, "--json", *other).json["added"] == 1
+    assert cli("import", file, *other).out.startswith("0 memories added, 1 here already")
+    (found,) = cli("search", "mast", "--json", *other).json["results"]
+    assert found["id"] != added
+
+
+def test_an_export_to_standard_output_is_nothing_but_lines(cli) -> None:
+    cli("add", "The mast is 12 metres")
+    said = cli.process("export", "-")
+    rows = [json.loads(line) for line in said.out.splitlines()]
+    assert [row["line"] for row in rows] == ["header", "memory", "footer"]
+    assert (said.code, said.err) == (0, "")
+
+
+def test_an_export_does_not_replace_a_file_unasked(cli, tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_text("mine", "utf-8")
+    said = cli("export", file)
+    assert (said.code, file.read_text("utf-8")) == (2, "mine")
+    assert "--overwrite" in said.err
+    assert cli("export", file, "--overwrite").code == 0
+
+
+def test_a_cut_file_is_refused_with_its_last_line(cli, tmp_path: Path) -> None:
+    cli("add", "The mast is 12 metres")
+    file = tmp_path / "x.jsonl"
+    cli("export", file)
+    file.write_bytes(file.read_bytes()[:-30])
+    said = cli("import", file, "--json")
+    assert said.code == 2
+    assert "was cut short: line 3" in said.json["error"]["message"]
+
+
+def test_a_backup_opens_as_a_store(cli, tmp_path: Path) -> None:
+    added = cli("add", "The mast is 12 metres", "--json").json["id"]
+    copy = tmp_path / "copy.db"
+    assert "is a checked copy of the store" in cli("backup", copy).out
+    assert cli("get", added, "--store", str(copy)).code == 0
+    assert cli("backup", copy).code == 2
