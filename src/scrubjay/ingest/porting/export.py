@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from importlib.metadata import version
 from typing import Any, Final
 
-from scrubjay import __version__
 from scrubjay.ingest.porting.layout import FORMAT, VERSION, Teller
 from scrubjay.memory.dates import moment, now_micros
 from scrubjay.memory.edges import STORED
@@ -39,7 +39,7 @@ def export(reader: Reader, teller: Teller, mark: str, groups: Sequence[str]) -> 
         "line": "header",
         "format": FORMAT,
         "version": VERSION,
-        "made_by": f"scrubjay {__version__}",
+        "made_by": f"scrubjay {version('scrubjay')}",
         "created": moment(now_micros()).isoformat(timespec="seconds"),
         "store": mark,
         "groups": list(groups),
