@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -219,3 +220,15 @@ def test_an_agent_that_was_asked_for_and_is_not_installed_is_a_problem(case: Cas
     assert one(examine(case, ["codex"]), "codex configuration").state == PROBLEM
     with pytest.raises(InputError, match="No agent"):
         list(examine(case, ["nobody"]))
+
+
+def test_errors_of_the_last_day_are_counted_by_what_they_were(case: Case) -> None:
+    assert one(examine(case), "log").state == OK
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+    old = {"time": "2026-01-01T00:00:00.000Z", "level": "error", "event": "long ago"}
+    new = {"time": stamp, "level": "error", "event": "hook failed", "error": "StoreError"}
+    lines = [old, new, new, {**new, "level": "info", "event": "hook prompt"}]
+    (case.home.data / "log").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = one(examine(case), "log")
+    assert (found.state, found.fix) == (WARNING, "scrubjay status")
+    assert found.found == f"errors within a day: hook failed StoreError (2); the last at {stamp[:16]}Z"

@@ -73,6 +73,7 @@ def environ(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> dic
         "SCRUBJAY_CACHE_DIR": str(cache),
         "SCRUBJAY_USER": "ann",
         "XDG_CONFIG_HOME": str(tmp_path / "configuration"),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
     }
     for name, value in found.items():
         monkeypatch.setenv(name, value)

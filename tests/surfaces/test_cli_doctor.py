@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +53,18 @@ def test_a_store_for_this_call_alone_is_refused(cli: Any, home: Path) -> None:
     done = cli("doctor", "--store", "other.db")
     assert done.code == 2
     assert "hint: scrubjay doctor" in done.err
+
+
+def test_status_shows_the_last_errors_of_the_log(cli: Any, home: Path, tmp_path: Path) -> None:
+    assert "errors" not in cli("status").out
+    folder = tmp_path / "data" / "scrubjay"
+    folder.mkdir(parents=True, exist_ok=True)
+    entry = {
+        "time": "2026-03-01T10:00:00.123Z",
+        "level": "error",
+        "event": "hook failed",
+        "error": "StoreError",
+    }
+    (folder / "log").write_text(json.dumps(entry) + "\n")
+    assert "errors     2026-03-01T10:00:00Z hook failed StoreError" in cli("status").out
+    assert cli("status", "--json").json["errors"] == [entry]

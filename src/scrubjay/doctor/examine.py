@@ -7,17 +7,20 @@ from typing import Final
 
 from scrubjay.agents.agent import Agent
 from scrubjay.agents.all import AGENTS, find
-from scrubjay.doctor import files, models, programs, store
+from scrubjay.doctor import files, lately, marks, models, programs, store
 from scrubjay.doctor.case import Case
+from scrubjay.doctor.proof import prove
 from scrubjay.doctor.wires import wires
 from scrubjay.errors import InputError
-from scrubjay.memory.checks import Check, ok, problem, warning
+from scrubjay.memory.checks import OK, Check, ok, problem, warning
 
 GENERAL: Final[tuple[Callable[[Case], Iterator[Check]], ...]] = (
     programs.check,
     files.check,
     store.check,
     models.check,
+    lately.check,
+    marks.sweep,
 )
 
 
@@ -65,3 +68,5 @@ def _agent(agent: Agent, case: Case, *, asked: bool) -> Iterator[Check]:
         return
     start = programs.started(agent, reached, case)
     yield start
+    if start.state == OK:
+        yield from prove(agent, reached, case)

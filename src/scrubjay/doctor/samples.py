@@ -1,0 +1,154 @@
+"""Samples: an agent's name -> a conversation in its own format, and what it says to a hook, for a doctor's marker.
+
+Each is as small as the reader of that format takes (`ingest/sources/transcripts`), and lies in a folder of its own:
+agents say in a variable where their folder is, and what a hook reads of it is below that.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """One marker.
+
+    Attributes:
+        word: The word that nothing else holds.
+        session: Of the conversation that it is said in.
+        folder: Where the conversation's file lies, some folders deep.
+        project: Folder that the agent is said to work in.
+        at: When it is said, ISO 8601.
+    """
+
+    word: str
+    session: str
+    folder: Path
+    project: Path
+    at: str
+
+    @property
+    def text(self) -> str:
+        """What is said."""
+        return f"The word that the doctor of scrubjay left here is {self.word}."
+
+    @property
+    def question(self) -> str:
+        """What is asked for it."""
+        return f"What did the doctor of scrubjay leave here: {self.word}?"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How one agent keeps a conversation and calls a hook.
+
+    Attributes:
+        path: Marker to the file, below the folder that is given as the agent's own.
+        lines: Marker to the records of the file.
+        environ: The folder to the variables that lead there.
+        said: Event, marker and file to what the hook is told.
+    """
+
+    path: Callable[[Marker], str]
+    lines: Callable[[Marker], list[dict[str, Any]]]
+    environ: Callable[[Path], Mapping[str, str]]
+    said: Callable[[str, Marker, Path], dict[str, Any]]
+
+    def write(self, marker: Marker) -> Path:
+        """Write the conversation, for its owner alone, and return its file.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        file = marker.folder / self.path(marker)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        text = "".join(f"{json.dumps(line)}\n" for line in self.lines(marker))
+        file.touch(mode=0o600)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+
+THEIRS: Final = {
+    "stop": "Stop",
+    "pre-compact": "PreCompact",
+    "session-end": "SessionEnd",
+    "prompt": "UserPromptSubmit",
+}
+
+
+def _groups(event: str, marker: Marker, file: Path) -> dict[str, Any]:
+    """As Claude Code says it, and Codex after it."""
+    asked = event == "prompt"
+    said = {
+        # Asked in a session of its own: what was said in this one is in the model's mind already.
+        "session_id": f"{marker.session}-asks" if asked else marker.session,
+        "transcript_path": "" if asked else str(file),
+        "cwd": str(marker.project),
+        "hook_event_name": THEIRS[event],
+    }
+    return said | ({"prompt": marker.question} if asked else {})
+
+
+def _claude_code(marker: Marker) -> list[dict[str, Any]]:
+    return [
+        {
+            "parentUuid": None, "isSidechain": False, "userType": "external", "cwd": str(marker.project),
+            "sessionId": marker.session, "version": "2.1.197", "type": "user",
+            "message": {"role": "user", "content": marker.text},
+            "uuid": str(uuid.uuid5(uuid.NAMESPACE_OID, marker.word)), "timestamp": marker.at,
+        }
+    ]  # fmt: skip
+
+
+def _codex(marker: Marker) -> list[dict[str, Any]]:
+    meta = {
+        "id": marker.session, "timestamp": marker.at, "cwd": str(marker.project), "originator": "codex_cli_rs",
+        "cli_version": "0.169.0",
+    }  # fmt: skip
+    content = [{"type": "input_text", "text": marker.text}]
+    return [
+        {"timestamp": marker.at, "type": "session_meta", "payload": meta},
+        {
+            "timestamp": marker.at,
+            "type": "response_item",
+            "payload": {"type": "message", "role": "user", "content": content},
+        },
+    ]
+
+
+def generic(marker: Marker) -> list[dict[str, Any]]:
+    """A conversation in the format for any program, which no hook of an agent reads."""
+    return [
+        {
+            "role": "user",
+            "content": marker.text,
+            "session": marker.session,
+            "time": marker.at,
+            "cwd": str(marker.project),
+        }
+    ]
+
+
+SAMPLES: Final[Mapping[str, Sample]] = {
+    "claude-code": Sample(
+        path=lambda marker: f"projects/-scrubjay-doctor/{marker.session}.jsonl",
+        lines=_claude_code,
+        environ=lambda folder: {"CLAUDE_CONFIG_DIR": str(folder)},
+        said=_groups,
+    ),
+    "codex": Sample(
+        path=lambda marker: (
+            f"sessions/{marker.at[:10].replace('-', '/')}/"
+            f"rollout-{marker.at[:19].replace(':', '-')}-{marker.session}.jsonl"
+        ),
+        lines=_codex,
+        environ=lambda folder: {"CODEX_HOME": str(folder)},
+        said=_groups,
+    ),
+}
+"""The agents whose own hooks can be shown a conversation. Of another one only what its tools find is proven."""

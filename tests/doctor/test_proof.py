@@ -1,0 +1,219 @@
+"""A marker is taken in by an agent's own commands, recalled, forgotten and gone; what stands in the way is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scrubjay.agents import plan
+from scrubjay.agents.agent import Options
+from scrubjay.agents.all import find
+from scrubjay.doctor import logged, marks, proof, speak
+from scrubjay.doctor.case import Case
+from scrubjay.doctor.examine import examine
+from scrubjay.doctor.samples import SAMPLES
+from scrubjay.doctor.wires import wires
+from scrubjay.memory.checks import OK, PROBLEM, WARNING, Check
+from scrubjay.surfaces.cli.main import COMMANDS
+
+Make = Callable[..., Case]
+
+hooked = pytest.mark.skipif("hook" not in COMMANDS, reason="what an agent calls is not there yet")
+
+
+@pytest.fixture
+def case(make: Make, environ: dict[str, str]) -> Case:
+    """An installation in which something is remembered, with time enough for a busy machine."""
+    found = make()
+    environ["SCRUBJAY_HOOKS_BUDGET_MS"] = "8000"
+    with found.memory() as memory:
+        memory.add("The key hangs on the hook behind the door.")
+    return found
+
+
+def install(case: Case, name: str, *, hooks: bool = True) -> None:
+    plan.carry_out(plan.to_install(find(name), case.home, Options(hooks=hooks)), case.home)
+
+
+def proven(case: Case, name: str) -> list[Check]:
+    return proof.prove(find(name), wires(find(name), case.home), case)
+
+
+def held(case: Case) -> dict[str, object]:
+    """What is in the store, and what lies in the doctor's folder."""
+    with case.memory() as memory:
+        status = memory.status()
+        concepts = [concept.name for concept in memory.concepts.list()]
+        return {
+            "memories": (status.memories, status.documents, status.statuses),
+            "sources": status.sources,
+            "concepts": concepts,
+            "folders": [path.name for path in marks.left(case)],
+        }
+
+
+@hooked
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_what_an_agent_would_do_is_done_and_nothing_of_it_is_left(case: Case, name: str) -> None:
+    install(case, name)
+    before = held(case)
+    found = proven(case, name)
+    assert [(check.about, check.state) for check in found] == [
+        (f"{name} {step}", OK) for step in ("capture", "recall", "search", "forget")
+    ], found
+    assert held(case) == before
+    assert b"kestrel" not in case.file.read_bytes()  # type: ignore[union-attr]
+
+
+@hooked
+def test_the_persons_own_conversations_are_not_looked_at(case: Case) -> None:
+    install(case, "claude-code")
+    own = case.home.root / ".claude" / "projects" / "-p" / "s.jsonl"
+    own.parent.mkdir(parents=True)
+    own.write_bytes(b'{"role": "user", "content": "mine"}\n')
+    before = held(case)
+    assert all(check.state == OK for check in proven(case, "claude-code"))
+    assert held(case) == before
+    assert [path.name for path in own.parent.parent.iterdir()] == ["-p"]
+
+
+def test_a_hook_that_takes_nothing_in_is_named_and_no_later_step_is_tried(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proof, "WAIT", 0.1)
+    install(case, "claude-code")
+    file = case.home.root / ".claude" / "settings.json"
+    file.write_text(file.read_text().replace(f"{case.home.command[0]} hook", "true scrubjay hook"))
+    (found,) = proven(case, "claude-code")
+    assert (found.about, found.state) == ("claude-code capture", PROBLEM)
+    assert "nothing was taken in" in found.found
+    assert found.fix
+    assert marks.left(case) == []
+
+
+@hooked
+def test_a_hook_that_recalls_nothing_is_told_from_one_that_captures_nothing(case: Case) -> None:
+    install(case, "codex")
+    file = case.home.root / ".codex" / "hooks.json"
+    ours = case.home.command[0]
+    file.write_text(file.read_text().replace(f"{ours} hook codex prompt", "true scrubjay hook codex prompt"))
+    found = proven(case, "codex")
+    assert [(check.about, check.state) for check in found] == [
+        ("codex capture", OK), ("codex recall", PROBLEM),
+    ]  # fmt: skip
+    assert marks.left(case) == []
+
+
+@hooked
+def test_a_server_that_does_not_start_is_named(case: Case, tmp_path: Path) -> None:
+    install(case, "claude-code")
+    file = case.home.root / ".claude.json"
+    entry = json.loads(file.read_text())
+    entry["mcpServers"]["scrubjay"]["args"] = ["no-such-command"]
+    file.write_text(json.dumps(entry))
+    found = proven(case, "claude-code")[-1]
+    assert (found.about, found.state) == ("claude-code search", PROBLEM)
+    assert "server" in found.found
+
+
+@hooked
+def test_without_hooks_the_tools_are_proven_and_the_line_says_what_is_not(case: Case) -> None:
+    install(case, "claude-code", hooks=False)
+    before = held(case)
+    found = proven(case, "claude-code")
+    assert [check.about for check in found] == [
+        "claude-code capture",
+        "claude-code search",
+        "claude-code forget",
+    ]
+    assert {check.state for check in found} == {OK}, found
+    assert "not proven" in found[0].found
+    assert held(case) == before
+
+
+def test_what_a_killed_doctor_left_is_told_and_taken_away_by_the_next(case: Case) -> None:
+    install(case, "claude-code")
+    script = (
+        "import sys, time, pickle\n"
+        "from scrubjay.doctor import marks\n"
+        "from scrubjay.doctor.samples import SAMPLES\n"
+        "case = pickle.load(sys.stdin.buffer)\n"
+        "with marks.alone(case), case.memory() as memory:\n"
+        "    marker = marks.new(case)\n"
+        "    SAMPLES['claude-code'].write(marker)\n"
+        "    memory.sync(marker.folder / 'projects')\n"
+        "    print('ready', flush=True)\n"
+        "    sys.stdin.close(); time.sleep(60)\n"
+    )
+    before = held(case)
+    killed = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert killed.stdin is not None
+    assert killed.stdout is not None
+    with killed:
+        killed.stdin.write(pickle.dumps(case))
+        killed.stdin.close()
+        assert killed.stdout.readline() == b"ready\n"
+        assert list(marks.sweep(case)) == []  # it is at it
+        killed.send_signal(signal.SIGKILL)
+    (told,) = marks.sweep(case)
+    assert (told.state, told.fix) == (WARNING, "scrubjay doctor --fix")
+    assert len(marks.left(case)) == 1
+    (mended,) = marks.sweep(replace(case, mend=True))
+    assert (mended.state, mended.mended) == (OK, True)
+    assert held(case) == before
+    assert list(marks.sweep(case)) == []
+
+
+def test_a_doctor_beside_another_one_waits_for_nothing_and_says_so(case: Case) -> None:
+    install(case, "codex")
+    with marks.alone(case):
+        (found,) = proven(case, "codex")
+    assert found.state == WARNING
+    assert "another doctor" in found.found
+
+
+def test_an_agent_whose_program_is_gone_is_not_asked_to_prove_anything(case: Case) -> None:
+    install(case, "codex")
+    for path in (case.home.root / ".codex").iterdir():
+        path.write_text(path.read_text().replace(case.home.command[0], "/nowhere/scrubjay"))
+    about = [check.about for check in examine(case)]
+    assert "codex program" in about
+    assert "codex capture" not in about
+
+
+def test_a_command_that_hangs_is_given_up(tmp_path: Path) -> None:
+    with pytest.raises(speak.Unheard, match="did not end within"):
+        speak.hook("sleep 60 || true", {}, os.environ, 0.2, str(tmp_path))
+    with pytest.raises(speak.Unheard, match="did not answer in time"):
+        speak.tool(["tail", "-f", "/dev/null"], "memory_search", {}, os.environ, 0.2)
+
+
+def test_a_server_that_writes_something_else_is_heard_as_that(tmp_path: Path) -> None:
+    with pytest.raises(speak.Unheard, match="something else than the protocol"):
+        speak.tool(["echo", "Welcome!"], "memory_search", {}, os.environ, 5)
+    with pytest.raises(speak.Unheard, match="cannot be started"):
+        speak.tool([str(tmp_path / "none")], "memory_search", {}, os.environ, 5)
+
+
+def test_the_log_is_read_from_its_end_through_both_files_and_past_torn_lines(tmp_path: Path) -> None:
+    def line(at: int, level: str) -> str:
+        return json.dumps({"time": f"2026-03-01T10:00:0{at}.000Z", "level": level, "event": f"e{at}"}) + "\n"
+
+    assert logged.last(tmp_path) == []
+    (tmp_path / "log.1").write_text(line(1, "error") + line(2, "info"))
+    (tmp_path / "log").write_text(line(3, "warning") + '{"time": "2026' + "\n[]\n" + line(4, "error"))
+    assert [entry["event"] for entry in logged.last(tmp_path)] == ["e4", "e1"]
+    assert [entry["event"] for entry in logged.last(tmp_path, "warning", 2)] == ["e4", "e3"]
+    assert [entry["event"] for entry in logged.last(tmp_path, "debug", 9, "2026-03-01T10:00:03")] == [
+        "e4",
+        "e3",
+    ]
