@@ -86,7 +86,7 @@ class _Proof:
         if sample is None or not self._event:
             return self._put()
         file = sample.write(marker)
-        self._env |= sample.environ(marker.folder)
+        self._env |= sample.variables(marker.folder)
         started = time.monotonic()
         try:
             command = self._wires.hooks[self._event]

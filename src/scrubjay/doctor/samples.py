@@ -50,13 +50,13 @@ class Sample:
     Attributes:
         path: Marker to the file, below the folder that is given as the agent's own.
         lines: Marker to the records of the file.
-        environ: The folder to the variables that lead there.
+        variables: The folder to the environment variables that lead there.
         said: Event, marker and file to what the hook is told.
     """
 
     path: Callable[[Marker], str]
     lines: Callable[[Marker], list[dict[str, Any]]]
-    environ: Callable[[Path], Mapping[str, str]]
+    variables: Callable[[Path], Mapping[str, str]]
     said: Callable[[str, Marker, Path], dict[str, Any]]
 
     def write(self, marker: Marker) -> Path:
@@ -138,7 +138,7 @@ SAMPLES: Final[Mapping[str, Sample]] = {
     "claude-code": Sample(
         path=lambda marker: f"projects/-scrubjay-doctor/{marker.session}.jsonl",
         lines=_claude_code,
-        environ=lambda folder: {"CLAUDE_CONFIG_DIR": str(folder)},
+        variables=lambda folder: {"CLAUDE_CONFIG_DIR": str(folder)},
         said=_groups,
     ),
     "codex": Sample(
@@ -147,7 +147,7 @@ SAMPLES: Final[Mapping[str, Sample]] = {
             f"rollout-{marker.at[:19].replace(':', '-')}-{marker.session}.jsonl"
         ),
         lines=_codex,
-        environ=lambda folder: {"CODEX_HOME": str(folder)},
+        variables=lambda folder: {"CODEX_HOME": str(folder)},
         said=_groups,
     ),
 }
