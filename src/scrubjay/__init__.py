@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False
+"""As `typing` has it, whose import takes a hook a tenth of the time that it has."""
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from scrubjay.aio import AsyncMemory
     from scrubjay.engine import Memory
     from scrubjay.errors import ScrubjayError

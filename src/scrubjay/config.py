@@ -15,14 +15,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from scrubjay.config_given import Names, from_environment, from_file, from_overrides
+from scrubjay.config_hooks import Hooks, Logging, Resident
 from scrubjay.config_keys import Key, number, whole, word
 from scrubjay.config_llm import Llm
+from scrubjay.config_start import OFF
 from scrubjay.errors import ConfigError
 from scrubjay.memory.tiers import TIERS
 
 PREFIX: Final = "SCRUBJAY_"
 CONFIG_VARIABLE: Final = "SCRUBJAY_CONFIG"
-"""Names the settings file; the one variable that is no setting."""
+"""Names the settings file; with ``SCRUBJAY_OFF`` one of the two variables that are no setting."""
 MOST_DAYS: Final = 36_500
 """Days of a hundred years."""
 
@@ -313,6 +315,9 @@ class Settings:
     learn: Learn = field(default_factory=Learn)
     llm: Llm = field(default_factory=Llm)
     night: Night = field(default_factory=Night)
+    hooks: Hooks = field(default_factory=Hooks)
+    resident: Resident = field(default_factory=Resident)
+    log: Logging = field(default_factory=Logging)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
@@ -328,6 +333,9 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "learn": Learn,
     "llm": Llm,
     "night": Night,
+    "hooks": Hooks,
+    "resident": Resident,
+    "log": Logging,
 }
 
 
@@ -382,7 +390,7 @@ def load(
         for table in _tables(given)
         for name, rule in known.model.items()
     }
-    without_file = {name: value for name, value in environ.items() if name != CONFIG_VARIABLE}
+    without_file = {name: value for name, value in environ.items() if name not in (CONFIG_VARIABLE, OFF)}
     for item in (*from_environment(without_file, variables, PREFIX), *from_overrides(overrides or {}, known)):
         given[item.name] = item
         values[item.name] = item.read(text=True)

@@ -102,6 +102,7 @@ class Memory(Asking, Living, Moving):
         self,
         path: str | Path | None = None,
         *,
+        only: str | Path | None = None,
         description: str = "",
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
@@ -112,6 +113,7 @@ class Memory(Asking, Living, Moving):
 
         Args:
             path: Folder or file, registered as a source if it is new; None takes all sources.
+            only: The one file of the folder that is read; the others stay as they were stored.
             description: One line that is returned with the source's hits.
             include: gitignore patterns of what to take, kept with the source.
             exclude: gitignore patterns of what to leave out, kept with the source.
@@ -129,7 +131,8 @@ class Memory(Asking, Living, Moving):
         wish = Source(
             "", "", description, tuple(include or settings.include), tuple(exclude or settings.exclude)
         )
-        summary = sync(self._desk, Path(path) if path is not None else None, wish, progress)
+        one = Path(only) if only is not None else None
+        summary = sync(self._desk, Path(path) if path is not None else None, wish, progress, one)
         if embed_seconds > 0:
             done = self.embed(seconds=embed_seconds, progress=progress)
             seconds = summary.seconds + done.seconds
@@ -429,6 +432,10 @@ class Memory(Asking, Living, Moving):
     def drop_model(self, name: str) -> ModelStatus:
         """Remove a model and its vectors from the store."""
         return self._desk.lineup.drop(name)
+
+    def as_stored(self) -> Self:
+        """Return the same memory, answering from what is stored: files are not compared with it first."""
+        return type(self)(replace(self._desk, looks=False))
 
     def status(self) -> Status:
         """Return facts: what is stored, which models and sources there are, how large it is."""

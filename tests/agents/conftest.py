@@ -1,8 +1,9 @@
-"""A home folder of the test's own, as an installer is told of it; makes `installing` importable."""
+"""A home folder of the test's own, as an installer is told of it; makes `installing` and `hooking` importable."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,22 @@ from scrubjay.agents.agent import Home
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from hooking import Machine, machine
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     root = tmp_path / "home"
     root.mkdir()
     return Home(root, {"PATH": ""}, ("/opt/scrubjay/bin/scrubjay",), tmp_path / "data")
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def here(tmp_path: Path, cache: Path) -> Iterator[Machine]:
+    with machine(tmp_path, cache) as found:
+        yield found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,16 @@ def look(source: Source, until: float = math.inf) -> Scan:
     include = source.include or DEFAULT_INCLUDE
     exclude = (*source.exclude, *BESIDE) if TRANSCRIPT_INCLUDE[0] in include else source.exclude
     return scan(Path(source.root), include=include, exclude=exclude, until=until)
+
+
+def look_at(source: Source, path: Path) -> Scan:
+    """Return one file of a source, or nothing where its rules leave it out; of the others nothing is told."""
+    found = look(source)
+    try:
+        wanted = path.relative_to(source.root).as_posix()
+    except ValueError:
+        wanted = ""
+    return replace(found, files=tuple(state for state in found.files if state.path == wanted))
 
 
 def compare(found: Scan, known: Mapping[str, Document]) -> tuple[list[FileState], list[str]]:

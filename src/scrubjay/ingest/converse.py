@@ -42,6 +42,7 @@ EDGE: Final = 4_096
 PIECES: Final = 1_000
 """Ordinals of one line of a transcript: more pieces than that of one turn share the last."""
 TIER: Final = "observation"
+PAUSED: Final = Left("said during a pause")
 RECALLED: Final = Left("recalled memories")
 """What was put into a conversation from memory: it is no news."""
 
@@ -57,6 +58,7 @@ class Talk:
         secret: The tenant's key of ids.
         chunks: How a long turn is cut.
         project: Returns the project of a turn's directory and remote.
+        silent: Tells of an agent, a session and a time whether what was said there is passed over.
     """
 
     source: Source
@@ -65,6 +67,7 @@ class Talk:
     secret: bytes
     chunks: ChunkSettings
     project: Callable[[str, str | None], str | None]
+    silent: Callable[[str, str, int | None], bool]
 
 
 @dataclass(slots=True)
@@ -133,7 +136,7 @@ def converse(
         for step in follow(file, form, root, state.path, cursor):
             for found in step.found:
                 if isinstance(found, Turn):
-                    turns += _new(found, heard)
+                    turns += _new(talk, found, heard)
                     title = (found.title if form.lines else "") or title
                 elif isinstance(found, Left):
                     heard.left[found] += 1
@@ -146,8 +149,11 @@ def converse(
         yield ready()
 
 
-def _new(turn: Turn, heard: Heard) -> list[Turn]:
-    """Return a turn without the memories that were recalled into it; none, if it was nothing else."""
+def _new(talk: Talk, turn: Turn, heard: Heard) -> list[Turn]:
+    """Return a turn without the memories that were recalled into it; none, if that is all or nobody was to listen."""
+    if talk.silent(turn.agent, turn.session, turn.at):
+        heard.left[PAUSED] += 1
+        return []
     found = echo(turn.text)
     if not found.blocks:
         return [turn]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from scrubjay.ingest.compare import compare, look
+from scrubjay.ingest.compare import compare, look, look_at
 from scrubjay.ingest.documents import Before, ready
 from scrubjay.ingest.run import Run
 from scrubjay.ingest.settle import Settler
@@ -20,24 +20,27 @@ from scrubjay.memory.reports import Progress, Trouble
 from scrubjay.store.changes import DropDocument, PutSource
 
 
-def sync(run: Run, registered: Source, source: Source) -> None:
+def sync(run: Run, registered: Source, source: Source, only: Path | None = None) -> None:
     """Bring the store in step with one source's files.
 
     Args:
         run: Where to, with what.
         registered: The source as it is registered.
         source: The same, leaving out what other sources inside it hold.
+        only: The one file of it that is looked at; of the others nothing is learned, so none is judged as gone.
     """
     with run.store.reader(run.scope) as reader:
         known = reader.documents(source.id)
-    found = look(source)
+    found = look(source) if only is None else look_at(source, only)
     changed, gone = compare(found, known)
+    if only is not None:
+        gone = []
     tally = run.tally
     tally.files += len(found.files)
     tally.problems += [Trouble(str(Path(source.root) / p.path), p.message, p.hint) for p in found.problems]
     if found.missing:  # the scan's problem says so, and why
         return
-    if known and not found.files:
+    if known and not found.files and only is None:
         tally.problems.append(
             Trouble(
                 source.root,
@@ -52,8 +55,9 @@ def sync(run: Run, registered: Source, source: Source) -> None:
             run.store.write(run.scope, [PutSource(replace(registered, synced_at=None))])
         settler = Settler(run, source, known)
         _write_changes(run, source, known, (changed, gone), settler)
-        settler.settle(everything=unfinished)
-    run.store.write(run.scope, [PutSource(replace(registered, synced_at=now_micros()))])
+        settler.settle(everything=unfinished and only is None)
+    synced = now_micros() if only is None else registered.synced_at
+    run.store.write(run.scope, [PutSource(replace(registered, synced_at=synced))])
 
 
 def _write_changes(

@@ -40,6 +40,10 @@ class Tally:
     problems: list[Trouble] = field(default_factory=list)
 
 
+def _never(_agent: str, _session: str, _at: int | None) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One sync: where to, with what, and who watches.
@@ -54,6 +58,7 @@ class Run:
         weaver: Connects what is written.
         learner: Learns from what people say in it.
         progress: Told how far it is.
+        silent: Tells of an agent, a session and a time whether what was said there is passed over.
     """
 
     store: Store
@@ -65,3 +70,4 @@ class Run:
     weaver: Weaver
     learner: Learner
     progress: Callable[[Progress], None] | None = None
+    silent: Callable[[str, str, int | None], bool] = _never

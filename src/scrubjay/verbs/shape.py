@@ -5,6 +5,7 @@ It decides nothing about what is shown to people; the commands do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,27 @@ def thread(found: Thread) -> dict[str, Any]:
         )
     partial, took = list(found.partial), round(found.took_ms, 3)
     return {"memories": knots, "left_out": found.left_out, "partial": partial, "took_ms": took}
+
+
+def read_answer(told: Mapping[str, Any]) -> Answer | None:
+    """Return the answer that `plain` made this of; None where it is of another version."""
+    from scrubjay.memory.answers import Answer, Explanation, Result
+    from scrubjay.memory.ranking import Contribution, Factor
+
+    try:
+        results = []
+        for one in told["results"]:
+            why = one["explanation"]
+            if why is not None:
+                parts = tuple(Contribution(**part) for part in why["contributions"])
+                factors = tuple(Factor(**factor) for factor in why["factors"])
+                why = Explanation(parts, factors, why["words"])
+            lists = {name: tuple(one[name]) for name in ("tags", "evidence", "statements")}
+            results.append(Result(**{**one, **lists, "explanation": why}))
+        lists = {name: tuple(told[name]) for name in ("partial", "notes")}
+        return Answer(**{**told, **lists, "results": tuple(results)})
+    except (KeyError, TypeError):
+        return None
 
 
 def record(kept: Record, path: str | None) -> dict[str, Any]:

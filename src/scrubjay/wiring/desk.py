@@ -30,6 +30,7 @@ class Desk:
         settings: The settings.
         lexicons: Concepts that an earlier call made ready to be found.
         announce: Told the host and the counts before a remote provider is first used.
+        looks: Whether files are compared with the store before an answer.
     """
 
     store: Store
@@ -38,3 +39,4 @@ class Desk:
     settings: Settings
     lexicons: Lexicons = field(default_factory=dict)
     announce: Callable[[str], None] = _silent
+    looks: bool = True

@@ -14,6 +14,8 @@ WRITING = "Files changed, but another process is writing: the answer is from bef
 
 def freshen(desk: Desk) -> tuple[str, ...]:
     """Take in the few files that changed since the last sync, before an answer; say what was not looked at."""
+    if not desk.looks:
+        return ()
     with desk.store.reader(desk.scope) as reader:
         sources = reader.sources()
         if not sources:

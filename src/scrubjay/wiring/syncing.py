@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from scrubjay.config import data_dir
 from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunk import ChunkSettings
 from scrubjay.ingest.folders import unfile
@@ -20,6 +21,7 @@ from scrubjay.ingest.run import Run, Tally
 from scrubjay.memory.records import Source, Versions
 from scrubjay.memory.reports import Progress, RemovedSource, SourceStatus, Summary
 from scrubjay.memory.sources import apart
+from scrubjay.pauses import Pauses
 from scrubjay.store.changes import DropMemory, DropSource, PutVersions
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.learning import learning
@@ -34,15 +36,17 @@ def chunks(desk: Desk) -> ChunkSettings:
     return ChunkSettings(sizes.target, sizes.overlap, sizes.most)
 
 
-def sync(desk: Desk, path: Path | None, wish: Source, progress: Report | None = None) -> Summary:
-    """Sync one folder or file, or every registered source.
+def sync(
+    desk: Desk, path: Path | None, wish: Source, progress: Report | None = None, only: Path | None = None
+) -> Summary:
+    """Sync one folder or file, or every registered source; ``only`` one file of a folder.
 
     A store that other versions of the stages made is rebuilt first: old and new passages never mix.
     """
     started = time.monotonic()
     chosen = [register(desk.store, desk.scope, path, wish)] if path is not None else _sources(desk)
     _stamp(desk, progress)
-    return run(desk, chosen, started, progress)
+    return run(desk, chosen, started, progress, only=only)
 
 
 def stamped(desk: Desk) -> Versions:
@@ -56,7 +60,12 @@ def _sources(desk: Desk) -> list[Source]:
 
 
 def run(
-    desk: Desk, chosen: Sequence[Source], started: float, progress: Report | None, most: int | None = None
+    desk: Desk,
+    chosen: Sequence[Source],
+    started: float,
+    progress: Report | None,
+    most: int | None = None,
+    only: Path | None = None,
 ) -> Summary:
     """Sync these sources, one after the other.
 
@@ -66,16 +75,28 @@ def run(
         started: When the call began, by the monotonic clock.
         progress: Told how far it is.
         most: As of `organise_due`.
+        only: As of `pipeline.sync`.
     """
     tally = Tally()
     projects = Projects(desk.store, desk.scope)
     base = desk.lineup.writing()
     weaver = weaving(desk, base)
     learner = learning(desk, base)
-    job = Run(desk.store, desk.scope, base, chunks(desk), tally, projects, weaver, learner, progress)
+    job = Run(
+        desk.store,
+        desk.scope,
+        base,
+        chunks(desk),
+        tally,
+        projects,
+        weaver,
+        learner,
+        progress,
+        Pauses(str(data_dir())).silent,
+    )
     known = _sources(desk)
     for source in chosen:
-        pipeline.sync(job, source, apart(source, known))
+        pipeline.sync(job, source, apart(source, known), only)
     organise_due(desk, base, weaver, most)
     with desk.store.reader(desk.scope) as reader:
         passages = reader.held([source.id for source in chosen])

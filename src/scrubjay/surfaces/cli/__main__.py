@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from scrubjay.surfaces.cli.main import main
+from scrubjay.surfaces.cli.entry import main
 
 main()

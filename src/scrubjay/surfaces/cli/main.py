@@ -52,6 +52,10 @@ COMMANDS = {
         ("install", "install", "install"),
         ("uninstall", "install", "uninstall"),
         ("doctor", "doctor", "doctor"),
+        ("pause", "pause", "pause"),
+        ("resume", "pause", "resume"),
+        ("hook", "hook", "hook"),
+        ("resident", "resident", "resident"),
         ("mcp", "mcp", "mcp"),
         ("completion", "completion", "completion"),
     )

@@ -11,6 +11,7 @@ import click
 from scrubjay.config import FUSIONS, Recall, keys_of
 from scrubjay.errors import InputError
 from scrubjay.memory.tiers import STATUSES, TIERS
+from scrubjay.surfaces.cli import warm
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import (
     BOLD,
@@ -79,11 +80,14 @@ def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
     given = {name: value for name, value in options.items() if value not in (None, (), "")}
     if "weights" in given:
         given["weights"] = weights(given["weights"])
-    with call.open(cold=True) as memory:
-        found = memory.search(text, **given)
-        empty = not found.results and memory.status().memories == 0
-        where = memory.status().store if empty else ""
-    hint = "scrubjay sync DIR" if empty else ""
+    found = warm.search(call, text, given)
+    where = ""
+    if found is None or not found.results:
+        with call.open(cold=True) as memory:
+            found = memory.search(text, **given)
+            empty = not found.results and memory.status().memories == 0
+            where = memory.status().store if empty else ""
+    hint = "scrubjay sync DIR" if where else ""
     if call.json:
         payload = shape.answer(found, explain=explain)
         write_json(payload | {"hint": f"{where} is empty: {hint}"} if hint else payload)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from scrubjay.config import data_dir
 from scrubjay.doctor.logged import last
-from scrubjay.surfaces.cli import models, sources
+from scrubjay.surfaces.cli import behind, models, sources
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, indent, line, write, write_json
 from scrubjay.verbs import shape
@@ -14,12 +14,12 @@ from scrubjay.verbs import shape
 
 @command("status")
 def status(call: Call) -> None:
-    """Show what is stored, its sources and its models, and the last errors of the log."""
+    """Show what is stored, its sources and models, what runs or is paused, and the last errors of the log."""
     with call.open() as memory:
         found = memory.status()
-    errors = last(data_dir())
+    errors, around = last(data_dir()), behind.facts(call)
     if call.json:
-        write_json(shape.plain(found) | {"errors": errors})
+        write_json(shape.plain(found) | around | {"errors": errors})
         return
     write(f"store      {line(found.store)} ({size(found.bytes)})")
     write(f"memories   {found.memories:,}{_parts(found.tiers)}")
@@ -32,6 +32,8 @@ def status(call: Call) -> None:
     write("models")
     for text in models.rows(list(found.models)):
         write(indent(text))
+    for text in behind.lines(around):
+        write(text)
     for at, entry in enumerate(errors):
         told = f"{entry['time'][:19]}Z {entry.get('event')} {entry.get('error', '')}"
         write(f"{'' if at else 'errors':<10} {line(told)}")

@@ -1,0 +1,114 @@
+"""Start: where things lie, what is switched off, and a mark of all that settings are made of, before any is read.
+
+Hooks have a few milliseconds, so nothing that is slow to import is used here, `typing` and `dataclasses` included.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+OFF = "SCRUBJAY_OFF"
+"""With any value but 0, hooks do nothing."""
+PREFIX = "SCRUBJAY_"
+LINUX: bool = sys.platform.startswith("linux")
+FOLDERS = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
+PATHS = ("_STORE", "_DIR", "_PATH", "_CONFIG")
+"""How variables end whose values are paths, which may be relative to the current folder."""
+
+
+def environment(store: str | None = None, user: str | None = None) -> dict[str, str]:
+    """Return the process's environment with flags on top, and its paths absolute.
+
+    A process that is started with it, in whatever folder, has the same settings.
+    """
+    flags = {"SCRUBJAY_STORE": store, "SCRUBJAY_USER": user}
+    found = dict(os.environ) | {name: value for name, value in flags.items() if value}
+    for name, value in found.items():
+        if name.startswith(PREFIX) and name.endswith(PATHS) and value and "://" not in value:
+            found[name] = os.path.abspath(os.path.expanduser(value))
+    return found
+
+
+def switched_off(environ: Mapping[str, str]) -> bool:
+    """Return whether the environment says that hooks do nothing."""
+    return environ.get(OFF, "").strip().lower() not in ("", "0", "false", "no")
+
+
+def home(environ: Mapping[str, str]) -> str:
+    """Return the person's home folder."""
+    return environ.get("HOME") or os.path.expanduser("~")
+
+
+def data_folder(environ: Mapping[str, str]) -> str:
+    """Return the folder in which scrubjay keeps what belongs to the user, as ``config.data_dir`` does."""
+    if LINUX:
+        named = environ.get("XDG_DATA_HOME", "").strip()
+        return os.path.join(named or os.path.join(home(environ), ".local", "share"), "scrubjay")
+    import platformdirs
+
+    return platformdirs.user_data_dir("scrubjay", appauthor=False)
+
+
+def config_file(environ: Mapping[str, str]) -> str:
+    """Return the settings file, as ``config.config_path`` does; it need not be there."""
+    named = environ.get("SCRUBJAY_CONFIG", "")
+    if named:
+        return os.path.expanduser(named)
+    if LINUX:
+        folder = environ.get("XDG_CONFIG_HOME", "").strip()
+        return os.path.join(folder or os.path.join(home(environ), ".config"), "scrubjay", "config.toml")
+    import platformdirs
+
+    return os.path.join(platformdirs.user_config_dir("scrubjay", appauthor=False), "config.toml")
+
+
+def runtime_folder(environ: Mapping[str, str]) -> str:
+    """Return the folder for sockets: of this login, else one of one's own among the temporary files."""
+    named = environ.get("XDG_RUNTIME_DIR", "").strip()
+    # A socket's path has room for about 100 bytes.
+    if named and len(os.fsencode(named)) < 50:
+        return os.path.join(named, "scrubjay")
+    return os.path.join(os.sep, "tmp", f"scrubjay-{os.getuid() if sys.platform != 'win32' else 0}")
+
+
+def budget_ms(environ: Mapping[str, str], usual: int) -> int:
+    """Return the budget of a hook as far as a glance at the settings tells; whoever reads them has the last word."""
+    found = environ.get("SCRUBJAY_HOOKS_BUDGET_MS", "")
+    if not found:
+        try:
+            with open(config_file(environ), encoding="utf-8") as file:
+                lines = [line.partition("=") for line in file if "budget_ms" in line]
+        except (OSError, ValueError):
+            return usual
+        found = next(
+            (value for name, _, value in lines if name.strip() in ("budget_ms", "hooks.budget_ms")), ""
+        )
+    digits = found.partition("#")[0].strip().replace("_", "")
+    return min(max(int(digits), 20), 60_000) if digits.isdecimal() else usual
+
+
+def fingerprint(environ: Mapping[str, str]) -> str:
+    """Return a mark of everything that settings are made of: version, account, folders, variables, the file.
+
+    Two processes with one mark have the same settings, so they ask the same store as the same person.
+    """
+    import hashlib
+
+    file = config_file(environ)
+    try:
+        with open(file, "rb") as opened:
+            told = opened.read()
+    except OSError:
+        told = b""
+    own = sorted(
+        (name, value)
+        for name, value in environ.items()
+        if name in FOLDERS or (name.startswith(PREFIX) and name != OFF)
+    )
+    uid = os.getuid() if sys.platform != "win32" else 0
+    version = sys.modules["scrubjay"].__version__  # imported as every module of it is
+    parts = (version, str(uid), home(environ), file, repr(own))
+    whole = "\0".join(parts).encode("utf-8", "surrogateescape") + b"\0" + told
+    return hashlib.sha256(whole).hexdigest()

@@ -1,0 +1,71 @@
+"""Log: what happened, to a small file beside the memories: one line of JSON each, never a memory's or a person's words.
+
+Standard library alone, and light: hooks write here when something went wrong. Nothing that fails here is raised, for a
+log that cannot be written must not end what it tells of.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+LEVELS = ("debug", "info", "warning", "error")
+MOST_BYTES = 1_000_000
+"""Of the file before it is put aside as ``log.1``: both together are the most that a log takes."""
+NAME = "log"
+
+
+class Log:
+    """The log of one data folder."""
+
+    def __init__(self, folder: str, level: str = "info", most_bytes: int = MOST_BYTES) -> None:
+        """Args: the data folder, the least level that is written, and the size at which the file is put aside."""
+        self.path = os.path.join(folder, NAME)
+        self._least = LEVELS.index(level)
+        self._most = most_bytes
+
+    def write(self, level: str, event: str, ms: float | None = None, **facts: str | float | bool) -> None:
+        """Write one line.
+
+        Args:
+            level: One of ``LEVELS``.
+            event: What happened, in a few words that are the same each time.
+            ms: How long it took, milliseconds.
+            facts: Names, numbers, kinds of error; no memory, no question.
+        """
+        if LEVELS.index(level) < self._least:
+            return
+        import json
+
+        at = time.time()
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1000):03d}Z"
+        told: dict[str, object] = {"time": stamp, "level": level, "event": event}
+        if ms is not None:
+            told["ms"] = round(ms, 1)
+        whole = json.dumps(told | {"pid": os.getpid()} | facts, ensure_ascii=True) + "\n"
+        try:
+            self._append(whole.encode("ascii"))
+        except OSError:
+            return
+
+    def _append(self, data: bytes) -> None:
+        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+        descriptor = self._open()
+        try:
+            if os.fstat(descriptor).st_size + len(data) > self._most:
+                os.close(descriptor)
+                descriptor = -1
+                self._put_aside()
+                descriptor = self._open()
+            os.write(descriptor, data)  # one write: lines of two processes do not mix
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def _open(self) -> int:
+        return os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def _put_aside(self) -> None:
+        """Rename the file, unless another process has just done so."""
+        if os.stat(self.path).st_size * 2 > self._most:
+            os.replace(self.path, self.path + ".1")

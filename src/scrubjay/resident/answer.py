@@ -1,0 +1,76 @@
+"""Answer: a verb and its arguments -> what a memory says, for whoever asks a resident.
+
+The memory was opened with the settings that the caller has too, and nothing in a request names a store, a user or a
+group: who asks sees what they would see without a resident.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from scrubjay.errors import InputError
+from scrubjay.verbs import shape
+from scrubjay.verbs.errands import Errands
+from scrubjay.verbs.remind import remind
+from scrubjay.verbs.tools import TOOLS, call, find
+
+if TYPE_CHECKING:
+    from scrubjay.config import Settings
+    from scrubjay.engine import Memory
+    from scrubjay.log import Log
+
+SEARCHING: Final = frozenset(
+    ("query", "limit", "tiers", "tags", "path", "sources", "since", "until", "statuses", "projects", "agents",
+     "sessions", "categories", "fusion", "weights", "preset", "explain", "snippet", "now")
+)  # fmt: skip
+"""Arguments of the facade's search that may be given."""
+
+
+class Answering:
+    """What a resident can be asked. Threads may ask at once."""
+
+    def __init__(self, memory: Callable[[], Memory], settings: Settings, errands: Errands, log: Log) -> None:
+        """Args: opens the memory when it is first needed, its settings, what hooks leave to be done, the log."""
+        self._memory = memory
+        self._settings = settings
+        self._errands = errands
+        self._log = log
+        self._writing = threading.Lock()
+        self._tools = frozenset(tool.name for tool in TOOLS)
+
+    def __call__(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a verb answers.
+
+        Raises:
+            InputError: There is no such verb, or its arguments do not fit.
+            ScrubjayError: As the facade says.
+        """
+        if verb in self._tools:
+            return self._tool(verb, arguments)
+        if verb == "remind":
+            return remind(self._memory(), self._settings.hooks, arguments)
+        if verb == "search":
+            return self._search(arguments)
+        if verb == "errands":
+            threading.Thread(target=self._run_errands, name="errands").start()
+            return {"begun": True}
+        raise InputError(f"There is no verb {verb!r}.")
+
+    def _tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        tool = find(name)
+        if not tool.writes:
+            return call(self._memory(), tool, arguments)
+        with self._writing:
+            return call(self._memory(), tool, arguments)
+
+    def _search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        if unknown := sorted(set(arguments) - SEARCHING):
+            raise InputError(f"A search takes no {unknown[0]}.")
+        found: dict[str, Any] = shape.plain(self._memory().search(**arguments))
+        return found
+
+    def _run_errands(self) -> None:
+        with self._writing:
+            self._errands.run(self._memory(), self._settings.hooks, self._log)

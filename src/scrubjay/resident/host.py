@@ -1,0 +1,56 @@
+"""Host: settings and a memory -> a resident beside what a process does anyway, or none where another has the place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from scrubjay.config_start import data_folder, fingerprint, runtime_folder
+from scrubjay.log import Log
+from scrubjay.resident.place import place
+from scrubjay.verbs.errands import Errands
+
+if TYPE_CHECKING:
+    from scrubjay.config import Settings
+    from scrubjay.engine import Memory
+    from scrubjay.resident.serve import Resident
+
+
+def prepared(
+    settings: Settings, memory: Callable[[], Memory], around: Mapping[str, str], host: str
+) -> Resident | None:
+    """Return a resident that is not open yet; None where there can be none: on Windows, or for a store in memory.
+
+    Args:
+        settings: Made of this environment.
+        memory: Opens the memory when it is first asked for.
+        around: The environment.
+        host: Which command it lives in.
+    """
+    mark = fingerprint(around)
+    path = place(runtime_folder(around), mark)
+    if path is None or settings.store.startswith("memory:"):
+        return None
+    from scrubjay.resident.answer import Answering
+    from scrubjay.resident.serve import Resident
+
+    data = data_folder(around)
+    log = Log(data, settings.log.level, settings.log.most_kb * 1000)
+    answering = Answering(memory, settings, Errands(data, mark), log)
+    return Resident(path, mark, answering, log, host=host)
+
+
+@contextmanager
+def hosted(
+    settings: Settings, memory: Callable[[], Memory], around: Mapping[str, str], host: str
+) -> Iterator[None]:
+    """Answer on the place of these settings until the block ends, unless another process does or it cannot be had."""
+    resident = prepared(settings, memory, around, host)
+    try:
+        if resident is not None:
+            resident.open()
+        yield
+    finally:
+        if resident is not None:
+            resident.close()

@@ -1,0 +1,159 @@
+"""Errands: what hooks leave to be done -> done, by one process at a time, behind everybody's back.
+
+A hook must not wait, so it writes down what is to be done and goes. One file is one errand: asked for twice, it is
+done once; asked for while it is done, it is done again. What a killed process left is done by the next one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from scrubjay.config_hooks import Hooks
+    from scrubjay.engine import Memory
+    from scrubjay.log import Log
+
+KINDS = ("capture", "catch-up", "consolidate")
+DUE = "4h"
+"""Between two nights that a heartbeat asks for."""
+BEGUN = ".begun"
+
+
+class Errands:
+    """The errands of one data folder and one set of settings: nobody does them for somebody else."""
+
+    def __init__(self, data: str, fingerprint: str) -> None:
+        """Args: the data folder, and the mark of the settings (`config_start.fingerprint`)."""
+        self.folder = os.path.join(data, "errands", fingerprint[:16])
+
+    def put(self, kind: str, **facts: str) -> None:
+        """Write an errand down.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        import hashlib
+        import json
+
+        whole = json.dumps({"kind": kind, **facts}, sort_keys=True).encode("ascii")
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        path = os.path.join(self.folder, hashlib.sha256(whole).hexdigest()[:24])
+        descriptor = os.open(f"{path}.new-{os.getpid()}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            os.write(descriptor, whole)
+        finally:
+            os.close(descriptor)
+        os.replace(f"{path}.new-{os.getpid()}", path)
+
+    def waiting(self) -> bool:
+        """Return whether something is to be done."""
+        return any(True for _ in self._names(""))
+
+    def busy(self) -> bool:
+        """Return whether a process is doing errands now; it looks again before it ends."""
+        with self.alone() as mine:
+            return not mine
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Tell whether this process alone does errands until the block ends; never wait."""
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        descriptor = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            yield locked(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def run(self, memory: Memory, hooks: Hooks, log: Log) -> int:
+        """Do what there is to do, unless another process does; return how many errands were done."""
+        done = 0
+        while True:
+            with self.alone() as mine:
+                if not mine:
+                    return done
+                for name in self._names(BEGUN):
+                    os.replace(self._path(name), self._path(name.removesuffix(BEGUN)))
+                while names := list(self._names("")):
+                    for name in names:
+                        self._one(name, memory, hooks, log)
+                        done += 1
+            # Somebody may have come while the lock was still held, and left it to this process.
+            if not self.waiting():
+                return done
+
+    def _one(self, name: str, memory: Memory, hooks: Hooks, log: Log) -> None:
+        import json
+        import time
+
+        started = time.monotonic()
+        begun = self._path(name + BEGUN)
+        os.replace(self._path(name), begun)
+        kind = "unreadable"
+        try:
+            with open(begun, "rb") as file:
+                told = json.loads(file.read())
+            kind = str(told.get("kind"))
+            facts = do(memory, told) if told["event"] in hooks.events else {"passed": True}
+            log.write("info", f"errand {kind}", (time.monotonic() - started) * 1000, **facts)
+        except Exception as error:  # noqa: BLE001 one errand that fails must not keep the others from being done
+            took = (time.monotonic() - started) * 1000
+            log.write("error", f"errand {kind}", took, error=type(error).__name__)
+        finally:
+            os.unlink(begun)
+
+    def _names(self, suffix: str) -> Iterator[str]:
+        try:
+            found = sorted(os.listdir(self.folder))
+        except FileNotFoundError:
+            return
+        for name in found:
+            stem, _, rest = name.partition(".")
+            if len(stem) == 24 and f".{rest}" * bool(rest) == suffix:
+                yield name
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+
+def locked(descriptor: int) -> bool:
+    """Lock an open file for this process alone, without waiting; the system frees it when the process ends."""
+    import sys
+
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def do(memory: Memory, told: Mapping[str, str]) -> dict[str, int]:
+    """Do one errand, and return what it came to.
+
+    Raises:
+        ScrubjayError: As the facade says.
+        KeyError: The errand lacks something.
+    """
+    kind = told["kind"]
+    if kind == "capture":
+        done = memory.sync(told["root"], only=told["path"] or None)
+        return {"added": done.added, "problems": len(done.problems)}
+    if kind == "catch-up":
+        root = told.get("root", "")
+        if root and os.path.isdir(root) and root not in [source.root for source in memory.sources()]:
+            memory.sync(root)
+        done = memory.sync()
+        return {"files": done.files, "added": done.added, "problems": len(done.problems)}
+    if kind == "consolidate":
+        night = memory.consolidate(if_due=DUE)
+        return {"digests": len(night.made), "archived": night.archived}
+    raise KeyError(kind)

@@ -1,0 +1,66 @@
+"""What a hook knows before settings are read is what the settings say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scrubjay.config import config_path, data_dir
+from scrubjay.config_start import budget_ms, config_file, data_folder, environment, fingerprint, switched_off
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_folders_are_where_the_settings_have_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, named: bool
+) -> None:
+    monkeypatch.delenv("SCRUBJAY_CONFIG", raising=False)
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        if named:
+            monkeypatch.setenv(name, str(tmp_path / name))
+        else:
+            monkeypatch.delenv(name, raising=False)
+    assert data_folder(environment()) == str(data_dir())
+    assert config_file(environment()) == str(config_path())
+
+
+def test_a_change_of_any_setting_changes_the_mark(tmp_path: Path) -> None:
+    file = tmp_path / "scrubjay" / "config.toml"
+    around = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    marks = {fingerprint(around), fingerprint(around | {"SCRUBJAY_USER": "bob"})}
+    marks.add(fingerprint(around | {"XDG_DATA_HOME": "/data"}))
+    file.parent.mkdir()
+    for text in ("", 'user = "ann"', 'user = "bob"'):
+        file.write_text(text)
+        marks.add(fingerprint(around))
+    assert len(marks) == 5  # a file that is empty says what one that is missing says
+
+
+def test_what_is_no_setting_changes_no_mark() -> None:
+    assert fingerprint({"HOME": "/h", "LANG": "C", "SCRUBJAY_OFF": "1"}) == fingerprint({"HOME": "/h"})
+
+
+def test_flags_are_variables_and_relative_paths_are_absolute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SCRUBJAY_STORE", "other.db")
+    assert environment(store="memory.db", user="ann")["SCRUBJAY_STORE"] == str(tmp_path / "memory.db")
+    assert environment()["SCRUBJAY_STORE"] == str(tmp_path / "other.db")
+    assert environment(store="postgresql://x/y")["SCRUBJAY_STORE"] == "postgresql://x/y"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("", 300), ("budget_ms = 1_200 # long", 1_200), ("budget_ms = 'x'", 300), ("hooks.budget_ms=5", 20)],
+)
+def test_a_glance_at_the_settings_tells_the_budget(tmp_path: Path, text: str, found: int) -> None:
+    (tmp_path / "config.toml").write_text(f"[hooks]\n{text}\n")
+    assert budget_ms({"SCRUBJAY_CONFIG": str(tmp_path / "config.toml")}, 300) == found
+
+
+@pytest.mark.parametrize(
+    ("value", "off"), [("1", True), ("yes", True), ("0", False), ("", False), ("false", False)]
+)
+def test_hooks_are_off_where_the_variable_says_so(value: str, *, off: bool) -> None:
+    assert switched_off({"SCRUBJAY_OFF": value}) is off
