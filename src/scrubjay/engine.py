@@ -433,10 +433,6 @@ class Memory(Asking, Living, Moving):
         """Remove a model and its vectors from the store."""
         return self._desk.lineup.drop(name)
 
-    def as_stored(self) -> Self:
-        """Return the same memory, answering from what is stored: files are not compared with it first."""
-        return type(self)(replace(self._desk, looks=False))
-
     def status(self) -> Status:
         """Return facts: what is stored, which models and sources there are, how large it is."""
         from scrubjay.wiring.facts import status
@@ -454,3 +450,8 @@ class Memory(Asking, Living, Moving):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def as_stored(memory: Memory) -> Memory:
+    """Return the same memory, answering from what is stored: files are not compared with it first."""
+    return Memory(replace(memory._desk, looks=False))

@@ -55,7 +55,9 @@ def _asked(
     memory: Memory, hooks: Hooks, event: Mapping[str, Any], query: str | None, **options: Any
 ) -> Context:
     session, folder = event.get("session") or None, event.get("folder") if hooks.own_project else None
-    standing, folder = memory.as_stored(), folder or None
+    from scrubjay.engine import as_stored
+
+    standing, folder = as_stored(memory), folder or None
     try:
         return standing.context(query, project=folder, session=session, **options)
     except InputError:

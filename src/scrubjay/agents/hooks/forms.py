@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 
 from scrubjay.agents.hooks import cursor, groups, plain
-from scrubjay.config_start import home
+from scrubjay.config_start import data_folder, home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,12 +31,20 @@ def _below(variable: str, default: str, *below: str) -> Roots:
     return roots
 
 
+def _openclaw(around: Mapping[str, str]) -> tuple[str, ...]:
+    """The log that the plugin writes, and where OpenClaw kept its own before it had a database."""
+    return (
+        os.path.join(data_folder(around), "agents", "openclaw", "agents"),
+        *_below("OPENCLAW_STATE_DIR", ".openclaw", "agents")(around),
+    )
+
+
 FORMS: dict[str, tuple[ModuleType, Roots]] = {
     "claude-code": (groups, _below("CLAUDE_CONFIG_DIR", ".claude", "projects")),
     "codex": (groups, _below("CODEX_HOME", ".codex", "sessions")),
     "gemini": (groups, _below("", ".gemini", "tmp")),
     "cursor": (cursor, lambda _: ()),
     "opencode": (plain, _below("XDG_DATA_HOME", os.path.join(".local", "share"), "opencode")),
-    "openclaw": (plain, _below("OPENCLAW_STATE_DIR", ".openclaw", "agents")),
+    "openclaw": (plain, _openclaw),
 }
 """Name to its form, and to the folders in which its transcripts lie; a path outside of them is not read."""

@@ -23,7 +23,7 @@ def parse(agent: str, name: str, said: Mapping[str, Any]) -> Event:
         "folder": folder if os.path.isabs(folder) else "",
         "prompt": text(said, "prompt", MOST_PROMPT),
     }
-    return Event(agent, name, fields)
+    return Event(agent, name, fields, afresh=said.get("afresh") is True)
 
 
 def reply(event: Event, told: str, shown: str) -> dict[str, Any]:

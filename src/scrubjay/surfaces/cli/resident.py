@@ -106,7 +106,7 @@ def serve(call: Call, if_wanted: bool) -> None:
 
 def run(settings: Settings, around: Mapping[str, str]) -> None:
     """Answer until it is over."""
-    from scrubjay.engine import Memory
+    from scrubjay.engine import Memory, as_stored
     from scrubjay.resident.host import prepared
 
     os.chdir(os.sep)
@@ -115,7 +115,7 @@ def run(settings: Settings, around: Mapping[str, str]) -> None:
         if one is None:
             return
         if not settings.models.extra:  # those may be remote, and are sent no question that nobody asked
-            memory.as_stored().search("which memories are there")
+            as_stored(memory).search("which memories are there")
         if not one.open():
             return
         before = [signal.signal(each, _end) for each in (signal.SIGINT, signal.SIGTERM)]
