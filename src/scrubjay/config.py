@@ -134,6 +134,10 @@ class Sync:
         default=10.0,
         metadata=number("Seconds that `scrubjay sync` on a terminal gives to backfilled models.", 0, 86_400),
     )
+    look_seconds: float = field(
+        default=0.02,
+        metadata=number("Seconds that an answer may wait for a look at the files.", 0, 60),
+    )
     debounce: float = field(
         default=1.5,
         metadata=number("Seconds of quiet before `scrubjay watch` takes a change in.", 0.05, 600),

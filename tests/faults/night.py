@@ -19,6 +19,7 @@ NOW = "2026-03-01T12:00:00Z"
 
 def opened(path: Path) -> Memory:
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(path.parent / "none")}
+    environ["SCRUBJAY_SYNC_LOOK_SECONDS"] = "60"
     settings = replace(load(environ=environ), cache_dir=path.parent / "cache")
     return Memory.open(path, user="ann", settings=settings, embedders=[HashEmbedder(64)])
 

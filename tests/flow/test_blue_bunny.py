@@ -40,6 +40,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
         "SCRUBJAY_CACHE_DIR": str(tmp_path / "cache"),
         "XDG_CONFIG_HOME": str(home),
         "SCRUBJAY_CONFIG": "",
+        "SCRUBJAY_SYNC_LOOK_SECONDS": "60",
     }
     return {**os.environ, **own}
 

@@ -28,6 +28,7 @@ def notes(tmp_path: Path) -> Notes:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path / "none"), "SCRUBJAY_USER": "ann"}
+    environ["SCRUBJAY_SYNC_LOOK_SECONDS"] = "60"  # what is answered must not hang on how busy the machine is
     found = load(environ=environ)
     # Most tests write memories that differ by a word, and nothing is to become of those meanwhile.
     quiet = replace(found, learn=Learn(stages=()))

@@ -161,3 +161,43 @@ def test_a_sync_says_what_it_leaves_out_because_it_was_forgotten(memory: Memory,
     done = memory.sync(notes.root)
     assert (done.forgotten, done.added, telling(memory)) == (1, 0, [])
     assert memory.sync(notes.root).forgotten == 0
+
+
+@pytest.mark.parametrize("looks", [False, True])
+def test_a_copy_that_nobody_forgot_stays_where_it_stands(memory: Memory, notes: Notes, looks: bool) -> None:
+    """Its file is read again since something else of it was forgotten, at whatever hour that happens to be."""
+    plan = notes.write("plan.md", f"# Plan\n\nIt rains.\n\n# Word\n\nThe word is {SECRET}.\n")
+    copy = notes.write("copy.md", f"# Word\n\nThe word is {SECRET}.\n")
+    memory.sync(notes.root)
+    first, stays = (record.id for record in memory.get(path=plan).records)
+    memory.forget([first, *(record.id for record in memory.get(path=copy).records)])
+    if looks:
+        assert [result.id for result in memory.search(SECRET).results] == [stays]
+    else:
+        assert memory.sync().forgotten == 2
+    assert telling(memory) == [stays]
+    notes.write("plan.md", f"# Plan\n\nIt snows.\n\n# Word\n\nThe word is {SECRET}.\n")
+    notes.write("more.md", f"# Word\n\nThe word is {SECRET}.\n")
+    memory.sync()
+    assert telling(memory) == [stays], "what comes anew is left out; what stands is left"
+
+
+def test_of_two_equal_passages_of_a_file_the_forgotten_one_does_not_come_back(
+    memory: Memory, notes: Notes
+) -> None:
+    said_twice = (
+        f"# Word\n\nThe word is {SECRET}.\n\n# Word\n\nThe word is {SECRET}.\n\n# Else\n\nIt rains.\n"
+    )
+    notes.write("plan.md", said_twice)
+    memory.sync(notes.root)
+    gone, stays = telling(memory)
+    memory.forget(gone)
+    for _ in range(2):
+        memory.sync()
+        assert telling(memory) == [stays]
+    notes.write("plan.md", said_twice.replace("rains", "snows"))
+    memory.sync()
+    assert telling(memory) == [stays]
+    memory.forget(stays)
+    memory.sync()
+    assert telling(memory) == []

@@ -6,7 +6,7 @@ Left out are times of the clock, how long a call took, and what is no memory's: 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,7 @@ from scope_world import WRITERS, World
 from scrubjay import Memory
 from scrubjay.errors import ScrubjayError
 from scrubjay.ingest.projects import Projects
-from scrubjay.memory.answers import Answer
-from scrubjay.memory.contexts import Context
 from scrubjay.memory.scope import Scope
-from scrubjay.memory.threads import Thread
 from scrubjay.recall import webs
 from scrubjay.store.base import Reader
 from scrubjay.testing.hash_embedder import HashEmbedder
@@ -46,7 +43,8 @@ CLOCK = frozenset(
 USES = ("last_used", "used")
 """Fields that tell whether a memory was used, and when: a time of this century is the clock's."""
 CENTURY = 946_684_800_000_000
-HURRIED = "was not compared with the store"
+NOW = "2025-06-01T12:00:00Z"
+"""When all is asked, in both worlds; long after what the files tell of, and before any memory was added."""
 QUERIES = (
     "harbour master",
     "blue jay",
@@ -86,9 +84,6 @@ def plain(value: Any) -> Any:
     """Return a value without what the clock says, made of dicts, lists and plain values."""
     if isinstance(value, BaseException):
         return [type(value).__name__, str(value)]
-    # Whether the look at the files was cut short is the clock's word, too.
-    if isinstance(value, Answer | Thread | Context):
-        value = replace(value, partial=tuple(text for text in value.partial if HURRIED not in text))
     if is_dataclass(value) and not isinstance(value, type):
         told = {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.name not in CLOCK}
         return told | {name: "now" for name in USES if (told.get(name) or 0) > CENTURY}
@@ -133,19 +128,23 @@ def reads(world: World, who: Scope, ids: Sequence[str], files: Sequence[Path] = 
 def _searches(memory: Memory, world: World) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for query in QUERIES:
-        found[query] = _asked(memory.search, query, explain=True, limit=20)
+        found[query] = _asked(memory.search, query, explain=True, limit=20, now=NOW)
     roots = [str(world.folder(who, "notes")) for who in WRITERS]
     for number, wanted in enumerate((*FILTERS, *({"sources": [root]} for root in roots))):
         query = QUERIES[number % 4]
-        found[f"{query} {dict(wanted)}"] = _asked(memory.search, query, explain=True, limit=20, **wanted)
+        found[f"{query} {dict(wanted)}"] = _asked(
+            memory.search, query, explain=True, limit=20, now=NOW, **wanted
+        )
     return found
 
 
 def _threads(memory: Memory) -> dict[str, Any]:
     """Return stories: what is come to over edges, the names of concepts on the way, what was left out."""
-    whole = {"limit": 30, "statuses": ["active", "archived", "superseded"]}
+    whole = {"now": NOW, "limit": 30, "statuses": ["active", "archived", "superseded"]}
     found = {query: _asked(memory.thread, query, **whole) for query in QUERIES[:3]}
-    return found | {"filtered": _asked(memory.thread, QUERIES[1], projects=["garden"], hops=3, fan_out=2)}
+    return found | {
+        "filtered": _asked(memory.thread, QUERIES[1], projects=["garden"], hops=3, fan_out=2, now=NOW)
+    }
 
 
 def _contexts(memory: Memory) -> dict[str, Any]:
@@ -156,7 +155,7 @@ def _contexts(memory: Memory) -> dict[str, Any]:
         {"query": QUERIES[2], "project": "garden", "budget": 300},
         {"session": "s0", "agent": "codex"},
     )
-    return {str(dict(one)): _asked(memory.context, **one) for one in asked}
+    return {str(dict(one)): _asked(memory.context, now=NOW, **one) for one in asked}
 
 
 def _gets(memory: Memory, ids: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:

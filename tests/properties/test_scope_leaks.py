@@ -27,7 +27,8 @@ ANN, BOB = Scope("t", "ann", ("dev",)), Scope("t", "bob")
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return load(environ={"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path / "none")})
+    environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path / "none")}
+    return load(environ=environ | {"SCRUBJAY_SYNC_LOOK_SECONDS": "60"})
 
 
 @pytest.fixture
@@ -293,3 +294,54 @@ def test_who_left_a_group_can_go_on_with_a_note_that_was_shared_with_it(
     summary = left.sync(tmp_path)
     assert [trouble.hint for trouble in summary.problems] == ["correct its front matter"]
     assert [record.content.split("\n")[-2] for record in left.get(path=file).records] == ["Sell the quince."]
+
+
+def test_when_somebody_syncs_private_notes_nothing_of_the_shared_ones_changes(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    """A file of which something was forgotten is read again then, and a text that was forgotten elsewhere stays."""
+    ann, bob = opened(ANN), opened(BOB)
+    front, lamp = "---\nvisibility: public\n---\n", "# Lamp\n\nThe lantern burns.\n"
+    shared = write(tmp_path / "ann" / "a.md", f"{front}# Tides\n\nHigh water at noon.\n\n{lamp}")
+    ann.sync(tmp_path / "ann")
+    copy = write(tmp_path / "bob" / "b.md", f"{front}# Tables\n\nLow water at six.\n\n{lamp}")
+    bob.sync(tmp_path / "bob")
+    tides, _ = (one.id for one in ann.get(path=shared).records)
+    _, copied = (one.id for one in bob.get(path=copy).records)
+    ann.forget([tides, copied])
+    before = bob.search("lantern", channels=["bm25"], explain=True).results
+    assert len(before) == 1
+    write(tmp_path / "ann" / "mine.md", "# Mine\n\nTold to nobody.\n")
+    ann.sync()
+    assert bob.search("lantern", channels=["bm25"], explain=True).results == before
+
+
+def test_when_somebody_syncs_private_notes_no_shared_place_comes_or_goes(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    """Nor does one that is empty wait for that: who forgets somebody else's shared note leaves none behind."""
+    ann, bob = opened(ANN), opened(BOB)
+    front = "---\nvisibility: public\n---\n"
+    for name in ("plan", "tides", "lamp"):
+        write(tmp_path / "notes" / "harbour" / f"{name}.md", f"{front}# The {name}\n\nAll of the {name}.\n")
+    ann.sync(tmp_path)
+
+    def places() -> list[tuple[str, int]]:
+        return [(one.name, one.memories) for one in bob.categories.list() if one.kind == "path"]
+
+    assert ("harbour", 3) in places()
+    told = {result.title: result.id for result in bob.search("all of the plan tides lamp").results}
+    bob.forget(told["The tides"])
+    before = places()
+    assert all(memories for _, memories in before)
+    write(tmp_path / "mine.md", "# Mine\n\nTold to nobody.\n")
+    write(tmp_path / "notes" / "mine.md", "# Mine too\n\nTold to nobody.\n")
+    ann.sync()
+    ann.forget(ann.get(path=tmp_path / "mine.md").records[0].id)
+    assert places() == before
+    bob.forget([told["The plan"], told["The lamp"]])
+    assert places() == []
+    write(tmp_path / "notes" / "harbour" / "more.md", f"{front}# More\n\nAnd more.\n")
+    write(tmp_path / "notes" / "harbour" / "most.md", f"{front}# Most\n\nAnd most.\n")
+    ann.sync()
+    assert ("harbour", 2) in places()

@@ -123,7 +123,9 @@ PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
 @pytest.fixture(scope="module")
 def nobodys(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     folder = tmp_path_factory.mktemp("settings")
-    return load(environ={"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(folder)})
+    environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(folder)}
+    # Both worlds look at their files to the end, or a busy machine would tell them apart.
+    return load(environ=environ | {"SCRUBJAY_SYNC_LOOK_SECONDS": "60"})
 
 
 def store(kind: str, file: Path) -> Store:

@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path / "none"), "SCRUBJAY_USER": "ann"}
+    environ["SCRUBJAY_SYNC_LOOK_SECONDS"] = "60"  # what is answered must not hang on how busy the machine is
     # What ranks is asked of memories that differ by a word; nothing is to become of them meanwhile.
     return replace(load(environ=environ), learn=Learn(stages=()))
 

@@ -52,7 +52,7 @@ def start(tmp_path: Path) -> Path:
 
 
 def opened(path: Path, stages: tuple[str, ...]) -> Memory:
-    found = load(environ={"XDG_CONFIG_HOME": str(path.parent)})
+    found = load(environ={"XDG_CONFIG_HOME": str(path.parent), "SCRUBJAY_SYNC_LOOK_SECONDS": "60"})
     settings: Settings = replace(
         found, store=str(path), user="ann", connect=replace(found.connect, stages=stages)
     )

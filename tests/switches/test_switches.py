@@ -53,7 +53,9 @@ def texts(seed: int = 7, count: int = 300) -> list[str]:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return replace(
-        load(environ={"XDG_CONFIG_HOME": str(tmp_path)}), store=str(tmp_path / "memory.db"), user="ann"
+        load(environ={"XDG_CONFIG_HOME": str(tmp_path), "SCRUBJAY_SYNC_LOOK_SECONDS": "60"}),
+        store=str(tmp_path / "memory.db"),
+        user="ann",
     )
 
 

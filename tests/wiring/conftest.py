@@ -17,6 +17,7 @@ from scrubjay.testing.hash_embedder import HashEmbedder
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path / "none"), "SCRUBJAY_USER": "ann"}
+    environ["SCRUBJAY_SYNC_LOOK_SECONDS"] = "60"  # what is answered must not hang on how busy the machine is
     return replace(load(environ=environ), cache_dir=tmp_path / "cache")
 
 

@@ -86,13 +86,14 @@ def test_as_many_changes_as_a_search_can_take_are_taken_and_more_are_named(
 
 
 def test_without_time_a_source_is_named_and_not_compared(
-    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, root: Path, opened: Callable[..., Memory], settings: Settings
 ) -> None:
     write(root, "a.md", "The kettle is red!!", 1)
-    monkeypatch.setattr(fresh, "BUDGET", -1.0)
-    snippets, (sentence,) = found(memory)
+    hurried = opened(settings=replace(settings, sync=replace(settings.sync, look_seconds=0.0)))
+    snippets, (sentence,) = found(hurried)
     assert snippets == ["The kettle is blue."]
-    assert sentence.startswith(f"{root} was not compared")
+    assert sentence == f"{root} was not compared with the store: the look takes longer than 0 ms."
+    assert found(memory) == (["The kettle is red!!"], ())
 
 
 def test_a_store_of_another_version_is_left_as_it_is_and_the_way_out_is_named(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -10,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay.errors import InputError, SourceError
-from scrubjay.ingest.label import Ids, Labelled, Traits, label
+from scrubjay.ingest.forget import AGAIN
+from scrubjay.ingest.label import Draft, Ids, Labelled, Traits, label
 from scrubjay.ingest.noted import noted, said
 from scrubjay.ingest.read import Drafted, draft, read
 from scrubjay.ingest.run import Run
@@ -18,7 +20,7 @@ from scrubjay.ingest.sources.files import FileState
 from scrubjay.ingest.sources.read import FileText
 from scrubjay.ingest.write import Ready
 from scrubjay.memory.dates import now_micros, when
-from scrubjay.memory.ids import tombstones
+from scrubjay.memory.ids import text_hash, tombstones
 from scrubjay.memory.records import Document, Record, Source
 from scrubjay.memory.reports import Trouble
 from scrubjay.store.base import Reader
@@ -58,7 +60,7 @@ def ready(run: Run, source: Source, state: FileState, before: Before) -> Ready |
         return _touched(old, trusted)
     drafted = draft(source.id, state.path, trusted, run.chunks)
     with run.store.reader(run.scope) as reader:
-        return _label(run, source, drafted, (reader, run.store.secret(run.scope), moved_from, before.known))
+        return _label(run, source, drafted, (reader, run.store.secret(run.scope), moved_from, before))
 
 
 def _touched(old: Document, file: FileText) -> Ready:
@@ -67,27 +69,19 @@ def _touched(old: Document, file: FileText) -> Ready:
 
 
 def _label(
-    run: Run, source: Source, drafted: Drafted, context: tuple[Reader, bytes, str | None, bool]
+    run: Run, source: Source, drafted: Drafted, context: tuple[Reader, bytes, str | None, Before]
 ) -> Ready:
-    reader, secret, moved_from, seen_before = context
+    reader, secret, moved_from, before = context
     document = drafted.document
-    old = reader.passages(source.id, moved_from or document.path) if seen_before else []
-    added = said([(d.heading_path, d.content) for d in drafted.drafts])
-    texts = [{d.content, text} for d, text in zip(drafted.drafts, added, strict=True)]
-    keys = run.scope.keys
-    # A mark costs as much as all the rest of a passage's label: none is made where nothing was forgotten.
-    forgotten = reader.forgotten(chain.from_iterable(_marks(secret, pair, keys) for pair in texts))
-    kept = [
-        d
-        for d, pair in zip(drafted.drafts, texts, strict=True)
-        if not forgotten or forgotten.isdisjoint(_marks(secret, pair, keys))
-    ]
+    old = reader.passages(source.id, moved_from or document.path) if before.known else []
+    kept = _unforgotten(reader, secret, drafted.drafts, old, run.scope.keys)
     ids = Ids(
         secret,
-        taken=lambda memory: seen_before and bool(reader.get([memory])),
+        taken=lambda memory: before.known and bool(reader.get([memory])),
         find=lambda memory: reader.get([memory]).get(memory) if memory not in run.tally.placed else None,
     )
-    labelled = replace(label(document, kept, _traits(run, source, drafted), old, ids), moved_from=moved_from)
+    traits = _traits(run, source, drafted)
+    labelled = replace(label(document, kept, traits, old, ids), moved_from=moved_from)
     tally = run.tally
     known = {record.id for record in old}
     tally.placed.update(memory.record.id for memory in labelled.fresh if noted(memory.record.content))
@@ -98,7 +92,46 @@ def _label(
     tally.scrubbed.update(drafted.scrubbed)
     full = str(Path(source.root) / document.path)
     tally.problems += [Trouble(full, problem) for problem in drafted.facts.problems]
-    return Ready(labelled, _befores(labelled, old))
+    return Ready(labelled, _befores(labelled, old), _touched_keys(labelled, old, traits, before.document))
+
+
+def _unforgotten(
+    reader: Reader, secret: bytes, drafts: Sequence[Draft], old: Sequence[Record], keys: Sequence[str]
+) -> list[Draft]:
+    """Leave out the passages whose text was forgotten, but for those that stand in the document as they are.
+
+    What was forgotten stands nowhere any more. A passage that does is a copy that nobody forgot, and must not go
+    at whatever hour its file happens to be read again: who else sees it would learn of that hour.
+    """
+    added = said([(d.heading_path, d.content) for d in drafts])
+    texts = [{d.content, text} for d, text in zip(drafts, added, strict=True)]
+    # A mark costs as much as all the rest of a passage's label: none is made where nothing was forgotten.
+    forgotten = reader.forgotten(chain.from_iterable(_marks(secret, pair, keys) for pair in texts))
+    if not forgotten:
+        return list(drafts)
+    standing = Counter(record.content_hash for record in old)
+    kept = []
+    for one, pair in zip(drafts, texts, strict=True):
+        if not forgotten.isdisjoint(_marks(secret, pair, keys)):
+            digest = text_hash(one.content)
+            if not standing[digest]:
+                continue
+            standing[digest] -= 1
+        kept.append(one)
+    return kept
+
+
+def _touched_keys(
+    labelled: Labelled, old: Sequence[Record], traits: Traits, before: Document | None
+) -> frozenset[str]:
+    """Return the visibility keys of what came, changed, moved or went."""
+    named = before is not None and before.title == labelled.document.title and labelled.moved_from is None
+    stays = {kept.id for kept in labelled.kept} if named else set()
+    keys = {memory.record.key for memory in labelled.fresh}
+    keys |= {record.key for record in old if record.id not in stays}
+    # Something of it was forgotten, and how far that was followed up then is not known.
+    again = before is not None and before.content_hash == AGAIN
+    return frozenset(keys | {traits.key} if again else keys)
 
 
 def _marks(secret: bytes, texts: Iterable[str], keys: Sequence[str]) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Final
 
 from scrubjay.ingest.resolve import Held, Standing, pages
@@ -34,6 +34,7 @@ def refile(
     at: int,
     changed: Sequence[str] | None = None,
     held: Held | None = None,
+    keys: Set[str] | None = None,
 ) -> None:
     """Bring the path categories of one source in step with its documents.
 
@@ -44,6 +45,7 @@ def refile(
         at: UTC microseconds.
         changed: Paths of the documents that changed, came or went; None looks at all.
         held: The passages of documents that need not be read.
+        keys: The visibility keys whose categories are looked at; None for all.
     """
     secret = store.secret(scope)
     with store.reader(scope) as reader:
@@ -56,9 +58,9 @@ def refile(
         others = {*by_key, *_keys(secret, source, standing)} - {source.key}
         if looked_at is not None and others:  # a document that changes its key leaves one tree for another
             looked_at, by_key = None, _by_key(reader, source, documents, {})
-        keys = {source.key, *others, *by_key}
+        every = {source.key, *others, *by_key}
         changes: list[Change] = []
-        for key in sorted(keys):
+        for key in sorted(every if keys is None else every & keys):
             filer = _Filer(secret, key, source, {i: c for i, c in standing.items() if c.key == key})
             changes += filer.changes(reader, by_key.get(key, {}), documents, at, looked_at)
     for first in range(0, len(changes), AT_ONCE):

@@ -7,8 +7,8 @@ to the caller, to be sorted anew.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from scrubjay.ingest.resting import resting, said
@@ -38,12 +38,12 @@ class Gone:
     Attributes:
         report: For who asked.
         keys: Visibility keys whose topics lost one that told of what is forgotten.
-        sources: Sources whose places did.
+        sources: The caller's sources in whose places something stood, with its visibility keys.
     """
 
     report: Forgotten
     keys: tuple[str, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: Mapping[Source, frozenset[str]] = field(default_factory=dict)
 
 
 def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
@@ -69,9 +69,10 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
             still.append(f"{root}/{place.path}:{place.line_start}-{place.line_end}")
     gone = tuple(memory for memory in dict.fromkeys(ids) if memory in records)
     told: list[Category] = []
+    placed: list[Record] = []
     if gone:
         asked, records = records, {**records, **rests.gone}
-        told = _telling(store, scope, records)
+        told, placed = _telling(store, scope, records)
         changes: list[Change] = [
             Forget(tuple(records)),
             *_restored(freed.values()),
@@ -82,12 +83,14 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
     unknown = tuple(memory for memory in dict.fromkeys(ids) if memory not in records)
     derived = tuple(memory for memory in (*records, *rests.gone) if memory not in gone)
     report = Forgotten(gone, unknown, tuple(still), tuple(dict.fromkeys(derived)), tuple(freed))
-    stood = {record.place.source for record in records.values() if record.place is not None}
-    placed = any(category.kind == "path" for category in told)
+    stood: dict[str, set[str]] = {}
+    for record in placed:
+        if record.place is not None and record.place.source in sources:
+            stood.setdefault(record.place.source, set()).add(record.key)
     return Gone(
         report,
         tuple(sorted({category.key for category in told if category.kind == "topic"})),
-        tuple(sources[one] for one in sorted(stood & sources.keys())) if placed else (),
+        {sources[one]: frozenset(stood[one]) for one in sorted(stood)},
     )
 
 
@@ -142,13 +145,33 @@ def _concepts(store: Store, scope: Scope, records: dict[str, Record]) -> list[Ch
     return found
 
 
-def _telling(store: Store, scope: Scope, records: dict[str, Record]) -> list[Category]:
-    """Return the categories that hold any of these memories, or stand above one that does, and say what they said."""
+def _telling(store: Store, scope: Scope, records: dict[str, Record]) -> tuple[list[Category], list[Record]]:
+    """Return the categories around memories that say what they said or hold nothing else, and who has a place.
+
+    Those are the categories that hold any of them, or stand above one that does. Their own source brings places in
+    step; but who forgets what somebody else shared cannot see that source, and leaves no empty places behind.
+    """
     with store.reader(scope) as reader:
         by_id = {category.id: category for category in reader.categories()}
-        homes = {edge.dst for edge in reader.edges(list(records), ["belongs"]) if edge.dst in by_id}
-    near = {one.id: one for home in sorted(homes) for one in path(by_id[home], by_id)}
-    return [category for category in near.values() if _tells(store, scope, category, records.values())]
+        homes = [edge for edge in reader.edges(list(records), ["belongs"]) if edge.dst in by_id]
+    placed = [records[home.src] for home in homes if by_id[home.dst].kind == "path"]
+    trails = [path(by_id[home.dst], by_id) for home in homes]
+    near = {one.id: depth for trail in trails for depth, one in enumerate(trail)}
+    told: dict[str, Category] = {}
+    for one in sorted(near, key=lambda one: (-near[one], one)):  # what is below comes first
+        category = by_id[one]
+        bears = any(other.parent == one and other.id not in told for other in by_id.values())
+        empty = category.kind == "path" and not bears and _emptied(store, scope, category, records)
+        if empty or _tells(store, scope, category, records.values()):
+            told[one] = category
+    return list(told.values()), placed
+
+
+def _emptied(store: Store, scope: Scope, category: Category, records: Collection[str]) -> bool:
+    """Tell whether none but these memories belongs to a category."""
+    with store.reader(scope.seen_with(category.key)) as reader:
+        held = reader.edges([category.id], ["belongs"], inward=True, limit=len(records) + 1)
+    return all(edge.src in records for edge in held)
 
 
 def _tells(store: Store, scope: Scope, category: Category, records: Iterable[Record]) -> bool:

@@ -12,8 +12,6 @@ from scrubjay.ingest.compare import compare, look
 from scrubjay.memory.records import Document, Source
 from scrubjay.store.base import Reader
 
-BUDGET: Final = 0.020
-"""Seconds a search spends on comparing files with the store before it answers without."""
 MOST_CHANGED: Final = 16
 """Changed files that a search takes in itself; more are named, and `sync` is the place for them."""
 
@@ -44,19 +42,24 @@ def _due(source: Source, document: Document | None) -> bool:
         return True  # the sync says why it cannot be read
 
 
-def fresh(reader: Reader, sources: Sequence[Source]) -> Freshness:
-    """Compare each source's files with the store until the budget is spent.
+def fresh(reader: Reader, sources: Sequence[Source], seconds: float) -> Freshness:
+    """Compare each source's files with the store until the time is up.
 
     A missing root is not news here: `status` shows it, and its memories still answer.
+
+    Args:
+        reader: Where.
+        sources: Which.
+        seconds: After which an answer does not wait for the look any longer.
     """
     started = time.monotonic()
     changed: list[str] = []
     partial: list[str] = []
     for source in sources:
-        found = look(source, started + BUDGET)
+        found = look(source, started + seconds)
         if not found.complete:
             partial.append(
-                f"{source.root} was not compared with the store: the look takes longer than 20 ms."
+                f"{source.root} was not compared with the store: the look takes longer than {seconds * 1000:g} ms."
             )
             continue
         known = reader.documents(source.id)

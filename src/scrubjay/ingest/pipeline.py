@@ -90,9 +90,9 @@ def _write_changes(
     dropped = sorted(notes - (movable - set(left.values())))
     if dropped:
         with run.store.reader(run.scope) as reader:
-            gone_with = [record.id for path in dropped for record in reader.passages(source.id, path)]
+            gone_with = [record for path in dropped for record in reader.passages(source.id, path)]
         run.tally.removed += len(gone_with)
-        settler.going(gone_with)
+        settler.gone(gone_with)
         run.store.write(run.scope, [DropDocument(source.id, path) for path in dropped])
 
 

@@ -14,7 +14,7 @@ from scrubjay.ingest.resolve import Resolver, Standing, pages, put, relink
 from scrubjay.ingest.run import Run
 from scrubjay.ingest.write import Ready
 from scrubjay.memory.dates import now_micros
-from scrubjay.memory.records import Document, Source
+from scrubjay.memory.records import Document, Record, Source
 
 MOST_HELD: Final = 50_000
 """Passages whose place is remembered through one sync instead of being read again: 15 MB."""
@@ -31,6 +31,7 @@ class Settler:
         self._resolver = Resolver(source.id, run.scope)
         self._written: set[str] = set()
         self._shown: set[str] = set()
+        self._keys: set[str] = set()
         self._held: dict[str, tuple[Standing, ...]] = {}
         self._room = MOST_HELD
 
@@ -41,6 +42,7 @@ class Settler:
             m for one in labelled for m in (*one.dropped, *one.renewed, *(kept.id for kept in one.kept))
         ]
         self.going(before)
+        self._keys.update(*(document.keys for document in batch))
         for one in labelled:
             if one.fresh or one.kept or one.dropped:
                 self._written.add(one.document.path)
@@ -59,6 +61,11 @@ class Settler:
         records = [memory.record for memory in one.fresh]
         self._held[path] = tuple(Standing(r.id, r.key, r.heading_path, r.title) for r in records)
         self._room -= len(records)
+
+    def gone(self, records: Sequence[Record]) -> None:
+        """Remember passages whose documents are about to go."""
+        self._keys.update(record.key for record in records)
+        self.going([record.id for record in records])
 
     def going(self, passages: Sequence[str]) -> None:
         """Remember who links to passages that are about to change or go."""
@@ -107,4 +114,5 @@ class Settler:
             held = {} if everything else self._held
             refile(run.store, run.scope, self._source, now_micros(), held=held)
         elif touched:
-            refile(run.store, run.scope, self._source, now_micros(), sorted(touched))
+            # What happens to documents of one key does not bring the places of another in step: that would be felt.
+            refile(run.store, run.scope, self._source, now_micros(), sorted(touched), keys=self._keys)

@@ -31,10 +31,17 @@ DOCUMENTS_A_WINDOW: Final = 3_000
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A labelled document with what each fresh passage borrows from the piece before it."""
+    """A labelled document.
+
+    Attributes:
+        labelled: The document.
+        befores: What each fresh passage borrows from the piece before it.
+        keys: Visibility keys under which something of it came, changed, moved or went.
+    """
 
     labelled: Labelled
     befores: Sequence[str]
+    keys: frozenset[str] = frozenset()
 
 
 def windows(ready: Iterable[Ready]) -> Iterator[list[Ready]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from scrubjay.ingest import forget as store_path
 from scrubjay.memory.dates import now_micros
@@ -15,17 +15,17 @@ def forget(desk: Desk, ids: Sequence[str]) -> Forgotten:
     """Remove memories; the categories that told of them are made of those that stay."""
     gone = store_path.forget(desk.store, desk.scope, ids)
     if "categories" in desk.settings.connect.stages:
-        for source in gone.sources:
-            _file(desk, source)
+        for source, keys in gone.sources.items():
+            _file(desk, source, keys)
         for key in gone.keys:
             _organise(desk, key)
     return gone.report
 
 
-def _file(desk: Desk, source: Source) -> None:
+def _file(desk: Desk, source: Source, keys: Set[str]) -> None:
     from scrubjay.ingest.folders import refile
 
-    refile(desk.store, desk.scope, source, now_micros())
+    refile(desk.store, desk.scope, source, now_micros(), keys=keys)
 
 
 def _organise(desk: Desk, key: str) -> None:

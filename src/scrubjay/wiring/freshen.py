@@ -1,4 +1,4 @@
-"""Freshen: a desk -> what changed is taken in before an answer, within 20 ms of looking."""
+"""Freshen: a desk -> what changed is taken in before an answer, in the time that the settings give to looking."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def freshen(desk: Desk) -> tuple[str, ...]:
         sources = reader.sources()
         if not sources:
             return ()
-        look = fresh(reader, [apart(source, sources) for source in sources])
+        look = fresh(reader, [apart(source, sources) for source in sources], desk.settings.sync.look_seconds)
         stamped = reader.versions()
     if not look.changed:
         return look.partial

@@ -190,7 +190,7 @@ class _Walk:
             return True
         rules = self._rules(folder, found)
         for place, entry in enumerate(found):
-            if place % LOOKS == 0 and time.monotonic() > self.until:
+            if place % LOOKS == 0 and time.monotonic() >= self.until:
                 return False
             try:
                 self._entry(entry, folder.relative, rules, stack)
