@@ -83,6 +83,7 @@ def size(text: str | None) -> int:
 @example("**a** " * 400)
 @example("[" * 3_000 + "a b " * 100)
 @example("word " * 27 + "_한국어")
+@example("word " * 26 + "हिन्दी में हिन्दी में _**b**")
 def test_both_fit_their_limits_and_are_left_out_where_the_content_is_that_short(content: str) -> None:
     phrase, paragraph = abstract("t", content)
     assert size(phrase) <= L0_TOKENS

@@ -120,7 +120,9 @@ def _read(content: str, known: set[str], room: int) -> tuple[list[_Unit], int]:
 
 def _words(text: str) -> list[str]:
     flat = typographic(text)
-    return _word(flat).findall(flat if flat.isascii() else text)
+    if flat.isascii():
+        return _ASCII.findall(flat)
+    return [raw for raw in _unicode().findall(text) if raw.strip("_")]
 
 
 def _word(text: str) -> re.Pattern[str]:
