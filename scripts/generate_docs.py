@@ -167,17 +167,16 @@ def error_page() -> Iterator[str]:
 def mcp() -> Iterator[str]:
     """The page of the MCP tools."""
     yield "# MCP\n"
-    yield "`scrubjay mcp --store URL` serves one client over standard input and output. A client's entry:\n"
+    yield "`scrubjay mcp` serves one client over standard input and output ([MCP](../mcp.md)). A client's entry:\n"
     entry = {"mcpServers": {"scrubjay": {"command": "scrubjay", "args": ["mcp"]}}}
     yield f"```json\n{json.dumps(entry, indent=2)}\n```\n"
     yield "What the server tells the client's model:\n"
     yield f"> {INSTRUCTIONS}\n"
     yield prose(
-        "A tool answers with structured content, and with the same as JSON text. What goes wrong is "
-        "a tool "
-        'error whose content is `{"error": {"type", "message", "hint", "exit_code"}}`; the server '
-        "goes on. "
-        "What an agent adds has the origin `agent`. "
+        "A tool answers with structured content, and with the same as a short text; fields that are empty or as "
+        "usual are left out. What goes wrong is a tool error whose structured content is "
+        '`{"error": {"type", "message", "hint", "exit_code"}}`; the server goes on. What an agent adds has the origin '
+        "`agent`. "
     )
     for tool in TOOLS:
         yield f"## {tool.name}\n\n{tool.description}\n"

@@ -98,6 +98,20 @@ class Memory(Asking, Living, Moving):
         lineup = Lineup(store, scope, models, cold=cold, overlap=found.chunk.overlap)
         return cls(Desk(store, scope, lineup, found, announce=announce))
 
+    def seen_by(self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None) -> Self:
+        """Return the same store, with the same models, as somebody else sees it; it ends when either is closed.
+
+        Their additions are not appended to this one's day notes.
+
+        Args:
+            user: Who asks and writes.
+            groups: Groups they belong to; none of this one's.
+            tenant: The walled garden; None for the same.
+        """
+        from scrubjay.wiring.seats import seat
+
+        return type(self)(seat(self._desk, Scope(tenant or self._desk.scope.tenant, user, tuple(groups))))
+
     def sync(
         self,
         path: str | Path | None = None,

@@ -16,6 +16,8 @@ import pytest
 
 from scrubjay.surfaces.cli.main import run
 
+sys.path.insert(0, str(Path(__file__).parent))
+
 
 @dataclass(frozen=True)
 class Said:

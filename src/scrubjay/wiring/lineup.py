@@ -95,6 +95,10 @@ class Lineup:
         self._cold = cold
         self._overlap = overlap
 
+    def seen_by(self, scope: Scope) -> Lineup:
+        """Return the same models, as they reach another principal's memories."""
+        return Lineup(self._store, scope, self._catalog, cold=self._cold, overlap=self._overlap)
+
     def writing(self) -> Embedder:
         """Return the base model, registered; a new store gets the default models with it."""
         with self._store.reader(self._scope) as reader:

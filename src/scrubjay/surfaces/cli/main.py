@@ -57,6 +57,7 @@ COMMANDS = {
         ("hook", "hook", "hook"),
         ("resident", "resident", "resident"),
         ("mcp", "mcp", "mcp"),
+        ("token", "token", "token"),
         ("completion", "completion", "completion"),
     )
 }

@@ -1,16 +1,48 @@
-"""mcp: the MCP server over standard input and output."""
+"""mcp: the MCP server, over standard input and output or over HTTP."""
 
 from __future__ import annotations
 
+import click
+
+from scrubjay.errors import InputError
 from scrubjay.surfaces.cli.command import Call, command
+from scrubjay.surfaces.cli.output import tell
 
 
 @command("mcp")
-def mcp(call: Call) -> None:
+@click.option(
+    "--http",
+    metavar="HOST:PORT",
+    help="Serve many clients over streamable HTTP instead, such as 127.0.0.1:8765.",
+)
+@click.option(
+    "--require-token", is_flag=True, help="With --http: ask clients on this machine for a token too."
+)
+def mcp(call: Call, http: str | None, require_token: bool) -> None:
     """Serve an MCP client over standard input and output.
 
     The client starts it and ends it. Standard output belongs to the protocol; the log is on standard error.
-    """
-    from scrubjay.surfaces.mcp.server import serve
 
-    serve(call.settings())
+    With --http it serves until interrupted. A client shows a token (`scrubjay token create`); on an address of this
+    machine alone it may go without, and is you.
+    """
+    if http is None:
+        if require_token:
+            raise InputError("--require-token goes with --http: over standard input the client is you.")
+        from scrubjay.surfaces.mcp.stdio import serve
+
+        serve(call.settings())
+        return
+    from scrubjay.surfaces.mcp import web
+    from scrubjay.verbs.tokens import Tokens, tokens_path
+
+    address = web.Address.parse(http)
+    if not address.loopback:
+        tell("Tokens and memories go over the network as they are: put a proxy with TLS in front.")
+    web.serve(
+        call.settings(),
+        address,
+        Tokens(tokens_path()),
+        needed=require_token,
+        ready=lambda url: tell(f"MCP at {url}; Ctrl-C ends it."),
+    )

@@ -1,120 +1,174 @@
-"""Server: the tools behind the official MCP SDK, over standard input and output.
-
-Standard output belongs to the protocol. The store is opened by the first call, not at the start: a store
-that cannot be opened is then an answer that the agent can read, not a server that dies unseen.
-"""
+"""Server: the verbs behind the official MCP SDK, whatever carries the messages."""
 
 from __future__ import annotations
 
-import json
-import logging
-import threading
-from collections.abc import Mapping
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import ScrubjayError
-from scrubjay.verbs import shape
-from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS, call, find
+from scrubjay.surfaces.mcp import resources
+from scrubjay.verbs import brief, shape
+from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS, Caller, call, find
 
 if TYPE_CHECKING:
-    from mcp.server import Server
-
-    from scrubjay.config import Settings
-    from scrubjay.engine import Memory
-
-
-class Session:
-    """One open store for all calls of a process; a context manager."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._memory: Memory | None = None
-        self._opening = threading.Lock()
-        self._writing = threading.Lock()
-        self._stack = ExitStack()
-
-    def answer(self, name: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-        """Run a tool; return what it says and whether that is an error. Threads may call it at once."""
-        try:
-            tool = find(name)
-            memory = self._opened()
-            if not tool.writes:
-                return call(memory, tool, arguments), False
-            with self._writing:
-                return call(memory, tool, arguments), False
-        except ScrubjayError as error:
-            return shape.error(error), True
-
-    def _opened(self) -> Memory:
-        from scrubjay.engine import Memory
-
-        with self._opening:
-            if self._memory is None:
-                # The log is standard error, where a person finds that texts went to a service.
-                opened = Memory.open(settings=self._settings, announce=logging.getLogger("scrubjay").warning)
-                self._memory = self._stack.enter_context(opened)
-            return self._memory
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-
-def serve(settings: Settings) -> None:
-    """Serve one client until it closes standard input."""
-    import anyio
-    from mcp.server.stdio import stdio_server
-
-    with Session(settings) as session:
-        server = build(session)
-
-        async def run() -> None:
-            async with stdio_server() as (incoming, outgoing):
-                await server.run(incoming, outgoing, server.create_initialization_options())
-
-        anyio.run(run)
-
-
-def build(session: Session) -> Server[Any]:
-    """Return the SDK's server with the tools on it."""
     import mcp_types as types
-    from anyio.to_thread import run_sync
     from mcp.server import Server
 
-    listed = types.ListToolsResult(
-        tools=[
-            types.Tool(
-                name=tool.name,
-                description=tool.description,
-                input_schema=tool.input_schema,
-                output_schema=tool.output_schema,
-                annotations=types.ToolAnnotations(read_only_hint=not tool.writes, open_world_hint=False),
-            )
-            for tool in TOOLS
-        ]
-    )
+    from scrubjay.surfaces.mcp.session import Session
+    from scrubjay.verbs.tokens import Principal
+
+MOST_BYTES: Final = 4 * 1024 * 1024
+"""Bytes of one message. A memory is some hundred bytes; what is larger is a file, which `scrubjay sync` takes in."""
+BEAT: Final = 1.0
+"""Seconds between two notices that a call goes on, for a client that asked for them."""
+REFUSED: Final = "scrubjay/refused"
+"""Method that stands in for a message that was too large to be read, so that its sender is answered."""
+_ODD: Final = re.compile(r"[^a-z0-9._-]+")
+
+Who = Callable[[Any], "Principal"]
+
+
+def build(session: Session, who: Who, *, local: bool = True, beat: float = BEAT) -> Server[Any]:
+    """Return the SDK's server with tools, resources and a prompt on it.
+
+    Args:
+        session: What does the work.
+        who: A request's context to the principal whose memory it may use.
+        local: Whether clients run on this machine as this user.
+        beat: Seconds between two notices of progress.
+    """
+    import mcp_types as types
+    from mcp.server import Server
+    from mcp.shared.exceptions import MCPError
+
+    listed = types.ListToolsResult(tools=[_tool(tool.name) for tool in TOOLS])
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         return listed
 
-    async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        # A search may wait for a disk or a model: it must not hold up the loop that reads the next request.
-        said, failed = await run_sync(session.answer, params.name, params.arguments or {})
-        text = json.dumps(said, ensure_ascii=False)
-        return types.CallToolResult(
-            content=[types.TextContent(text=text)], structured_content=said, is_error=failed
+    async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        principal = who(context)
+        caller = Caller(principal.agent or _client(context), local)
+        try:
+            tool = find(params.name)
+            run = partial(call, tool=tool, given=params.arguments or {}, caller=caller)
+            async with _beating(context, params.name, beat):
+                said = await session.do(principal, run, writes=tool.writes)
+        except ScrubjayError as error:
+            said = shape.error(error)
+            return _result(said, brief.told_error(said), failed=True)
+        return _result(said, tool.tell(said), failed=False)
+
+    async def read_resource(
+        context: Any, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        try:
+            text, kind = await session.do(who(context), partial(resources.read, uri=uri, local=local))
+        except ScrubjayError as error:
+            said = shape.error(error)
+            raise MCPError(types.INVALID_PARAMS, str(error), said["error"]) from error
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=uri, text=text, mime_type=kind)]
         )
 
-    return Server(
+    async def get_prompt(context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        try:
+            text = await session.do(
+                who(context), partial(resources.prompt, name=params.name, arguments=params.arguments or {})
+            )
+        except ScrubjayError as error:
+            raise MCPError(types.INVALID_PARAMS, str(error), shape.error(error)["error"]) from error
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(messages=[message])
+
+    async def refuse(_context: Any, _params: Any) -> None:
+        raise MCPError(
+            types.INVALID_REQUEST,
+            f"The message has more than {MOST_BYTES:,} bytes. Nothing was done.",
+            {"hint": "send less at once; `scrubjay sync` takes files of any size"},
+        )
+
+    server: Server[Any] = Server(
         "scrubjay",
         version=_version(),
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=_always(resources.listed()),
+        on_list_resource_templates=_always(resources.templates()),
+        on_read_resource=read_resource,
+        on_list_prompts=_always(resources.prompts()),
+        on_get_prompt=get_prompt,
     )
+    server.add_request_handler(REFUSED, types.RequestParams, refuse)
+    return server
+
+
+def _tool(name: str) -> types.Tool:
+    import mcp_types as types
+
+    tool = find(name)
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=not tool.writes,
+            destructive_hint=tool.destroys if tool.writes else None,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _result(said: dict[str, Any], text: str, *, failed: bool) -> types.CallToolResult:
+    import mcp_types as types
+
+    return types.CallToolResult(
+        content=[types.TextContent(text=text)], structured_content=said, is_error=failed
+    )
+
+
+def _always(answer: Any) -> Callable[[Any, Any], Any]:
+    async def given(_context: Any, _params: Any) -> Any:
+        return answer
+
+    return given
+
+
+def _client(context: Any) -> str:
+    """What the client calls itself, as an agent's name; empty where it does not say.
+
+    Every client is who its token, or the process's owner, is; a name it gives itself is a label on what it adds.
+    """
+    params = context.session.client_params
+    return "" if params is None else _ODD.sub("-", params.client_info.name.lower()).strip("-")[:64]
+
+
+@asynccontextmanager
+async def _beating(context: Any, name: str, beat: float) -> AsyncIterator[None]:
+    """Tell a client that asked for progress, from time to time, that its call goes on."""
+    import anyio
+
+    if not (context.meta or {}).get("progress_token"):
+        yield
+        return
+
+    async def tell() -> None:
+        for count in range(1, 100_000):
+            await anyio.sleep(beat)
+            await context.session.report_progress(count * beat, None, f"{name} goes on")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(tell)
+        try:
+            yield
+        finally:
+            group.cancel_scope.cancel()
 
 
 def _version() -> str:

@@ -1,0 +1,124 @@
+"""Stdio: one client, over standard input and output, until it closes them.
+
+Standard output belongs to the protocol. The lines are read here and not by the SDK, which reads a line of any
+length into memory, and which cannot be interrupted while it waits for one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from scrubjay.surfaces.mcp.server import MOST_BYTES, REFUSED, build
+from scrubjay.surfaces.mcp.session import Session
+from scrubjay.verbs.check import sound
+
+if TYPE_CHECKING:
+    from scrubjay.config import Settings
+
+CHUNK: Final = 65_536
+KEPT: Final = 4_096
+"""Bytes at either end of a line that is too long, in which its id is looked for."""
+_ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")'
+_FIRST: Final = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"method"\s*:\s*"[^"]*"\s*,\s*)*' + _ID)
+_LAST: Final = re.compile(_ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
+_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def serve(settings: Settings) -> None:
+    """Serve one client until it closes standard input, or reads no more."""
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    with Session(settings) as session:
+        server = build(session, lambda _context: session.owner)
+
+        async def run() -> None:
+            lines = cast("anyio.AsyncFile[str]", _incoming(_claimed(sys.stdin.fileno())))
+            async with stdio_server(stdin=lines) as (incoming, outgoing):
+                await server.run(incoming, outgoing, server.create_initialization_options())
+
+        try:
+            anyio.run(run)
+        except* (BrokenPipeError, anyio.BrokenResourceError):
+            # The client is gone, and with it everybody who could be told.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _claimed(descriptor: int) -> int:
+    """A descriptor of our own for what the client writes; programs that we start find standard input empty."""
+    own = os.dup(descriptor)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, descriptor)
+    os.close(nothing)
+    return own
+
+
+async def _incoming(descriptor: int) -> AsyncIterator[str]:
+    """The lines of a descriptor, read by a thread that ends with the process, one ahead of who uses them."""
+    import anyio
+    from anyio.from_thread import run as call_in_loop
+    from anyio.lowlevel import current_token
+
+    sending, receiving = anyio.create_memory_object_stream[str](0)
+    token = current_token()
+
+    def read() -> None:
+        try:
+            for line in lines(descriptor):
+                call_in_loop(sending.send, line, token=token)
+            call_in_loop(sending.aclose, token=token)
+        except (RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return  # the loop has ended, and nobody wants the rest
+
+    threading.Thread(target=read, name="scrubjay-stdin", daemon=True).start()
+    async with receiving:
+        async for line in receiving:
+            yield line
+
+
+def lines(descriptor: int, most: int = MOST_BYTES) -> Iterator[str]:
+    """Yield the lines of a descriptor until its end; one that is too long becomes a message that says so."""
+    held, size, tail = bytearray(), 0, b""
+    while chunk := os.read(descriptor, CHUNK):
+        *whole, rest = chunk.split(b"\n")
+        for piece in whole:
+            yield from _line(bytes(held + piece) if size + len(piece) <= most else None, held, tail + piece)
+            held, size, tail = bytearray(), 0, b""
+        size += len(rest)
+        tail = (tail + rest)[-KEPT:]
+        held += rest if size <= most else b""
+    yield from _line(bytes(held) if size <= most else None, held, tail)
+
+
+def _line(whole: bytes | None, begun: bytearray, tail: bytes) -> Iterator[str]:
+    """A line as text; of one that is too long, a request that will be refused, if its id is to be seen."""
+    if whole is not None:
+        if whole.strip():
+            yield _paired(whole.decode("utf-8", "replace"))
+        return
+    found = _FIRST.match(bytes(begun[:KEPT])) or _LAST.search(tail[-KEPT:])
+    if found:
+        yield f'{{"jsonrpc":"2.0","id":{found[1].decode("utf-8", "replace")},"method":"{REFUSED}"}}'
+
+
+def _paired(line: str) -> str:
+    """A line without escaped halves of characters, which JavaScript writes where it cut a text within an emoji."""
+    if not _HALF.search(line):
+        return line
+    import json
+
+    try:
+        return json.dumps(_deep(json.loads(line)))
+    except (ValueError, RecursionError):
+        return line  # it is no JSON; the SDK says so
+
+
+def _deep(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {sound(name): _deep(each) for name, each in value.items()}
+    return [_deep(each) for each in value] if isinstance(value, list) else sound(value)

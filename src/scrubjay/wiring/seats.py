@@ -1,0 +1,25 @@
+"""Seats: a desk and another principal -> a desk of theirs, at the same store, with the same models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scrubjay.config import Notes
+from scrubjay.memory.scope import Scope
+from scrubjay.wiring.desk import Desk
+
+
+def seat(desk: Desk, scope: Scope) -> Desk:
+    """Return a desk for a principal; what one of them makes ready is not shared with another.
+
+    The folder of day notes is the settings' owner's, so nobody else's additions are written there.
+    """
+    mine = scope == desk.scope
+    settings = replace(
+        desk.settings,
+        tenant=scope.tenant,
+        user=scope.user,
+        groups=scope.groups,
+        notes=desk.settings.notes if mine else Notes(),
+    )
+    return Desk(desk.store, scope, desk.lineup.seen_by(scope), settings, announce=desk.announce)

@@ -1,0 +1,105 @@
+"""Clients of the MCP server, by the official SDK: one process a client over stdio, one for all of them over HTTP."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Any
+
+import anyio
+import httpx2
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+Use = Callable[[Client], Awaitable[None]]
+Server = Callable[[], AbstractAsyncContextManager[Client]]
+COMMAND = [sys.executable, "-m", "scrubjay.surfaces.cli", "mcp"]
+EIGHT = (
+    "memory_search",
+    "memory_get",
+    "memory_thread",
+    "memory_context",
+    "memory_add",
+    "memory_update",
+    "memory_forget",
+    "memory_feedback",
+)
+
+
+def over_stdio(environ: Mapping[str, str], mode: str = "auto") -> Server:
+    """Each client starts a server of its own."""
+    parameters = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], env={**os.environ, **environ})
+    return lambda: Client(stdio_client(parameters), mode=mode)
+
+
+def over_http(url: str, token: str | None = None, mode: str = "auto") -> Server:
+    """All clients share one server."""
+
+    @asynccontextmanager
+    async def connected() -> AsyncIterator[Client]:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+        ):
+            yield client
+
+    return connected
+
+
+@contextmanager
+def running(environ: Mapping[str, str], *options: str, address: str = "127.0.0.1:0") -> Iterator[str]:
+    """Run a server over HTTP and yield its URL; it must end well."""
+    command = [*COMMAND, "--http", address, *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, env={**os.environ, **environ}, text=True)
+    assert process.stderr is not None
+    with process:
+        try:
+            said = ""
+            while not (found := re.search(r"MCP at (\S+);", said)):
+                line = process.stderr.readline()
+                assert line, f"the server ended: {said}"
+                said += line
+            yield found[1]
+        finally:
+            process.send_signal(signal.SIGINT)
+            rest = process.stderr.read()
+        assert process.wait(30) == 0, rest
+        assert "Traceback" not in rest
+
+
+def talk(server: Server, *uses: Use) -> None:
+    """Have clients use a server at the same time."""
+
+    async def one(each: Use) -> None:
+        async with server() as client:
+            await each(client)
+
+    async def all_of_them() -> None:
+        with anyio.fail_after(90):
+            async with anyio.create_task_group() as group:
+                for each in uses:
+                    group.start_soon(one, each)
+
+    anyio.run(all_of_them)
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    done = await client.call_tool(tool, arguments)
+    assert not done.is_error, done.content
+    assert len(done.content) == 1
+    return done.structured_content
+
+
+async def refusal(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    done = await client.call_tool(tool, arguments)
+    assert done.is_error
+    error = done.structured_content["error"]
+    assert error["message"] in done.content[0].text
+    return error

@@ -1,0 +1,86 @@
+"""scrubjay token: made, shown once, listed without what they are, revoked."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from scrubjay.verbs.tokens import Principal, Tokens, tokens_path
+
+
+def test_a_token_is_shown_once_and_only_its_hash_is_kept(cli) -> None:
+    made = cli("token", "create", "laptop", "--user", "bob", "--group", "crew", "--agent", "codex")
+    secret = made.out.strip()
+    assert secret.startswith("scrubjay_")
+    assert "for bob for 90d" in made.err
+    file = tokens_path()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert secret not in file.read_text()
+    found = Tokens(file).find(secret)
+    assert found is not None
+    assert found.principal == Principal("default", "bob", ("crew",), "codex")
+    listed = cli("token", "list")
+    assert "laptop" in listed.out
+    assert secret not in listed.out
+
+
+def test_a_token_stands_for_the_caller_and_no_group_unless_it_says_so(cli, environ, monkeypatch) -> None:
+    monkeypatch.setenv("SCRUBJAY_GROUPS", "crew")
+    made = cli("token", "create", "me", "--expires", "never", "--json").json
+    assert (made["user"], made["groups"], made["expires"]) == ("ann", [], None)
+    (listed,) = cli("token", "list", "--json").json["tokens"]
+    assert listed == {name: value for name, value in made.items() if name != "token"}
+
+
+def test_a_revoked_token_is_gone_and_its_name_is_free(cli) -> None:
+    secret = cli("token", "create", "a").out.strip()
+    assert cli("token", "create", "a").code == 2
+    assert cli("token", "revoke", "a").code == 0
+    assert Tokens(tokens_path()).find(secret) is None
+    assert "there are: none" in cli("token", "revoke", "a").err
+    assert cli("token", "create", "a").code == 0
+
+
+def test_tokens_that_cannot_be_are_refused_and_nothing_is_written(cli) -> None:
+    for wrong in (
+        ("",),
+        ("x" * 101,),
+        ("a\nb",),
+        (" a",),
+        ("a", "--group", ""),
+        ("a", "--expires", "soon"),
+        ("a", "--agent", "\x1b[31m"),
+    ):
+        assert cli("token", "create", *wrong).code == 2, wrong
+    assert cli("token", "list", "--json").json == {"tokens": []}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"tokens": [{}]}', '{"tokens": [1]}', "\udcff"])
+def test_a_broken_file_of_tokens_is_an_error_with_the_way_out(cli, text: str) -> None:
+    cli("token", "create", "a")
+    file = tokens_path()
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    said = cli("token", "list")
+    assert (said.code, str(file) in said.err, "token create" in said.err) == (2, True, True)
+    assert file.read_bytes() == text.encode("utf-8", "surrogateescape")
+
+
+def test_a_token_ends_when_it_says(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path / "tokens.json")
+    secret = tokens.create("a", Principal("t", "ann"), 60)
+    ends = tokens.all()[0].expires
+    assert ends is not None
+    assert tokens.find(secret, ends - 1) is not None
+    assert tokens.find(secret, ends) is None
+
+
+def test_processes_that_make_tokens_at_once_lose_none(tmp_path: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    file = tmp_path / "tokens.json"
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda n: Tokens(file).create(f"t{n}", Principal("t", "ann"), None), range(32)))
+    assert {token.name for token in Tokens(file).all()} == {f"t{n}" for n in range(32)}
+    assert all(Tokens(file).find(secret) for secret in made)

@@ -1,0 +1,188 @@
+"""The MCP server over HTTP: who is let in, and what each of them sees."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp_clients import call, over_http, refusal, running, talk
+
+from scrubjay import Memory
+from scrubjay.verbs.tokens import Principal, Tokens
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}
+ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+@pytest.fixture
+def tokens(environ: dict[str, str]) -> Tokens:
+    return Tokens(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
+
+
+def hello(url: str, **headers: str) -> httpx2.Response:
+    return httpx2.post(url, json=HELLO, headers=ACCEPT | {k.replace("_", "-"): v for k, v in headers.items()})
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_two_tokens_are_two_principals_and_nothing_leaks_between_them(
+    environ, tokens: Tokens, mode: str
+) -> None:
+    ann = tokens.create("ann", Principal("default", "ann", ("crew",), "claude"), None)
+    eve = tokens.create("eve", Principal("default", "eve"), None)
+    far = tokens.create("far", Principal("elsewhere", "ann", ("crew",)), None)
+    with Memory.open(environ["SCRUBJAY_STORE"], user="ann", groups=["crew"]) as memory:
+        shared = memory.add("The crew meets at the zeppelin hangar.", visibility="group", group="crew").id
+    found: dict[str, Any] = {}
+
+    with running(environ, "--require-token") as url:
+
+        async def writes(client: Client) -> None:
+            found["id"] = (await call(client, "memory_add", content="The zeppelin code is 4711."))["id"]
+            seen = await call(client, "memory_search", query="zeppelin")
+            assert {each["id"] for each in seen["results"]} == {found["id"], shared}
+            (kept,) = (await call(client, "memory_get", ids=[found["id"]]))["memories"]
+            assert kept["agent"] == "claude"
+
+        async def spies(client: Client) -> None:
+            mine = found["id"]
+            assert (await call(client, "memory_search", query="zeppelin code 4711"))["results"] == []
+            assert (await call(client, "memory_get", ids=[mine, shared]))["unknown"] == [mine, shared]
+            assert (await call(client, "memory_thread", query="zeppelin"))["memories"] == []
+            assert (await call(client, "memory_context", query="zeppelin code"))["text"] == ""
+            assert (await call(client, "memory_forget", ids=[mine]))["unknown"] == [mine]
+            assert (await call(client, "memory_feedback", ids=[mine], verdict="wrong"))["unknown"] == [mine]
+            assert mine in (await refusal(client, "memory_update", id=mine, content="x"))["message"]
+            with pytest.raises(MCPError, match="no memory"):
+                await client.read_resource(f"scrubjay://memory/{mine}")
+            status = json.loads((await client.read_resource("scrubjay://status")).contents[0].text)
+            assert status["memories"] == 0
+            assert "store" not in status
+
+        talk(over_http(url, ann, mode), writes)
+        talk(over_http(url, eve, mode), spies)
+        talk(over_http(url, far, mode), spies)
+
+        async def still_there(client: Client) -> None:
+            assert len((await call(client, "memory_search", query="zeppelin"))["results"]) == 2
+
+        talk(over_http(url, ann, mode), still_there)
+
+
+def test_nothing_in_a_request_widens_what_its_token_may_see(environ, tokens: Tokens) -> None:
+    eve = tokens.create("eve", Principal("default", "eve"), None)
+    with running(environ, "--require-token") as url:
+
+        async def use(client: Client) -> None:
+            for name in ("user", "groups", "tenant", "visibility", "group", "agent", "scope", "origin"):
+                error = await refusal(client, "memory_add", content="x y z", **{name: "ann"})
+                assert f"takes no {name!r}" in error["message"]
+            for place in (".", "/etc", "~/x", "../x"):
+                error = await refusal(client, "memory_search", query="x", project=place)
+                assert "a path, which means nothing" in error["message"]
+
+        talk(over_http(url, eve), use)
+
+
+def test_a_session_belongs_to_the_token_that_began_it(environ, tokens: Tokens) -> None:
+    ann = tokens.create("ann", Principal("default", "ann"), None)
+    eve = tokens.create("eve", Principal("default", "eve"), None)
+    with running(environ, "--require-token") as url:
+        session = hello(url, Authorization=f"Bearer {ann}").headers["mcp-session-id"]
+        wish = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        headers = ACCEPT | {"mcp-session-id": session}
+        stolen = httpx2.post(url, json=wish, headers=headers | {"Authorization": f"Bearer {eve}"})
+        assert stolen.status_code == 404
+        own = httpx2.post(url, json=wish, headers=headers | {"Authorization": f"Bearer {ann}"})
+        assert own.status_code == 200
+
+
+def test_an_unknown_an_expired_and_a_revoked_token_open_nothing(environ, tokens: Tokens) -> None:
+    good = tokens.create("good", Principal("default", "ann"), 3_600)
+    old = tokens.create("old", Principal("default", "ann"), -1)
+    # On this machine one may go without a token, but not with a wrong one.
+    for options in ((), ("--require-token",)):
+        with running(environ, *options) as url:
+            assert hello(url, Authorization=f"Bearer {good}").status_code == 200
+            wrong = (
+                "Bearer x",
+                "Bearer",
+                f"Bearer {old}",
+                f"Bearer {good}x",
+                f"Basic {good}",
+                "Bearer " + "ä" * 9,
+            )
+            for each in wrong:
+                refused = hello(url, Authorization=each.encode("latin-1"))
+                assert refused.status_code == 401, each
+                assert "scrubjay token create" in refused.json()["error"]["hint"]
+                assert refused.headers["www-authenticate"].startswith("Bearer")
+            assert hello(url).status_code == (401 if options else 200)
+    with running(environ) as url:
+        tokens.revoke("good")
+        assert hello(url, Authorization=f"Bearer {good}").status_code == 401
+
+
+def test_without_a_token_only_this_machines_names_are_let_in(environ) -> None:
+    with running(environ) as url:
+        port = httpx2.URL(url).port
+        assert hello(url, Host=f"localhost:{port}", Origin=f"http://localhost:{port}").status_code == 200
+        assert hello(url, Host="localhost").status_code == 200
+        assert hello(url, Host=f"rebound.example:{port}").status_code == 421
+        assert hello(url, Origin="http://rebound.example").status_code == 403
+        assert hello(url, Origin="null").status_code == 403
+
+
+def test_an_address_that_others_reach_needs_a_token_to_start_and_to_be_used(cli, environ, tokens) -> None:
+    said = cli.process("mcp", "--http", "0.0.0.0:0")
+    assert (said.code, "scrubjay token create NAME" in said.err) == (2, True)
+    secret = tokens.create("ann", Principal("default", "ann"), None)
+    with running(environ, address="0.0.0.0:0") as url:
+        here = url.replace("0.0.0.0", "127.0.0.1")
+        assert hello(here).status_code == 401
+        assert hello(here, Authorization=f"Bearer {secret}", Host="memory.example").status_code == 200
+
+
+def test_a_file_of_tokens_that_others_may_read_lets_nobody_in(environ, tokens: Tokens) -> None:
+    secret = tokens.create("ann", Principal("default", "ann"), None)
+    assert stat.S_IMODE(tokens.file.stat().st_mode) == 0o600
+    with running(environ) as url:
+        os.chmod(tokens.file, 0o644)
+        refused = hello(url, Authorization=f"Bearer {secret}")
+        assert refused.status_code == 503
+        assert str(tokens.file) not in refused.text
+        os.chmod(tokens.file, 0o600)
+        assert hello(url, Authorization=f"Bearer {secret}").status_code == 200
+
+
+def test_a_message_of_ten_megabytes_and_one_that_is_none_are_refused_and_the_server_goes_on(environ) -> None:
+    with running(environ) as url:
+        large = httpx2.post(url, content=b"x" * 10_000_000, headers=ACCEPT)
+        assert (large.status_code, "too large" in large.text) == (413, True)
+        for garbage in (b"", b"[", b"\xff\xfe", b"[1]", b'{"jsonrpc":"2.0"}', b'"\\ud83d"', b"[" * 100_000):
+            assert 400 <= httpx2.post(url, content=garbage, headers=ACCEPT).status_code < 500, garbage[:20]
+        assert hello(url).status_code == 200
+
+
+def test_an_address_that_is_taken_or_is_none_is_an_error(cli, environ) -> None:
+    with running(environ) as url:
+        taken = cli.process("mcp", "--http", f"127.0.0.1:{httpx2.URL(url).port}")
+        assert (taken.code, "cannot be listened on" in taken.err) == (4, True)
+    for wrong in ("8765", "here:x", ":80", "127.0.0.1:70000"):
+        assert cli("mcp", "--http", wrong).code == 2
+    assert "goes with --http" in cli("mcp", "--require-token").err
