@@ -12,7 +12,8 @@ from urllib.parse import unquote
 
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.verbs import brief, shape
-from scrubjay.verbs.tools import Caller, call, find
+from scrubjay.verbs.tool import Caller
+from scrubjay.verbs.tools import call, find
 
 if TYPE_CHECKING:
     import mcp_types as types

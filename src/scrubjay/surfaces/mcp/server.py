@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from scrubjay.errors import ScrubjayError
 from scrubjay.surfaces.mcp import resources
 from scrubjay.verbs import brief, shape
-from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS, Caller, call, find
+from scrubjay.verbs.tool import Caller
+from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS, call, find
 
 if TYPE_CHECKING:
     import mcp_types as types

@@ -6,9 +6,9 @@ length into memory, and which cannot be interrupted while it waits for one.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
-import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -20,6 +20,7 @@ from scrubjay.verbs.check import sound
 if TYPE_CHECKING:
     from scrubjay.config import Settings
 
+STANDARD_INPUT: Final = 0
 CHUNK: Final = 65_536
 KEPT: Final = 4_096
 """Bytes at either end of a line that is too long, in which its id is looked for."""
@@ -38,7 +39,7 @@ def serve(settings: Settings) -> None:
         server = build(session, lambda _context: session.owner)
 
         async def run() -> None:
-            lines = cast("anyio.AsyncFile[str]", _incoming(_claimed(sys.stdin.fileno())))
+            lines = cast("anyio.AsyncFile[str]", _incoming(_claimed(STANDARD_INPUT)))
             async with stdio_server(stdin=lines) as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
 
@@ -46,7 +47,7 @@ def serve(settings: Settings) -> None:
             anyio.run(run)
         except* (BrokenPipeError, anyio.BrokenResourceError):
             # The client is gone, and with it everybody who could be told.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            logging.getLogger("scrubjay").info("The client reads no more.")
 
 
 def _claimed(descriptor: int) -> int:

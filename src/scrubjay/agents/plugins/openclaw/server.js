@@ -23,7 +23,7 @@ export class Server {
     await child.ready;
     const result = await child.request("tools/call", { name, arguments: args }, this.#deadline, signal);
     const text = (result.content ?? []).map((block) => block.text ?? "").join("\n");
-    if (result.isError) throw new Error(told(text));
+    if (result.isError) throw new Error(told(result.structuredContent?.error, text));
     return { text, details: result.structuredContent ?? {} };
   }
 
@@ -140,11 +140,7 @@ class Child {
 }
 
 /** What an error of scrubjay says to a model: its message and the way out. */
-function told(text) {
-  try {
-    const { message, hint } = JSON.parse(text).error;
-    return hint ? `${message} (${hint})` : message;
-  } catch {
-    return text || "scrubjay failed without saying why";
-  }
+function told(error, text) {
+  if (!error) return text || "scrubjay failed without saying why";
+  return error.hint ? `${error.message} (${error.hint})` : error.message;
 }
