@@ -152,4 +152,4 @@ def test_an_interrupt_ends_a_server_that_waits_for_its_client(wire: Wire) -> Non
 
     wire.greet()
     wire.process.send_signal(signal.SIGINT)
-    assert wire.process.wait(60) == 130
+    assert wire.process.wait(60) in (0, 130)

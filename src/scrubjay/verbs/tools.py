@@ -26,6 +26,7 @@ WORD: Final = {"type": "string"}
 COUNT: Final = {"type": "integer"}
 WORDS: Final = {"type": "array", "items": WORD}
 SWITCH: Final = {"type": "boolean"}
+UNKNOWN: Final = Caller()
 VERDICTS: Final = ("used", "useful", "wrong")
 
 
@@ -220,7 +221,7 @@ TOOLS: Final = (
 )
 
 
-def call(memory: Memory, tool: Tool, given: Mapping[str, Any], caller: Caller = Caller()) -> dict[str, Any]:
+def call(memory: Memory, tool: Tool, given: Mapping[str, Any], caller: Caller = UNKNOWN) -> dict[str, Any]:
     """Run a tool.
 
     Raises:
