@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from installing import GOLDEN, GROUPS, NAMES, PROJECTS, configured, install, lay, tree, uninstall
+from installing import GOLDEN, GROUPS, NAMES, PLAIN, PROJECTS, configured, install, lay, tree, uninstall
 
 from scrubjay.agents import edit_json, plan, record, texts, write
 from scrubjay.agents.agent import Home, Options
 from scrubjay.agents.all import AGENTS, find
 from scrubjay.errors import InputError
+
+GEMINI = {"GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+"""Without which Gemini CLI asks before it begins."""
 
 
 def lines(content: bytes) -> set[bytes]:
@@ -91,7 +94,7 @@ def test_what_others_change_in_between_survives_the_uninstallation(name: str, ho
             assert isinstance(content, bytes)
             assert isinstance(found, bytes)
             if content.count(b"\n") > 2:
-                assert lines(found) >= lines(content) - {b'"Stop": []'}
+                assert lines(found) >= lines(content) - {b'"Stop": []', b'"AfterAgent": []'}
             wanted = {**edit_json.parse(content, Path(path)), "later": [1]}
             assert filled(edit_json.parse(found, Path(path))) == filled(wanted)
         elif path.endswith(".toml"):
@@ -245,11 +248,12 @@ def test_a_hook_is_known_by_its_command_also_among_others_hooks(name: str, home:
     install(name, home)
     (path,) = (each for each in home.root.rglob("*.json") if "hooks" in json.loads(each.read_text()))
     found = json.loads(path.read_text())
-    found["hooks"]["Stop"][0]["hooks"].append({"type": "command", "command": "scrubjay-like hook"})
+    event = next(event for event in found["hooks"] if event in ("Stop", "AfterAgent"))
+    found["hooks"][event][0]["hooks"].append({"type": "command", "command": "scrubjay-like hook"})
     path.write_text(json.dumps(found))
     uninstall(name, home)
     assert json.loads(path.read_text()) == {
-        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "scrubjay-like hook"}]}]}
+        "hooks": {event: [{"hooks": [{"type": "command", "command": "scrubjay-like hook"}]}]}
     }
 
 
@@ -369,7 +373,7 @@ def test_a_disk_that_fails_between_two_files_leaves_all_as_they_were(
     assert not (home.data / "agents" / f"{name}.json").exists()
 
 
-@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("text", ['{\n  // mine\n  "a": 1\n}\n', '{"a": 1,}'])
 def test_a_file_that_the_agent_ignores_is_named_before_anything_is_written(
     name: str, text: str, home: Home
@@ -395,6 +399,7 @@ def test_a_file_that_the_agent_ignores_is_named_before_anything_is_written(
             ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"],
             {"session-start", "prompt"},
         ),
+        ("gemini", "AGENT_GEMINI", "gemini", ["-p"], {"session-start", "prompt"}),
     ],
 )
 def test_the_client_itself_runs_the_hooks(
@@ -405,14 +410,17 @@ def test_the_client_itself_runs_the_hooks(
     if not client:
         pytest.skip(f"{variable} names no {program}")
     command = home.root / "scrubjay"
-    command.write_text(f'#!/bin/sh\ncat >/dev/null\ntouch "{home.root}/ran-$3"\nexit 2\n')
+    # A server that dies: Gemini CLI waits for one that says nothing.
+    command.write_text(
+        f'#!/bin/sh\n[ "$1" = hook ] || exit 2\ncat >/dev/null\ntouch "{home.root}/ran-$3"\nexit 2\n'
+    )
     command.chmod(0o755)
     install(name, replace(home, command=(str(command),)))
     ran = {home.root / f"ran-{event}" for event in events}
     process = subprocess.Popen(
         [client, *arguments, "hello"],
         cwd=home.root,
-        env={"PATH": os.environ["PATH"], "HOME": str(home.root)},
+        env={"PATH": os.environ["PATH"], "HOME": str(home.root), **GEMINI},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -428,3 +436,28 @@ def test_the_client_itself_runs_the_hooks(
         process.kill()
         process.wait()
     assert {path for path in ran if path.exists()} == ran
+
+
+def test_gemini_names_its_instructions_as_its_settings_say_and_what_keeps_scrubjay_out(home: Home) -> None:
+    folder = home.root / ".gemini"
+    folder.mkdir()
+    settings = {"mcp": {"excluded": ["scrubjay"]}, "hooksConfig": {"enabled": False}}
+    (folder / "settings.json").write_text(json.dumps(settings))
+    said = find("gemini").captured(home, Options())
+    assert ["mcp.excluded" in line for line in said].count(True) == 1
+    assert ["hooksConfig.enabled" in line for line in said].count(True) == 1
+    (folder / "settings.json").write_text(json.dumps({"context": {"fileName": "TEAM.md"}}))
+    project = home.root / "project"
+    project.mkdir()
+    install("gemini", home)
+    install("gemini", home, Options(project=project))
+    assert "memory_search" in (folder / "TEAM.md").read_text()
+    assert "memory_search" in (project / "TEAM.md").read_text()
+    assert not (folder / "GEMINI.md").exists()
+    assert b"hook gemini" not in (project / ".gemini" / "settings.json").read_bytes()
+
+
+def test_gemini_has_a_home_of_its_own_where_one_is_named(home: Home, tmp_path: Path) -> None:
+    install("gemini", replace(home, env={"GEMINI_CLI_HOME": str(tmp_path / "g"), "PATH": ""}))
+    assert (tmp_path / "g" / ".gemini" / "GEMINI.md").is_file()
+    assert tree(home.root) == {}

@@ -155,7 +155,7 @@ def test_two_installations_at_once_leave_one_whole_installation(cli: Any, home: 
     assert files(home) == []
 
 
-@pytest.mark.parametrize("name", ["claude-code", "codex"])
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini"])
 def test_the_commands_of_a_quickstart_do_what_its_page_says(cli: Any, home: Path, name: str) -> None:
     text = (PAGES / f"{name}.md").read_text("utf-8")
     commands = re.findall(r"^\$ scrubjay (install .+)$", text, re.MULTILINE)
@@ -170,7 +170,11 @@ def test_the_commands_of_a_quickstart_do_what_its_page_says(cli: Any, home: Path
 
 @pytest.mark.parametrize(
     ("agent", "variable", "program"),
-    [("claude-code", "AGENT_CLAUDE", "claude"), ("codex", "AGENT_CODEX", "codex")],
+    [
+        ("claude-code", "AGENT_CLAUDE", "claude"),
+        ("codex", "AGENT_CODEX", "codex"),
+        ("gemini", "AGENT_GEMINI", "gemini"),
+    ],
 )
 def test_the_client_itself_lists_the_server(
     cli: Any, home: Path, agent: str, variable: str, program: str
@@ -182,11 +186,16 @@ def test_the_client_itself_lists_the_server(
     assert cli("install", agent, "--yes").code == 0
     done = subprocess.run(
         [client, "mcp", "list"],
-        env={**cli.environ, "PATH": os.environ["PATH"], "HOME": str(home)},
+        env={
+            **cli.environ,
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        },
         cwd=home,
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    assert re.search(r"scrubjay.*(?:Connected|enabled)", done.stdout), done.stdout + done.stderr
+    assert re.search(r"scrubjay.*(?:Connected|enabled)", done.stdout + done.stderr), done.stdout + done.stderr

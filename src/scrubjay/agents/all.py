@@ -9,7 +9,12 @@ from typing import Final
 from scrubjay.agents.agent import Agent
 from scrubjay.errors import InputError
 
-AGENTS: Final = {"claude-code": "claude_code", "codex": "codex", "openclaw": "openclaw"}
+AGENTS: Final = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "openclaw": "openclaw",
+    "gemini": "gemini",
+}
 """Name to module, whose ``AGENT`` is the installer; in the order in which they are listed."""
 
 

@@ -68,15 +68,15 @@ def ignored(path: Path, title: str) -> tuple[str, ...]:
     return (f"{title} ignores all of {path} while it is no plain JSON: mend {at}, or no hook runs.",)
 
 
-def has(data: bytes | None, agent: str, hooks: Sequence[Hook], where: Path) -> bool:
-    """Return whether all these hooks are there, in a file that the agent reads.
+def has(data: bytes | None, agent: str, hooks: Sequence[Hook], where: Path, *, plain: bool = True) -> bool:
+    """Return whether all these hooks are there, in a file that the agent reads: ``plain`` if only without comments.
 
     Raises:
         InputError: The document is broken.
     """
-    return not edit_json.stray(data, where) and all(
-        any(_all_ours(group, agent) for group in _groups(data, hook.theirs, where)) for hook in hooks
-    )
+    if plain and edit_json.stray(data, where):
+        return False
+    return all(any(_all_ours(group, agent) for group in _groups(data, hook.theirs, where)) for hook in hooks)
 
 
 def _cut(data: bytes | None, agent: str, where: Path, keep: frozenset[str] | set[str]) -> bytes | None:
