@@ -7,7 +7,7 @@ from typing import Final
 
 from scrubjay.agents.agent import Agent
 from scrubjay.agents.all import AGENTS, find
-from scrubjay.doctor import files, lately, marks, models, programs, store
+from scrubjay.doctor import files, lately, marks, models, programs, running, store
 from scrubjay.doctor.case import Case
 from scrubjay.doctor.proof import prove
 from scrubjay.doctor.wires import wires
@@ -19,6 +19,7 @@ GENERAL: Final[tuple[Callable[[Case], Iterator[Check]], ...]] = (
     files.check,
     store.check,
     models.check,
+    running.check,
     lately.check,
     marks.sweep,
 )
@@ -68,5 +69,9 @@ def _agent(agent: Agent, case: Case, *, asked: bool) -> Iterator[Check]:
         return
     start = programs.started(agent, reached, case)
     yield start
-    if start.state == OK:
-        yield from prove(agent, reached, case)
+    if start.state != OK:
+        return
+    if why := running.off(case, agent.name):
+        yield warning(f"{agent.name} proof", f"left out: {why}", "scrubjay resume, or unset SCRUBJAY_OFF")
+        return
+    yield from prove(agent, reached, case)

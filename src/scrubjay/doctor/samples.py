@@ -121,6 +121,33 @@ def _codex(marker: Marker) -> list[dict[str, Any]]:
     ]
 
 
+def _openclaw(marker: Marker) -> list[dict[str, Any]]:
+    said = {"role": "user", "content": [{"type": "text", "text": marker.text}]}
+    return [
+        {
+            "type": "session",
+            "version": 3,
+            "id": marker.session,
+            "timestamp": marker.at,
+            "cwd": str(marker.project),
+        },
+        {
+            "type": "message",
+            "id": marker.word[-8:],
+            "parentId": None,
+            "timestamp": marker.at,
+            "message": said,
+        },
+    ]
+
+
+def _plain(event: str, marker: Marker, file: Path) -> dict[str, Any]:
+    """As a plugin of scrubjay's own says it."""
+    if event == "prompt":
+        return {"session": f"{marker.session}-asks", "folder": str(marker.project), "prompt": marker.question}
+    return {"session": marker.session, "folder": str(marker.project), "transcript": str(file)}
+
+
 def generic(marker: Marker) -> list[dict[str, Any]]:
     """A conversation in the format for any program, which no hook of an agent reads."""
     return [
@@ -149,6 +176,12 @@ SAMPLES: Final[Mapping[str, Sample]] = {
         lines=_codex,
         variables=lambda folder: {"CODEX_HOME": str(folder)},
         said=_groups,
+    ),
+    "openclaw": Sample(
+        path=lambda marker: f"agents/main/sessions/{marker.session}.jsonl",
+        lines=_openclaw,
+        variables=lambda folder: {"OPENCLAW_STATE_DIR": str(folder)},
+        said=_plain,
     ),
 }
 """The agents whose own hooks can be shown a conversation. Of another one only what its tools find is proven."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from scrubjay.agents import edit_json
 from scrubjay.agents.agent import NAME, Agent, Home, Options
 from scrubjay.errors import InputError
+
+EVENTS: Final = ("session-start", "prompt", "stop", "pre-compact", "session-end", "heartbeat")
+"""At which a plugin calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ def wires(agent: Agent, home: Home) -> Wires:
                 hooks[found[1]] = value
             elif name == NAME and isinstance(value, dict) and not server:
                 server, env = _server(value)
+                hooks |= _plugin(agent.name, value)
     return Wires(hooks, server, env)
 
 
@@ -72,12 +77,24 @@ def _walk(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 def _server(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
     """The command of a server's entry: a text with ``args`` beside it, or a list of words."""
+    if isinstance(plugin := entry.get("config"), dict):
+        entry = {"command": _list(plugin.get("command")), "args": ["mcp"]}
     command = entry.get("command")
-    words = command if isinstance(command, list) else [command, *_list(entry.get("args"))]
-    if not all(isinstance(word, str) for word in words):
+    words = [*command] if isinstance(command, list) else [command]
+    words += _list(entry.get("args"))
+    if len(words) < 2 or not all(isinstance(word, str) for word in words):
         return (), {}
     given = entry.get("env") or entry.get("environment") or {}
     return tuple(words), {str(key): str(value) for key, value in dict(given).items()}
+
+
+def _plugin(agent: str, entry: Mapping[str, Any]) -> dict[str, str]:
+    """What a plugin of ours calls at the agent's events, as its configuration says."""
+    plugin = entry.get("config")
+    if not isinstance(plugin, dict) or not plugin.get("log"):
+        return {}
+    words = _list(plugin.get("command"))
+    return {event: shlex.join([*map(str, words), "hook", agent, event]) for event in EVENTS} if words else {}
 
 
 def _list(value: object) -> list[Any]:

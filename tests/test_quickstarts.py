@@ -1,0 +1,87 @@
+"""The quickstart of each agent's page is carried out, in a home folder of its own, and ends with a memory that works.
+
+Two things are not as a person does it: scrubjay is installed already, where the page says `pip install .`, and
+nobody is asked (`--yes`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scrubjay.agents.all import AGENTS
+from scrubjay.surfaces.cli.main import COMMANDS
+
+PAGES = Path(__file__).parents[1] / "docs" / "agents"
+BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> list[str]:
+    """The commands of a page's first block of console lines."""
+    found = BLOCK.search(page.read_text("utf-8"))
+    assert found is not None, page
+    return [line.removeprefix("$ ") for line in found[1].splitlines() if line.startswith("$ ")]
+
+
+def environ(home: Path) -> dict[str, str]:
+    """A person's environment: scrubjay on the PATH, and no folder of the tester's."""
+    program = Path(sys.executable).parent
+    return {
+        "HOME": str(home),
+        "PATH": f"{program}{os.pathsep}{os.defpath}",
+        "XDG_RUNTIME_DIR": str(home.parent),
+        "LANG": "C.UTF-8",
+        # A machine that runs many tests at once is no measure of a hook's time.
+        "SCRUBJAY_HOOKS_BUDGET_MS": "8000",
+    }
+
+
+def run(command: str, home: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, shell=True, cwd=home, env=environ(home), capture_output=True, text=True, timeout=120, check=False
+    )  # fmt: skip
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    kept = (".local", ".cache")
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {
+        name: path.read_bytes()
+        for path in found
+        if not (name := path.relative_to(folder).as_posix()).startswith(kept)
+    }
+
+
+def test_every_agent_has_a_page_and_the_index_names_all_of_them() -> None:
+    pages = {page.stem for page in PAGES.glob("*.md")} - {"index"}
+    assert pages == set(AGENTS)
+    index = (PAGES / "index.md").read_text("utf-8")
+    assert all(f"]({name}.md)" in index for name in AGENTS)
+
+
+@pytest.mark.skipif("hook" not in COMMANDS, reason="what an agent calls is not there yet")
+@pytest.mark.parametrize("name", sorted(AGENTS))
+def test_a_quickstart_ends_with_a_memory_that_works_and_can_be_taken_back(name: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    first, *others = commands(PAGES / f"{name}.md")
+    assert first == "pip install ."
+    assert others[0] == f"scrubjay install {name}"
+    for command in others:
+        done = run(f"{command} --yes" if " install " in command else command, home)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert files(home)
+    looked = run(f"scrubjay doctor {name} --json", home)
+    checks = json.loads(looked.stdout)["checks"]
+    proven = {check["about"]: check["state"] for check in checks if check["about"].startswith(f"{name} ")}
+    assert set(proven.values()) == {"ok"}, checks
+    assert {f"{name} search", f"{name} forget"} <= set(proven)
+    back = run(f"scrubjay uninstall {name} --yes", home)
+    assert back.returncode == 0, back.stderr
+    assert files(home) == {}
