@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from scrubjay.agents.all import AGENTS
-from scrubjay.surfaces.cli.main import COMMANDS
 
 PAGES = Path(__file__).parents[1] / "docs" / "agents"
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -65,7 +64,6 @@ def test_every_agent_has_a_page_and_the_index_names_all_of_them() -> None:
     assert all(f"]({name}.md)" in index for name in AGENTS)
 
 
-@pytest.mark.skipif("hook" not in COMMANDS, reason="what an agent calls is not there yet")
 @pytest.mark.parametrize("name", sorted(AGENTS))
 def test_a_quickstart_ends_with_a_memory_that_works_and_can_be_taken_back(name: str, tmp_path: Path) -> None:
     home = tmp_path / "home"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,20 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def environ(tmp_path: Path, cache: Path) -> dict[str, str]:
+def runtime() -> Iterator[Path]:
+    """A folder for sockets, whose paths must be short."""
+    with tempfile.TemporaryDirectory(prefix="sj-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def environ(tmp_path: Path, cache: Path, runtime: Path) -> dict[str, str]:
     """The environment of a person to whom all of this belongs; no folder is the machine's own."""
     root = tmp_path / "home"
     root.mkdir()
     found = {name: value for name, value in os.environ.items() if not name.startswith("SCRUBJAY_")}
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH"):
         found.pop(name, None)
-    runtime = tmp_path / "run"
-    runtime.mkdir(mode=0o700)
     return found | {
         "HOME": str(root),
         "PATH": os.defpath,

@@ -23,11 +23,9 @@ from scrubjay.doctor.examine import examine
 from scrubjay.doctor.samples import SAMPLES
 from scrubjay.doctor.wires import wires
 from scrubjay.memory.checks import OK, PROBLEM, WARNING, Check
-from scrubjay.surfaces.cli.main import COMMANDS
+from scrubjay.pauses import Pauses
 
 Make = Callable[..., Case]
-
-hooked = pytest.mark.skipif("hook" not in COMMANDS, reason="what an agent calls is not there yet")
 
 
 @pytest.fixture
@@ -61,7 +59,6 @@ def held(case: Case) -> dict[str, object]:
         }
 
 
-@hooked
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_what_an_agent_would_do_is_done_and_nothing_of_it_is_left(case: Case, name: str) -> None:
     install(case, name)
@@ -74,7 +71,6 @@ def test_what_an_agent_would_do_is_done_and_nothing_of_it_is_left(case: Case, na
     assert b"kestrel" not in case.file.read_bytes()  # type: ignore[union-attr]
 
 
-@hooked
 def test_the_persons_own_conversations_are_not_looked_at(case: Case) -> None:
     install(case, "claude-code")
     own = case.home.root / ".claude" / "projects" / "-p" / "s.jsonl"
@@ -100,7 +96,6 @@ def test_a_hook_that_takes_nothing_in_is_named_and_no_later_step_is_tried(
     assert marks.left(case) == []
 
 
-@hooked
 def test_a_hook_that_recalls_nothing_is_told_from_one_that_captures_nothing(case: Case) -> None:
     install(case, "codex")
     file = case.home.root / ".codex" / "hooks.json"
@@ -113,7 +108,6 @@ def test_a_hook_that_recalls_nothing_is_told_from_one_that_captures_nothing(case
     assert marks.left(case) == []
 
 
-@hooked
 def test_a_server_that_does_not_start_is_named(case: Case, tmp_path: Path) -> None:
     install(case, "claude-code")
     file = case.home.root / ".claude.json"
@@ -125,7 +119,6 @@ def test_a_server_that_does_not_start_is_named(case: Case, tmp_path: Path) -> No
     assert "server" in found.found
 
 
-@hooked
 def test_without_hooks_the_tools_are_proven_and_the_line_says_what_is_not(case: Case) -> None:
     install(case, "claude-code", hooks=False)
     before = held(case)
@@ -217,3 +210,18 @@ def test_the_log_is_read_from_its_end_through_both_files_and_past_torn_lines(tmp
         "e4",
         "e3",
     ]
+
+
+@pytest.mark.parametrize("how", ["paused", "off"])
+def test_an_agent_whose_hooks_do_nothing_for_now_has_nothing_to_prove(
+    case: Case, environ: dict[str, str], how: str
+) -> None:
+    install(case, "codex")
+    if how == "off":
+        environ["SCRUBJAY_OFF"] = "1"
+    else:
+        Pauses(str(case.home.data)).pause("codex", 3600)
+    found = {check.about: check for check in examine(case)}
+    assert found["pause"].state == WARNING
+    assert found["codex proof"].state == WARNING
+    assert "codex capture" not in found

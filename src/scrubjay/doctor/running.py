@@ -17,7 +17,7 @@ from scrubjay.resident.place import place, safe
 from scrubjay.verbs.errands import Errands, locked
 
 LONG: Final = 600.0
-"""Seconds after which what a hook left to be done should be done: a first look at years of transcripts takes minutes."""
+"""Seconds after which what a hook left to be done should be done: a first look at years of talks takes minutes."""
 
 
 def check(case: Case) -> Iterator[Check]:

@@ -82,10 +82,11 @@ def _server(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
     command = entry.get("command")
     words = [*command] if isinstance(command, list) else [command]
     words += _list(entry.get("args"))
-    if len(words) < 2 or not all(isinstance(word, str) for word in words):
+    known = tuple(word for word in words if isinstance(word, str))
+    if len(known) < 2 or len(known) < len(words):
         return (), {}
     given = entry.get("env") or entry.get("environment") or {}
-    return tuple(words), {str(key): str(value) for key, value in dict(given).items()}
+    return known, {str(key): str(value) for key, value in dict(given).items()}
 
 
 def _plugin(agent: str, entry: Mapping[str, Any]) -> dict[str, str]:

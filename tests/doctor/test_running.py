@@ -1,0 +1,92 @@
+"""What runs behind the person's back, is paused, or was left by the dead."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scrubjay.config_start import fingerprint, runtime_folder
+from scrubjay.doctor import running
+from scrubjay.doctor.case import Case
+from scrubjay.memory.checks import OK, PROBLEM, WARNING, Check
+from scrubjay.pauses import Pauses
+from scrubjay.resident.host import hosted
+from scrubjay.verbs.errands import Errands
+
+
+@pytest.fixture
+def case(make: Callable[..., Case]) -> Case:
+    return make()
+
+
+def found(case: Case) -> dict[str, Check]:
+    return {check.about: check for check in running.check(case)}
+
+
+def test_nothing_that_runs_is_as_it_should_be(case: Case) -> None:
+    assert {check.state for check in found(case).values()} == {OK}
+    assert set(found(case)) == {"pause", "resident"}
+
+
+def test_a_pause_is_told_with_whom_and_until_when(case: Case) -> None:
+    pauses = Pauses(str(case.home.data))
+    pauses.pause("codex", 3600)
+    told = found(case)["pause"]
+    assert (told.state, told.fix) == (WARNING, "scrubjay resume")
+    assert "codex until 2" in told.found
+    assert running.off(case, "claude-code") == ""
+    pauses.pause()
+    assert "all agents until `scrubjay resume`" in found(case)["pause"].found
+    assert running.off(case, "claude-code")
+
+
+def test_a_resident_is_told_with_where_it_lives(case: Case) -> None:
+    with case.memory() as memory, hosted(case.settings, lambda: memory, case.home.env, "watch"):
+        told = found(case)
+    assert (told["resident"].state, "in `scrubjay watch`" in told["resident"].found) == (OK, True)
+    assert "sockets" not in told
+
+
+def test_a_folder_of_sockets_that_others_may_enter_is_a_problem(case: Case) -> None:
+    folder = Path(runtime_folder(case.home.env))
+    folder.mkdir(mode=0o755)
+    folder.chmod(0o755)
+    assert found(case)["resident"].state == PROBLEM
+    assert found(case)["resident"].fix == f"chmod 700 {folder}"
+
+
+def test_a_dead_ones_socket_is_told_and_taken_away_a_living_ones_stays(case: Case) -> None:
+    folder = Path(runtime_folder(case.home.env))
+    folder.mkdir(mode=0o700)
+    dead = folder / "0123.sock"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(dead))
+    with case.memory() as memory, hosted(case.settings, lambda: memory, case.home.env, "mcp"):
+        assert (found(case)["sockets"].state, found(case)["sockets"].fix) == (
+            WARNING,
+            "scrubjay doctor --fix",
+        )
+        assert dead.exists()
+        mended = found(replace(case, mend=True))["sockets"]
+        assert (mended.state, mended.mended) == (OK, True)
+        assert not dead.exists()
+        assert "process" in found(case)["resident"].found
+    assert "sockets" not in found(case)
+
+
+def test_what_hooks_left_to_be_done_is_told_when_nobody_does_it(case: Case) -> None:
+    errands = Errands(str(case.home.data), fingerprint(case.home.env))
+    errands.put("capture", root="/r", path="/r/a.jsonl", event="stop")
+    assert "errands" not in found(case)
+    (waiting,) = [path for path in Path(errands.folder).iterdir() if path.name != "lock"]
+    long_ago = time.time() - 3600
+    os.utime(waiting, (long_ago, long_ago))
+    assert found(case)["errands"].state == WARNING
+    with errands.alone():
+        assert "errands" not in found(case)
