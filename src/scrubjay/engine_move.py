@@ -58,7 +58,8 @@ class Moving:
 
         Args:
             path: A file or folder.
-            format: What it is; ``auto`` looks.
+            format: ``scrubjay``, ``openclaw``, ``claude-code``, ``basic-memory``, ``mem0``, ``agentmemory``,
+                ``mcp-memory`` or ``jsonl``; ``auto`` looks. docs/import.md says what becomes of each.
             dry_run: Write nothing, and return what would be done.
             shared: Of an export: let what was shared be shared again, as far as the caller may. Else it is the
                 caller's alone, unless it is their own store's.
@@ -68,9 +69,11 @@ class Moving:
             SourceError: It cannot be read.
             InputError: It is of no known format, not whole, or of another version; nothing was imported.
         """
-        from scrubjay.wiring.importing import restore
+        from scrubjay.wiring.importing import import_
 
-        return restore(self._desk, Path(path), dry_run=dry_run, shared=shared, progress=progress)
+        return import_(
+            self._desk, Path(path), format=format, dry_run=dry_run, shared=shared, progress=progress
+        )
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> BackedUp:
         """Copy the whole store, of all its users, to one file while others write; the copy is checked.

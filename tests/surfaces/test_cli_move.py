@@ -52,3 +52,31 @@ def test_a_backup_opens_as_a_store(cli, tmp_path: Path) -> None:
     assert "is a checked copy of the store" in cli("backup", copy).out
     assert cli("get", added, "--store", str(copy)).code == 0
     assert cli("backup", copy).code == 2
+
+
+def test_lines_that_cannot_be_taken_are_named_and_the_others_are_taken(cli, tmp_path: Path) -> None:
+    file = tmp_path / "own.jsonl"
+    file.write_text('{"content": "The mast is 12 metres"}\n{"content": 7}\n', "utf-8")
+    said = cli("import", file)
+    assert (said.code, said.out.startswith("1 memory added, 0 here already")) == (0, True)
+    assert "line 2: it has no text under `content`" in said.err
+    done = cli("import", file, "--json").json
+    assert (done["format"], done["existed"], done["failures"]) == ("jsonl", 1, 1)
+
+
+def test_every_format_that_the_library_knows_can_be_named(cli) -> None:
+    from scrubjay.ingest.importing.recognise import FORMATS
+    from scrubjay.surfaces.cli import move
+
+    assert move.FORMATS == FORMATS
+
+
+def test_a_workspace_is_named_as_the_source_that_it_becomes(cli, tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "MEMORY.md").write_text("The mast is 12 metres.\n", "utf-8")
+    said = cli("import", tmp_path / "w", "--dry-run")
+    assert f"Would be a source from now on, read by every sync: {tmp_path / 'w'}" in said.out
+    assert "1 file would be kept in step with, not copied." in said.out
+    assert (
+        f"Is a source from now on, read by every sync: {tmp_path / 'w'}" in cli("import", tmp_path / "w").out
+    )

@@ -2,24 +2,99 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from scrubjay.errors import InputError
 from scrubjay.ingest.folders import refile
+from scrubjay.ingest.importing.item import Folder
+from scrubjay.ingest.importing.recognise import FORMATS, PLACES, place, reader, recognise
 from scrubjay.ingest.organise import FEWEST, held, organise
-from scrubjay.ingest.porting.into import Into
+from scrubjay.ingest.porting.into import SAMPLES, Into
 from scrubjay.ingest.porting.layout import mark
 from scrubjay.ingest.porting.read import Header, check
 from scrubjay.ingest.porting.take import take
+from scrubjay.ingest.sources.files import scan
 from scrubjay.memory.dates import now_micros
-from scrubjay.memory.moves import Imported
+from scrubjay.memory.moves import Broken, Imported, Sample
+from scrubjay.memory.records import Source
 from scrubjay.memory.reports import Progress
+from scrubjay.memory.sources import location, single
 from scrubjay.store.changes import PutVersions
+from scrubjay.wiring.adopting import TOLD, adopt
 from scrubjay.wiring.desk import Desk
-from scrubjay.wiring.syncing import stamped
+from scrubjay.wiring.syncing import stamped, sync
 
 Report = Callable[[Progress], None]
+
+
+def import_(
+    desk: Desk,
+    path: Path,
+    *,
+    format: str = "auto",
+    dry_run: bool = False,
+    shared: bool = False,
+    progress: Report | None = None,
+) -> Imported:
+    """Take in a file or folder.
+
+    Raises:
+        SourceError: It cannot be read.
+        InputError: It is of no known format, or not whole; nothing was imported.
+    """
+    path = path.expanduser()
+    if format not in FORMATS:
+        raise InputError(f"Format {format!r} is not one of {', '.join(FORMATS)}. Nothing was imported.")
+    if not path.exists():
+        raise InputError(f"{path} is not there. Nothing was imported.")
+    known = recognise(path) if format == "auto" else format
+    if path.is_dir() and known not in (*PLACES, "basic-memory"):
+        raise InputError(f"{path} is a folder; {known} is read from a file. Nothing was imported.")
+    if known == "scrubjay":
+        return restore(desk, path, dry_run=dry_run, shared=shared, progress=progress)
+    if shared:
+        raise InputError("Only an export of scrubjay says what was shared. Nothing was imported.")
+    if known in PLACES:
+        return _sync(desk, place(path, known), known, dry_run=dry_run, progress=progress)
+    return adopt(desk, reader(known)(path), known, dry_run=dry_run, progress=progress)
+
+
+def _sync(desk: Desk, folder: Folder, format: str, *, dry_run: bool, progress: Report | None) -> Imported:
+    """Make a folder of Markdown a source, unless it lies in one, and sync it."""
+    started = time.monotonic()
+    full = Path(os.path.abspath(folder.path))
+    with desk.store.reader(desk.scope) as view:
+        known = view.sources()
+    within = any(
+        location(one) == str(full) or (not single(one) and full.is_relative_to(one.root)) for one in known
+    )
+    new = () if within else (str(full),)
+    if dry_run:
+        found = scan(full, include=folder.include) if folder.include else scan(full)
+        first = tuple(
+            Sample("file", state.path, f"{state.size:,} bytes", "") for state in found.files[:SAMPLES]
+        )
+        seconds = time.monotonic() - started
+        return Imported(format, True, documents=len(found.files), sources=new, samples=first, seconds=seconds)
+    # What a source takes in is not changed by an import of what it holds already.
+    wish = Source("", "") if within else Source("", "", folder.description, folder.include)
+    done = sync(desk, full, wish, progress)
+    return Imported(
+        format,
+        False,
+        added=done.added + done.updated,
+        existed=done.unchanged,
+        forgotten=done.forgotten,
+        documents=done.files,
+        sources=new,
+        scrubbed=done.scrubbed,
+        broken=tuple(Broken(one.path, one.message) for one in done.problems[:TOLD]),
+        failures=len(done.problems),
+        seconds=time.monotonic() - started,
+    )
 
 
 def restore(
@@ -65,8 +140,8 @@ def restore(
 
 def _stamp(desk: Desk, header: Header) -> None:
     """Have the store say which versions made its memories; of others than today's the next sync makes all anew."""
-    with desk.store.reader(desk.scope) as reader:
-        known = reader.versions()
+    with desk.store.reader(desk.scope) as view:
+        known = view.versions()
     wanted = header.versions or stamped(desk)
     if known is None or (known == stamped(desk) and wanted != known):
         desk.store.write(desk.scope, [PutVersions(wanted)])
@@ -79,7 +154,7 @@ def _sort(desk: Desk, into: Into) -> None:
     for key in sorted(into.keys):
         if held(desk.store, desk.scope, key) >= FEWEST:
             organise(desk.store, desk.scope, key, into.base, desk.lineup.backfilled())
-    with desk.store.reader(desk.scope) as reader:
-        sources = [source for source in reader.sources() if source.id in into.sources]
+    with desk.store.reader(desk.scope) as view:
+        sources = [source for source in view.sources() if source.id in into.sources]
     for source in sources if into.keys else ():
         refile(desk.store, desk.scope, source, now_micros())

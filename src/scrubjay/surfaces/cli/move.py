@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +13,12 @@ from scrubjay.surfaces.cli.output import counted, duration, line, tell, write, w
 from scrubjay.surfaces.cli.progress import shown
 from scrubjay.verbs import shape
 
-FORMATS = ("auto", "scrubjay")
+if TYPE_CHECKING:
+    from scrubjay.memory.moves import Imported
+
+FORMATS = (
+    "auto", "scrubjay", "openclaw", "claude-code", "basic-memory", "mem0", "agentmemory", "mcp-memory", "jsonl",
+)  # fmt: skip
 SHOWN = 10
 """Lines that could not be taken which are shown; --json has a hundred of them."""
 
@@ -64,12 +70,21 @@ def import_(call: Call, path: Path, format: str, dry_run: bool, shared: bool) ->
     if call.json:
         write_json(shape.plain(done))
         return
+    _say(done)
+
+
+def _say(done: Imported) -> None:
+    dry_run = done.dry_run
     would = "would be " if dry_run else ""
     write(
         f"{counted(done.added, 'memory')} {would}added, {done.existed:,} here already, "
         f"{counted(done.edges, 'edge')}, {counted(done.concepts, 'concept')}, "
         f"{counted(done.events, 'event')} (read as {done.format}, {duration(done.seconds)})"
     )
+    if done.documents and done.format in ("openclaw", "claude-code"):
+        write(
+            f"{counted(done.documents, 'file')} {'would be' if dry_run else 'are'} kept in step with, not copied."
+        )
     for one in done.samples if dry_run else ():
         write(f"  {one.tier}  {line(one.date)}  {line(one.title)}: {line(one.text)}")
     if done.forgotten:
