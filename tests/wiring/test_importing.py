@@ -435,55 +435,6 @@ def test_a_folder_that_cannot_be_read_is_an_error(memory: Memory, tmp_path: Path
         memory.import_(tmp_path / "loop", format="jsonl")
 
 
-def test_an_openclaw_workspace_becomes_a_source_that_is_kept_in_step(memory: Memory, tmp_path: Path) -> None:
-    workspace = tmp_path / ".openclaw" / "workspace"
-    (workspace / "memory").mkdir(parents=True)
-    (workspace / "MEMORY.md").write_text("# Facts\n\nThe mast is 12 metres.\n", "utf-8")
-    (workspace / "memory" / "2026-03-01.md").write_text("# Day\n\nThe jib was torn.\n", "utf-8")
-    (workspace / "AGENTS.md").write_text("# Rules\n\nBe kind.\n", "utf-8")
-    dry = memory.import_(tmp_path / ".openclaw", dry_run=True)
-    assert (dry.format, dry.documents, dry.sources) == ("openclaw", 2, (str(workspace),))
-    assert memory.sources() == []
-    done = memory.import_(tmp_path / ".openclaw")
-    assert (done.added, done.documents, done.sources) == (2, 2, (str(workspace),))
-    again = memory.import_(workspace)
-    assert (again.added, again.existed, again.sources) == (0, 2, ())
-    (workspace / "memory" / "2026-03-02.md").write_text("# Day\n\nThe jib was mended.\n", "utf-8")
-    assert memory.sync().added == 1
-    assert not any("kind" in record.content for record in held(memory))
-
-
-def test_claude_codes_memory_is_synced_and_its_conversations_are_not_touched(
-    memory: Memory, tmp_path: Path
-) -> None:
-    home = tmp_path / ".claude"
-    notes = home / "projects" / "-x" / "memory"
-    notes.mkdir(parents=True)
-    (home / "CLAUDE.md").write_text("Write short commits.\n", "utf-8")
-    (notes / "MEMORY.md").write_text("The build needs node 24.\n", "utf-8")
-    (home / "projects" / "-x" / "talk.jsonl").write_text('{"type":"user"}\n', "utf-8")
-    done = memory.import_(home)
-    assert (done.format, done.added) == ("claude-code", 2)
-    project = tmp_path / "app"
-    (project / ".claude" / "rules").mkdir(parents=True)
-    (project / "CLAUDE.md").write_text("Use ruff.\n", "utf-8")
-    (project / ".claude" / "rules" / "sql.md").write_text("No string building of SQL.\n", "utf-8")
-    (project / "README.md").write_text("An app.\n", "utf-8")
-    assert memory.import_(project).added == 2
-    assert memory.import_(project / "CLAUDE.md").added == 0
-    assert len(memory.sources()) == 2
-
-
-def test_a_folder_that_is_a_source_already_keeps_its_patterns(memory: Memory, tmp_path: Path) -> None:
-    (tmp_path / "w").mkdir()
-    (tmp_path / "w" / "MEMORY.md").write_text("The mast is 12 metres.\n", "utf-8")
-    (tmp_path / "w" / "other.md").write_text("The jib is red.\n", "utf-8")
-    memory.sync(tmp_path / "w")
-    done = memory.import_(tmp_path / "w", format="openclaw")
-    assert (done.added, done.existed, done.sources) == (0, 2, ())
-    assert memory.sync().removed == 0
-
-
 def test_what_was_forgotten_is_left_out_and_what_was_changed_is_not_doubled(
     memory: Memory, tmp_path: Path
 ) -> None:
