@@ -8,13 +8,17 @@ DATA   ?=
 ARGS   ?=
 ROUNDS ?= 200
 
+# The MCP Inspector's command line, the client that the protocol's own people test servers with.
+INSPECTOR := @modelcontextprotocol/inspector-cli@0.22.0
+
 .DEFAULT_GOAL := help
-.PHONY: help demo check test bench torture format docs clean
+.PHONY: help inspector demo check test bench torture format docs clean
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
 	@echo 'make check    format, lint, types, layers, generated pages'
 	@echo 'make test     all tests (ARGS=... goes to pytest)'
+	@echo 'make inspector  the MCP Inspector, for the tests (needs npm)'
 	@echo 'make torture  the fault tests, ROUNDS=200 of each'
 	@echo 'make bench    quality on DATA=FOLDER, and speed; figures, not a test'
 	@echo 'make format   put the code into its one format'
@@ -49,6 +53,15 @@ else
 endif
 	@touch $@
 
+inspector: build/inspector/$(notdir $(INSPECTOR))
+build/inspector/$(notdir $(INSPECTOR)):
+	@# Beside its place and then renamed, so that a download that broke off is not taken for a whole one.
+	@if command -v npm >/dev/null; then \
+	  rm -rf build/inspector build/inspector.new && mkdir -p build/inspector.new && \
+	  npm install --prefix build/inspector.new --no-audit --no-fund --ignore-scripts --loglevel=error $(INSPECTOR) && \
+	  touch build/inspector.new/$(@F) && mv build/inspector.new build/inspector; \
+	else echo 'npm is not there: the MCP Inspector is not tried'; fi
+
 # --- what to run -------------------------------------------------------------------------------------------
 
 demo: $(VENV)/.user
@@ -62,7 +75,7 @@ check: $(VENV)/.developer
 	$(BIN)/python scripts/generate_docs.py --check
 	$(BIN)/python scripts/generate_parts.py --check
 
-test: $(VENV)/.developer
+test: $(VENV)/.developer inspector
 	@# A folder of its own: pytest would otherwise sweep what other runs left in the shared one, and a file it
 	@# may not remove there ends the whole run, because warnings are errors.
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
