@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from scrubjay import Memory, NewMemory
-from scrubjay.errors import InputError, SourceError
+from scrubjay.errors import InputError, NotFoundError, SourceError
 from scrubjay.ingest.porting import memories, read
 from scrubjay.store.changes import PutMemory
 from scrubjay.testing.hash_embedder import HashEmbedder
@@ -274,7 +274,7 @@ def test_a_file_that_is_not_whole_is_refused_before_anything_is_written(
             other.import_(broken, format="scrubjay")
         assert "Nothing was imported" in str(raised.value)
     assert other.status().memories == 0
-    with pytest.raises(SourceError, match="cannot be read"):
+    with pytest.raises(NotFoundError, match="is not there"):
         other.import_(tmp_path / "none.jsonl", format="scrubjay")
 
 
@@ -381,3 +381,22 @@ def test_postgresql_names_its_own_tool(
     with pytest.raises(InputError, match="its own backups") as raised:
         opened(postgres_url, tenant=str(tmp_path)).backup(tmp_path / "copy.db")
     assert "pg_dump" in raised.value.hint
+
+
+def test_a_backup_that_fails_leaves_no_file_behind(
+    opened: Callable[..., Memory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = opened()
+    memory.add("The mast is of oak.")
+    folder = tmp_path / "copies"
+    folder.mkdir()
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        memory.backup(folder / "copy.db")
+    with pytest.raises(KeyboardInterrupt):
+        memory.export(folder / "x.jsonl")
+    assert list(folder.iterdir()) == []

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, NotFoundError
 from scrubjay.ingest.folders import refile
 from scrubjay.ingest.importing.item import Folder
 from scrubjay.ingest.importing.recognise import FORMATS, PLACES, place, reader, recognise
@@ -49,7 +49,7 @@ def import_(
     if format not in FORMATS:
         raise InputError(f"Format {format!r} is not one of {', '.join(FORMATS)}. Nothing was imported.")
     if not path.exists():
-        raise InputError(f"{path} is not there. Nothing was imported.")
+        raise NotFoundError(f"{path} is not there. Nothing was imported.")
     known = recognise(path) if format == "auto" else format
     if path.is_dir() and known not in (*PLACES, "basic-memory"):
         raise InputError(f"{path} is a folder; {known} is read from a file. Nothing was imported.")

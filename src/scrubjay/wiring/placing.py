@@ -46,7 +46,8 @@ def placed(desk: Desk, path: str | Path, *, overwrite: bool) -> Iterator[tuple[P
             hint="name a folder that is there, yours, and not full",
         ) from error
     finally:
-        beside.unlink(missing_ok=True)
+        for end in ("", "-journal", "-wal", "-shm"):
+            beside.with_name(beside.name + end).unlink(missing_ok=True)
 
 
 def _free(desk: Desk, place: Path, overwrite: bool) -> None:

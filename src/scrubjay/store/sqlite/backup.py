@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import apsw
 
-from scrubjay.errors import StoreDamagedError
+from scrubjay.errors import StoreDamagedError, StoreError
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -29,6 +29,7 @@ def backup(source: Database, file: Path) -> None:
 
     Raises:
         StoreDamagedError: The copy does not pass SQLite's integrity check.
+        StoreError: There is no room for it.
         apsw.Error: It cannot be read or written.
     """
     os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -40,6 +41,11 @@ def backup(source: Database, file: Path) -> None:
             with copy.backup("main", source, "main") as steps:  # type: ignore[arg-type]
                 while not steps.done:
                     steps.step(PAGES)
+        except apsw.FullError as error:
+            raise StoreError(
+                f"The disk that {file.parent} is on is full. No backup was written; the store is as it was.",
+                hint="free some space, or name a file on another disk",
+            ) from error
         finally:
             source.execute("COMMIT")
         copy.pragma("journal_mode", "delete")
