@@ -10,6 +10,7 @@ import json
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -79,17 +80,23 @@ THEIRS: Final = {
     "session-end": "SessionEnd",
     "prompt": "UserPromptSubmit",
 }
+GEMINIS: Final = {
+    "stop": "AfterAgent",
+    "pre-compact": "PreCompress",
+    "session-end": "SessionEnd",
+    "prompt": "BeforeAgent",
+}
 
 
-def _groups(event: str, marker: Marker, file: Path) -> dict[str, Any]:
-    """As Claude Code says it, and Codex after it."""
+def _groups(event: str, marker: Marker, file: Path, names: Mapping[str, str] = THEIRS) -> dict[str, Any]:
+    """As Claude Code says it, and Codex and Gemini CLI after it."""
     asked = event == "prompt"
     said = {
         # Asked in a session of its own: what was said in this one is in the model's mind already.
         "session_id": f"{marker.session}-asks" if asked else marker.session,
         "transcript_path": "" if asked else str(file),
         "cwd": str(marker.project),
-        "hook_event_name": THEIRS[event],
+        "hook_event_name": names[event],
     }
     return said | ({"prompt": marker.question} if asked else {})
 
@@ -119,6 +126,16 @@ def _codex(marker: Marker) -> list[dict[str, Any]]:
             "payload": {"type": "message", "role": "user", "content": content},
         },
     ]
+
+
+def _gemini(marker: Marker) -> list[dict[str, Any]]:
+    return [
+        {
+            "sessionId": marker.session, "projectHash": marker.word, "startTime": marker.at,
+            "lastUpdated": marker.at, "kind": "main",
+        },
+        {"id": f"{marker.session}-1", "timestamp": marker.at, "type": "user", "content": [{"text": marker.text}]},
+    ]  # fmt: skip
 
 
 def _openclaw(marker: Marker) -> list[dict[str, Any]]:
@@ -176,6 +193,12 @@ SAMPLES: Final[Mapping[str, Sample]] = {
         lines=_codex,
         variables=lambda folder: {"CODEX_HOME": str(folder)},
         said=_groups,
+    ),
+    "gemini": Sample(
+        path=lambda marker: f".gemini/tmp/scrubjay-doctor/chats/session-{marker.session}.jsonl",
+        lines=_gemini,
+        variables=lambda folder: {"GEMINI_CLI_HOME": str(folder)},
+        said=partial(_groups, names=GEMINIS),
     ),
     "openclaw": Sample(
         path=lambda marker: f"agents/main/sessions/{marker.session}.jsonl",

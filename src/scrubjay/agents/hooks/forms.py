@@ -42,7 +42,7 @@ def _openclaw(around: Mapping[str, str]) -> tuple[str, ...]:
 FORMS: dict[str, tuple[ModuleType, Roots]] = {
     "claude-code": (groups, _below("CLAUDE_CONFIG_DIR", ".claude", "projects")),
     "codex": (groups, _below("CODEX_HOME", ".codex", "sessions")),
-    "gemini": (groups, _below("", ".gemini", "tmp")),
+    "gemini": (groups, _below("GEMINI_CLI_HOME", "", ".gemini", "tmp")),
     "cursor": (cursor, lambda _: ()),
     "opencode": (plain, _below("XDG_DATA_HOME", os.path.join(".local", "share"), "opencode")),
     "openclaw": (plain, _openclaw),
