@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from scrubjay.config_keys import number, whole, word
-from scrubjay.log import LEVELS
+from scrubjay.log import LEVELS, Log
 
 EVENTS: Final = ("session-start", "prompt", "stop", "pre-compact", "session-end", "heartbeat")
 
@@ -56,3 +56,14 @@ class Logging:
     most_kb: int = field(
         default=1_000, metadata=whole("Size at which it is put aside as `log.1`, in kB.", 1, 1_000_000)
     )
+    slow_ms: int = field(
+        default=1_000,
+        metadata=whole("Milliseconds from which a question is told of, with where they went.", 1, 3_600_000),
+    )
+    queries: bool = field(
+        default=False, metadata=word("Whether such a question's words are written too.", kind="switch")
+    )
+
+    def open(self, folder: str) -> Log:
+        """Return the log of a data folder."""
+        return Log(folder, self.level, self.most_kb * 1000)

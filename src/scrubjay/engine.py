@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -15,13 +14,16 @@ from scrubjay.config import Settings, load
 from scrubjay.engine_ask import Asking
 from scrubjay.engine_life import Living
 from scrubjay.engine_move import Moving
+from scrubjay.errors import ScrubjayError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.open import open_store
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.freshen import freshen
 from scrubjay.wiring.lineup import Lineup, catalog, given
+from scrubjay.wiring.telling import Laps, answered, ended
 
 if TYPE_CHECKING:
+    from scrubjay.log import Log
     from scrubjay.memory.answers import Answer
     from scrubjay.memory.new import NewMemory
     from scrubjay.memory.reports import (
@@ -72,6 +74,7 @@ class Memory(Asking, Living, Moving):
         embedders: Sequence[Embedder] | None = None,
         cold: bool = False,
         announce: Callable[[str], None] = _silent,
+        log: Log | None = None,
     ) -> Self:
         """Open a store, made if it is not there.
 
@@ -85,6 +88,7 @@ class Memory(Asking, Living, Moving):
                 complete, the others are backfilled by `embed`.
             cold: Rank by words and the base model only, and say so: for a process that answers once.
             announce: Told the host and the counts before a remote provider is first used.
+            log: Where slow questions and what syncs could not read are told; None for nowhere.
 
         Raises:
             ScrubjayError: The store cannot be opened, or a setting is wrong.
@@ -96,7 +100,7 @@ class Memory(Asking, Living, Moving):
         )
         models = catalog(found, announce) if embedders is None else given(embedders)
         lineup = Lineup(store, scope, models, cold=cold, overlap=found.chunk.overlap)
-        return cls(Desk(store, scope, lineup, found, announce=announce))
+        return cls(Desk(store, scope, lineup, found, announce=announce, log=log))
 
     def seen_by(self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None) -> Self:
         """Return the same store, with the same models, as somebody else sees it; it ends when either is closed.
@@ -182,7 +186,11 @@ class Memory(Asking, Living, Moving):
 
         with self._desk.store.reader(self._desk.scope) as reader:
             sources = reader.sources()
-        watching(sources, self.sync, report, debounce=self._desk.settings.sync.debounce, stop=stop)
+        try:
+            watching(sources, self.sync, report, debounce=self._desk.settings.sync.debounce, stop=stop)
+        except ScrubjayError as error:
+            ended(self._desk, "watch", error)
+            raise
 
     def search(
         self,
@@ -243,9 +251,10 @@ class Memory(Asking, Living, Moving):
         from scrubjay.recall.request import Filters, request
         from scrubjay.wiring.places import resolved
 
-        started = time.perf_counter()
+        laps = Laps()
         recall = self._desk.settings.recall
         partial = freshen(self._desk)
+        laps.lap("files")
         # A preset is fusion and weights at once; what the settings say of either does not join it.
         usual = ("auto", None) if preset is not None else (recall.fusion, None if fusion else recall.weights)
         filters = Filters(
@@ -266,12 +275,14 @@ class Memory(Asking, Living, Moving):
             now=now,
         )
         embedders, without = self._desk.lineup.ranking()
+        laps.lap("models")
         with self._desk.store.reader(self._desk.scope) as reader:
             found = search(reader, embedders, wanted)
-        took = round((time.perf_counter() - started) * 1000, 3)
+        laps.lap("rank")
         from scrubjay.memory.answers import Answer
 
-        return Answer(found.results, (*partial, *without, *found.partial), took, found.notes, found.hidden)
+        answered(self._desk, "search", query, laps, len(found.results), [one.model.name for one in embedders])
+        return Answer(found.results, (*partial, *without, *found.partial), laps.ms, found.notes, found.hidden)
 
     def get(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -72,12 +71,14 @@ class Asking:
         from scrubjay.recall.thread import Bounds, thread
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
+        from scrubjay.wiring.telling import Laps, answered
 
-        started = time.perf_counter()
+        laps = Laps()
         desk = self._desk
         recall = desk.settings.recall
         bounds = Bounds(hops, fan_out).checked(limit)
         partial = freshen(desk)
+        laps.lap("files")
         filters = Filters(
             tiers, tags, path, sources, since, until, statuses,
             resolved(desk, projects), agents, sessions, categories,
@@ -92,10 +93,12 @@ class Asking:
             now=now,
         )
         embedders, without = desk.lineup.ranking()
+        laps.lap("models")
         with desk.store.reader(desk.scope) as reader:
             found = thread(reader, embedders, wanted, bounds)
-        took = round((time.perf_counter() - started) * 1000, 3)
-        return replace(found, partial=(*partial, *without, *found.partial), took_ms=took)
+        laps.lap("rank")
+        answered(desk, "thread", query, laps, len(found.knots), [one.model.name for one in embedders])
+        return replace(found, partial=(*partial, *without, *found.partial), took_ms=laps.ms)
 
     def context(
         self,
@@ -137,10 +140,11 @@ class Asking:
         from scrubjay.recall.standing import Of
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
+        from scrubjay.wiring.telling import Laps, answered
 
         if query is not None and not isinstance(query, str):
             raise InputError(f"The query is a {type(query).__name__}, not a text.")
-        started = time.perf_counter()
+        laps = Laps()
         desk, at = self._desk, when(now)
         settings = desk.settings.context
         (named,) = resolved(desk, [project]) if project is not None else (None,)
@@ -153,8 +157,11 @@ class Asking:
             settings.sessions,
         ).checked()
         partial = freshen(desk)
+        laps.lap("files")
         embedders, without = desk.lineup.ranking()
+        laps.lap("models")
         with desk.store.reader(desk.scope) as reader:
             found = context(reader, embedders, wanted)
-        took = round((time.perf_counter() - started) * 1000, 3)
-        return replace(found, partial=(*partial, *without, *found.partial), took_ms=took)
+        laps.lap("rank")
+        answered(desk, "context", query, laps, len(found.memories), [one.model.name for one in embedders])
+        return replace(found, partial=(*partial, *without, *found.partial), took_ms=laps.ms)

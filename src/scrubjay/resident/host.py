@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from scrubjay.config_start import data_folder, fingerprint, runtime_folder
-from scrubjay.log import Log
 from scrubjay.resident.place import place
 from scrubjay.verbs.errands import Errands
 
@@ -36,7 +35,7 @@ def prepared(
     from scrubjay.resident.serve import Resident
 
     data = data_folder(around)
-    log = Log(data, settings.log.level, settings.log.most_kb * 1000)
+    log = settings.log.open(data)
     answering = Answering(memory, settings, Errands(data, mark), log)
     return Resident(path, mark, answering, log, host=host)
 

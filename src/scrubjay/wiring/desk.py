@@ -13,6 +13,7 @@ from scrubjay.wiring.lineup import Lineup
 
 if TYPE_CHECKING:
     from scrubjay.ingest.lexicon import Lexicons
+    from scrubjay.log import Log
 
 
 def _silent(_: str) -> None:
@@ -31,6 +32,7 @@ class Desk:
         lexicons: Concepts that an earlier call made ready to be found.
         announce: Told the host and the counts before a remote provider is first used.
         looks: Whether files are compared with the store before an answer.
+        log: Where what is slow or goes wrong is told; None for nowhere.
     """
 
     store: Store
@@ -40,3 +42,4 @@ class Desk:
     lexicons: Lexicons = field(default_factory=dict)
     announce: Callable[[str], None] = _silent
     looks: bool = True
+    log: Log | None = None

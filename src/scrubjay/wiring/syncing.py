@@ -25,6 +25,7 @@ from scrubjay.pauses import Pauses
 from scrubjay.store.changes import DropMemory, DropSource, PutVersions
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.learning import learning
+from scrubjay.wiring.telling import synced
 from scrubjay.wiring.weaving import organise_due, weaving
 
 Report = Callable[[Progress], None]
@@ -46,7 +47,9 @@ def sync(
     started = time.monotonic()
     chosen = [register(desk.store, desk.scope, path, wish)] if path is not None else _sources(desk)
     _stamp(desk, progress)
-    return run(desk, chosen, started, progress, only=only)
+    done = run(desk, chosen, started, progress, only=only)
+    synced(desk, done)
+    return done
 
 
 def stamped(desk: Desk) -> Versions:

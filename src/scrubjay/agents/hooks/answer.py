@@ -70,7 +70,7 @@ def _cold(asked: Mapping[str, Any], near: Near) -> dict[str, Any]:
 
     settings = load(environ=near.around)
     near.until(settings.hooks.budget_ms)
-    near.log = Log(near.data, settings.log.level, settings.log.most_kb * 1000)
+    near.log = settings.log.open(near.data)
     # Never closed: the process ends in a moment, and SQLite's log is for the next writer to fold.
     memory = Memory.open(settings=settings, cold=True)
     return remind(memory, settings.hooks, asked)

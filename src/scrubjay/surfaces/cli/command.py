@@ -51,10 +51,13 @@ class Call:
         Args:
             cold: Load no model but the base one: for a command that answers once and ends.
         """
+        from scrubjay.config_start import data_folder, environment
         from scrubjay.engine import Memory
         from scrubjay.surfaces.cli.output import tell
 
-        return Memory.open(settings=self.settings(), cold=cold, announce=tell)
+        settings = self.settings()
+        log = settings.log.open(data_folder(environment()))
+        return Memory.open(settings=settings, cold=cold, announce=tell, log=log)
 
 
 def _common() -> list[click.Parameter]:

@@ -154,9 +154,9 @@ def errands(store: str | None = None, user: str | None = None) -> None:
         if hasattr(os, "nice"):
             os.nice(10)
         settings = load(environ=around)
-        log = Log(data_folder(around), settings.log.level, settings.log.most_kb * 1000)
+        log = settings.log.open(data_folder(around))
         waiting = Errands(data_folder(around), fingerprint(around))
-        with Memory.open(settings=settings, cold=True) as memory:
+        with Memory.open(settings=settings, cold=True, log=log) as memory:
             waiting.run(memory, settings.hooks, log)
     except Exception as error:  # noqa: BLE001 nobody sees this process: the log is where it can be told
         log.write("error", "errands failed", error=type(error).__name__)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from scrubjay.config import load
-from scrubjay.config_start import environment, fingerprint, runtime_folder
+from scrubjay.config_start import data_folder, environment, fingerprint, runtime_folder
 from scrubjay.errors import StoreError
 from scrubjay.resident import keep
 from scrubjay.resident.place import place
@@ -110,7 +110,7 @@ def run(settings: Settings, around: Mapping[str, str]) -> None:
     from scrubjay.resident.host import prepared
 
     os.chdir(os.sep)
-    with Memory.open(settings=settings) as memory:
+    with Memory.open(settings=settings, log=settings.log.open(data_folder(around))) as memory:
         one = prepared(settings, lambda: memory, around, "resident")
         if one is None:
             return

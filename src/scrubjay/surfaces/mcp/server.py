@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.errors import ScrubjayError
+from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.surfaces.mcp import resources
 from scrubjay.verbs import brief, shape
 from scrubjay.verbs.tool import Caller
@@ -62,6 +62,9 @@ def build(session: Session, who: Who, *, local: bool = True, beat: float = BEAT)
                 said = await session.do(principal, run, writes=tool.writes)
         except ScrubjayError as error:
             said = shape.error(error)
+            name = params.name if any(params.name == tool.name for tool in TOOLS) else "unknown"
+            level = "info" if isinstance(error, InputError) else "error"
+            session.log.write(level, f"mcp {name}", error=type(error).__name__)
             return _result(said, brief.told_error(said), failed=True)
         return _result(said, tool.tell(said), failed=False)
 

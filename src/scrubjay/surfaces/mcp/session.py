@@ -17,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from scrubjay.config_start import data_folder, environment
 from scrubjay.verbs.tokens import Principal
 
 if TYPE_CHECKING:
@@ -37,10 +38,14 @@ class Session:
     Args:
         settings: Who owns the process, and where the store is.
         opening: What opens it; None for the facade.
+
+    Attributes:
+        log: Where what goes wrong is told, besides to the client.
     """
 
     def __init__(self, settings: Settings, opening: Callable[[], Memory] | None = None) -> None:
         self.settings = settings
+        self.log = settings.log.open(data_folder(environment()))
         self._opening = opening or self._open
         self._memory: Memory | None = None
         self._seen: OrderedDict[Principal, Memory] = OrderedDict()
@@ -83,8 +88,9 @@ class Session:
     def _open(self) -> Memory:
         from scrubjay.engine import Memory
 
-        # The log is standard error, where a person finds that texts went to a service.
-        return Memory.open(settings=self.settings, announce=logging.getLogger("scrubjay").warning)
+        # Of the process: standard error, where a person finds that texts went to a service.
+        say = logging.getLogger("scrubjay").warning
+        return Memory.open(settings=self.settings, announce=say, log=self.log)
 
     def __enter__(self) -> Session:
         return self
