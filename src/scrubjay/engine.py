@@ -105,7 +105,7 @@ class Memory(Asking, Living, Moving):
     def seen_by(self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None) -> Self:
         """Return the same store, with the same models, as somebody else sees it; it ends when either is closed.
 
-        Their additions are not appended to this one's day notes.
+        Another user's additions are not appended to this one's day notes.
 
         Args:
             user: Who asks and writes.

@@ -20,7 +20,8 @@ from scrubjay.verbs.tools import TOOLS, call, find
 
 ODD = st.sampled_from(
     ["", "\0", "a\0b", "\ud83d", "\udc00x", "x" * 100_000, '"', '"' * 99, "../../etc/passwd", "🐦" * 99, "-", "*",
-     "' OR 1=1 --", "{}", "%s", "\u202e", "NaN", "0000-00-00", "9999-12-31", "2026-13", "10000", "obs_", "a/b", "<b>"]
+     "' OR 1=1 --", "{}", "%s", "\u202e", "NaN", "0000-00-00", "9999-12-31", "2026-13", "10000", "obs_", "a/b", "<b>",
+     "~nobody-here/x"]
 )  # fmt: skip
 TEXT = st.one_of(ODD, st.text(st.characters(), max_size=40))
 NUMBER = st.one_of(st.integers(), st.sampled_from([0, -1, 1, 2**31, 2**53, 2**63, 10**400]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import stat
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_clients import call, over_http, refusal, running, talk
 
 from scrubjay import Memory
+from scrubjay.surfaces.mcp import web
 from scrubjay.verbs.tokens import Principal, Tokens
 
 HELLO = {
@@ -148,6 +150,39 @@ def test_without_a_token_only_this_machines_names_are_let_in(environ) -> None:
         assert hello(url, Origin="null").status_code == 403
 
 
+def test_half_an_emoji_is_taken_as_a_replaced_character(environ) -> None:
+    with running(environ) as url:
+        headers = ACCEPT | {"mcp-session-id": hello(url).headers["mcp-session-id"]}
+        wish = (
+            b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_add",'
+            b'"arguments":{"content":"Ann likes birds \\ud83d"}}}'
+        )
+        assert '"existed":false' in httpx2.post(url, content=wish, headers=headers).text.replace(" ", "")
+
+        async def use(client: Client) -> None:
+            found = await call(client, "memory_search", query="birds")
+            assert found["results"][0]["snippet"] == "Ann likes birds \ufffd"
+
+        talk(over_http(url), use)
+
+
+def test_clients_that_go_away_in_the_middle_leave_the_server_well(environ) -> None:
+    with running(environ) as url:
+        place = httpx2.URL(url)
+        wish = {
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "memory_search", "arguments": {"query": "x"}},
+        }  # fmt: skip
+        body = json.dumps(wish)
+        head = "".join(f"{name}: {value}\r\n" for name, value in {**ACCEPT, "Host": place.host}.items())
+        for sent in ("POST", "", body[:9], body):
+            for _ in range(5):
+                with socket.create_connection((place.host, place.port)) as raw:
+                    length = f"Content-Length: {len(body)}\r\n\r\n"
+                    raw.sendall(f"POST /mcp HTTP/1.1\r\n{head}{length}{sent}".encode())
+        assert hello(url).status_code == 200
+
+
 def test_an_address_that_others_reach_needs_a_token_to_start_and_to_be_used(cli, environ, tokens) -> None:
     said = cli.process("mcp", "--http", "0.0.0.0:0")
     assert (said.code, "scrubjay token create NAME" in said.err) == (2, True)
@@ -173,10 +208,16 @@ def test_a_file_of_tokens_that_others_may_read_lets_nobody_in(environ, tokens: T
 def test_a_message_of_ten_megabytes_and_one_that_is_none_are_refused_and_the_server_goes_on(environ) -> None:
     with running(environ) as url:
         large = httpx2.post(url, content=b"x" * 10_000_000, headers=ACCEPT)
-        assert (large.status_code, "too large" in large.text) == (413, True)
+        assert (large.status_code, "4,194,304 bytes. Nothing was done" in large.text) == (413, True)
         for garbage in (b"", b"[", b"\xff\xfe", b"[1]", b'{"jsonrpc":"2.0"}', b'"\\ud83d"', b"[" * 100_000):
             assert 400 <= httpx2.post(url, content=garbage, headers=ACCEPT).status_code < 500, garbage[:20]
         assert hello(url).status_code == 200
+
+
+def test_answers_do_not_wait_for_acknowledgements() -> None:
+    # asyncio turns Nagle's algorithm off for sockets whose protocol is named, and no others: 40 ms a call.
+    with web._bound(web.Address("127.0.0.1", 0)) as held:
+        assert held.proto == socket.IPPROTO_TCP
 
 
 def test_an_address_that_is_taken_or_is_none_is_an_error(cli, environ) -> None:

@@ -108,7 +108,7 @@ def _touches(record: Record, lines: tuple[int, int]) -> bool:
 def _places(sources: Sequence[Source], path: str) -> list[tuple[Source, str]]:
     """Return where a path may lie: as an absolute one, from here, or relative to a source's root."""
     found = []
-    given = Path(path).expanduser()
+    given = Path(os.path.expanduser(path))  # unlike Path's own, it leaves a `~name` of nobody as it is
     full = Path(os.path.abspath(given))
     for source in sources:
         root = Path(source.root)

@@ -14,7 +14,7 @@ def seat(desk: Desk, scope: Scope) -> Desk:
 
     The folder of day notes is the settings' owner's, so nobody else's additions are written there.
     """
-    mine = scope == desk.scope
+    mine = (scope.tenant, scope.user) == (desk.scope.tenant, desk.scope.user)
     settings = replace(
         desk.settings,
         tenant=scope.tenant,

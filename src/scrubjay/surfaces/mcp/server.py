@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES: Final = 4 * 1024 * 1024
 """Bytes of one message. A memory is some hundred bytes; what is larger is a file, which `scrubjay sync` takes in."""
+TOO_LARGE: Final = f"The message has more than {MOST_BYTES:,} bytes. Nothing was done."
+TOO_LARGE_HINT: Final = "send less at once; `scrubjay sync` takes files"
 BEAT: Final = 1.0
 """Seconds between two notices that a call goes on, for a client that asked for them."""
 REFUSED: Final = "scrubjay/refused"
@@ -94,8 +96,8 @@ def build(session: Session, who: Who, *, local: bool = True, beat: float = BEAT)
     async def refuse(_context: Any, _params: Any) -> None:
         raise MCPError(
             types.INVALID_REQUEST,
-            f"The message has more than {MOST_BYTES:,} bytes. Nothing was done.",
-            {"hint": "send less at once; `scrubjay sync` takes files of any size"},
+            TOO_LARGE,
+            {"hint": TOO_LARGE_HINT},
         )
 
     server: Server[Any] = Server(

@@ -11,11 +11,11 @@ import os
 import re
 import threading
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
+from scrubjay.surfaces.mcp.halves import whole
 from scrubjay.surfaces.mcp.server import MOST_BYTES, REFUSED, build
 from scrubjay.surfaces.mcp.session import Session
-from scrubjay.verbs.check import sound
 
 if TYPE_CHECKING:
     from scrubjay.config import Settings
@@ -27,7 +27,6 @@ KEPT: Final = 4_096
 _ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")'
 _FIRST: Final = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"method"\s*:\s*"[^"]*"\s*,\s*)*' + _ID)
 _LAST: Final = re.compile(_ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
-_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def serve(settings: Settings) -> None:
@@ -86,8 +85,8 @@ def lines(descriptor: int, most: int = MOST_BYTES) -> Iterator[str]:
     """Yield the lines of a descriptor until its end; one that is too long becomes a message that says so."""
     held, size, tail = bytearray(), 0, b""
     while chunk := os.read(descriptor, CHUNK):
-        *whole, rest = chunk.split(b"\n")
-        for piece in whole:
+        *ended, rest = chunk.split(b"\n")
+        for piece in ended:
             yield from _line(bytes(held + piece) if size + len(piece) <= most else None, held, tail + piece)
             held, size, tail = bytearray(), 0, b""
         size += len(rest)
@@ -96,30 +95,12 @@ def lines(descriptor: int, most: int = MOST_BYTES) -> Iterator[str]:
     yield from _line(bytes(held) if size <= most else None, held, tail)
 
 
-def _line(whole: bytes | None, begun: bytearray, tail: bytes) -> Iterator[str]:
+def _line(line: bytes | None, begun: bytearray, tail: bytes) -> Iterator[str]:
     """A line as text; of one that is too long, a request that will be refused, if its id is to be seen."""
-    if whole is not None:
-        if whole.strip():
-            yield _paired(whole.decode("utf-8", "replace"))
+    if line is not None:
+        if line.strip():
+            yield whole(line.decode("utf-8", "replace"))
         return
     found = _FIRST.match(bytes(begun[:KEPT])) or _LAST.search(tail[-KEPT:])
     if found:
         yield f'{{"jsonrpc":"2.0","id":{found[1].decode("utf-8", "replace")},"method":"{REFUSED}"}}'
-
-
-def _paired(line: str) -> str:
-    """A line without escaped halves of characters, which JavaScript writes where it cut a text within an emoji."""
-    if not _HALF.search(line):
-        return line
-    import json
-
-    try:
-        return json.dumps(_deep(json.loads(line)))
-    except (ValueError, RecursionError):
-        return line  # it is no JSON; the SDK says so
-
-
-def _deep(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {sound(name): _deep(each) for name, each in value.items()}
-    return [_deep(each) for each in value] if isinstance(value, list) else sound(value)

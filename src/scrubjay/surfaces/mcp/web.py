@@ -7,7 +7,6 @@ Origin are this machine's: so no page in a browser reaches it by a name that it 
 from __future__ import annotations
 
 import ipaddress
-import json
 import logging
 import signal
 import socket
@@ -17,9 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import InputError, ScrubjayError, StoreError
+from scrubjay.surfaces.mcp.bodies import Bodies, refused
 from scrubjay.surfaces.mcp.server import MOST_BYTES, build
 from scrubjay.surfaces.mcp.session import Session
-from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -36,6 +35,13 @@ MOST_SESSIONS: Final = 1_000
 BACKLOG: Final = 256
 """Connections that may wait to be taken."""
 LOCAL_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
+
+
+NOBODY: Final = "A token is needed, one that is neither revoked nor expired."
+NOBODY_HINT: Final = (
+    "ask whoever runs the server for `scrubjay token create NAME`, and send it as Authorization: Bearer TOKEN"
+)
+CHALLENGE: Final = {"www-authenticate": 'Bearer error="invalid_token"'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +153,8 @@ def application(session: Session, tokens: Tokens, *, open_here: bool) -> Starlet
             yield
 
     owner = session.owner if open_here else None
-    return Starlette(routes=[Route(PATH, Gate(manager.handle_request, tokens, owner))], lifespan=running)
+    gate = Gate(Bodies(manager.handle_request), tokens, owner)
+    return Starlette(routes=[Route(PATH, gate)], lifespan=running)
 
 
 class Gate:
@@ -189,23 +196,13 @@ class Gate:
             token = self._tokens.find(secret.strip()) if kind.lower() == "bearer" else None
         except ScrubjayError as error:
             logging.getLogger("scrubjay").warning("%s %s", error, error.hint)
-            await _answer(503, "The server cannot read its tokens; its log says why.", scope, receive, send)
+            said = InputError("The server cannot read its tokens; its log says why.")
+            await refused(503, said, scope, receive, send)
             return
         if token is None:
-            said = "A token is needed, one that is neither revoked nor expired."
-            await _answer(401, said, scope, receive, send)
+            await refused(401, InputError(NOBODY, hint=NOBODY_HINT), scope, receive, send, CHALLENGE)
             return
         await self._app({**scope, PRINCIPAL: token.principal, "user": _user(token.hash)}, receive, send)
-
-
-async def _answer(status: int, message: str, scope: Scope, receive: Receive, send: Send) -> None:
-    from starlette.responses import Response
-
-    hint = "ask whoever runs the server for `scrubjay token create NAME`, and send it as Authorization: Bearer TOKEN"
-    said = shape.error(InputError(message, hint=hint if status == 401 else ""))
-    headers = {"www-authenticate": 'Bearer error="invalid_token"'} if status == 401 else {}
-    body = json.dumps(said)
-    await Response(body, status, headers, media_type="application/json")(scope, receive, send)
 
 
 def _user(token: str) -> Any:
@@ -224,7 +221,8 @@ def _principal(context: Any) -> Principal:
 
 def _bound(address: Address) -> socket.socket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    held = socket.socket(family)
+    # The protocol is named, or asyncio does not see that it is TCP, and each answer waits 40 ms for nothing.
+    held = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         held.bind((address.host, address.port))
