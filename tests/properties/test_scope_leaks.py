@@ -345,3 +345,29 @@ def test_when_somebody_syncs_private_notes_no_shared_place_comes_or_goes(
     write(tmp_path / "notes" / "harbour" / "most.md", f"{front}# Most\n\nAnd most.\n")
     ann.sync()
     assert ("harbour", 2) in places()
+
+
+def test_when_somebody_syncs_private_notes_no_shared_topic_is_found_anew(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    """Who forgets half of what is shared finds its topics anew, not whoever happens to sync next."""
+    ann, bob = opened(ANN), opened(BOB)
+    for n in range(16):
+        bob.add(
+            f"Boat {n} of the harbour is painted blue and lies beside the lantern at the old pier.",
+            visibility="public",
+        )
+    ids = [bob.add(f"Yes, {n}.", visibility="public").id for n in range(24)]
+    bob.sync()
+
+    def topics() -> list[Any]:
+        with bob._desk.store.reader(BOB) as reader:
+            return [one for one in reader.categories() if one.kind == "topic"]
+
+    assert {one.built for one in topics()} == {32}
+    bob.forget(ids)
+    left = topics()
+    write(tmp_path / "mine.md", "# Mine\n\nTold to nobody.\n")
+    ann.sync(tmp_path)
+    assert topics() == left
+    assert {one.built for one in left} == {16}

@@ -38,11 +38,13 @@ class Gone:
     Attributes:
         report: For who asked.
         keys: Visibility keys whose topics lost one that told of what is forgotten.
+        fewer: Visibility keys that hold fewer memories now.
         sources: The caller's sources in whose places something stood, with its visibility keys.
     """
 
     report: Forgotten
     keys: tuple[str, ...] = ()
+    fewer: tuple[str, ...] = ()
     sources: Mapping[Source, frozenset[str]] = field(default_factory=dict)
 
 
@@ -90,6 +92,7 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
     return Gone(
         report,
         tuple(sorted({category.key for category in told if category.kind == "topic"})),
+        tuple(sorted({record.key for record in records.values()})),
         {sources[one]: frozenset(stood[one]) for one in sorted(stood)},
     )
 

@@ -17,8 +17,8 @@ def forget(desk: Desk, ids: Sequence[str]) -> Forgotten:
     if "categories" in desk.settings.connect.stages:
         for source, keys in gone.sources.items():
             _file(desk, source, keys)
-        for key in gone.keys:
-            _organise(desk, key)
+        for key in gone.fewer:
+            _organise(desk, key, told=key in gone.keys)
     return gone.report
 
 
@@ -28,7 +28,10 @@ def _file(desk: Desk, source: Source, keys: Set[str]) -> None:
     refile(desk.store, desk.scope, source, now_micros(), keys=keys)
 
 
-def _organise(desk: Desk, key: str) -> None:
-    from scrubjay.ingest.organise import organise
+def _organise(desk: Desk, key: str, *, told: bool) -> None:
+    """Find the topics of a key anew that lost one, or half of its memories: no later call of somebody else's does."""
+    from scrubjay.ingest.organise import due, organise
 
-    organise(desk.store, desk.scope, key, desk.lineup.writing(), desk.lineup.backfilled())
+    base = desk.lineup.writing()
+    if told or due(desk.store, desk.scope, key, base, 0):
+        organise(desk.store, desk.scope, key, base, desk.lineup.backfilled())
