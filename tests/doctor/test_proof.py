@@ -22,8 +22,10 @@ from scrubjay.doctor.case import Case
 from scrubjay.doctor.examine import examine
 from scrubjay.doctor.samples import SAMPLES
 from scrubjay.doctor.wires import wires
+from scrubjay.errors import StoreBusyError
 from scrubjay.memory.checks import OK, PROBLEM, WARNING, Check
 from scrubjay.pauses import Pauses
+from scrubjay.store.sqlite.lock import turn
 
 Make = Callable[..., Case]
 
@@ -225,3 +227,43 @@ def test_an_agent_whose_hooks_do_nothing_for_now_has_nothing_to_prove(
     assert found["pause"].state == WARNING
     assert found["codex proof"].state == WARNING
     assert "codex capture" not in found
+
+
+def test_events_that_the_settings_leave_out_are_not_proven(
+    make: Make, environ: dict[str, str], case: Case
+) -> None:
+    install(case, "codex")
+    environ["SCRUBJAY_HOOKS_EVENTS"] = "session-start"
+    found = proven(make(), "codex")
+    assert [(check.about, check.state) for check in found] == [
+        (f"codex {step}", OK) for step in ("capture", "search", "forget")
+    ], found
+    assert "[hooks] events leaves it out" in found[0].found
+
+
+def test_a_source_that_holds_the_data_folder_keeps_nothing_of_a_marker(case: Case) -> None:
+    install(case, "claude-code")
+    with case.memory() as memory:
+        memory.sync(case.home.root, include=["*.md", "*.jsonl"])
+    before = held(case)
+    proven(case, "claude-code")
+    assert held(case) == before
+    assert case.file is not None
+    assert b"kestrel" not in case.file.read_bytes()
+
+
+def test_a_store_that_is_locked_while_a_marker_is_taken_away_leaves_it_to_the_next_doctor(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert case.file is not None
+    with marks.alone(case), case.memory() as memory:
+        marker = marks.new(case)
+        SAMPLES["claude-code"].write(marker)
+        memory.sync(marker.folder / "projects")
+        monkeypatch.setattr(memory._desk.store, "_patience", 0.05)
+        with turn(case.file, 1), pytest.raises(StoreBusyError):
+            marks.take_away(memory, marker)
+    assert marks.left(case) != []
+    (mended,) = marks.sweep(replace(case, mend=True))
+    assert mended.mended
+    assert marks.left(case) == []

@@ -76,12 +76,13 @@ def take_away(memory: Memory, marker: Marker) -> None:
         ScrubjayError: The store cannot be written.
         OSError: The files cannot be removed.
     """
-    shutil.rmtree(marker.folder, ignore_errors=False)
     for source in sources(memory, marker):
         memory.remove_source(source.id)
     # A source of the person's may hold the data folder, and then what was put there.
     if found := ids(memory, marker):
         memory.forget(found)
+    # Last: as long as it is there, the next doctor knows that something may be left.
+    shutil.rmtree(marker.folder)
 
 
 def sources(memory: Memory, marker: Marker) -> list[SourceStatus]:

@@ -58,7 +58,8 @@ def started(agent: Agent, wires: Wires, case: Case) -> Check:
 def _programs(wires: Wires) -> Iterator[tuple[str, ...]]:
     """The words before a command's name, of each command in the configuration."""
     if wires.server:
-        yield wires.server[:-1]
+        at = wires.server.index("mcp") if "mcp" in wires.server else 1
+        yield wires.server[:at]
     for command in wires.hooks.values():
         words = shlex.split(command)
         yield tuple(words[: words.index("hook")])

@@ -66,7 +66,8 @@ class _Proof:
         self._memory = memory
         self._marker = marker
         self._sample: Sample | None = SAMPLES.get(agent.name)
-        self._event = next((name for name in CAPTURING if name in wires.hooks), "")
+        self._wanted = case.settings.hooks.events
+        self._event = next((name for name in CAPTURING if name in wires.hooks and name in self._wanted), "")
         self._began = marker.at
         self._env = dict(case.home.env)
 
@@ -120,14 +121,14 @@ class _Proof:
         self._memory.sync(self._marker.folder)
         if not self._taken(file):
             return self._failed("capture", "a conversation put there by hand was not taken in")
-        why = (
-            "it has no hooks" if not self._event else "its hooks cannot be shown a conversation from outside"
-        )
+        why = "its hooks cannot be shown a conversation from outside"
+        if not self._event:
+            why = "[hooks] events leaves it out" if self._wires.hooks else "it has no hooks"
         return ok(self._about("capture"), f"not proven: {why}; the marker was put there by hand")
 
     def _recall(self) -> Check | None:
         command = self._wires.hooks.get("prompt")
-        if command is None or self._sample is None:
+        if command is None or self._sample is None or "prompt" not in self._wanted:
             return None
         said = self._sample.said("prompt", self._marker, self._marker.folder)
         for env in (*[self._env] * TRIES, self._env | PATIENT):
@@ -188,9 +189,8 @@ class _Proof:
                 self._about("forget"),
                 "it is not found and does not come back; its bytes go with the next write, since somebody reads now",
             )
-        return ok(
-            self._about("forget"), "it is not found, does not come back, and no byte of it is in the store"
-        )
+        bytes_too = ", and no byte of it is in the store's file" if self._case.file is not None else ""
+        return ok(self._about("forget"), f"it is not found and does not come back{bytes_too}")
 
     def _lies_in_store(self) -> bool:
         import mmap
