@@ -28,7 +28,12 @@ LINES: Final = ("header", "source", "concept", "run", "document", "memory", "edg
 """What a line can be, in the order in which they stand."""
 MOST_LINE: Final = 64 * 1024 * 1024
 """Bytes of a line: the longest memory (10,000,000 characters) with every character escaped."""
+EDGE: Final = ("src", "kind", "dst", "weight", "at", "origin")
+"""Fields of an edge's line that are told as they are."""
+EVENT: Final = ("memory", "op", "at", "run", "other", "count", "before")
+"""Fields of an event's line; its key is that of its memory."""
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _USUAL: Final = {field.name: field.default for field in fields(Record)}
 _OWN: Final = ("id", "tier", "content", "title", "owner", "key", "place", "event", "content_hash")
 
@@ -43,6 +48,7 @@ class Teller:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self.scrubbed: dict[str, int] = {}
+        self._rules: dict[str, str] = {}
 
     def _clean(self, text: str) -> str:
         found = scrub(text)
@@ -116,14 +122,14 @@ class Teller:
 
     def edge(self, edge: Edge) -> dict[str, Any]:
         """Return an edge's line."""
-        told = asdict(edge) | {"key": self._key(edge.key), "rule": self._clean(edge.rule)}
-        return _line("edge", **told)
+        if edge.rule not in self._rules:  # there are ten edges to a memory, and few rules
+            self._rules[edge.rule] = self._clean(edge.rule)
+        told = {name: getattr(edge, name) for name in EDGE}
+        return _line("edge", **told, key=self._key(edge.key), rule=self._rules[edge.rule], run=edge.run)
 
     def event(self, event: Event) -> dict[str, Any]:
         """Return an event's line."""
-        told = asdict(event)
-        del told["key"]  # that of its memory
-        return _line("event", **told)
+        return _line("event", **{name: getattr(event, name) for name in EVENT})
 
     def run(self, run: Run) -> dict[str, Any]:
         """Return the line of what a run did for one visibility key."""
@@ -138,7 +144,7 @@ def mark(secret: bytes, scope: Scope) -> str:
 
 def text(line: Mapping[str, Any]) -> bytes:
     """Return a line as it stands in the file."""
-    return json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    return _ENCODER.encode(line).encode() + b"\n"
 
 
 def _line(what: str, /, **values: Any) -> dict[str, Any]:

@@ -37,6 +37,7 @@ class Values:
         self._scope = scope
         self._shared = shared
         self._scrubbed = scrubbed
+        self._rules: dict[str, str] = {}
 
     def key(self, told: str) -> str:
         """Return the visibility key of what was told under one: never one that more people see."""
@@ -50,6 +51,12 @@ class Values:
         found = scrub(text)
         self._scrubbed.update(found.counts)
         return found.text
+
+    def _rule(self, told: str) -> str:
+        """Return what made an edge; there are ten edges to a memory, and few rules."""
+        if told not in self._rules:
+            self._rules[told] = self._clean(told)
+        return self._rules[told]
 
     def record(self, line: Fields) -> Record:
         """Return a memory."""
@@ -145,7 +152,7 @@ class Values:
             weight=line.share("weight"),
             at=line.number("at", 0),
             origin=line.one_of("origin", edges.ORIGINS, "found"),
-            rule=self._clean(line.text("rule", "")),
+            rule=self._rule(line.text("rule", "")),
             run=line.maybe("run"),
         )
 
