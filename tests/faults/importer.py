@@ -10,10 +10,11 @@ import sys
 from scrubjay import Memory
 from scrubjay.ingest.porting import memories, ties
 from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.wiring import adopting
 
 
 def main(store: str, file: str) -> None:
-    memories.AT_ONCE = ties.AT_ONCE = 7  # type: ignore[misc]
+    memories.AT_ONCE = ties.AT_ONCE = adopting.AT_ONCE = 7  # type: ignore[misc]
     with Memory.open(store, user="ann", embedders=[HashEmbedder(16)]) as memory:
         memory.import_(file, progress=None)
     print("done", flush=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -82,3 +83,29 @@ def test_an_import_killed_at_any_moment_goes_on_when_it_is_run_again(
         found = rows(path, tmp_path / "found.jsonl")
         assert disagreements(path) == []
         assert len(found) == len(wanted), f"round {number}"
+
+
+def test_lines_of_another_tool_killed_at_any_moment_are_there_once_in_the_end(
+    tmp_path: Path, rounds: int | None
+) -> None:
+    file = tmp_path / "own.jsonl"
+    with file.open("w", encoding="utf-8") as stream:
+        for number in range(120):
+            row = {"content": f"The mooring {number} costs {number + 3} euros.", "name": f"n{number}"}
+            stream.write(
+                json.dumps({**row, "links": [f"n{(number + 1) % 120}"], "concepts": ["harbour dues"]}) + "\n"
+            )
+    started = time.monotonic()
+    assert killed(tmp_path / "whole.db", file, 120)
+    took = time.monotonic() - started
+    chance = random.Random(10)
+    for number in range(rounds or ROUNDS):
+        path = tmp_path / f"{number}.db"
+        killed(path, file, took * chance.uniform(0.4, 0.95))
+        with opened(path) as memory:
+            memory.import_(file)
+            again = memory.import_(file)
+            assert (again.added, again.existed, again.edges, again.concepts) == (0, 120, 0, 0)
+            assert memory.status().memories == 120
+            assert memory.concepts.show("harbour dues").concept.memories == 120
+        assert disagreements(path) == []

@@ -122,6 +122,25 @@ def test_the_file_on_disk_goes_on_where_the_import_left_off(
     assert other.sync().updated == 1
 
 
+def test_a_conversation_is_read_on_where_the_other_store_left_off(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    log = tmp_path / "talk.jsonl"
+    turn = '{"role": "user", "content": "I prefer tea to coffee, number %d.", "session": "s", "id": "%d"}\n'
+    log.write_text("".join(turn % (n, n) for n in range(3)), "utf-8")
+    memory, other = opened(), opened(tmp_path / "other.db")
+    memory.sync(log)
+    memory.export(tmp_path / "x.jsonl")
+    done = other.import_(tmp_path / "x.jsonl")
+    assert done.added == memory.status().memories > 3  # turns, and what they state
+    with log.open("a", encoding="utf-8") as stream:
+        stream.write(turn % (3, 3))
+    assert (other.sync().added, memory.sync().added) == (1, 1)
+    assert other.status().tiers == memory.status().tiers
+    stated = other.search("tea", tiers=["lesson"]).results[0]
+    assert other.history(stated.id).evidence
+
+
 def test_a_dry_run_tells_the_same_and_writes_nothing(
     lived: Memory, opened: Callable[..., Memory], tmp_path: Path
 ) -> None:

@@ -244,6 +244,13 @@ def test_what_read_graph_answers_is_the_same_graph(memory: Memory, tmp_path: Pat
     assert memory.status().memories == 4
 
 
+def test_a_graph_whose_first_line_is_broken_loses_that_line_alone(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "memory.jsonl"
+    file.write_text('{"type": "enti\n' + lines(GRAPH), "utf-8")
+    done = memory.import_(file)
+    assert (done.format, done.added, [fault.where for fault in done.broken]) == ("mcp-memory", 4, ["line 1"])
+
+
 def test_memories_of_mem0_keep_date_run_agent_and_categories(memory: Memory, tmp_path: Path) -> None:
     file = tmp_path / "mem0.json"
     file.write_text(json.dumps(MEM0, indent=1), "utf-8")

@@ -15,9 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from scrubjay.errors import InputError
 from scrubjay.ingest.importing.item import Found, Item, Named
 from scrubjay.ingest.importing.values import lines, sentence, spoken, texts, whole
-from scrubjay.ingest.sources.transcripts.fields import array, string
+from scrubjay.ingest.sources.transcripts.fields import array, string, table
 from scrubjay.memory.moves import Broken
 from scrubjay.memory.new import NewMemory
 
@@ -36,14 +37,24 @@ def read(file: Path) -> Iterator[Found]:
 
 
 def _records(file: Path) -> Iterator[tuple[str, dict[str, Any]] | Broken]:
-    first = True
-    for found in lines(file):
-        if first and (isinstance(found, Broken) or "entities" in found[1]):
-            graph = whole(file)
-            yield from _graph(graph if isinstance(graph, dict) else {})
-            return
-        first = False
-        yield found
+    found = lines(file)
+    first = next(found, None)
+    if first is None:
+        return
+    graph = first[1] if not isinstance(first, Broken) else _whole(file)
+    if "entities" in graph:
+        yield from _graph(graph)
+        return
+    yield first
+    yield from found
+
+
+def _whole(file: Path) -> dict[str, Any]:
+    """Return a file that is one graph over several lines; an empty one where it is lines, the first of them broken."""
+    try:
+        return table(whole(file))
+    except InputError:
+        return {}
 
 
 def _graph(graph: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]] | Broken]:
