@@ -202,6 +202,50 @@ def test_a_session_that_begins_starts_one_where_the_settings_say_so(here: Machin
     told.run("resident", "stop")
 
 
+def test_a_prompt_that_was_answered_cold_starts_one_for_the_next(here: Machine) -> None:
+    here.run("add", "x")
+    told = Machine(here.root, {**here.env, "SCRUBJAY_RESIDENT_AUTO": "true"})
+    told.hook("prompt", prompt="anything?")
+    told.wait(lambda: bool(told.state()["running"]))
+    told.hook("prompt", prompt="anything?")
+    assert told.state()["requests"] == 1
+    told.run("resident", "stop")
+
+
+def test_a_server_for_mcp_is_a_resident_as_long_as_its_client_lives(here: Machine) -> None:
+    here.run("add", "Our staging database is called heron and lives in Lisbon.")
+    command = [sys.executable, "-P", "-m", "scrubjay.surfaces.cli", "mcp"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=here.env
+    ) as server:
+        here.wait(lambda: bool(here.state()["running"]))
+        assert here.state()["host"] == "mcp"
+        first = here.hook("prompt", prompt=ASKED)  # it was opening its store: the hook did it alone
+        here.wait(lambda: ask(str(here.socket), here.mark, "search", {"query": "heron"}, 30) is not None)
+        before = requests(here)
+        second = here.hook("prompt", prompt=ASKED)
+        assert "heron" in first.context
+        assert second.json == first.json
+        assert requests(here) == before + 1
+        server.communicate(b"")
+        assert server.returncode == 0
+    assert here.state() == {"running": False}
+
+
+def test_a_watch_is_a_resident(here: Machine) -> None:
+    (here.project / "db.md").write_text("Our staging database is called heron.\n")
+    here.run("sync", str(here.project))
+    command = [sys.executable, "-P", "-m", "scrubjay.surfaces.cli", "watch"]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=here.env
+    ) as watch:
+        here.wait(lambda: bool(here.state()["running"]))
+        assert here.state()["host"] == "watch"
+        watch.send_signal(signal.SIGINT)
+        assert watch.wait() == 0
+    assert not here.socket.exists()
+
+
 def test_a_session_that_begins_starts_none_where_the_settings_do_not(here: Machine) -> None:
     here.run("add", "x")
     here.hook("session-start")

@@ -13,13 +13,16 @@ from scrubjay.verbs.errands import Errands
 if TYPE_CHECKING:
     from scrubjay.config import Settings
     from scrubjay.engine import Memory
+    from scrubjay.resident.answer import Answering
     from scrubjay.resident.serve import Resident
 
 
 def prepared(
     settings: Settings, memory: Callable[[], Memory], around: Mapping[str, str], host: str
-) -> Resident | None:
-    """Return a resident that is not open yet; None where there can be none: on Windows, or for a store in memory.
+) -> tuple[Resident, Answering] | None:
+    """Return a resident that is not open yet, and who answers in it; None where there can be none.
+
+    There can be none on Windows, nor for a store that is in memory.
 
     Args:
         settings: Made of this environment.
@@ -37,7 +40,7 @@ def prepared(
     data = data_folder(around)
     log = settings.log.open(data)
     answering = Answering(memory, settings, Errands(data, mark), log)
-    return Resident(path, mark, answering, log, host=host)
+    return Resident(path, mark, answering, log, host=host), answering
 
 
 @contextmanager
@@ -45,11 +48,14 @@ def hosted(
     settings: Settings, memory: Callable[[], Memory], around: Mapping[str, str], host: str
 ) -> Iterator[None]:
     """Answer on the place of these settings until the block ends, unless another process does or it cannot be had."""
-    resident = prepared(settings, memory, around, host)
+    found = prepared(settings, memory, around, host)
+    if found is None:
+        yield
+        return
+    resident, answering = found
     try:
-        if resident is not None:
-            resident.open()
+        resident.open()
         yield
     finally:
-        if resident is not None:
-            resident.close()
+        resident.close()
+        answering.close()

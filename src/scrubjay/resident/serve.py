@@ -55,13 +55,24 @@ class Resident:
         self._socket: socket.socket | None = None
         self._lock = -1
 
-    def open(self) -> bool:
-        """Take the place and answer from now on; False where another process has it, or it cannot be had."""
-        if not made(self._path):
+    def take(self) -> bool:
+        """Take the place without answering yet; False where another process has it, or it cannot be had."""
+        if self._lock >= 0:
+            return True
+        try:
+            if not made(self._path):
+                return False
+            self._lock = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError:
             return False
-        self._lock = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         if not locked(self._lock):
             self._release()
+            return False
+        return True
+
+    def open(self) -> bool:
+        """Take the place and answer from now on; False as `take`."""
+        if not self.take():
             return False
         try:
             with contextlib.suppress(FileNotFoundError):
@@ -89,6 +100,7 @@ class Resident:
         """Give the place up; requests that are being answered are answered."""
         self._ended.set()
         if self._socket is None:
+            self._release()
             return
         with contextlib.suppress(OSError):
             os.unlink(self._path)

@@ -28,7 +28,11 @@ KEPT_BACK = 0.04
 
 
 class Near:
-    """What a hook has around it: the environment, the folders, the resident's socket, and its time."""
+    """What a hook has around it: the environment, the folders, the resident's socket, and its time.
+
+    Attributes:
+        alone: Whether there was no resident to ask, and the settings wish for one.
+    """
 
     def __init__(self, around: Mapping[str, str], end: Callable[[], float], until: Callable[[float], None]):
         """Args: the environment; tells when the time is up; sets that, in milliseconds from the start."""
@@ -40,6 +44,7 @@ class Near:
         self.log = Log(self.data)
         self.end = end
         self.until = until
+        self.alone = False
 
     def ask(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """Ask the resident, as long as there is time."""
@@ -70,6 +75,7 @@ def _cold(asked: Mapping[str, Any], near: Near) -> dict[str, Any]:
 
     settings = load(environ=near.around)
     near.until(settings.hooks.budget_ms)
+    near.alone = settings.resident.auto
     near.log = settings.log.open(near.data)
     # Never closed: the process ends in a moment, and SQLite's log is for the next writer to fold.
     memory = Memory.open(settings=settings, cold=True)
@@ -96,6 +102,8 @@ def afterwards(event: Event, near: Near) -> None:
     Raises:
         OSError: It cannot be written down, or nobody can be started who does it.
     """
+    if near.alone and near.socket is not None:
+        keep.detach(["resident", "serve"], near.around)
     roots = FORMS[event.agent][1](near.around)
     if event.name in CAPTURED:
         if not (found := captured(event.transcript, roots)):
@@ -105,8 +113,6 @@ def afterwards(event: Event, near: Near) -> None:
             return
     elif event.name == "session-start":
         near.errands.put("catch-up", event=event.name, root=roots[0] if roots else "")
-        if keep.state(near.socket, near.mark, 0.05) is None:
-            keep.detach(["resident", "serve", "--if-wanted"], near.around)
     elif event.name == "heartbeat":
         near.errands.put("consolidate", event=event.name)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from scrubjay.config_start import environment
 from scrubjay.errors import InputError
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import tell
@@ -21,7 +22,8 @@ from scrubjay.surfaces.cli.output import tell
 def mcp(call: Call, http: str | None, require_token: bool) -> None:
     """Serve an MCP client over standard input and output.
 
-    The client starts it and ends it. Standard output belongs to the protocol; the log is on standard error.
+    The client starts it and ends it; meanwhile it is a resident, which hooks and searches ask. Standard
+    output belongs to the protocol; the log is on standard error.
 
     With --http it serves until interrupted. A client shows a token (`scrubjay token create`); on an address of this
     machine alone it may go without, and is you.
@@ -31,7 +33,7 @@ def mcp(call: Call, http: str | None, require_token: bool) -> None:
             raise InputError("--require-token goes with --http: over standard input the client is you.")
         from scrubjay.surfaces.mcp.stdio import serve
 
-        serve(call.settings())
+        serve(call.settings(), environment(call.store, call.user))
         return
     from scrubjay.surfaces.mcp import web
     from scrubjay.verbs.tokens import Tokens, tokens_path

@@ -94,28 +94,26 @@ def status(call: Call) -> None:
 
 
 @command("serve", hidden=True)
-@click.option("--if-wanted", is_flag=True, help="Only where the settings say resident.auto.")
-def serve(call: Call, if_wanted: bool) -> None:
+def serve(call: Call) -> None:
     """Be one, until nobody has asked for a while."""
     around = environment(call.store, call.user)
-    settings = load(environ=around)
-    if if_wanted and not settings.resident.auto:
-        return
-    run(settings, around)
+    run(load(environ=around), around)
 
 
 def run(settings: Settings, around: Mapping[str, str]) -> None:
     """Answer until it is over."""
-    from scrubjay.engine import Memory, as_stored
+    from scrubjay.engine import Memory
     from scrubjay.resident.host import prepared
 
     os.chdir(os.sep)
+    opened: list[Memory] = []
+    found = prepared(settings, lambda: opened[0], around, "resident")
+    if found is None or not found[0].take():  # before anything is loaded: several may be started at once
+        return
+    one, answering = found
     with Memory.open(settings=settings, log=settings.log.open(data_folder(around))) as memory:
-        one = prepared(settings, lambda: memory, around, "resident")
-        if one is None:
-            return
-        if not settings.models.extra:  # those may be remote, and are sent no question that nobody asked
-            as_stored(memory).search("which memories are there")
+        opened.append(memory)
+        answering.warm()
         if not one.open():
             return
         before = [signal.signal(each, _end) for each in (signal.SIGINT, signal.SIGTERM)]
@@ -128,6 +126,7 @@ def run(settings: Settings, around: Mapping[str, str]) -> None:
             for each, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
                 signal.signal(each, handler)
             one.close()
+            answering.close()
 
 
 class _Ended(Exception):

@@ -6,8 +6,10 @@ import signal
 import threading
 from types import FrameType
 
+from scrubjay.config_start import environment
 from scrubjay.errors import NotFoundError
 from scrubjay.memory.reports import Summary
+from scrubjay.resident.host import hosted
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, tell, write_json
 from scrubjay.surfaces.cli.sync import summarise
@@ -18,14 +20,16 @@ from scrubjay.verbs import shape
 def watch(call: Call) -> None:
     """Keep the store in step with all sources until interrupted.
 
-    Prints a summary after each sync that changed something; with --json one line each.
+    Prints a summary after each sync that changed something; with --json one line each. Meanwhile it is a resident:
+    hooks and searches ask it.
     """
     stop = threading.Event()
 
     def end(_signal: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    with call.open() as memory:
+    around = environment(call.store, call.user)
+    with call.open() as memory, hosted(call.settings(), lambda: memory, around, "watch"):
         sources = memory.sources()
         if not sources:
             raise NotFoundError(

@@ -72,6 +72,10 @@ class Session:
                     await anyio.to_thread.run_sync(_ended, future)
             raise
 
+    def memory(self) -> Memory:
+        """Return the owner's memory, opened now if nobody has needed it yet."""
+        return self._of(self.owner)
+
     def _of(self, who: Principal) -> Memory:
         with self._guard:
             if self._memory is None:

@@ -10,9 +10,10 @@ import logging
 import os
 import re
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, cast
 
+from scrubjay.resident.host import hosted
 from scrubjay.surfaces.mcp.halves import whole
 from scrubjay.surfaces.mcp.server import MOST_BYTES, REFUSED, build
 from scrubjay.surfaces.mcp.session import Session
@@ -29,12 +30,17 @@ _FIRST: Final = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"method"\
 _LAST: Final = re.compile(_ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
-def serve(settings: Settings) -> None:
-    """Serve one client until it closes standard input, or reads no more."""
+def serve(settings: Settings, around: Mapping[str, str]) -> None:
+    """Serve one client until it closes standard input, or reads no more; meanwhile be a resident.
+
+    Args:
+        settings: Who owns the process, and where the store is.
+        around: The environment that they were made of.
+    """
     import anyio
     from mcp.server.stdio import stdio_server
 
-    with Session(settings) as session:
+    with Session(settings) as session, hosted(settings, session.memory, around, "mcp"):
         server = build(session, lambda _context: session.owner)
 
         async def run() -> None:
