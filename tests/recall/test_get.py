@@ -106,7 +106,7 @@ def test_lines_choose_the_passages_that_touch_them(synced: Memory) -> None:
 
 
 def test_a_file_that_is_not_synced_is_unknown(synced: Memory, tmp_path: Path) -> None:
-    for path in ("nowhere.md", str(tmp_path / "a.db"), "sub", "\x00", "sub/parts.md\x00"):
+    for path in ("nowhere.md", str(tmp_path / "a.db"), "sub", "\x00", "sub/parts.md\x00", "~nobody-here/x"):
         found = synced.get(path=path)
         assert (found.records, found.unknown) == ((), (path,))
 

@@ -93,20 +93,24 @@ def lines(descriptor: int, most: int = MOST_BYTES) -> Iterator[str]:
     while chunk := os.read(descriptor, CHUNK):
         *ended, rest = chunk.split(b"\n")
         for piece in ended:
-            yield from _line(bytes(held + piece) if size + len(piece) <= most else None, held, tail + piece)
+            if size + len(piece) <= most:
+                yield from _line(bytes(held + piece))
+            else:
+                yield from _refusal(bytes(held[:KEPT] + piece[:KEPT]), tail + piece)
             held, size, tail = bytearray(), 0, b""
         size += len(rest)
         tail = (tail + rest)[-KEPT:]
-        held += rest if size <= most else b""
-    yield from _line(bytes(held) if size <= most else None, held, tail)
+        held += rest if size <= most else rest[: max(0, KEPT - len(held))]
+    yield from _line(bytes(held)) if size <= most else _refusal(bytes(held[:KEPT]), tail)
 
 
-def _line(line: bytes | None, begun: bytearray, tail: bytes) -> Iterator[str]:
-    """A line as text; of one that is too long, a request that will be refused, if its id is to be seen."""
-    if line is not None:
-        if line.strip():
-            yield whole(line.decode("utf-8", "replace"))
-        return
-    found = _FIRST.match(bytes(begun[:KEPT])) or _LAST.search(tail[-KEPT:])
+def _line(line: bytes) -> Iterator[str]:
+    if line.strip():
+        yield whole(line.decode("utf-8", "replace"))
+
+
+def _refusal(begun: bytes, tail: bytes) -> Iterator[str]:
+    """Of a line that is too long, a request that will be refused in its stead, if its id is to be seen."""
+    found = _FIRST.match(begun) or _LAST.search(tail[-KEPT:])
     if found:
         yield f'{{"jsonrpc":"2.0","id":{found[1].decode("utf-8", "replace")},"method":"{REFUSED}"}}'
