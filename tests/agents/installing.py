@@ -8,14 +8,14 @@ from scrubjay.agents import plan
 from scrubjay.agents.agent import Home, Options
 from scrubjay.agents.all import find
 
-NAMES = ("claude-code", "codex", "openclaw", "gemini")
+NAMES = ("claude-code", "codex", "openclaw", "cursor", "gemini", "opencode")
 PROJECTS = tuple(name for name in NAMES if name != "openclaw")
 """Agents with a configuration of its own for a project."""
 GROUPS = ("claude-code", "codex", "gemini")
 """Agents whose hooks are commands in the form of `hook_groups`."""
 PLAIN = ("claude-code", "codex")
 """Agents that ignore a file of hooks with a comment in it."""
-SHIPPED = (".openclaw/scrubjay",)
+SHIPPED = (".openclaw/scrubjay", ".config/opencode/plugins")
 """Where the code of plugins lies, which is tested beside this and changes with the tools."""
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -155,7 +155,7 @@ def test_two_installations_at_once_leave_one_whole_installation(cli: Any, home: 
     assert files(home) == []
 
 
-@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini"])
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini", "opencode", "cursor"])
 def test_the_commands_of_a_quickstart_do_what_its_page_says(cli: Any, home: Path, name: str) -> None:
     text = (PAGES / f"{name}.md").read_text("utf-8")
     commands = re.findall(r"^\$ scrubjay (install .+)$", text, re.MULTILINE)
@@ -174,6 +174,7 @@ def test_the_commands_of_a_quickstart_do_what_its_page_says(cli: Any, home: Path
         ("claude-code", "AGENT_CLAUDE", "claude"),
         ("codex", "AGENT_CODEX", "codex"),
         ("gemini", "AGENT_GEMINI", "gemini"),
+        ("opencode", "AGENT_OPENCODE", "opencode"),
     ],
 )
 def test_the_client_itself_lists_the_server(
@@ -198,4 +199,6 @@ def test_the_client_itself_lists_the_server(
         timeout=120,
         check=False,
     )
-    assert re.search(r"scrubjay.*(?:Connected|enabled)", done.stdout + done.stderr), done.stdout + done.stderr
+    assert re.search(r"scrubjay.*(?:[Cc]onnected|enabled)", done.stdout + done.stderr), (
+        done.stdout + done.stderr
+    )

@@ -13,7 +13,9 @@ AGENTS: Final = {
     "claude-code": "claude_code",
     "codex": "codex",
     "openclaw": "openclaw",
+    "cursor": "cursor",
     "gemini": "gemini",
+    "opencode": "opencode",
 }
 """Name to module, whose ``AGENT`` is the installer; in the order in which they are listed."""
 

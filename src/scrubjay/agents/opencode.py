@@ -1,0 +1,128 @@
+"""OpenCode: MCP and instructions in `opencode.json`, a plugin that tells of a session's events.
+
+Formats as published at opencode.ai/docs (config, mcp-servers, plugins, rules) and as opencode-ai 1.18.33 reads them:
+JSON with comments in ``~/.config/opencode`` (XDG_CONFIG_HOME), ``opencode.jsonc`` before ``opencode.json``; servers in
+``mcp.NAME``; ``instructions`` names files that every prompt carries; each ``.js`` in ``plugins`` (or ``plugin``) is
+loaded. In a project ``opencode.json`` beside its files and the rest in its ``.opencode``.
+
+The instructions are a file of their own: an ``AGENTS.md`` that is new would keep OpenCode from reading
+``~/.claude/CLAUDE.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from scrubjay.agents import edit_json, plugins, texts
+from scrubjay.agents.agent import NAME, OPEN_MODE, SECRET_MODE, Change, Home, Options, edited, read
+
+SERVER: Final = ("mcp", NAME)
+INSTRUCTIONS: Final = ("instructions",)
+NAMES: Final = ("opencode.jsonc", "opencode.json")
+PLUGIN: Final = "scrubjay.js"
+COMMAND: Final = 'const COMMAND = ["scrubjay"];'
+"""The line of the plugin that is written for this machine."""
+
+
+class Places(NamedTuple):
+    """Where what is written."""
+
+    config: Path
+    plugin: Path
+    instructions: Path
+
+
+class OpenCode:
+    """Installer for OpenCode."""
+
+    name = "opencode"
+    title = "OpenCode"
+
+    def found(self, home: Home) -> bool:
+        """Return whether its folder or its program is there."""
+        return _folder(home).is_dir() or bool(shutil.which("opencode", path=home.env.get("PATH")))
+
+    def install(self, home: Home, options: Options) -> list[Change]:
+        """Return its files with scrubjay in them."""
+        config, plugin, instructions = _places(home, options)
+        # OpenCode runs the plugins of a person and of a project both: ours would run twice.
+        twice = options.project and self.installed(home)["hooks"]
+        code = _plugin(home) if options.hooks and not twice else None
+
+        def put(data: bytes | None) -> bytes | None:
+            entry = {"type": "local", "command": [*home.command, "mcp"]}
+            data = edit_json.put_members(data, SERVER, entry, config)
+            return edit_json.put_item(data, INSTRUCTIONS, str(instructions), _is_ours, config)
+
+        return [
+            edited(config, put, mode=OPEN_MODE if options.project else SECRET_MODE),
+            edited(instructions, lambda _: f"{texts.block()}\n".encode()),
+            edited(plugin, lambda _: code),
+        ]
+
+    def uninstall(self, home: Home, options: Options) -> list[Change]:
+        """Return its files without scrubjay."""
+        config, plugin, instructions = _places(home, options)
+
+        def cut(data: bytes | None) -> bytes | None:
+            data = edit_json.cut(data, SERVER, config)
+            return edit_json.cut_items(data, INSTRUCTIONS, _is_ours, config)
+
+        return [edited(config, cut), edited(instructions, lambda _: None), edited(plugin, lambda _: None)]
+
+    def captured(self, home: Home, options: Options) -> tuple[str, ...]:
+        """Return what will be read and kept."""
+        if not options.hooks:
+            return (
+                f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
+            )
+        data = home.folder("XDG_DATA_HOME", ".local", "share") / "opencode"
+        return (
+            f"Your sessions with {self.title}: what you and it say is taken in from its database ({data}) after each "
+            "answer and before it compacts, at the latest when it has ended.",
+            "When a session starts, and before it answers you, memories that fit are put beside your prompt, each "
+            "time with a note on the screen that says so.",
+        )
+
+    def installed(self, home: Home) -> dict[str, bool]:
+        """Return which of its parts are in place for the person."""
+        config, plugin, instructions = _places(home, Options())
+        data = read(config)
+        named = edit_json.get(data, INSTRUCTIONS, config)
+        return {
+            "mcp": edit_json.get(data, SERVER, config) is not None,
+            "hooks": read(plugin) is not None,
+            "instructions": isinstance(named, list)
+            and any(map(_is_ours, named))
+            and read(instructions) is not None,
+        }
+
+
+def _plugin(home: Home) -> bytes:
+    shipped = plugins.files("opencode")[PLUGIN].decode("utf-8")
+    command = f"const COMMAND = {json.dumps(home.command, ensure_ascii=False)};"
+    return shipped.replace(COMMAND, command, 1).encode("utf-8")
+
+
+def _is_ours(path: object) -> bool:
+    return isinstance(path, str) and path.endswith(f"/{NAME}/instructions.md")
+
+
+def _folder(home: Home) -> Path:
+    return home.folder("XDG_CONFIG_HOME", ".config") / "opencode"
+
+
+def _places(home: Home, options: Options) -> Places:
+    folder = options.project / ".opencode" if options.project else _folder(home)
+    below = options.project or folder
+    config = next((below / name for name in NAMES if (below / name).is_file()), below / NAMES[-1])
+    own = next(
+        (each for each in (folder / "plugins", folder / "plugin") if each.is_dir()), folder / "plugins"
+    )
+    return Places(config, own / PLUGIN, folder / NAME / "instructions.md")
+
+
+AGENT: Final = OpenCode()
