@@ -157,6 +157,7 @@ def test_two_installations_at_once_leave_one_whole_installation(cli: Any, home: 
 
 @pytest.mark.parametrize("name", ["claude-code", "codex", "gemini", "opencode", "cursor"])
 def test_the_commands_of_a_quickstart_do_what_its_page_says(cli: Any, home: Path, name: str) -> None:
+    cli.patch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     text = (PAGES / f"{name}.md").read_text("utf-8")
     commands = re.findall(r"^\$ scrubjay (install .+)$", text, re.MULTILINE)
     assert commands == [f"install {name}"]
