@@ -38,6 +38,7 @@ def environ(home: Path) -> dict[str, str]:
         "LANG": "C.UTF-8",
         # A machine that runs many tests at once is no measure of a hook's time.
         "SCRUBJAY_HOOKS_BUDGET_MS": "8000",
+        "SCRUBJAY_RESIDENT_AUTO": "false",
     }
 
 

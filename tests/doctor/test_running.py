@@ -16,7 +16,9 @@ from scrubjay.doctor import running
 from scrubjay.doctor.case import Case
 from scrubjay.memory.checks import OK, PROBLEM, WARNING, Check
 from scrubjay.pauses import Pauses
+from scrubjay.resident import keep
 from scrubjay.resident.host import hosted
+from scrubjay.resident.place import place
 from scrubjay.verbs.errands import Errands
 
 
@@ -90,3 +92,21 @@ def test_what_hooks_left_to_be_done_is_told_when_nobody_does_it(case: Case) -> N
     assert found(case)["errands"].state == WARNING
     with errands.alone():
         assert "errands" not in found(case)
+
+
+def test_a_proof_has_a_resident_as_a_session_has_and_leaves_none_behind(
+    case: Case, make: Callable[..., Case], environ: dict[str, str]
+) -> None:
+    def state() -> object:
+        mark = fingerprint(environ)
+        return keep.state(place(runtime_folder(environ), mark), mark)
+
+    with running.as_in_a_session(case):
+        assert state() is None  # the settings want none
+    environ["SCRUBJAY_RESIDENT_AUTO"] = "true"
+    with running.as_in_a_session(make()):
+        assert state() is not None
+        with running.as_in_a_session(make()):
+            pass
+        assert state() is not None  # who did not start it does not stop it
+    assert state() is None

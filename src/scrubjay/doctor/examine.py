@@ -74,4 +74,6 @@ def _agent(agent: Agent, case: Case, *, asked: bool) -> Iterator[Check]:
     if why := running.off(case, agent.name):
         yield warning(f"{agent.name} proof", f"left out: {why}", "scrubjay resume, or unset SCRUBJAY_OFF")
         return
-    yield from prove(agent, reached, case)
+    with running.as_in_a_session(case):
+        found = prove(agent, reached, case)
+    yield from found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +20,9 @@ from scrubjay.verbs.errands import Errands, locked
 
 LONG: Final = 600.0
 """Seconds after which what a hook left to be done should be done: a first look at years of talks takes minutes."""
+
+STARTING: Final = 20.0
+"""Seconds that a resident has to answer, since it loads its models first, or to be gone."""
 
 
 def check(case: Case) -> Iterator[Check]:
@@ -34,6 +39,38 @@ def off(case: Case, agent: str) -> str:
         return "SCRUBJAY_OFF is set here"
     until = Pauses(str(case.home.data)).until(agent)
     return "" if until is None else f"paused {_told(until)}"
+
+
+@contextmanager
+def as_in_a_session(case: Case) -> Iterator[None]:
+    """Have a resident, as a session of an agent has one, which starts it; one that was started here is stopped."""
+    mark = fingerprint(case.home.env)
+    path = place(runtime_folder(case.home.env), mark)
+    if path is None or not case.settings.resident.auto or case.settings.store.startswith("memory:"):
+        yield
+        return
+    ours = keep.state(path, mark) is None
+    try:
+        if ours:
+            _started(path, mark, case)
+        yield
+    finally:
+        if ours:
+            keep.stop(path, mark)
+            _wait(path, mark, there=False)
+
+
+def _started(path: str, mark: str, case: Case) -> None:
+    """Start one and wait until it answers; where it does not, what is looked at next says how it goes without."""
+    with contextlib.suppress(OSError):
+        keep.detach(["resident", "serve", "--if-wanted"], case.home.env)
+        _wait(path, mark, there=True)
+
+
+def _wait(path: str, mark: str, *, there: bool) -> None:
+    end = time.monotonic() + STARTING
+    while (keep.state(path, mark) is not None) != there and time.monotonic() < end:
+        time.sleep(0.1)
 
 
 def _paused(case: Case) -> Check:
