@@ -68,6 +68,7 @@ class Moving:
         Raises:
             SourceError: It cannot be read.
             InputError: It is of no known format, not whole, or of another version; nothing was imported.
+            StoreBusyError: Another process imports into this store.
         """
         from scrubjay.wiring.importing import import_
 

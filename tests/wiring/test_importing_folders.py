@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
+from scrubjay.errors import StoreBusyError
 from scrubjay.memory.records import Record
 
 
@@ -68,3 +69,14 @@ def test_a_folder_that_is_a_source_already_keeps_its_patterns(memory: Memory, tm
     done = memory.import_(tmp_path / "w", format="openclaw")
     assert (done.added, done.existed, done.sources) == (0, 2, ())
     assert memory.sync().removed == 0
+
+
+def test_two_imports_into_one_store_do_not_run_at_once(opened: Callable[..., Memory], tmp_path: Path) -> None:
+    file = tmp_path / "own.jsonl"
+    file.write_text('{"content": "The mast is 12 metres."}\n', "utf-8")
+    memory, other = opened(), opened()
+    with other._desk.store.alone(other._desk.scope, "import") as held:
+        assert held
+        with pytest.raises(StoreBusyError, match="Another program imports"):
+            memory.import_(file)
+    assert memory.import_(file).added == 1

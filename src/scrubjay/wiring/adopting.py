@@ -33,8 +33,8 @@ from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.weaving import organise_due, weaving
 
 Report = Callable[[Progress], None]
-AT_ONCE: Final = 500
-"""Items of one batch."""
+AT_ONCE: Final = 1_000
+"""Items of one batch: what an addition writes in one transaction."""
 CHARACTERS: Final = 4_000_000
 """Characters after which a batch is full, however few items it has."""
 TOLD: Final = 100

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from scrubjay.errors import InputError, NotFoundError
+from scrubjay.errors import InputError, NotFoundError, StoreBusyError
 from scrubjay.ingest.folders import refile
 from scrubjay.ingest.importing.item import Folder
 from scrubjay.ingest.importing.recognise import FORMATS, PLACES, place, reader, recognise
@@ -44,6 +44,7 @@ def import_(
     Raises:
         SourceError: It cannot be read.
         InputError: It is of no known format, or not whole; nothing was imported.
+        StoreBusyError: Another process imports; two of one file would write histories twice.
     """
     path = path.expanduser()
     if format not in FORMATS:
@@ -53,13 +54,19 @@ def import_(
     known = recognise(path) if format == "auto" else format
     if path.is_dir() and known not in (*PLACES, "basic-memory"):
         raise InputError(f"{path} is a folder; {known} is read from a file. Nothing was imported.")
-    if known == "scrubjay":
-        return restore(desk, path, dry_run=dry_run, shared=shared, progress=progress)
-    if shared:
+    if shared and known != "scrubjay":
         raise InputError("Only an export of scrubjay says what was shared. Nothing was imported.")
-    if known in PLACES:
-        return _sync(desk, place(path, known), known, dry_run=dry_run, progress=progress)
-    return adopt(desk, reader(known)(path), known, dry_run=dry_run, progress=progress)
+    with desk.store.alone(desk.scope, "import") as alone:
+        if not alone:
+            raise StoreBusyError(
+                f"Another program imports into {desk.store.url}. Nothing was imported.",
+                hint="run it again when that has ended",
+            )
+        if known == "scrubjay":
+            return restore(desk, path, dry_run=dry_run, shared=shared, progress=progress)
+        if known in PLACES:
+            return _sync(desk, place(path, known), known, dry_run=dry_run, progress=progress)
+        return adopt(desk, reader(known)(path), known, dry_run=dry_run, progress=progress)
 
 
 def _sync(desk: Desk, folder: Folder, format: str, *, dry_run: bool, progress: Report | None) -> Imported:
