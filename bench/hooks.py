@@ -23,8 +23,10 @@ from ask import HollowError, open_memory
 from processes import command, environment
 from report import circumstances, load, log_rows, write_json
 from scales import texts
+from scrubjay.config_start import data_folder, fingerprint
 from scrubjay.memory.new import NewMemory
 from scrubjay.providers.embedders.static import StaticEmbedder
+from scrubjay.verbs.errands import Errands
 from trees import generate, words_of
 
 USER = "ann"
@@ -108,9 +110,17 @@ def measure(place: Path, runs: int) -> dict[str, dict[str, float]]:
             if event == "prompt" and b"heron" not in out:
                 raise HollowError(f"The hook for {event} did not say what is known.")
             took.append(ms)
+            quiet(place)
         found[event] = {"min": round(min(took[1:]), 1), "median": round(median(took[1:]), 1)}
         found[event]["max"] = round(max(took[1:]), 1)
     return found
+
+
+def quiet(place: Path) -> None:
+    """Wait until what a session's start leaves to be done is done: no second session starts in that moment."""
+    errands = Errands(data_folder(around(place)), fingerprint(around(place)))
+    while errands.waiting() or errands.busy():
+        time.sleep(0.05)
 
 
 def resident_mb(place: Path) -> float | None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hooking import Machine, Said
+from hooking import Machine, Said, idle
 
 from scrubjay.memory.delimiters import CLOSE, OPEN
 
@@ -210,3 +210,34 @@ def test_a_folder_that_somebody_works_in_does_not_replace_a_module(here: Machine
     here.hook("session-start")
     here.wait(lambda: "errand catch-up" in here.events())
     assert Path(os.devnull).exists()
+
+
+def test_a_hook_on_a_full_disk_says_what_it_knows_or_nothing_and_exits_with_zero(here: Machine) -> None:
+    here.run("add", HERON)
+    path = here.transcript(("user", HERON))
+    told = json.dumps({"prompt": ASKED, "cwd": str(here.project), "transcript_path": str(path)})
+    for event in ("prompt", "stop", "session-start"):
+        # No file may grow by a byte: what a process meets on a disk that is full.
+        command = f'ulimit -f 0; "{sys.executable}" -P -m scrubjay.surfaces.cli hook claude-code {event}'
+        done = subprocess.run(["sh", "-c", command], input=told.encode(), capture_output=True, env=here.env)
+        assert done.returncode == 0, event
+        assert done.stdout == b"" or json.loads(done.stdout)
+
+
+def test_two_sessions_that_begin_at_once_are_both_answered_and_missed_transcripts_are_taken_in_once(
+    here: Machine,
+) -> None:
+    here.run("add", "Never push on Fridays.", "--tier", "lesson")
+    here.transcript(("user", HERON), name="missed")
+    told = json.dumps({"session_id": "a", "cwd": str(here.project), "source": "startup"}).encode()
+    command = [sys.executable, "-P", "-m", "scrubjay.surfaces.cli", "hook", "claude-code", "session-start"]
+    both = [
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=here.env, cwd=here.project
+        )
+        for _ in range(2)
+    ]
+    said = [one.communicate(told)[0] for one in both]
+    assert all(b"Fridays" in one for one in said)
+    here.wait(lambda: "errand catch-up" in here.events() and not idle(here))
+    assert sum(line["added"] for line in here.log() if line["event"] == "errand catch-up") == 1

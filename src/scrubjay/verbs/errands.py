@@ -148,11 +148,11 @@ def do(memory: Memory, told: Mapping[str, str]) -> dict[str, int]:
         done = memory.sync(told["root"], only=told["path"] or None)
         return {"added": done.added, "problems": len(done.problems)}
     if kind == "catch-up":
-        root = told.get("root", "")
+        root, begun = told.get("root", ""), 0
         if root and os.path.isdir(root) and root not in [source.root for source in memory.sources()]:
-            memory.sync(root)
+            begun = memory.sync(root).added
         done = memory.sync()
-        return {"files": done.files, "added": done.added, "problems": len(done.problems)}
+        return {"files": done.files, "added": begun + done.added, "problems": len(done.problems)}
     if kind == "consolidate":
         night = memory.consolidate(if_due=DUE)
         return {"digests": len(night.made), "archived": night.archived}
