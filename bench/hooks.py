@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -95,6 +96,8 @@ def timed(arguments: Sequence[str], place: Path, said: bytes) -> tuple[float, by
 def measure(place: Path, runs: int) -> dict[str, dict[str, float]]:
     """Milliseconds of each event, after one run that warms the disk's cache.
 
+    ``cpu`` is the median processor time of the hook's own process, which a busy machine moves less.
+
     Raises:
         HollowError: A hook was silent that had something to say.
     """
@@ -104,15 +107,18 @@ def measure(place: Path, runs: int) -> dict[str, dict[str, float]]:
     (place / "project").mkdir(exist_ok=True)
     for event, said in events.items():
         hook = [*command(), "hook", "claude-code", event]
-        took = []
+        took, used = [], []
         for _ in range(runs + 1):
+            before = os.times()
             ms, out = timed(hook, place, json.dumps(said).encode())
+            after = os.times()
+            used.append(sum(after[2:4]) - sum(before[2:4]))
             if event == "prompt" and b"heron" not in out:
                 raise HollowError(f"The hook for {event} did not say what is known.")
             took.append(ms)
             quiet(place)
         found[event] = {"min": round(min(took[1:]), 1), "median": round(median(took[1:]), 1)}
-        found[event]["max"] = round(max(took[1:]), 1)
+        found[event] |= {"max": round(max(took[1:]), 1), "cpu": round(median(used[1:]) * 1000, 1)}
     return found
 
 
@@ -137,7 +143,7 @@ def _log(result: dict[str, Any]) -> list[tuple[str, str, str]]:
     rows = []
     for state in ("cold", "warm"):
         figures = "; ".join(
-            f"{event} min {ms['min']}, median {ms['median']}, max {ms['max']}"
+            f"{event} min {ms['min']}, median {ms['median']}, max {ms['max']}, CPU {ms['cpu']}"
             for event, ms in result[state].items()
         )
         rows.append(
