@@ -227,6 +227,24 @@ def test_a_talk_is_written_once_as_openclaw_wrote_it_itself_and_read_by_sync(
         assert not any("noise" in result.snippet for result in results)
 
 
+def test_a_gateway_that_starts_has_its_scrubjay_from_the_beginning(standing: Home, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    command = tmp_path / "noting"
+    command.write_text(f'#!/bin/sh\ntouch "{started}"\nexec "{standing.command[0]}" "$@"\n')
+    command.chmod(0o755)
+    with played(Home(standing.root, standing.env, (str(command),), standing.data), tmp_path) as plugin:
+        plugin.step("hook", name="gateway_start")
+        assert plugin.step("call", name="memory_search", args={"query": "x"})["details"]
+        assert started.exists()
+        started.unlink()
+        plugin.step("hook", name="gateway_start")
+        assert plugin.step("call", name="memory_search", args={"query": "x"})["details"]
+        assert not started.exists()
+        plugin.step("hook", name="gateway_stop")
+    with played(Home(standing.root, standing.env, ("/nowhere/scrubjay",), standing.data), tmp_path) as plugin:
+        assert plugin.step("hook", name="gateway_start") is None
+
+
 def test_a_disk_that_is_full_costs_a_line_in_the_log_and_no_turn(standing: Home, tmp_path: Path) -> None:
     (standing.data / "agents" / "openclaw").mkdir(parents=True)
     (standing.data / "agents" / "openclaw" / "agents").write_text("a file in the way")

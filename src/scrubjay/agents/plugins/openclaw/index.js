@@ -23,7 +23,9 @@ export default {
       promptBuilder: ({ availableTools }) => (availableTools.has("memory_search") ? [...VERBS.instructions, ""] : []),
     });
     api.on("gateway_stop", () => server.stop());
-    if (log) listen(api, command, new Log(log));
+    if (!log) return;
+    api.on("gateway_start", () => server.open());
+    listen(api, command, new Log(log));
   },
 };
 

@@ -27,6 +27,11 @@ export class Server {
     return { text, details: result.structuredContent ?? {} };
   }
 
+  /** Start what the first call would start: while it lives, hooks are answered by it in a few milliseconds. */
+  open() {
+    if (!this.#child) this.#start().ready.catch(() => {}); // the first call says what is wrong
+  }
+
   stop() {
     this.#child?.end();
     this.#child = null;
