@@ -76,7 +76,8 @@ def test_a_workspace_is_named_as_the_source_that_it_becomes(cli, tmp_path: Path)
     (tmp_path / "w" / "MEMORY.md").write_text("The mast is 12 metres.\n", "utf-8")
     said = cli("import", tmp_path / "w", "--dry-run")
     assert f"Would be a source from now on, read by every sync: {tmp_path / 'w'}" in said.out
-    assert "1 file would be kept in step with, not copied." in said.out
+    assert said.out.startswith("Would be kept in step with, not copied: 1 file (read as openclaw)\n")
+    assert "memories" not in said.out
     assert (
         f"Is a source from now on, read by every sync: {tmp_path / 'w'}" in cli("import", tmp_path / "w").out
     )

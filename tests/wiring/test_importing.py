@@ -242,6 +242,13 @@ def test_what_read_graph_answers_is_the_same_graph(memory: Memory, tmp_path: Pat
         file.write_text(text, "utf-8")
         assert memory.import_(file).format == "mcp-memory"
     assert memory.status().memories == 4
+    large = tmp_path / "large.json"  # its relations begin far behind what is looked at
+    many = [
+        {**GRAPH[0], "name": f"Person_{n}", "observations": [f"Likes {'very ' * 20}much {n}"]}
+        for n in range(999)
+    ]
+    large.write_text(json.dumps({"entities": many, "relations": GRAPH[2:]}, indent=2), "utf-8")
+    assert memory.import_(large, dry_run=True).format == "mcp-memory"
 
 
 def test_a_graph_whose_first_line_is_broken_loses_that_line_alone(memory: Memory, tmp_path: Path) -> None:

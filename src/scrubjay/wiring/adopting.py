@@ -58,7 +58,7 @@ def adopt(
     try:
         for one in found:
             adopter.take(one)
-            if progress is not None and adopter.seen % 100 == 1:
+            if progress is not None and isinstance(one, Item) and adopter.seen % 100 == 0:
                 progress(Progress("import", adopter.seen, adopter.seen, time.monotonic() - started))
         adopter.finish()
     finally:

@@ -104,7 +104,9 @@ def _file(path: Path) -> str | None:
 def _record(value: dict[str, Any]) -> str | None:
     if value.get("format") == "scrubjay-export":
         return "scrubjay"
-    if value.get("type") in ("entity", "relation") or {"entities", "relations"} <= value.keys():
+    if value.get("type") in ("entity", "relation") or "entityType" in value:
+        return "mcp-memory"
+    if {"entities", "relations"} <= value.keys():
         return "mcp-memory"
     if {"version", "exportedAt"} <= value.keys():
         return "agentmemory"

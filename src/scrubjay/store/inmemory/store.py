@@ -97,7 +97,8 @@ class InMemoryStore:
     def backup(self, file: Path) -> None:
         """Refuse: there is no file to copy."""
         raise InputError(
-            f"memory:// has no file, so {file} was not written.", hint="`scrubjay export` writes its memories"
+            "memory:// has no file that could be copied. Nothing was written.",
+            hint="`scrubjay export` writes its memories",
         )
 
     def size(self) -> int:

@@ -153,7 +153,7 @@ class PostgresStore:
     def backup(self, file: Path) -> None:
         """Refuse: a server is backed up by its own tools, for all of its users at once."""
         raise InputError(
-            f"The store is a PostgreSQL database, and {file} was not written: a server has its own backups.",
+            "The store is a PostgreSQL database, and a server has its own backups. Nothing was written.",
             hint="use pg_dump --format=custom --schema=scrubjay, or `scrubjay export` for what you may see",
         )
 

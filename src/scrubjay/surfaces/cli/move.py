@@ -75,15 +75,14 @@ def import_(call: Call, path: Path, format: str, dry_run: bool, shared: bool) ->
 
 def _say(done: Imported) -> None:
     dry_run = done.dry_run
-    would = "would be " if dry_run else ""
-    write(
-        f"{counted(done.added, 'memory')} {would}added, {done.existed:,} here already, "
-        f"{counted(done.edges, 'edge')}, {counted(done.concepts, 'concept')}, "
-        f"{counted(done.events, 'event')} (read as {done.format}, {duration(done.seconds)})"
-    )
-    if done.documents and done.format in ("openclaw", "claude-code"):
+    if done.format in ("openclaw", "claude-code"):
+        kept = "Would be kept in step with" if dry_run else "Kept in step with"
+        write(f"{kept}, not copied: {counted(done.documents, 'file')} (read as {done.format})")
+    if not (dry_run and done.format in ("openclaw", "claude-code")):  # how many passages, only a sync knows
         write(
-            f"{counted(done.documents, 'file')} {'would be' if dry_run else 'are'} kept in step with, not copied."
+            f"{counted(done.added, 'memory')} {'would be ' if dry_run else ''}added, {done.existed:,} here already, "
+            f"{counted(done.edges, 'edge')}, {counted(done.concepts, 'concept')}, "
+            f"{counted(done.events, 'event')} (read as {done.format}, {duration(done.seconds)})"
         )
     for one in done.samples if dry_run else ():
         write(f"  {one.tier}  {line(one.date)}  {line(one.title)}: {line(one.text)}")
