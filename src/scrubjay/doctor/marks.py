@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.doctor.case import Case
-from scrubjay.doctor.samples import Marker
+from scrubjay.doctor.samples import RESERVED, Marker
 from scrubjay.errors import ScrubjayError
 from scrubjay.memory.checks import Check, ok, problem, warning
 from scrubjay.memory.dates import moment, now_micros
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from scrubjay.engine import Memory
     from scrubjay.memory.reports import SourceStatus
 
-RESERVED: Final = "scrubjay-doctor"
-"""Folder of all markers, and how their sessions' names begin."""
 SESSION: Final = re.compile(rf"{RESERVED}-([0-9a-f]{{12}})")
 STATUSES: Final = ("active", "superseded", "archived")
 

@@ -87,14 +87,18 @@ class _Proof:
         if sample is None or not self._event:
             return self._put()
         file = sample.write(marker)
-        self._env |= sample.variables(marker.folder)
+        env = {**self._env, **sample.variables(marker.folder)}
+        if env.get("XDG_DATA_HOME") != self._env.get(
+            "XDG_DATA_HOME"
+        ):  # scrubjay's own folder is below it too
+            env["SCRUBJAY_STORE"] = self._case.settings.store
         started = time.monotonic()
         try:
             command = self._wires.hooks[self._event]
             speak.hook(
                 command,
                 sample.said(self._event, marker, file),
-                self._env,
+                env,
                 self._case.seconds,
                 str(marker.project),
             )
@@ -179,7 +183,7 @@ class _Proof:
         memory.forget(found)
         if marks.ids(memory, marker):
             return self._failed("forget", "the marker is still found")
-        for path in sorted(marker.folder.rglob("*.jsonl")):
+        for path in sorted(marker.folder.rglob("*.json*")):
             path.with_name(f"again-{path.name}").write_bytes(path.read_bytes())
         again = [memory.sync(source.root).forgotten for source in marks.sources(memory, marker)]
         if not any(again) or marks.ids(memory, marker):

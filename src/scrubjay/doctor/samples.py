@@ -10,9 +10,13 @@ import json
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
+
+RESERVED: Final = "scrubjay-doctor"
+"""Folder of all markers, and how their sessions' names begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +162,25 @@ def _openclaw(marker: Marker) -> list[dict[str, Any]]:
     ]
 
 
-def _plain(event: str, marker: Marker, file: Path) -> dict[str, Any]:
+def _opencode(marker: Marker) -> list[dict[str, Any]]:
+    """As ``opencode export`` writes it; the same hook reads that, and OpenCode's database."""
+    when = {"created": round(datetime.fromisoformat(marker.at).timestamp() * 1000)}
+    info = {"id": f"msg_{marker.word}", "sessionID": marker.session, "role": "user", "time": when}
+    part = {"id": f"prt_{marker.word}", "messageID": info["id"], "type": "text", "text": marker.text}
+    # OpenCode's own sessions are called ses_…, and by that its files are known.
+    session = {
+        "id": marker.session, "slug": f"ses_{marker.word}", "directory": str(marker.project), "title": RESERVED,
+        "time": when,
+    }  # fmt: skip
+    return [{"info": session, "messages": [{"info": info, "parts": [part]}]}]
+
+
+def _plain(event: str, marker: Marker, file: Path | None) -> dict[str, Any]:
     """As a plugin of scrubjay's own says it."""
     if event == "prompt":
         return {"session": f"{marker.session}-asks", "folder": str(marker.project), "prompt": marker.question}
-    return {"session": marker.session, "folder": str(marker.project), "transcript": str(file)}
+    said = {"session": marker.session, "folder": str(marker.project)}
+    return said | ({"transcript": str(file)} if file else {})
 
 
 def generic(marker: Marker) -> list[dict[str, Any]]:
@@ -199,6 +217,13 @@ SAMPLES: Final[Mapping[str, Sample]] = {
         lines=_gemini,
         variables=lambda folder: {"GEMINI_CLI_HOME": str(folder)},
         said=partial(_groups, names=GEMINIS),
+    ),
+    "opencode": Sample(
+        path=lambda marker: f"opencode/{marker.session}.json",
+        lines=_opencode,
+        variables=lambda folder: {"XDG_DATA_HOME": str(folder)},
+        # Its plugin names no file: where the words are, only a look at the folder tells.
+        said=lambda event, marker, file: _plain(event, marker, None),
     ),
     "openclaw": Sample(
         path=lambda marker: f"agents/main/sessions/{marker.session}.jsonl",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import tomllib
@@ -16,6 +17,7 @@ from scrubjay.errors import InputError
 
 EVENTS: Final = ("session-start", "prompt", "stop", "pre-compact", "session-end", "heartbeat")
 """At which a plugin calls."""
+COMMAND: Final = re.compile(r"^const COMMAND = (\[.*\]);$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ def wires(agent: Agent, home: Home) -> Wires:
     env: dict[str, str] = {}
     ours = re.compile(rf"(?=.*{NAME}).*? hook {re.escape(agent.name)} ([a-z-]+)", re.DOTALL)
     for change in agent.install(home, Options()):
+        hooks |= _in_program(agent.name, change.path, change.old)
         for name, value in _walk(_parsed(change.path, change.old)):
             if isinstance(value, str) and (found := ours.match(value)):
                 hooks[found[1]] = value
@@ -87,6 +90,18 @@ def _server(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
         return (), {}
     given = entry.get("env") or entry.get("environment") or {}
     return known, {str(key): str(value) for key, value in dict(given).items()}
+
+
+def _in_program(agent: str, path: Path, data: bytes | None) -> dict[str, str]:
+    """What a plugin of ours calls whose command stands in the plugin itself."""
+    found = COMMAND.search((data or b"").decode("utf-8", "replace")) if path.suffix == ".js" else None
+    if found is None:
+        return {}
+    try:
+        words = json.loads(found[1])
+    except ValueError:
+        return {}
+    return {event: shlex.join([*map(str, words), "hook", agent, event]) for event in EVENTS}
 
 
 def _plugin(agent: str, entry: Mapping[str, Any]) -> dict[str, str]:
