@@ -36,6 +36,15 @@ def test_a_change_of_any_setting_changes_the_mark(tmp_path: Path) -> None:
     assert len(marks) == 5  # a file that is empty says what one that is missing says
 
 
+def test_a_folder_that_is_named_as_it_would_be_anyway_changes_no_mark() -> None:
+    named = {
+        "XDG_CONFIG_HOME": "/h/.config",
+        "XDG_DATA_HOME": "/h/.local/share",
+        "XDG_CACHE_HOME": "/h/.cache",
+    }
+    assert fingerprint({"HOME": "/h", **named}) == fingerprint({"HOME": "/h"})
+
+
 def test_what_is_no_setting_changes_no_mark() -> None:
     assert fingerprint({"HOME": "/h", "LANG": "C", "SCRUBJAY_OFF": "1"}) == fingerprint({"HOME": "/h"})
 

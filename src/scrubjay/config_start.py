@@ -13,7 +13,6 @@ OFF = "SCRUBJAY_OFF"
 """With any value but 0, hooks do nothing."""
 PREFIX = "SCRUBJAY_"
 LINUX: bool = sys.platform.startswith("linux")
-FOLDERS = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
 PATHS = ("_STORE", "_DIR", "_PATH", "_CONFIG")
 """How variables end whose values are paths, which may be relative to the current folder."""
 
@@ -66,11 +65,14 @@ def config_file(environ: Mapping[str, str]) -> str:
 
 def runtime_folder(environ: Mapping[str, str]) -> str:
     """Return the folder for sockets: of this login, else one of one's own among the temporary files."""
-    named = environ.get("XDG_RUNTIME_DIR", "").strip()
+    uid = os.getuid() if sys.platform != "win32" else 0
+    usual = os.path.join(os.sep, "run", "user", str(uid))
+    # Agents start servers with few variables: without this one, too, it must be the same folder.
+    named = environ.get("XDG_RUNTIME_DIR", "").strip() or (usual if os.path.isdir(usual) else "")
     # A socket's path has room for about 100 bytes.
     if named and len(os.fsencode(named)) < 50:
         return os.path.join(named, "scrubjay")
-    return os.path.join(os.sep, "tmp", f"scrubjay-{os.getuid() if sys.platform != 'win32' else 0}")
+    return os.path.join(os.sep, "tmp", f"scrubjay-{uid}")
 
 
 def budget_ms(environ: Mapping[str, str], usual: int) -> int:
@@ -102,13 +104,10 @@ def fingerprint(environ: Mapping[str, str]) -> str:
             told = opened.read()
     except OSError:
         told = b""
-    own = sorted(
-        (name, value)
-        for name, value in environ.items()
-        if name in FOLDERS or (name.startswith(PREFIX) and name != OFF)
-    )
+    own = sorted((name, value) for name, value in environ.items() if name.startswith(PREFIX) and name != OFF)
     uid = os.getuid() if sys.platform != "win32" else 0
     version = sys.modules["scrubjay"].__version__  # imported as every module of it is
-    parts = (version, str(uid), home(environ), file, repr(own))
+    caches = environ.get("XDG_CACHE_HOME", "").strip() or os.path.join(home(environ), ".cache")
+    parts = (version, str(uid), home(environ), data_folder(environ), caches, file, repr(own))
     whole = "\0".join(parts).encode("utf-8", "surrogateescape") + b"\0" + told
     return hashlib.sha256(whole).hexdigest()
