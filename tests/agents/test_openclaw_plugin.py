@@ -204,8 +204,17 @@ def test_a_talk_is_written_once_as_openclaw_wrote_it_itself_and_read_by_sync(
          "timestamp": 1_760_000_001_000, "model": "m"},
         {"role": "toolResult", "content": [{"type": "text", "text": "noise"}]},
     ]  # fmt: skip
-    more = [*first, {"role": "user", "content": "And production to 6655.", "timestamp": 1_760_000_002_000}]
-    for messages in (first, more):
+    # Read from its database, a prompt has another time than when it was said.
+    earlier = {**first[0], "timestamp": 1_759_999_990_000}
+    again = {"role": "user", "content": "Staging moved to port 5544.", "timestamp": 1_760_000_002_000}
+    last = {"role": "user", "content": "And production to 6655.", "timestamp": 1_760_000_003_000}
+    more = [earlier, *first[1:], again, last]
+    # A compaction leaves a summary and the turn that has just ended.
+    turn = [
+        {"role": "user", "content": "Go on.", "timestamp": 1_760_000_004_000},
+        {"role": "assistant", "content": "Done.", "timestamp": 1_760_000_005_000},
+    ]
+    for messages in (first, more, [{**earlier, "content": "What was said in short."}, *turn]):
         # A Gateway that was started anew knows what is in the file.
         with played(standing, tmp_path) as plugin:
             for _ in range(2):
@@ -213,10 +222,10 @@ def test_a_talk_is_written_once_as_openclaw_wrote_it_itself_and_read_by_sync(
                     "hook", name="agent_end", event={"messages": messages}, ctx={**USER, "workspaceDir": "/w"}
                 )
     log = standing.data / "agents" / "openclaw" / "agents" / "main" / "s1.jsonl"
-    assert [name for name, _ in asked(tmp_path)] == ["stop"] * 4
+    assert [name for name, _ in asked(tmp_path)] == ["stop"] * 6
     assert log.stat().st_mode & 0o777 == 0o600
     entries = [json.loads(line) for line in log.read_text().splitlines()]
-    assert [entry["type"] for entry in entries] == ["session", "message", "message", "message"]
+    assert [entry["type"] for entry in entries] == ["session", *["message"] * 6]
     assert [entry["parentId"] for entry in entries[2:]] == [entry["id"] for entry in entries[1:-1]]
 
     with Memory.open(tmp_path / "read.db", embedders=[HashEmbedder(32)]) as memory:

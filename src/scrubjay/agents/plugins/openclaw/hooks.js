@@ -56,27 +56,23 @@ export class Log {
     const path = this.path(ctx);
     const known = this.#known.get(path) ?? (await this.#read(path));
     const begun = known.size > 0;
-    let parent = begun ? [...known].pop() : null;
-    const lines = [];
-    for (const message of messages) {
-      const text = words(message);
-      if (!text) continue;
-      const id = createHash("sha256")
-        .update(JSON.stringify([message.role, message.timestamp ?? null, text]))
-        .digest("hex")
-        .slice(0, 16);
-      if (!known.has(id)) {
-        known.add(id);
-        lines.push(entry(id, parent, message, text));
-      }
-      parent = id;
-    }
+    const said = messages.map((message) => ({ message, text: words(message) })).filter(({ text }) => text);
+    let fresh = chained(said, null);
+    const at = fresh.findLastIndex(({ id }) => known.has(id));
+    if (at < 0 && begun) {
+      // A compaction has left nothing that is known: then the turn that has just ended.
+      const turn = said.findLastIndex(({ message }) => message.role === "user");
+      fresh = chained(said.slice(Math.max(turn, 0)), "").filter(({ id }) => !known.has(id));
+      if (fresh.length) fresh[0].parentId = [...known].pop();
+    } else fresh = fresh.slice(at + 1);
+    const lines = fresh.map(entry);
     if (lines.length) {
       const header = { type: "session", version: 3, id: ctx.sessionId, timestamp: now(), cwd: ctx.workspaceDir };
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const all = begun ? lines : [header, ...lines];
       await appendFile(path, all.map((line) => `${JSON.stringify(line)}\n`).join(""), { mode: 0o600 });
     }
+    for (const { id } of fresh) known.add(id);
     this.#known.delete(path);
     this.#known.set(path, known);
     if (this.#known.size > MOST_LOGS) this.#known.delete(this.#known.keys().next().value);
@@ -102,7 +98,22 @@ function words(message) {
   return texts.map((block) => block.text ?? "").join("\n").trim();
 }
 
-function entry(id, parentId, message, text) {
+/**
+ * Give each its id and its parent. A person's words are known by what they follow, an answer by its time: OpenClaw gives the
+ * same prompt another time when it reads it from its database.
+ */
+function chained(said, above) {
+  let parentId = above;
+  return said.map(({ message, text }) => {
+    const mark = message.role === "user" ? parentId : (message.timestamp ?? parentId);
+    const hash = createHash("sha256").update(JSON.stringify([message.role, mark, text]));
+    const each = { id: hash.digest("hex").slice(0, 16), parentId, message, text };
+    parentId = each.id;
+    return each;
+  });
+}
+
+function entry({ id, parentId, message, text }) {
   const { role, timestamp, provenance, model } = message;
   const time = Number.isFinite(timestamp) ? new Date(timestamp).toISOString() : now();
   const content = [{ type: "text", text }];
