@@ -134,6 +134,9 @@ def test_a_turn_recalls_searches_and_is_taken_in(
     (log,) = (Path(row["transcript"]) for event, row in rows if event == "stop")
     spoken = [json.loads(line).get("message", {}) for line in log.read_text().splitlines()]
     assert [message.get("role") for message in spoken] == [None, "user", "assistant"]
+    openclaw(home, "agent", "--local", "--agent", "main", "--message", "And production?")
+    # What was written already comes back from OpenClaw's database, the prompt with another time.
+    assert len(log.read_text().splitlines()) == len(spoken) + 2
     uninstall("openclaw", home)
     assert config.read_bytes() == before
     assert not (home.root / ".openclaw" / "scrubjay").exists()
