@@ -50,6 +50,7 @@ class Moving:
         format: str = "auto",
         dry_run: bool = False,
         shared: bool = False,
+        untrusted: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Imported:
         """Take in an export of scrubjay, or the memories of another tool. What is here already is not taken twice.
@@ -63,6 +64,7 @@ class Moving:
             dry_run: Write nothing, and return what would be done.
             shared: Of an export: let what was shared be shared again, as far as the caller may. Else it is the
                 caller's alone, unless it is their own store's.
+            untrusted: Nobody vouches for any of it: it is found, and enters no injected context by itself.
             progress: Told how far it is.
 
         Raises:
@@ -73,7 +75,13 @@ class Moving:
         from scrubjay.wiring.importing import import_
 
         return import_(
-            self._desk, Path(path), format=format, dry_run=dry_run, shared=shared, progress=progress
+            self._desk,
+            Path(path),
+            format=format,
+            dry_run=dry_run,
+            shared=shared,
+            untrusted=untrusted,
+            progress=progress,
         )
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> BackedUp:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from scrubjay.errors import InputError
@@ -42,7 +43,13 @@ TOLD: Final = 100
 
 
 def adopt(
-    desk: Desk, found: Iterable[Found], format: str, *, dry_run: bool, progress: Report | None
+    desk: Desk,
+    found: Iterable[Found],
+    format: str,
+    *,
+    dry_run: bool,
+    untrusted: bool,
+    progress: Report | None,
 ) -> Imported:
     """Take in what a reader finds.
 
@@ -51,12 +58,15 @@ def adopt(
         found: What is found, read as it is asked for.
         format: What it was read as.
         dry_run: Write nothing.
+        untrusted: Nobody vouches for any of it.
         progress: Told how far it is; how much there is, is not known before.
     """
     started = time.monotonic()
     adopter = _Adopter(desk, dry=dry_run)
     try:
         for one in found:
+            if untrusted and isinstance(one, Item):
+                one = replace(one, new=replace(one.new, origin="untrusted"))
             adopter.take(one)
             if progress is not None and isinstance(one, Item) and adopter.seen % 100 == 0:
                 progress(Progress("import", adopter.seen, adopter.seen, time.monotonic() - started))

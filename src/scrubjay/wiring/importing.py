@@ -37,6 +37,7 @@ def import_(
     format: str = "auto",
     dry_run: bool = False,
     shared: bool = False,
+    untrusted: bool = False,
     progress: Report | None = None,
 ) -> Imported:
     """Take in a file or folder.
@@ -56,6 +57,11 @@ def import_(
         raise InputError(f"{path} is a folder; {known} is read from a file. Nothing was imported.")
     if shared and known != "scrubjay":
         raise InputError("Only an export of scrubjay says what was shared. Nothing was imported.")
+    if untrusted and known in PLACES:
+        raise InputError(
+            f"{path} would be synced as yours; only what is copied can be marked as untrusted. "
+            "Nothing was imported."
+        )
     with desk.store.alone(desk.scope, "import") as alone:
         if not alone:
             raise StoreBusyError(
@@ -63,10 +69,11 @@ def import_(
                 hint="run it again when that has ended",
             )
         if known == "scrubjay":
-            return restore(desk, path, dry_run=dry_run, shared=shared, progress=progress)
+            return restore(desk, path, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress)
         if known in PLACES:
             return _sync(desk, place(path, known), known, dry_run=dry_run, progress=progress)
-        return adopt(desk, reader(known)(path), known, dry_run=dry_run, progress=progress)
+        found = reader(known)(path)
+        return adopt(desk, found, known, dry_run=dry_run, untrusted=untrusted, progress=progress)
 
 
 def _sync(desk: Desk, folder: Folder, format: str, *, dry_run: bool, progress: Report | None) -> Imported:
@@ -105,7 +112,13 @@ def _sync(desk: Desk, folder: Folder, format: str, *, dry_run: bool, progress: R
 
 
 def restore(
-    desk: Desk, file: Path, *, dry_run: bool = False, shared: bool = False, progress: Report | None = None
+    desk: Desk,
+    file: Path,
+    *,
+    dry_run: bool = False,
+    shared: bool = False,
+    untrusted: bool = False,
+    progress: Report | None = None,
 ) -> Imported:
     """Take in what `export` wrote.
 
@@ -119,7 +132,7 @@ def restore(
     secret = desk.store.secret(desk.scope)
     own = header.store == mark(secret, desk.scope)
     overlap = desk.settings.chunk.overlap
-    into = Into(desk.store, desk.scope, base, overlap, header.store, own, dry_run, secret)
+    into = Into(desk.store, desk.scope, base, overlap, header.store, own, dry_run, secret, untrusted)
     if not dry_run:
         _stamp(desk, header)
     take(file, header, into, shared=shared, progress=progress)

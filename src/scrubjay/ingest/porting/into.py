@@ -37,6 +37,7 @@ class Into:
         own: Whether that is this principal's own store, so that ids are the same.
         dry: Whether nothing is written.
         secret: The tenant's key of ids.
+        untrusted: Whether nobody vouches for any of it.
         names: What things are called here.
         counts: What was done to how many.
         keys: Visibility keys under which memories were written.
@@ -54,6 +55,7 @@ class Into:
     own: bool
     dry: bool
     secret: bytes
+    untrusted: bool = False
     names: Names = field(default_factory=Names)
     counts: Counter[str] = field(default_factory=Counter)
     keys: Counter[str] = field(default_factory=Counter)

@@ -43,7 +43,8 @@ def take(
         InputError: A line is wrong. What stands above it is imported; the same file again goes on there.
     """
     started = time.monotonic()
-    taker = _Taker(into, Values(into.scope, shared=shared or into.own, scrubbed=into.scrubbed))
+    values = Values(into.scope, shared=shared or into.own, scrubbed=into.scrubbed, untrusted=into.untrusted)
+    taker = _Taker(into, values)
     at = done = 0
     try:
         for number, kind, line in lines(file):

@@ -31,12 +31,16 @@ class Values:
         scope: Who takes them in: what they own is theirs.
         shared: Whether what was shared stays so where the principal may; else all of it is theirs alone.
         scrubbed: Told how many secrets of each kind were replaced.
+        untrusted: Whether nobody vouches for any of it.
     """
 
-    def __init__(self, scope: Scope, *, shared: bool, scrubbed: Counter[str]) -> None:
+    def __init__(
+        self, scope: Scope, *, shared: bool, scrubbed: Counter[str], untrusted: bool = False
+    ) -> None:
         self._scope = scope
         self._shared = shared
         self._scrubbed = scrubbed
+        self._untrusted = untrusted
         self._rules: dict[str, str] = {}
 
     def key(self, told: str) -> str:
@@ -80,7 +84,7 @@ class Values:
             session=line.maybe("session"),
             role=line.maybe("role"),
             turn=line.maybe_number("turn", 0),
-            origin=line.one_of("origin", ORIGINS, "owner"),
+            origin="untrusted" if self._untrusted else line.one_of("origin", ORIGINS, "owner"),
             status=line.one_of("status", STATUSES, "active"),
             pinned=line.truth("pinned"),
             confidence=line.share("confidence"),

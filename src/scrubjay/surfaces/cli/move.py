@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -60,13 +60,16 @@ def export(call: Call, file: str, overwrite: bool) -> None:
 @click.option(
     "--shared", is_flag=True, help="Of an export: what others could see, they may see here; else it is yours."
 )
-def import_(call: Call, path: Path, format: str, dry_run: bool, shared: bool) -> None:
+@click.option(
+    "--untrusted", is_flag=True, help="Nobody vouches for it: found, but put into no prompt by itself."
+)
+def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
     """Take in an export of scrubjay, or the memories of another tool.
 
     Nothing is taken twice: run it again and it adds what is not here yet. What you changed or forgot here stays so.
     """
     with call.open(cold=True) as memory, shown(quiet=call.json) as (report, _):
-        done = memory.import_(path, format=format, dry_run=dry_run, shared=shared, progress=report)
+        done = memory.import_(path, dry_run=dry_run, progress=report, **options)
     if call.json:
         write_json(shape.plain(done))
         return
