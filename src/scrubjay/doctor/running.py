@@ -63,7 +63,7 @@ def as_in_a_session(case: Case) -> Iterator[None]:
 def _started(path: str, mark: str, case: Case) -> None:
     """Start one and wait until it answers; where it does not, what is looked at next says how it goes without."""
     with contextlib.suppress(OSError):
-        keep.detach(["resident", "serve", "--if-wanted"], case.home.env)
+        keep.detach(["resident", "serve"], case.home.env)
         _wait(path, mark, there=True)
 
 
