@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -122,6 +124,18 @@ def test_an_errand_that_fails_keeps_no_other_from_being_done(here: Machine) -> N
     here.run("hook", "--errands")
     assert HERON in here.found(ASKED)
     assert sorted(line["level"] for line in here.log()) == ["error", "error", "info"]
+
+
+def test_errands_of_settings_that_nobody_has_any_more_are_removed_after_a_month(here: Machine) -> None:
+    from scrubjay.verbs.errands import MONTH, Errands
+
+    for name in ("a" * 64, "b" * 64):
+        Errands(str(here.data), name).put("consolidate", event="heartbeat")
+    above = here.data / "errands"
+    old = time.time() - MONTH - 60
+    os.utime(above / ("a" * 16), (old, old))
+    assert here.run("hook", "--errands").code == 0
+    assert sorted(path.name for path in above.iterdir()) == sorted(["b" * 16, here.mark[:16]])
 
 
 def test_two_at_once_do_an_errand_once(here: Machine) -> None:

@@ -20,6 +20,8 @@ KINDS = ("capture", "catch-up", "consolidate")
 DUE = "4h"
 """Between two nights that a heartbeat asks for."""
 BEGUN = ".begun"
+MONTH = 30 * 86_400
+"""Seconds."""
 
 
 class Errands:
@@ -83,6 +85,17 @@ class Errands:
             # Somebody may have come while the lock was still held, and left it to this process.
             if not self.waiting():
                 return done
+
+    def tidy(self) -> None:
+        """Remove what was left under settings that nobody has had for a month: what it asked for was done since."""
+        import shutil
+        import time
+
+        above = os.path.dirname(self.folder)
+        for name in os.listdir(above):
+            path = os.path.join(above, name)
+            if path != self.folder and time.time() - os.stat(path).st_mtime > MONTH:
+                shutil.rmtree(path, ignore_errors=True)
 
     def _one(self, name: str, memory: Memory, hooks: Hooks, log: Log) -> None:
         import json

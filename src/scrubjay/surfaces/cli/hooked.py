@@ -158,5 +158,6 @@ def errands(store: str | None = None, user: str | None = None) -> None:
         waiting = Errands(data_folder(around), fingerprint(around))
         with Memory.open(settings=settings, cold=True, log=log) as memory:
             waiting.run(memory, settings.hooks, log)
+        waiting.tidy()
     except Exception as error:  # noqa: BLE001 nobody sees this process: the log is where it can be told
         log.write("error", "errands failed", error=type(error).__name__)
