@@ -44,6 +44,16 @@ def test_concepts_categories_and_links_can_be_awaited(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+def test_another_user_of_the_same_store_sees_and_writes_their_own(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with AsyncMemory(opened(tmp_path)) as memory:
+            other = await memory.seen_by("bob")
+            await asyncio.gather(memory.add("the kayak leaks"), other.add("the sauna is warm"))
+            assert [len((await one.search("kayak sauna")).results) for one in (memory, other)] == [1, 1]
+
+    asyncio.run(run())
+
+
 def test_searches_and_additions_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
     async def run() -> set[str]:
         async with AsyncMemory(opened(tmp_path)) as memory:

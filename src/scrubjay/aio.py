@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, Self, TypeVar
@@ -91,14 +91,19 @@ class AsyncMemory:
         'The launch code is blue bunny.'
     """
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, threads: ThreadPoolExecutor | None = None) -> None:
+        """Args: what is called; the threads to call it in, None for its own."""
         self._twin = memory
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="scrubjay")
+        self._threads = threads or ThreadPoolExecutor(THREADS, thread_name_prefix="scrubjay")
 
     @classmethod
     async def open(cls, *args: Any, **options: Any) -> Self:
         """Open a store; the arguments are those of `Memory.open`."""
         return cls(await asyncio.to_thread(partial(Memory.open, *args, **options)))
+
+    async def seen_by(self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None) -> Self:
+        """Return the same store, with the same models and threads, as somebody else sees it, as `Memory.seen_by`."""
+        return type(self)(self._twin.seen_by(user, groups=groups, tenant=tenant), self._threads)
 
     sync = _in_thread(Memory.sync)
     sources = _in_thread(Memory.sources)
