@@ -267,3 +267,12 @@ def test_a_store_that_is_locked_while_a_marker_is_taken_away_leaves_it_to_the_ne
     (mended,) = marks.sweep(replace(case, mend=True))
     assert mended.mended
     assert marks.left(case) == []
+
+
+def test_an_agent_that_takes_nothing_in_has_its_tools_proven(case: Case) -> None:
+    install(case, "cursor")
+    found = proven(case, "cursor")
+    assert [(check.about, check.state) for check in found] == [
+        (f"cursor {step}", OK) for step in ("capture", "search", "forget")
+    ], found
+    assert "no hook that takes anything in" in found[0].found

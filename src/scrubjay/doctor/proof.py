@@ -127,7 +127,8 @@ class _Proof:
             return self._failed("capture", "a conversation put there by hand was not taken in")
         why = "its hooks cannot be shown a conversation from outside"
         if not self._event:
-            why = "[hooks] events leaves it out" if self._wires.hooks else "it has no hooks"
+            there = any(name in self._wires.hooks for name in CAPTURING)
+            why = "[hooks] events leaves it out" if there else "it has no hook that takes anything in"
         return ok(self._about("capture"), f"not proven: {why}; the marker was put there by hand")
 
     def _recall(self) -> Check | None:
