@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,9 @@ CACHE_KIB: Final = 16_384
 """KiB of pages that a connection keeps: five agents must not mean five copies of the store."""
 BUSY_MS: Final = 10_000
 """Milliseconds SQLite waits for a lock held by a process that does not queue (a backup tool, say)."""
+
+PAUSE: Final = 0.005
+"""Seconds between two tries at what SQLite does not wait for."""
 
 
 def connect(path: Path, patience: float = BUSY_MS / 1000) -> Database:
@@ -54,17 +58,17 @@ def connect(path: Path, patience: float = BUSY_MS / 1000) -> Database:
             connection.set_busy_timeout(round(patience * 1000))
             if size == 0:
                 connection.pragma("page_size", PAGE)
-            _prepare(connection, path, writable)
+            _prepare(connection, path, writable, patience)
         except BaseException:
             connection.close()
             raise
         return connection
 
 
-def _prepare(connection: Database, path: Path, writable: bool) -> None:
+def _prepare(connection: Database, path: Path, writable: bool, patience: float) -> None:
     done = recognise(connection, str(path))  # before anything is set: another's file is not touched
     if writable:
-        connection.pragma("journal_mode", "wal")
+        _log_ahead(connection, patience)
     connection.pragma("cache_size", -CACHE_KIB)
     connection.pragma("temp_store", 2)
     # What is removed is overwritten: else an old copy of a memory outlives its being forgotten. Measured
@@ -72,6 +76,19 @@ def _prepare(connection: Database, path: Path, writable: bool) -> None:
     connection.pragma("secure_delete", 1)
     connection.pragma("synchronous", "NORMAL")
     migrate(connection, done)
+
+
+def _log_ahead(connection: Database, patience: float) -> None:
+    """Switch to the write-ahead log. Of two that open a new file at once SQLite refuses one, without waiting."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            connection.pragma("journal_mode", "wal")
+            return
+        except apsw.BusyError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(PAUSE)
 
 
 @contextmanager
