@@ -154,8 +154,11 @@ def test_two_at_once_do_an_errand_once(here: Machine) -> None:
     assert here.events() == [CAPTURED]
 
 
-def test_a_heartbeat_consolidates_when_it_is_time(here: Machine) -> None:
-    here.hook("heartbeat", "openclaw")
+@pytest.mark.parametrize(("event", "agent"), [("heartbeat", "openclaw"), ("session-end", "claude-code")])
+def test_a_heartbeat_and_a_session_s_end_consolidate_when_it_is_time(
+    here: Machine, event: str, agent: str
+) -> None:
+    here.hook(event, agent)
     here.wait(lambda: "errand consolidate" in here.events())
     assert here.events().count("errand consolidate") == 1
 

@@ -212,6 +212,23 @@ def test_a_prompt_that_was_answered_cold_starts_one_for_the_next(here: Machine) 
     told.run("resident", "stop")
 
 
+def test_a_prompt_that_could_not_be_answered_in_time_starts_one_for_the_next(here: Machine) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # a store that says nothing when it is opened
+        store = f"postgresql://127.0.0.1:{silent.getsockname()[1]}/none"
+        told = Machine(
+            here.root,
+            {
+                **here.env,
+                "SCRUBJAY_STORE": store,
+                "SCRUBJAY_RESIDENT_AUTO": "true",
+                "SCRUBJAY_HOOKS_BUDGET_MS": "3000",
+            },
+        )
+        assert told.hook("prompt", prompt="anything?").out == b""
+        assert told.events() == ["hook late"]
+        told.wait(Path(f"{told.socket}.lock").exists)
+
+
 def test_a_server_for_mcp_is_a_resident_as_long_as_its_client_lives(here: Machine) -> None:
     here.run("add", "Our staging database is called heron and lives in Lisbon.")
     command = [sys.executable, "-P", "-m", "scrubjay.surfaces.cli", "mcp"]

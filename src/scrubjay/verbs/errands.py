@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 KINDS = ("capture", "catch-up", "consolidate")
 DUE = "4h"
-"""Between two nights that a heartbeat asks for."""
+"""Between two nights that a heartbeat or a session's end asks for."""
 BEGUN = ".begun"
 MONTH = 30 * 86_400
 """Seconds."""

@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+NIGHTLY = ("heartbeat", "session-end")
+"""Events after which old memories are told in short, where it is time."""
 SHOWN = 3
 """Memories that are named to the person."""
 MOST_SHOWN = 200
@@ -31,7 +33,7 @@ class Near:
     """What a hook has around it: the environment, the folders, the resident's socket, and its time.
 
     Attributes:
-        alone: Whether there was no resident to ask, and the settings wish for one.
+        alone: Whether there was no resident to ask, and the settings, where they are known, wish for one.
     """
 
     def __init__(self, around: Mapping[str, str], end: Callable[[], float], until: Callable[[float], None]):
@@ -69,6 +71,7 @@ def answer(event: Event, near: Near) -> tuple[dict[str, Any] | None, int]:
 
 
 def _cold(asked: Mapping[str, Any], near: Near) -> dict[str, Any]:
+    near.alone = True  # as far as is known before the settings are read: they may take all the time there is
     from scrubjay.config import load
     from scrubjay.engine import Memory
     from scrubjay.verbs.remind import remind
@@ -103,19 +106,18 @@ def afterwards(event: Event, near: Near) -> None:
         OSError: It cannot be written down, or nobody can be started who does it.
     """
     if near.alone and near.socket is not None:
-        keep.detach(["resident", "serve"], near.around)
+        keep.detach(["resident", "serve", "--if-wanted"], near.around)
     roots = FORMS[event.agent][1](near.around)
-    if event.name in CAPTURED:
-        if not (found := captured(event.transcript, roots)):
-            return
+    found = captured(event.transcript, roots) if event.name in CAPTURED else None
+    if found:
         near.errands.put("capture", event=event.name, root=found[0], path=found[1])
-        if near.ask("errands", {}) is not None:
-            return
-    elif event.name == "session-start":
+    if event.name == "session-start":
         near.errands.put("catch-up", event=event.name, root=roots[0] if roots else "")
-    elif event.name == "heartbeat":
+    if event.name in NIGHTLY:
         near.errands.put("consolidate", event=event.name)
-    else:
+    if not (found or event.name in ("session-start", *NIGHTLY)):
+        return
+    if event.name in CAPTURED and near.ask("errands", {}) is not None:
         return
     if not near.errands.busy():
         keep.detach(["hook", "--errands"], near.around)

@@ -10,12 +10,14 @@ import _thread
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 BUDGET_MS = 300
 """Where the settings say nothing."""
 LAST_SECONDS = 0.5
 """That the process may take for what comes after its answer: writing down what is to be done."""
+LATE_SECONDS = 0.03
+"""Of the budget, for what is left to others when there is no answer in time: a warm process for the next one."""
 MOST_INPUT = 4_000_000
 """Bytes of standard input that are looked at; what is longer is no event."""
 
@@ -27,6 +29,7 @@ class Guard:
         """Args: when the time began, as ``time.monotonic`` counts."""
         self.started = started
         self.end = started + BUDGET_MS / 1000
+        self.late: Callable[[], None] | None = None
         self._last_word = _thread.allocate_lock()
         _thread.start_new_thread(self._watch, ())
 
@@ -39,11 +42,16 @@ class Guard:
         return self._last_word.acquire(blocking=False)
 
     def _watch(self) -> None:
-        while (left := self.end - time.monotonic()) > 0:
+        while (left := self.end - LATE_SECONDS - time.monotonic()) > 0:
             time.sleep(min(left, 0.02))
         if self._last_word.acquire(blocking=False):
-            # The log may lie on the disk that everything waits for.
-            _thread.start_new_thread(_end, (0.02,))
+            # The disk may be what everything waits for.
+            _thread.start_new_thread(_end, (LATE_SECONDS,))
+            if self.late is not None:
+                try:
+                    self.late()
+                except Exception as error:  # noqa: BLE001 an agent must never be kept from working
+                    _log("error", "hook failed", 0, error=type(error).__name__, at="late")
             _log("warning", "hook late", (time.monotonic() - self.started) * 1000)
             os._exit(0)
 
@@ -101,6 +109,7 @@ def _hook(args: Sequence[str], guard: Guard, store: str | None, user: str | None
     if pauses.until(agent) is not None:
         return
     told, count, failed = None, 0, ""
+    guard.late = lambda: afterwards(event, near)
     try:
         told, count = answer(event, near)
     except Exception as error:  # noqa: BLE001 what is to be done later can be done though nothing could be told

@@ -94,10 +94,13 @@ def status(call: Call) -> None:
 
 
 @command("serve", hidden=True)
-def serve(call: Call) -> None:
+@click.option("--if-wanted", is_flag=True, help="Only where resident.auto is true.")
+def serve(call: Call, if_wanted: bool) -> None:
     """Be one, until nobody has asked for a while."""
     around = environment(call.store, call.user)
-    run(load(environ=around), around)
+    settings = load(environ=around)
+    if settings.resident.auto or not if_wanted:
+        run(settings, around)
 
 
 def run(settings: Settings, around: Mapping[str, str]) -> None:
