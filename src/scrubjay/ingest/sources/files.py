@@ -29,7 +29,7 @@ from pathlib import Path
 
 from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest.sources.ignore import IGNORE_FILES, Ignore, Include, skipped
-from scrubjay.ingest.sources.kinds import DEFAULT_INCLUDE, like_transcript
+from scrubjay.ingest.sources.kinds import DEFAULT_INCLUDE, changed, like_transcript
 from scrubjay.ingest.sources.read import MOST_BYTES, FileText, read, within
 
 __all__ = ["MOST_BYTES", "FileState", "FileText", "Problem", "Scan", "read", "scan"]
@@ -127,7 +127,7 @@ def scan(
 def _single(root: Path, info: os.stat_result) -> Scan:
     if info.st_size > MOST_BYTES and not like_transcript(root.name):
         return Scan((), (_too_large(root.name, info.st_size),), False)
-    return Scan((FileState(root.name, info.st_mtime_ns, info.st_size),), (), False)
+    return Scan((FileState(root.name, *changed(str(root), info)),), (), False)
 
 
 def _too_large(path: str, size: int) -> Problem:
@@ -247,7 +247,7 @@ class _Walk:
         if info.st_size > MOST_BYTES and not like_transcript(path):
             self.problems.append(_too_large(path, info.st_size))
         else:
-            self.files.append(FileState(path, info.st_mtime_ns, info.st_size))
+            self.files.append(FileState(path, *changed(os.path.join(self.top, path), info)))
 
     def _link(self, path: str, place: str, rules: Rules, stack: list[_Folder]) -> None:
         real = os.path.realpath(place)

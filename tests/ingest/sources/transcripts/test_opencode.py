@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from scrubjay.engine import Memory
 from scrubjay.errors import SourceError
 from scrubjay.ingest.sources.transcripts import opencode, opencode_db
+from scrubjay.testing.hash_embedder import HashEmbedder
 
 STORED = [
     ("ses_1", "user", "How often do we retry?"),
@@ -119,6 +121,30 @@ def test_what_still_stands_in_the_write_ahead_log_is_read(read, database: Path) 
             )
         found = read(opencode_db.FORMAT, database, database.parent)
         assert found.turns[-1].text == "Find every timeout.\n\nAll."
+
+
+def test_a_sync_finds_what_stands_in_the_write_ahead_log_alone(database: Path, tmp_path: Path) -> None:
+    with (
+        closing(sqlite3.connect(database)) as writer,
+        Memory.open(tmp_path / "memory.db", user="ann", embedders=[HashEmbedder()]) as memory,
+    ):
+        writer.execute("PRAGMA journal_mode = WAL")
+        before = memory.sync(database.parent).added
+        at = database.stat()
+        with writer:
+            writer.execute(
+                "INSERT INTO message SELECT 'msg_99', session_id, 0, data FROM message WHERE id = 'msg_9'"
+            )
+            writer.execute(
+                "INSERT INTO part VALUES ('prt_99', 'msg_99', '', ?)",
+                (json.dumps({"type": "text", "text": "The kayak leaks."}),),
+            )
+        now = database.stat()
+        assert (at.st_mtime_ns, at.st_size) == (now.st_mtime_ns, now.st_size)
+        assert before > 0
+        assert memory.sync().added == 1
+        assert memory.search("kayak").results[0].snippet == "The kayak leaks."
+        assert memory.sync().added == 0
 
 
 def test_sessions_of_version_2_are_told_since_they_are_not_read(read, database: Path) -> None:
