@@ -16,7 +16,8 @@ What is not
     something in them is told.
 How
     Read-only and in one transaction, with what still stands in the write-ahead log beside it. The file's own
-    time changes when that log is taken in, which may be days later: `kinds.changed` looks at both. All turns of the file are in memory at once, without tools' output, which is most of it.
+    time changes when that log is taken in, which may be days later: `kinds.changed` looks at both. All turns
+    of the file are in memory at once, without tools' output, which is most of it.
 """
 
 from __future__ import annotations
