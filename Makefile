@@ -10,15 +10,20 @@ ROUNDS ?= 200
 
 # The MCP Inspector's command line, the client that the protocol's own people test servers with.
 INSPECTOR := @modelcontextprotocol/inspector-cli@0.22.0
+# The agents themselves, as far as npm has them: 1.5 GB, so they are no part of the usual tests.
+AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 \
+  openclaw@2026.9.6 node@24.21.0
+AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector demo check test bench torture format docs clean
+.PHONY: help inspector agents demo check test bench torture format docs clean
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
 	@echo 'make check    format, lint, types, layers, generated pages'
 	@echo 'make test     all tests (ARGS=... goes to pytest)'
 	@echo 'make inspector  the MCP Inspector, for the tests (needs npm)'
+	@echo 'make agents   installers and hooks with the agents themselves (needs npm, 1.5 GB)'
 	@echo 'make torture  the fault tests, ROUNDS=200 of each'
 	@echo 'make bench    quality on DATA=FOLDER, and speed; figures, not a test'
 	@echo 'make format   put the code into its one format'
@@ -80,6 +85,17 @@ test: $(VENV)/.developer inspector
 	@# may not remove there ends the whole run, because warnings are errors.
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
 	$(BIN)/python -m pytest --basetemp "$$base/run" $(ARGS)
+
+agents: $(VENV)/.developer build/agents
+	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
+	AGENT_CLAUDE=$(AGENT_BIN)/claude AGENT_CODEX=$(AGENT_BIN)/codex AGENT_GEMINI=$(AGENT_BIN)/gemini \
+	AGENT_OPENCODE=$(AGENT_BIN)/opencode AGENT_NODE=$(AGENT_BIN)/node \
+	AGENT_OPENCLAW='$(AGENT_BIN)/node $(CURDIR)/build/agents/node_modules/openclaw/openclaw.mjs' \
+	$(BIN)/python -m pytest tests/agents tests/surfaces/test_cli_install.py --basetemp "$$base/run" $(ARGS)
+
+build/agents:
+	rm -rf build/agents.new && mkdir -p build/agents.new && \
+	npm install --prefix build/agents.new --no-audit --no-fund --loglevel=error $(AGENTS) && mv build/agents.new build/agents
 
 torture: $(VENV)/.developer
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
