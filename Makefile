@@ -11,8 +11,8 @@ ROUNDS ?= 200
 # The MCP Inspector's command line, the client that the protocol's own people test servers with.
 INSPECTOR := @modelcontextprotocol/inspector-cli@0.22.0
 # The agents themselves, as far as npm has them: 1.5 GB, so they are no part of the usual tests.
-AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 \
-  openclaw@2026.9.6 node@24.21.0
+AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 node@24.21.0
+OPENCLAW := openclaw@2026.9.6
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
@@ -93,9 +93,12 @@ agents: $(VENV)/.developer build/agents
 	AGENT_OPENCLAW='$(AGENT_BIN)/node $(CURDIR)/build/agents/node_modules/openclaw/openclaw.mjs' \
 	$(BIN)/python -m pytest tests/agents tests/surfaces/test_cli_install.py --basetemp "$$base/run" $(ARGS)
 
+# OpenClaw's own script looks at the Node of the machine; it is run with the one that is installed beside it.
 build/agents:
 	rm -rf build/agents.new && mkdir -p build/agents.new && \
-	npm install --prefix build/agents.new --no-audit --no-fund --loglevel=error $(AGENTS) && mv build/agents.new build/agents
+	npm install --prefix build/agents.new --no-audit --no-fund --loglevel=error $(AGENTS) && \
+	npm install --prefix build/agents.new --no-audit --no-fund --loglevel=error --ignore-scripts $(OPENCLAW) && \
+	mv build/agents.new build/agents
 
 torture: $(VENV)/.developer
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
