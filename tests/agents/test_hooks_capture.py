@@ -154,6 +154,13 @@ def test_two_at_once_do_an_errand_once(here: Machine) -> None:
     assert here.events() == [CAPTURED]
 
 
+def test_a_session_in_which_nothing_was_said_leaves_no_error(here: Machine) -> None:
+    said = here.transcript(("user", "The kayak leaks."))
+    here.hook("session-end", transcript_path=str(said.with_name("empty.jsonl")))
+    here.wait(lambda: "errand capture" in here.events())
+    assert [line["level"] for line in here.log()] == ["info"] * len(here.log())
+
+
 @pytest.mark.parametrize(("event", "agent"), [("heartbeat", "openclaw"), ("session-end", "claude-code")])
 def test_a_heartbeat_and_a_session_s_end_consolidate_when_it_is_time(
     here: Machine, event: str, agent: str

@@ -158,6 +158,8 @@ def do(memory: Memory, told: Mapping[str, str]) -> dict[str, int]:
     """
     kind = told["kind"]
     if kind == "capture":
+        if not os.path.exists(told["path"] or told["root"]):
+            return {"added": 0, "problems": 0}  # a session in which nothing was said has no transcript
         done = memory.sync(told["root"], only=told["path"] or None)
         return {"added": done.added, "problems": len(done.problems)}
     if kind == "catch-up":
