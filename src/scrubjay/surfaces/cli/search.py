@@ -10,9 +10,9 @@ import click
 
 from scrubjay.config import FUSIONS, Recall, keys_of
 from scrubjay.errors import InputError
-from scrubjay.memory.tiers import STATUSES, TIERS
 from scrubjay.surfaces.cli import warm
 from scrubjay.surfaces.cli.command import Call, command
+from scrubjay.surfaces.cli.filters import filtered
 from scrubjay.surfaces.cli.output import (
     BOLD,
     DIM,
@@ -40,29 +40,7 @@ WEIGHTS = keys_of(Recall)["weights"]
 @click.option(
     "--limit", "-n", metavar="N", type=click.IntRange(1, 1000), help="Results.  [default: recall.limit]"
 )
-@click.option(
-    "--tier", "tiers", multiple=True, type=click.Choice(TIERS), help="Only this tier; may be repeated."
-)
-@click.option("--tag", "tags", multiple=True, help="Only what has this tag; repeated: all of them.")
-@click.option("--path", default="", help="Only at or below this path within its source, or a glob.")
-@click.option("--source", "sources", multiple=True, help="Only from this source, by id or path.")
-@click.option(
-    "--project", "projects", multiple=True, help="Only from this project: a name, the end of one, a path."
-)
-@click.option("--agent", "agents", multiple=True, help="Only what this agent said or recorded.")
-@click.option("--session", "sessions", multiple=True, help="Only from this conversation.")
-@click.option(
-    "--category", "categories", multiple=True, help="Only from this category and below, by id or name."
-)
-@click.option("--since", metavar="DATE", help="Only from this date on, such as 2026-03-01 or 2026-03.")
-@click.option("--until", metavar="DATE", help="Only before the end of this date.")
-@click.option(
-    "--status",
-    "statuses",
-    multiple=True,
-    type=click.Choice(STATUSES),
-    help="Of this status; may be repeated.  [default: active]",
-)
+@filtered("active")
 @click.option("--preset", type=click.Choice(PRESETS), help="Rank as another tool's formula does.")
 @click.option("--fusion", type=click.Choice(FUSIONS), help="How scores are joined.  [default: recall.fusion]")
 @click.option("--weights", metavar="LIST", help="What channels weigh, such as bm25=.3,vector=.7.")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scrubjay.memory.tiers import STATUSES, TIERS
 from scrubjay.surfaces.cli.command import Call, command
+from scrubjay.surfaces.cli.filters import filtered
 from scrubjay.surfaces.cli.output import (
     BOLD,
     DIM,
@@ -35,29 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--fan-out", metavar="N", type=click.IntRange(1, 50), help="Edges followed from each.  [default: 8]"
 )
-@click.option(
-    "--tier", "tiers", multiple=True, type=click.Choice(TIERS), help="Only this tier; may be repeated."
-)
-@click.option("--tag", "tags", multiple=True, help="Only what has this tag; repeated: all of them.")
-@click.option("--path", default="", help="Only at or below this path within its source, or a glob.")
-@click.option("--source", "sources", multiple=True, help="Only from this source, by id or path.")
-@click.option(
-    "--project", "projects", multiple=True, help="Only from this project: a name, the end of one, a path."
-)
-@click.option("--agent", "agents", multiple=True, help="Only what this agent said or recorded.")
-@click.option("--session", "sessions", multiple=True, help="Only from this conversation.")
-@click.option(
-    "--category", "categories", multiple=True, help="Only from this category and below, by id or name."
-)
-@click.option("--since", metavar="DATE", help="Only from this date on, such as 2026-03-01 or 2026-03.")
-@click.option("--until", metavar="DATE", help="Only before the end of this date.")
-@click.option(
-    "--status",
-    "statuses",
-    multiple=True,
-    type=click.Choice(STATUSES),
-    help="Of this status; may be repeated.  [default: active, superseded]",
-)
+@filtered("active, superseded")
 @click.option("--now", metavar="DATE", help="Ask as of then: how old everything is.  [default: now]")
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
 def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) -> None:
