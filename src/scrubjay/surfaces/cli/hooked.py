@@ -115,6 +115,7 @@ def _hook(args: Sequence[str], guard: Guard, store: str | None, user: str | None
     except Exception as error:  # noqa: BLE001 what is to be done later can be done though nothing could be told
         failed = type(error).__name__
     if not guard.answered():
+        time.sleep(LATE_SECONDS)  # the watch is leaving a warm process for the next one, and ends this one
         return
     _thread.start_new_thread(_end, (LAST_SECONDS,))
     if told:
