@@ -18,6 +18,7 @@ from scrubjay.config_given import Names, from_environment, from_file, from_overr
 from scrubjay.config_hooks import Hooks, Logging, Resident
 from scrubjay.config_keys import Key, number, whole, word
 from scrubjay.config_llm import Llm
+from scrubjay.config_recall import Context, Recall
 from scrubjay.config_start import OFF
 from scrubjay.errors import ConfigError
 from scrubjay.memory.tiers import TIERS
@@ -28,7 +29,6 @@ CONFIG_VARIABLE: Final = "SCRUBJAY_CONFIG"
 MOST_DAYS: Final = 36_500
 """Days of a hundred years."""
 
-FUSIONS = ("auto", "rrf", "weighted")
 LEARNING = ("statements", "changes")
 RETAINING = ("archive", "forget")
 RUNTIMES = ("auto", "onnxruntime", "openvino")
@@ -81,49 +81,6 @@ class Chunk:
         default=80, metadata=whole("Tokens of the piece before that are embedded with a piece.", 0, 1_000)
     )
     most: int = field(default=512, metadata=whole("No passage is longer, in tokens.", 40, 8_000))
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """[recall]: how a search is answered."""
-
-    limit: int = field(default=6, metadata=whole("Results of a search.", 1, 1_000))
-    candidates: int = field(
-        default=4, metadata=whole("Candidates that a channel gives for each result.", 1, 100)
-    )
-    fusion: str = field(
-        default="auto", metadata=word("How the channels' scores are joined.", choices=FUSIONS)
-    )
-    weights: Mapping[str, float] | None = field(
-        default=None,
-        metadata=word("What each channel weighs in the fusion.", kind="weights", default="by the query"),
-    )
-    snippet: int = field(default=700, metadata=whole("Most characters of a result's snippet.", 40, 20_000))
-    touch: bool = field(
-        default=True,
-        metadata=word(
-            "Whether reading one of your own memories by its id counts as using it.", kind="switch"
-        ),
-    )
-
-
-LOADED: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "MEMORY.md")
-"""Files that coding agents read by themselves when a session begins."""
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """[context]: what is put into a conversation."""
-
-    budget: int = field(default=2_000, metadata=whole("Most tokens of it.", 50, 100_000))
-    sessions: int = field(default=3, metadata=whole("Most of the last sessions that it tells of.", 0, 20))
-    loaded: tuple[str, ...] = field(
-        default=LOADED,
-        metadata=word(
-            "Files that the agent reads itself and that are not put in again: names, or patterns of paths.",
-            kind="list",
-        ),
-    )
 
 
 @dataclass(frozen=True, slots=True)

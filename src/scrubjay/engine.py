@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -14,17 +14,16 @@ from scrubjay.config import Settings, load
 from scrubjay.engine_ask import Asking
 from scrubjay.engine_life import Living
 from scrubjay.engine_move import Moving
+from scrubjay.engine_search import Searching
 from scrubjay.errors import ScrubjayError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.open import open_store
 from scrubjay.wiring.desk import Desk
-from scrubjay.wiring.freshen import freshen
 from scrubjay.wiring.lineup import Lineup, catalog, given
-from scrubjay.wiring.telling import Laps, answered, ended
+from scrubjay.wiring.telling import ended
 
 if TYPE_CHECKING:
     from scrubjay.log import Log
-    from scrubjay.memory.answers import Answer
     from scrubjay.memory.new import NewMemory
     from scrubjay.memory.reports import (
         Added,
@@ -48,7 +47,7 @@ def _silent(message: str) -> None:
     """Nobody listens to announcements of remote providers."""
 
 
-class Memory(Asking, Living, Moving):
+class Memory(Searching, Asking, Living, Moving):
     """Everything one principal remembers, in one store.
 
     Example:
@@ -191,98 +190,6 @@ class Memory(Asking, Living, Moving):
         except ScrubjayError as error:
             ended(self._desk, "watch", error)
             raise
-
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        tiers: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        path: str = "",
-        sources: Sequence[str] = (),
-        since: str | datetime | None = None,
-        until: str | datetime | None = None,
-        statuses: Sequence[str] = ("active",),
-        projects: Sequence[str] = (),
-        agents: Sequence[str] = (),
-        sessions: Sequence[str] = (),
-        categories: Sequence[str] = (),
-        fusion: str | None = None,
-        weights: Mapping[str, float] | None = None,
-        preset: str | None = None,
-        channels: Sequence[str] | None = None,
-        models: Sequence[str] | None = None,
-        stages: Sequence[str] | None = None,
-        explain: bool = False,
-        snippet: int | None = None,
-        now: str | datetime | None = None,
-    ) -> Answer:
-        """Return the memories that answer a query, best first.
-
-        Args:
-            query: A question, words, an identifier. ``"quoted"`` text must stand in a result; ``-word`` must not.
-            limit: Most results.
-            tiers: Any of these tiers.
-            tags: All of these tags.
-            path: Glob over a file's path within its source, or a folder of it.
-            sources: Any of these sources, by id or path.
-            since: What happened at or after: ISO text (``2026``, ``2026-03``, ``2026-03-01``, with time) or datetime.
-            until: What happened before the end of this day, month, year, or before this time.
-            statuses: Any of these statuses.
-            projects: Any of these projects, by name, by the end of a name, or by a path (``.`` is the one here).
-            agents: What any of these agents wrote or recorded.
-            sessions: Any of these conversations.
-            categories: What belongs to any of these categories or to one below, by id or name.
-            fusion: ``auto`` (weights follow the query), ``rrf`` or ``weighted``.
-            weights: Channel (``bm25``, ``vector``, ``ngram``) to weight.
-            preset: Another system's fusion: ``kit``, ``openclaw`` or ``router``.
-            channels: Channels that take part; None for all.
-            models: Names of embedding models that take part; None for all in use.
-            stages: Optional stages that take part (``prune`` and those of docs/ranking.md); None for all.
-            explain: Return with each result every part of its score.
-            snippet: Most characters of a snippet.
-            now: When the question is asked, to which everything has its age; None for this moment.
-
-        Raises:
-            InputError: An option has a value it cannot have.
-        """
-        from scrubjay.recall.pipeline import search
-        from scrubjay.recall.request import Filters, request
-        from scrubjay.wiring.places import resolved
-
-        laps = Laps()
-        recall = self._desk.settings.recall
-        partial = freshen(self._desk)
-        laps.lap("files")
-        # A preset is fusion and weights at once; what the settings say of either does not join it.
-        usual = ("auto", None) if preset is not None else (recall.fusion, None if fusion else recall.weights)
-        filters = Filters(
-            tiers, tags, path, sources, since, until, statuses,
-            resolved(self._desk, projects), agents, sessions, categories,
-        )  # fmt: skip
-        wanted = request(
-            query,
-            filters=filters,
-            fusion=(fusion or usual[0], weights or usual[1], preset),
-            parts=(channels, models, stages),
-            sizes=(
-                recall.limit if limit is None else limit,
-                recall.candidates,
-                recall.snippet if snippet is None else snippet,
-            ),
-            explain=explain,
-            now=now,
-        )
-        embedders, without = self._desk.lineup.ranking()
-        laps.lap("models")
-        with self._desk.store.reader(self._desk.scope) as reader:
-            found = search(reader, embedders, wanted)
-        laps.lap("rank")
-        from scrubjay.memory.answers import Answer
-
-        answered(self._desk, "search", query, laps, len(found.results), [one.model.name for one in embedders])
-        return Answer(found.results, (*partial, *without, *found.partial), laps.ms, found.notes, found.hidden)
 
     def get(
         self,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrubjay.config import FUSIONS as SETTING_FUSIONS
+from scrubjay.config_recall import FUSIONS as SETTING_FUSIONS
 from scrubjay.recall.plan import PRESETS as KNOWN_PRESETS
 from scrubjay.recall.request import FUSIONS
 from scrubjay.surfaces.cli.search import PRESETS

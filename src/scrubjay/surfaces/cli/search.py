@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scrubjay.config import FUSIONS, Recall, keys_of
+from scrubjay.config import keys_of
+from scrubjay.config_recall import FUSIONS, Recall
 from scrubjay.errors import InputError
 from scrubjay.surfaces.cli import warm
 from scrubjay.surfaces.cli.command import Call, command

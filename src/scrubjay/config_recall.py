@@ -1,0 +1,54 @@
+"""Recall: the sections of the settings that say how a search is answered and what is put into a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from scrubjay.config_keys import whole, word
+
+FUSIONS = ("auto", "rrf", "weighted")
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """[recall]: how a search is answered."""
+
+    limit: int = field(default=6, metadata=whole("Results of a search.", 1, 1_000))
+    candidates: int = field(
+        default=4, metadata=whole("Candidates that a channel gives for each result.", 1, 100)
+    )
+    fusion: str = field(
+        default="auto", metadata=word("How the channels' scores are joined.", choices=FUSIONS)
+    )
+    weights: Mapping[str, float] | None = field(
+        default=None,
+        metadata=word("What each channel weighs in the fusion.", kind="weights", default="by the query"),
+    )
+    snippet: int = field(default=700, metadata=whole("Most characters of a result's snippet.", 40, 20_000))
+    touch: bool = field(
+        default=True,
+        metadata=word(
+            "Whether reading one of your own memories by its id counts as using it.", kind="switch"
+        ),
+    )
+
+
+LOADED: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "MEMORY.md")
+"""Files that coding agents read by themselves when a session begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """[context]: what is put into a conversation."""
+
+    budget: int = field(default=2_000, metadata=whole("Most tokens of it.", 50, 100_000))
+    sessions: int = field(default=3, metadata=whole("Most of the last sessions that it tells of.", 0, 20))
+    loaded: tuple[str, ...] = field(
+        default=LOADED,
+        metadata=word(
+            "Files that the agent reads itself and that are not put in again: names, or patterns of paths.",
+            kind="list",
+        ),
+    )
