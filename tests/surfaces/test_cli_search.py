@@ -218,3 +218,14 @@ def test_get_names_what_is_not_there_and_serves_the_rest(cli) -> None:
 )
 def test_get_refuses_what_it_cannot_mean(cli, args: list[str]) -> None:
     assert cli("get", *args).code == 2
+
+
+def test_what_says_the_same_is_counted_and_named_when_asked(cli) -> None:
+    for text in ("The kettle is blue and old.", "The kettle is **blue** and old!", "kettle: blue and old"):
+        assert cli("add", text).code == 0
+    said = cli("search", "kettle").out
+    assert "said by 2 other memories too\n" in said
+    explained = cli("search", "kettle", "--explain").out
+    (found,) = cli("search", "kettle", "--json").json["results"]
+    assert found["copies"] == 2
+    assert f"said by 2 other memories too: {', '.join(found['copied'])}" in explained

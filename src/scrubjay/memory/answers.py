@@ -50,6 +50,8 @@ class Result:
         explanation: Present when asked for.
         evidence: Ids of what a derived memory was taken from, the first five.
         statements: Ids of statements that were taken from this turn and ranked it.
+        copies: How many other memories were found that say the same; they are not results.
+        copied: Ids of the first five of them.
     """
 
     id: str
@@ -74,6 +76,8 @@ class Result:
     explanation: Explanation | None = None
     evidence: tuple[str, ...] = ()
     statements: tuple[str, ...] = ()
+    copies: int = 0
+    copied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

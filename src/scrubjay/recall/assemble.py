@@ -28,13 +28,17 @@ class Joined:
     Attributes:
         evidence: Derived memory to what it was taken from.
         into: Turn to the statements taken from it that it stands for.
+        copies: Memory to those that say the same and are not shown.
     """
 
     evidence: Mapping[str, tuple[str, ...]]
     into: Mapping[str, tuple[str, ...]]
+    copies: Mapping[str, tuple[str, ...]]
 
 
-NOTHING = Joined({}, {})
+NOTHING = Joined({}, {}, {})
+COPIES = 5
+"""Ids of copies in one result; all are counted."""
 
 
 def assemble(
@@ -60,7 +64,9 @@ def assemble(
         shown_text = snippet(record.content, plan.groups, wanted.snippet).text
         made = result(record, sources, candidate.score, shown_text, explanation)
         rests = joined.evidence.get(record.id, ())[:EVIDENCE]
-        results.append(replace(made, evidence=rests, statements=joined.into.get(record.id, ())))
+        copies = joined.copies.get(record.id, ())
+        made = replace(made, evidence=rests, statements=joined.into.get(record.id, ()))
+        results.append(replace(made, copies=len(copies), copied=copies[:COPIES]))
     return tuple(results)
 
 

@@ -5,19 +5,18 @@ plan > lost > channels > weigh > fuse > evidence > neighbours > life > fold > ve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scrubjay.memory.answers import Result
 from scrubjay.memory.ranking import Candidate
-from scrubjay.memory.records import Record
 from scrubjay.recall.assemble import Joined, assemble
 from scrubjay.recall.channels.ngrams import ngrams
 from scrubjay.recall.channels.ranking import Ranking
 from scrubjay.recall.channels.vectors import vectors
 from scrubjay.recall.channels.words import WordsRanking, words
-from scrubjay.recall.diversify import diversify
+from scrubjay.recall.chosen import Chosen, chosen
 from scrubjay.recall.evidence import evidence, wished
 from scrubjay.recall.fold import fold, statements
 from scrubjay.recall.fuse import by_rank, candidates, fuse, ordered, shared
@@ -26,7 +25,6 @@ from scrubjay.recall.lost import lost
 from scrubjay.recall.neighbours import neighbours
 from scrubjay.recall.plan import Plan, plan
 from scrubjay.recall.request import Request
-from scrubjay.recall.verify import verify
 from scrubjay.recall.weigh import weigh
 from scrubjay.store.base import Reader
 from scrubjay.store.score import idf
@@ -34,8 +32,10 @@ from scrubjay.store.score import idf
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.port import Embedder
 
-SPARE = 20
-"""Records read beyond those wanted: enough that a few equal texts leave the answer full."""
+DEEPER = 8
+"""Times as many hits are asked for again, where copies left an answer short."""
+DEEPEST = 3_200
+"""Hits beyond which nobody looks for something different: they cost .1 s (bench/LOG.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +95,30 @@ def measured(reader: Reader, asked: Asked, ids: Sequence[str], now: int) -> list
 def answered(reader: Reader, asked: Asked, request: Request) -> Found:
     """Return the answer to a query that was put to the channels."""
     made, heard = asked.plan, asked.heard
-    ranked = _ranked(made, heard, reader, request.now)
-    ranked, into = _folded(ranked, made, reader)
-    chosen, records = _chosen(ranked, made, reader, asked.back)
-    shown = chosen[: made.limit]
+    ranked, into, picked = _picked(asked, reader, request.now)
+    shown, records = picked.candidates[: made.limit], picked.records
     sources = {source.id: source for source in reader.sources()}
-    joined = Joined(_evidence(reader, [one.id for one in shown if records[one.id].origin == "derived"]), into)
+    rests = _evidence(reader, [one.id for one in shown if records[one.id].origin == "derived"])
+    joined = Joined(rests, into, picked.copies)
     results = assemble(shown, records, sources, (made, heard.words), request, joined)
     return Found(results, heard.partial, made.notes + heard.notes, outlived(ranked, made.limit))
+
+
+def _picked(
+    asked: Asked, reader: Reader, now: int
+) -> tuple[list[Candidate], Mapping[str, tuple[str, ...]], Chosen]:
+    """Rank and choose; where copies leave the answer short, again among more of what the channels found."""
+    made, heard, depth = asked.plan, asked.heard, asked.plan.depth
+    while True:
+        ranked = _ranked(made, heard, reader, now)
+        ranked, into = _folded(ranked, made, reader)
+        picked = chosen(ranked, made, reader, asked.back)
+        more = any(len(ranking.hits) >= depth for ranking in heard.rankings)
+        if len(picked.candidates) >= made.limit or not picked.copies or not more or depth >= DEEPEST:
+            return ranked, into, picked
+        depth = min(depth * DEEPER, DEEPEST)
+        deeper = tuple(replace(one, hits=tuple(one.scored.top(depth))) for one in heard.rankings)
+        heard = replace(heard, rankings=deeper)
 
 
 def _channels(made: Plan, reader: Reader, embedders: Sequence[Embedder]) -> Heard:
@@ -178,27 +194,3 @@ def _rarity(by_words: WordsRanking | None) -> list[float]:
         return []
     counted = by_words.words
     return [idf(counted.memories, frequency) for frequency in counted.frequencies]
-
-
-def _chosen(
-    ranked: list[Candidate], made: Plan, reader: Reader, back: Set[str]
-) -> tuple[list[Candidate], dict[str, Record]]:
-    """Read records in the order of their rank until enough are verified and none repeats a text.
-
-    Of archived ones, when only some are wanted ``back``, the others are passed over.
-    """
-    chosen: list[Candidate] = []
-    records: dict[str, Record] = {}
-    for first in range(0, len(ranked), made.limit + SPARE):
-        batch = ranked[first : first + made.limit + SPARE]
-        records |= reader.get([candidate.id for candidate in batch])
-        there = [
-            c
-            for c in batch
-            if c.id in records and (not back or records[c.id].status == "active" or c.id in back)
-        ]
-        passed = verify(there, records, made.query)
-        chosen = diversify(chosen + passed, records) if "diversify" in made.stages else chosen + passed
-        if len(chosen) >= made.limit:
-            break
-    return chosen, records

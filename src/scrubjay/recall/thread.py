@@ -143,7 +143,7 @@ class _View:
             edges = self.reader.edges(sorted(turns), ["supersedes", "contradicts"], inward=inward)
             turned |= {edge.dst if inward else edge.src for edge in edges}
         different = diversify([Candidate(one.id, ()) for one in reached], self.records)
-        return [by_id[one.id] for one in different if one.id not in turns or one.id in turned]
+        return [by_id[one.id] for one in different.candidates if one.id not in turns or one.id in turned]
 
     def knots(self, chosen: Sequence[Reached], seeds: Mapping[str, Result], length: int) -> tuple[Knot, ...]:
         """Make the memories readable, in the order of their story."""

@@ -40,7 +40,7 @@ def answer(found: Answer, *, explain: bool = False) -> dict[str, Any]:
     for result in found.results:
         shaped = plain(result)
         del shaped["explanation"]
-        for name in ("evidence", "statements"):
+        for name in ("evidence", "statements", "copies", "copied"):
             if not shaped[name]:
                 del shaped[name]
         if explain and result.explanation is not None:
@@ -93,7 +93,7 @@ def read_answer(told: Mapping[str, Any]) -> Answer | None:
                 parts = tuple(Contribution(**part) for part in why["contributions"])
                 factors = tuple(Factor(**factor) for factor in why["factors"])
                 why = Explanation(parts, factors, why["words"])
-            lists = {name: tuple(one[name]) for name in ("tags", "evidence", "statements")}
+            lists = {name: tuple(one[name]) for name in ("tags", "evidence", "statements", "copied")}
             results.append(Result(**{**one, **lists, "explanation": why}))
         lists = {name: tuple(told[name]) for name in ("partial", "notes")}
         return Answer(**{**told, **lists, "results": tuple(results)})

@@ -105,6 +105,11 @@ def block(number: int, result: Result, query: str, *, on: bool) -> str:
     ]
     if result.evidence:
         lines.append(indent(paint(f"from {', '.join(result.evidence)}", DIM, on=on)))
+    if result.copies:
+        which = f": {', '.join(result.copied)}" if result.explanation is not None else ""
+        lines.append(
+            indent(paint(f"said by {counted(result.copies, 'other memory')} too{which}", DIM, on=on))
+        )
     if result.explanation is not None:
         lines += [indent(each) for each in explained(result.explanation, result.score)]
     return "\n".join(lines)

@@ -1,0 +1,64 @@
+"""Chosen: ranked candidates -> those an answer is made of, with their records: verified, and each said once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Final
+
+from scrubjay.memory.ranking import Candidate
+from scrubjay.memory.records import Record
+from scrubjay.recall.diversify import diversify
+from scrubjay.recall.plan import Plan
+from scrubjay.recall.verify import verify
+from scrubjay.store.base import Reader
+
+SPARE: Final = 20
+"""Records read beyond those wanted: enough that a few equal texts leave the answer full."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What an answer is made of.
+
+    Attributes:
+        candidates: Best first; more than are wanted, where there are.
+        records: The record of each, and of what was read beside them.
+        copies: Candidate to those that say the same and stand behind it.
+    """
+
+    candidates: tuple[Candidate, ...]
+    records: Mapping[str, Record]
+    copies: Mapping[str, tuple[str, ...]]
+
+
+def chosen(ranked: Sequence[Candidate], made: Plan, reader: Reader, back: Set[str]) -> Chosen:
+    """Read records in the order of their rank until enough are verified and none repeats another.
+
+    Each time more are read: of ten thousand copies the different ones are found in few steps.
+
+    Args:
+        ranked: Candidates, best first.
+        made: The query made ready.
+        reader: Where the records are.
+        back: Of archived ones, when only some are wanted back, those; the others are passed over.
+    """
+    kept: tuple[Candidate, ...] = ()
+    records: dict[str, Record] = {}
+    copies: dict[str, tuple[str, ...]] = {}
+    first, size = 0, made.limit + SPARE
+    while first < len(ranked) and len(kept) < made.limit:
+        batch = ranked[first : first + size]
+        records |= reader.get([candidate.id for candidate in batch])
+        there = [
+            c
+            for c in batch
+            if c.id in records and (not back or records[c.id].status == "active" or c.id in back)
+        ]
+        kept = (*kept, *verify(there, records, made.query))
+        if "diversify" in made.stages:
+            done = diversify(kept, records)
+            kept = done.candidates
+            copies |= {one: (*copies.get(one, ()), *others) for one, others in done.copies.items()}
+        first, size = first + size, size * 2
+    return Chosen(kept, records, copies)
