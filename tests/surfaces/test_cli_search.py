@@ -220,9 +220,12 @@ def test_get_refuses_what_it_cannot_mean(cli, args: list[str]) -> None:
     assert cli("get", *args).code == 2
 
 
-def test_what_says_the_same_is_counted_and_named_when_asked(cli) -> None:
-    for text in ("The kettle is blue and old.", "The kettle is **blue** and old!", "kettle: blue and old"):
-        assert cli("add", text).code == 0
+def test_what_says_the_same_is_counted_and_named_when_asked(cli, tmp_path) -> None:
+    texts = ("The kettle is blue and old.", "The kettle is **blue** and old!", "kettle: blue and old")
+    for number, text in enumerate(texts):
+        (tmp_path / "same" / str(number)).mkdir(parents=True)
+        (tmp_path / "same" / str(number) / "kettle.md").write_text(text, "utf-8")
+    cli("sync", tmp_path / "same")
     said = cli("search", "kettle").out
     assert "said by 2 other memories too\n" in said
     explained = cli("search", "kettle", "--explain").out
