@@ -48,7 +48,8 @@ class Chat:
     Attributes:
         facts: What it answers to turns, given the parsed request; a reply, ``HANG`` or ``DRIP`` instead.
         digests: The same for digests.
-        asked: Requests for either, parsed.
+        questions: The same for questions to be rewritten.
+        asked: Requests for any of them, parsed.
         tried: Requests that came in.
     """
 
@@ -58,6 +59,7 @@ class Chat:
     digests: Callable[[Any], object] | Reply | str = field(
         default=lambda lines: [line["text"] for line in lines]
     )
+    questions: Callable[[Any], object] | Reply | str = field(default=lambda given: given["question"])
     asked: list[tuple[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     tried: int = 0
@@ -74,7 +76,9 @@ class Chat:
         if path != "/v1/chat/completions" or not set(body) <= FIELDS or roles != ["system", "user"]:
             return 400, json.dumps({"error": {"message": f"wire: {path} {sorted(body)} {roles}"}}).encode()
         given = json.loads(body["messages"][1]["content"])
-        which = "facts" if "lasting statements" in body["messages"][0]["content"] else "digests"
+        task = body["messages"][0]["content"]
+        which = "facts" if "lasting statements" in task else "digests"
+        which = "questions" if "follow-up question" in task else which
         self.asked.append((which, given))
         answer = getattr(self, which)
         if not callable(answer):

@@ -33,4 +33,15 @@ class Llm:
     deadline: float = field(
         default=60.0, metadata=number("Seconds for one request, tries included.", 0.05, 3_600)
     )
+    rewrite: bool = field(
+        default=False,
+        metadata=word(
+            "Whether it makes a question whole by what was said before it, where a search is given that.",
+            kind="switch",
+        ),
+    )
+    rewrite_deadline: float = field(
+        default=2.0,
+        metadata=number("Seconds that a search waits for that; then the question stands as it is.", 0.05, 60),
+    )
     requests: int = field(default=100, metadata=whole("Most requests of one run.", 1, 1_000_000))

@@ -20,6 +20,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store.open import open_store
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.lineup import Lineup, catalog, given
+from scrubjay.wiring.rewriting import Rewriter
 from scrubjay.wiring.telling import ended
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ class Memory(Searching, Asking, Living, Moving):
         )
         models = catalog(found, announce) if embedders is None else given(embedders)
         lineup = Lineup(store, scope, models, cold=cold, overlap=found.chunk.overlap)
-        return cls(Desk(store, scope, lineup, found, announce=announce, log=log))
+        rewriter = Rewriter(found.llm, announce)
+        return cls(Desk(store, scope, lineup, found, announce=announce, log=log, rewriter=rewriter))
 
     def seen_by(self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None) -> Self:
         """Return the same store, with the same models, as somebody else sees it; it ends when either is closed.

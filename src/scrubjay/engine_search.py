@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ class Searching:
         explain: bool = False,
         snippet: int | None = None,
         now: str | datetime | None = None,
+        history: Sequence[str] = (),
     ) -> Answer:
         """Return the memories that answer a query, best first.
 
@@ -67,6 +69,8 @@ class Searching:
             explain: Return with each result every part of its score.
             snippet: Most characters of a snippet.
             now: When the question is asked, to which everything has its age; None for this moment.
+            history: What was said before, oldest first. Where ``[llm] rewrite`` is on, a language model puts into the
+                query what it leaves to that ("and when was that?"); what it makes of it is searched, too.
 
         Raises:
             InputError: An option has a value it cannot have.
@@ -76,6 +80,7 @@ class Searching:
         from scrubjay.recall.request import Filters, request
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
+        from scrubjay.wiring.rewriting import rewritten
         from scrubjay.wiring.telling import Laps, answered
 
         laps = Laps()
@@ -101,10 +106,13 @@ class Searching:
             explain=explain,
             now=now,
         )
+        meant = rewritten(self._desk, query, history)
+        laps.lap("rewriting")
         embedders, without = self._desk.lineup.ranking()
         laps.lap("models")
         with self._desk.store.reader(self._desk.scope) as reader:
-            found = search(reader, embedders, wanted)
+            found = search(reader, embedders, replace(wanted, meant=meant.text))
         laps.lap("rank")
         answered(self._desk, "search", query, laps, len(found.results), [one.model.name for one in embedders])
-        return Answer(found.results, (*partial, *without, *found.partial), laps.ms, found.notes, found.hidden)
+        lacking = (*partial, *meant.partial, *without, *found.partial)
+        return Answer(found.results, lacking, laps.ms, (*meant.notes, *found.notes), found.hidden)

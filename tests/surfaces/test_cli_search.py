@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from scrubjay.config_recall import FUSIONS as SETTING_FUSIONS
 from scrubjay.recall.plan import PRESETS as KNOWN_PRESETS
 from scrubjay.recall.request import FUSIONS
 from scrubjay.surfaces.cli.search import PRESETS
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from chat_service import serving
 
 RESULT = [
     "id",
@@ -232,3 +239,30 @@ def test_what_says_the_same_is_counted_and_named_when_asked(cli, tmp_path) -> No
     (found,) = cli("search", "kettle", "--json").json["results"]
     assert found["copies"] == 2
     assert f"said by 2 other memories too: {', '.join(found['copied'])}" in explained
+
+
+def test_what_was_said_before_helps_a_question_that_leans_on_it(cli, notes, tmp_path, monkeypatch) -> None:
+    cli("sync", notes)
+    talk = tmp_path / "talk.txt"
+    talk.write_text("user: we sailed to Bornholm\nassistant: nice\n")
+    with serving() as chat:
+        for name, value in (("BASE_URL", chat.url), ("MODEL", "qwen"), ("REWRITE", "true")):
+            monkeypatch.setenv(f"SCRUBJAY_LLM_{name}", value)
+        chat.questions = lambda given: "when was Bornholm?"
+        said = cli("search", "--history", talk, "--explain", "and when was that?")
+        assert "note: Read as: when was Bornholm?" in said.out
+        assert "Bornholm" in said.out.partition("\n\n")[0]
+        assert "to be rewritten by qwen" in said.err
+        piped = cli("search", "--history", "-", "--explain", "and when was that?", stdin=talk.read_text())
+        assert "note: Read as: when was Bornholm?" in piped.out
+        assert chat.asked[0] == chat.asked[1]
+        assert chat.asked[0][1]["conversation"] == talk.read_text().splitlines()
+
+
+@pytest.mark.parametrize("name", ["no-such-file", ".", "a\0b"])
+def test_a_history_that_cannot_be_read_is_an_error(cli, name) -> None:
+    said = cli("search", "--history", name, "hull")
+    assert said.code == 2
+    assert "cannot be read" in said.err
+    both = cli("search", "--history", "-", "-", stdin="x")
+    assert (both.code, "standard input" in both.err) == (2, True)

@@ -58,6 +58,7 @@ class Request:
         snippet: Most characters of a snippet.
         explain: Whether to return the parts of each score.
         now: UTC microseconds of the question: how old everything is to it.
+        meant: What the query means after what was said before it, or an empty text; it is searched, too.
     """
 
     query: str
@@ -73,6 +74,7 @@ class Request:
     snippet: int = 700
     explain: bool = False
     now: int = field(default_factory=now_micros)
+    meant: str = ""
 
 
 def request(

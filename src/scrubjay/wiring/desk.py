@@ -14,6 +14,7 @@ from scrubjay.wiring.lineup import Lineup
 if TYPE_CHECKING:
     from scrubjay.ingest.lexicon import Lexicons
     from scrubjay.log import Log
+    from scrubjay.wiring.rewriting import Rewriter
 
 
 def _silent(_: str) -> None:
@@ -33,6 +34,7 @@ class Desk:
         announce: Told the host and the counts before a remote provider is first used.
         looks: Whether files are compared with the store before an answer.
         log: Where what is slow or goes wrong is told; None for nowhere.
+        rewriter: What makes a question whole by what was said before it; None where nobody does.
     """
 
     store: Store
@@ -43,3 +45,4 @@ class Desk:
     announce: Callable[[str], None] = _silent
     looks: bool = True
     log: Log | None = None
+    rewriter: Rewriter | None = None

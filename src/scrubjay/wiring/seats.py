@@ -22,4 +22,7 @@ def seat(desk: Desk, scope: Scope) -> Desk:
         groups=scope.groups,
         notes=desk.settings.notes if mine else Notes(),
     )
-    return Desk(desk.store, scope, desk.lineup.seen_by(scope), settings, announce=desk.announce, log=desk.log)
+    lineup = desk.lineup.seen_by(scope)
+    return Desk(
+        desk.store, scope, lineup, settings, announce=desk.announce, log=desk.log, rewriter=desk.rewriter
+    )

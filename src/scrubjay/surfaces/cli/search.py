@@ -46,6 +46,11 @@ WEIGHTS = keys_of(Recall)["weights"]
 @click.option("--fusion", type=click.Choice(FUSIONS), help="How scores are joined.  [default: recall.fusion]")
 @click.option("--weights", metavar="LIST", help="What channels weigh, such as bm25=.3,vector=.7.")
 @click.option("--now", metavar="DATE", help="Ask as of then: how old everything is.  [default: now]")
+@click.option(
+    "--history",
+    metavar="FILE",
+    help="What was said before, a turn a line, - for standard input (llm.rewrite).",
+)
 @click.option("--explain", is_flag=True, help="Show every part of each score.")
 def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
     """Search memories, best first.
@@ -54,9 +59,13 @@ def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
     such a word: scrubjay search -- invoices -draft. A query of - is read from standard input. Nothing found
     is not an error: the exit code is 0 and the list is empty.
     """
+    if query == ("-",) and options["history"] == "-":
+        raise InputError("Both the query and its history are - and would be read from standard input.")
     text = sys.stdin.read() if query == ("-",) else " ".join(query)
     explain = options["explain"]
     given = {name: value for name, value in options.items() if value not in (None, (), "")}
+    if "history" in given:
+        given["history"] = turns(given["history"])
     if "weights" in given:
         given["weights"] = weights(given["weights"])
     found = warm.search(call, text, given)
@@ -90,6 +99,20 @@ def weights(text: str) -> dict[str, float]:
         return WEIGHTS.parse(text, Path())  # type: ignore[return-value]
     except ValueError as error:
         raise InputError(f"--weights is {text!r}, but it takes {error}.") from error
+
+
+def turns(name: str) -> list[str]:
+    """Return the lines of a file, or of standard input where it is called -.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    if name == "-":
+        return sys.stdin.read().splitlines()
+    try:
+        return Path(name).read_text("utf-8", errors="replace").splitlines()
+    except (OSError, ValueError) as error:
+        raise InputError(f"--history {name!r} cannot be read: {error}. Nothing was searched.") from error
 
 
 def block(number: int, result: Result, query: str, *, on: bool) -> str:
