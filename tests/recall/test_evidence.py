@@ -5,7 +5,7 @@ import math
 import pytest
 from recall_values import candidate, record
 
-from scrubjay.recall.evidence import LENGTH, PERSON, PHRASE, TITLE, evidence, title_match, wished
+from scrubjay.recall.evidence import LENGTH, PERSON, PHRASE, SPEAKER, TITLE, evidence, title_match, wished
 from scrubjay.store.base import Head
 from scrubjay.text.tokens import groups
 
@@ -65,3 +65,9 @@ def test_what_a_question_quotes_adds_by_how_much_of_it_a_memory_holds() -> None:
     scores = [c.score for c in wished(ranked, records, ("blue bunny", "red fox"))]
     assert scores == [1.0 + PHRASE / 2, 1.0, 1.0]
     assert wished(ranked, records, ("blue bunny",))[0].score == 1.0 + PHRASE
+
+
+def test_a_turn_of_the_one_whom_the_question_names_adds_to_its_score() -> None:
+    heads = {"a": Head("", 0, True, "Mel"), "b": Head("", 0, True, "Ann"), "c": Head("", 0, False, "Mel")}
+    found = evidence([candidate(name, 1.0) for name in heads], heads, ASKED, WEIGHTS, "Mel")
+    assert [one.score for one in found] == [1.0 + SPEAKER, 1.0, 1.0]

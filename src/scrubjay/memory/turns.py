@@ -7,6 +7,8 @@ from typing import Final
 
 PERSON: Final = frozenset(("user", "human"))
 """Roles of the people in a conversation; all others are programs."""
+GENERIC: Final = PERSON | {"ai", "assistant", "developer", "function", "model", "system", "tool"}
+"""Roles that are no names: a question with such a word in it rarely asks who said something."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.memory.answers import Result
 from scrubjay.memory.ranking import Candidate
+from scrubjay.memory.turns import GENERIC
 from scrubjay.recall.assemble import Joined, assemble
 from scrubjay.recall.channels.ngrams import ngrams
 from scrubjay.recall.channels.ranking import Ranking
@@ -25,9 +26,11 @@ from scrubjay.recall.lost import lost
 from scrubjay.recall.neighbours import neighbours
 from scrubjay.recall.plan import Plan, plan
 from scrubjay.recall.request import Request
+from scrubjay.recall.session import session
 from scrubjay.recall.weigh import weigh
 from scrubjay.store.base import Reader
 from scrubjay.store.score import idf
+from scrubjay.text.speakers import named
 
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.port import Embedder
@@ -157,11 +160,15 @@ def _ranked(
     turns = {memory for memory, head in heads.items() if head.turn}
     fused = fuse(rankings, every, weigh(rankings, made.query.text), turns)
     if "evidence" in made.stages:
-        fused = evidence(fused, heads, made.groups, _rarity(heard.words))
+        speakers = {head.role for head in heads.values() if head.turn and head.role} - GENERIC
+        speaker = named(made.query.text, speakers) if speakers else None
+        fused = evidence(fused, heads, made.groups, _rarity(heard.words), speaker)
         if made.query.wished:
             fused = wished(fused, reader.get(every), made.query.wished)
+    scores = {candidate.id: candidate.score for candidate in fused} if adjacent else {}
+    if "session" in made.stages and turns:
+        fused = session(fused, heads)
     if adjacent:
-        scores = {candidate.id: candidate.score for candidate in fused}
         fused = neighbours(fused, scores, adjacent, heads)
     if "life" in made.stages:
         fused = life(fused, heads, now)

@@ -148,6 +148,7 @@ class Head:
         pinned: Whether time does nothing to it.
         strength: 0..1, what feedback made of it.
         confidence: 0..1, how sure it is.
+        session: Conversation it belongs to, or None.
     """
 
     title: str
@@ -159,6 +160,7 @@ class Head:
     pinned: bool = False
     strength: float = 1.0
     confidence: float = 1.0
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -329,7 +329,7 @@ class ReadingContract:
             ids = [sample_id("d", "lesson"), sample_id("s"), sample_id("d"), sample_id("none"), "no id"]
             assert reader.heads(ids) == {
                 ids[0]: Head("D", 1, False, None, sure.record.recorded_at, 5, True, 0.5, 0.25),
-                ids[1]: Head("Talk", 3, True, "user", 7),
+                ids[1]: Head("Talk", 3, True, "user", 7, session="x"),
             }
             assert reader.heads([]) == {}
 

@@ -80,6 +80,7 @@ class InMemoryReader(InMemoryGraph, InMemoryLife):
                 m.record.pinned,
                 m.record.strength,
                 m.record.confidence,
+                m.record.session,
             )
             for i, m in held.items()
         }

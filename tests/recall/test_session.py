@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+from recall_values import candidate
+
+from scrubjay.recall.session import SHARE, session
+from scrubjay.store.base import Head
+
+
+def turn(name: str | None, words: int = 0) -> Head:
+    return Head("", words, True, "user", session=name)
+
+
+def scores(heads: dict[str, Head], **given: float) -> dict[str, float]:
+    found = session([candidate(name, score) for name, score in given.items()], heads)
+    return {one.id: one.score for one in found}
+
+
+def test_turns_borrow_from_the_best_of_their_conversation() -> None:
+    heads = {"a": turn("x"), "b": turn("x"), "c": turn("y")}
+    found = scores(heads, a=2.0, b=0.5, c=1.0)
+    assert found == pytest.approx({"a": 2.0 + SHARE * 2, "b": 0.5 + SHARE * 2, "c": 1.0 + SHARE})
+
+
+def test_a_turn_of_a_hundred_words_borrows_half_as_much() -> None:
+    found = scores({"a": turn("x"), "b": turn("x", 100)}, a=2.0, b=0.0)
+    assert found["b"] == pytest.approx(SHARE * 2.0 / 2)
+
+
+def test_a_conversation_in_which_nothing_fits_lends_no_debt() -> None:
+    assert scores({"a": turn("x"), "b": turn("x")}, a=-1.0, b=-2.0) == {"a": -1.0, "b": -2.0}
+
+
+def test_what_is_no_turn_of_a_conversation_stays_as_it_is() -> None:
+    heads = {"a": Head("", 3, session="x"), "b": turn(None)}
+    assert scores(heads, a=1.0, b=1.0, c=1.0) == {"a": 1.0, "b": 1.0, "c": 1.0}
