@@ -136,6 +136,8 @@ def open_memory(
         usual,
         connect=replace(usual.connect, stages=tuple(connect)),
         learn=replace(usual.learn, stages=tuple(learn)),
+        # What is measured must not hang on how busy the machine is.
+        rerank=replace(usual.rerank, deadline=600.0),
     )
     return Memory.open(store, user=user, groups=groups, settings=settings, embedders=models)
 

@@ -19,6 +19,7 @@ from scrubjay.config_hooks import Hooks, Logging, Resident
 from scrubjay.config_keys import Key, number, whole, word
 from scrubjay.config_llm import Llm
 from scrubjay.config_recall import Context, Recall
+from scrubjay.config_rerank import Rerank
 from scrubjay.config_start import OFF
 from scrubjay.errors import ConfigError
 from scrubjay.memory.tiers import TIERS
@@ -267,6 +268,7 @@ class Settings:
     tenant: str = field(default="default", metadata=word("The walled garden that all of it lies in."))
     chunk: Chunk = field(default_factory=Chunk)
     recall: Recall = field(default_factory=Recall)
+    rerank: Rerank = field(default_factory=Rerank)
     context: Context = field(default_factory=Context)
     sync: Sync = field(default_factory=Sync)
     models: Models = field(default_factory=Models)
@@ -285,6 +287,7 @@ class Settings:
 SECTIONS: Final[Mapping[str, type[Any]]] = {
     "chunk": Chunk,
     "recall": Recall,
+    "rerank": Rerank,
     "context": Context,
     "sync": Sync,
     "models": Models,
@@ -380,7 +383,7 @@ def auto_keys(model: ModelSettings, environ: Mapping[str, str] | None = None) ->
     return {provider: found[name] for provider, name in KEY_VARIABLES.items() if found.get(name)}
 
 
-def api_key(name: str, model: ModelSettings | Llm, environ: Mapping[str, str] | None = None) -> str:
+def api_key(name: str, model: ModelSettings | Llm | Rerank, environ: Mapping[str, str] | None = None) -> str:
     """Return a model's key from the variable that its settings name; empty where they name none.
 
     Args:

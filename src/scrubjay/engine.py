@@ -20,6 +20,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store.open import open_store
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.lineup import Lineup, catalog, given
+from scrubjay.wiring.reranking import Rerankers
 from scrubjay.wiring.rewriting import Rewriter
 from scrubjay.wiring.telling import ended
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     )
     from scrubjay.memory.webs import Link
     from scrubjay.providers.embedders.port import Embedder
+    from scrubjay.providers.rerankers.port import Reranker
     from scrubjay.wiring.categories import Categories
     from scrubjay.wiring.concepts import Concepts
 
@@ -72,6 +74,7 @@ class Memory(Searching, Asking, Living, Moving):
         tenant: str | None = None,
         settings: Settings | None = None,
         embedders: Sequence[Embedder] | None = None,
+        reranker: Reranker | None = None,
         cold: bool = False,
         announce: Callable[[str], None] = _silent,
         log: Log | None = None,
@@ -86,6 +89,7 @@ class Memory(Searching, Asking, Living, Moving):
             settings: Settings; None loads them from file and environment.
             embedders: Models instead of the settings' own: the first is the base model, which is always
                 complete, the others are backfilled by `embed`.
+            reranker: Who looks again at the best of what a search found, instead of what the settings say.
             cold: Rank by words and the base model only, and say so: for a process that answers once.
             announce: Told the host and the counts before a remote provider is first used.
             log: Where slow questions and what syncs could not read are told; None for nowhere.
@@ -100,8 +104,13 @@ class Memory(Searching, Asking, Living, Moving):
         )
         models = catalog(found, announce) if embedders is None else given(embedders)
         lineup = Lineup(store, scope, models, cold=cold, overlap=found.chunk.overlap)
-        rewriter = Rewriter(found.llm, announce)
-        return cls(Desk(store, scope, lineup, found, announce=announce, log=log, rewriter=rewriter))
+        rewriter, rerankers = Rewriter(found.llm, announce), Rerankers(reranker)
+        return cls(
+            Desk(
+                store, scope, lineup, found,
+                announce=announce, log=log, rewriter=rewriter, rerankers=rerankers,
+            )
+        )  # fmt: skip
 
     def seen_by(self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None) -> Self:
         """Return the same store, with the same models, as somebody else sees it; it ends when either is closed.

@@ -39,6 +39,7 @@ class Searching:
         channels: Sequence[str] | None = None,
         models: Sequence[str] | None = None,
         stages: Sequence[str] | None = None,
+        rerank: str | None = None,
         explain: bool = False,
         snippet: int | None = None,
         now: str | datetime | None = None,
@@ -66,6 +67,8 @@ class Searching:
             channels: Channels that take part; None for all.
             models: Names of embedding models that take part; None for all in use.
             stages: Optional stages that take part (``prune`` and those of docs/ranking.md); None for all.
+            rerank: Who looks again at the best of what was found (docs/rerank.md): ``features``, ``cross-encoder``,
+                ``http``, ``chat``, or ``off``; None takes the reranker that `open` was given, else the settings' one.
             explain: Return with each result every part of its score.
             snippet: Most characters of a snippet.
             now: When the question is asked, to which everything has its age; None for this moment.
@@ -109,10 +112,14 @@ class Searching:
         meant = rewritten(self._desk, query, history)
         laps.lap("rewriting")
         embedders, without = self._desk.lineup.ranking()
+        plain = wanted.fusion != "auto" or wanted.weights is not None or preset is not None
+        again, not_again = self._desk.rerankers.wanted(
+            self._desk.settings, rerank, self._desk.lineup, self._desk.announce, plain=plain
+        )
         laps.lap("models")
         with self._desk.store.reader(self._desk.scope) as reader:
-            found = search(reader, embedders, replace(wanted, meant=meant.text))
+            found = search(reader, embedders, replace(wanted, meant=meant.text), again)
         laps.lap("rank")
         answered(self._desk, "search", query, laps, len(found.results), [one.model.name for one in embedders])
-        lacking = (*partial, *meant.partial, *without, *found.partial)
+        lacking = (*partial, *meant.partial, *without, *not_again, *found.partial)
         return Answer(found.results, lacking, laps.ms, (*meant.notes, *found.notes), found.hidden)

@@ -24,7 +24,7 @@ FENCED = {
     "onnxruntime": ("providers/embedders/",),
     "openvino": ("providers/embedders/",),
     "sentence_transformers": ("providers/embedders/",),
-    "tokenizers": ("providers/embedders/",),
+    "tokenizers": ("providers/embedders/", "providers/rerankers/"),
     "watchfiles": ("ingest/sources/",),
     "yaml": ("ingest/",),
     "platformdirs": ("config.py", "config_start.py"),

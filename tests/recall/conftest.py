@@ -15,6 +15,7 @@ from scrubjay.config import Learn, Settings, load
 from scrubjay.testing.hash_embedder import HashEmbedder
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 
 @pytest.fixture

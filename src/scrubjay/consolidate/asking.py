@@ -6,7 +6,6 @@ comes of it: after some failures in a row it is not asked again in the run.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
@@ -96,18 +95,3 @@ class Asking:
         times = "once" if self._failures == 1 else f"{self._failures} times"
         off = " and was not asked again" if self._row >= FAILURES else ""
         return (f"{self.name} failed {times}{off}: {self._trouble}. What the rules found stands.", *asked)
-
-
-def parsed(answer: str) -> object:
-    """Return a model's JSON, which may stand in a fence of Markdown.
-
-    Raises:
-        ValueError: It is no JSON.
-    """
-    text = answer.strip()
-    if text.startswith("```") and text.endswith("```"):
-        text = text[3:-3].removeprefix("json")
-    try:
-        return json.loads(text)
-    except RecursionError as exc:
-        raise ValueError("nested too deeply") from exc

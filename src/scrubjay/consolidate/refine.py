@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.consolidate.asking import Asking, parsed
+from scrubjay.consolidate.asking import Asking
 from scrubjay.consolidate.gather import TIERS, pages
 from scrubjay.consolidate.keep import of_the_run
 from scrubjay.consolidate.night import PAGE, Night
@@ -27,6 +27,7 @@ from scrubjay.memory.dates import now_micros
 from scrubjay.memory.events import Event
 from scrubjay.memory.ids import tombstones
 from scrubjay.memory.records import Record, Where
+from scrubjay.providers.llms.parsed import parsed
 from scrubjay.store.changes import Change, Prepared, PutEdges, PutEvents
 
 if TYPE_CHECKING:

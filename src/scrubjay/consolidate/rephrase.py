@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from scrubjay.consolidate.asking import Asking, parsed
+from scrubjay.consolidate.asking import Asking
 from scrubjay.consolidate.distil import Digest
 from scrubjay.ingest.scrub import scrub
 from scrubjay.memory.turns import PERSON
+from scrubjay.providers.llms.parsed import parsed
 from scrubjay.text.size import weigh
 from scrubjay.text.vouched import unvouched
 

@@ -1,6 +1,6 @@
 """Pipeline: the read path in one screen.
 
-plan > lost > channels > weigh > fuse > evidence > neighbours > life > fold > verify > diversify > assemble
+plan > lost > channels > weigh > fuse > evidence > neighbours > session > life > fold > rerank > verify > diversify > assemble
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from scrubjay.memory.answers import Result
 from scrubjay.memory.ranking import Candidate
 from scrubjay.memory.turns import GENERIC
+from scrubjay.providers.rerankers.port import Question
 from scrubjay.recall.assemble import Joined, assemble
 from scrubjay.recall.channels.ngrams import ngrams
 from scrubjay.recall.channels.ranking import Ranking
@@ -26,6 +27,7 @@ from scrubjay.recall.lost import lost
 from scrubjay.recall.neighbours import neighbours
 from scrubjay.recall.plan import Plan, plan
 from scrubjay.recall.request import Request
+from scrubjay.recall.rerank import NOT_LOOKED, Looked, Reranking, look, rerank
 from scrubjay.recall.session import session
 from scrubjay.recall.weigh import weigh
 from scrubjay.store.base import Reader
@@ -76,9 +78,11 @@ class Asked:
     back: frozenset[str]
 
 
-def search(reader: Reader, embedders: Sequence[Embedder], request: Request) -> Found:
-    """Answer one query from one consistent view."""
-    return answered(reader, ask(reader, embedders, request), request)
+def search(
+    reader: Reader, embedders: Sequence[Embedder], request: Request, again: Reranking | None = None
+) -> Found:
+    """Answer one query from one consistent view, whose best are looked at ``again`` where that is wanted."""
+    return answered(reader, ask(reader, embedders, request), request, again)
 
 
 def ask(reader: Reader, embedders: Sequence[Embedder], request: Request) -> Asked:
@@ -95,30 +99,38 @@ def measured(reader: Reader, asked: Asked, ids: Sequence[str], now: int) -> list
     return _ranked(asked.plan, asked.heard, reader, now, ids) if asked.heard.rankings else []
 
 
-def answered(reader: Reader, asked: Asked, request: Request) -> Found:
+def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | None = None) -> Found:
     """Return the answer to a query that was put to the channels."""
     made, heard = asked.plan, asked.heard
-    ranked, into, picked = _picked(asked, reader, request.now)
+    ranked, into, picked, looked = _picked(asked, reader, request.now, again)
     shown, records = picked.candidates[: made.limit], picked.records
     sources = {source.id: source for source in reader.sources()}
     rests = _evidence(reader, [one.id for one in shown if records[one.id].origin == "derived"])
     joined = Joined(rests, into, picked.copies)
     results = assemble(shown, records, sources, (made, heard.words), request, joined)
-    return Found(results, heard.partial, made.notes + heard.notes, outlived(ranked, made.limit))
+    return Found(
+        results, heard.partial + looked.partial, made.notes + heard.notes, outlived(ranked, made.limit)
+    )
 
 
 def _picked(
-    asked: Asked, reader: Reader, now: int
-) -> tuple[list[Candidate], Mapping[str, tuple[str, ...]], Chosen]:
+    asked: Asked, reader: Reader, now: int, again: Reranking | None
+) -> tuple[list[Candidate], Mapping[str, tuple[str, ...]], Chosen, Looked]:
     """Rank and choose; where copies leave the answer short, again among more of what the channels found."""
     made, heard, depth = asked.plan, asked.heard, asked.plan.depth
+    looked = None if again is not None and made.fusion == "auto" and "rerank" in made.stages else NOT_LOOKED
     while True:
         ranked = _ranked(made, heard, reader, now)
         ranked, into = _folded(ranked, made, reader)
+        if looked is None and again is not None:
+            question = Question(made.query.text, made.groups, tuple(_rarity(heard.words)))
+            looked = look(ranked, question, reader, again)  # once, however deep one has to go
+        looked = looked or NOT_LOOKED
+        ranked = ordered(rerank(ranked, looked.parts)) if looked.parts else ranked
         picked = chosen(ranked, made, reader, asked.back)
         more = any(len(ranking.hits) >= depth for ranking in heard.rankings)
         if len(picked.candidates) >= made.limit or not picked.copies or not more or depth >= DEEPEST:
-            return ranked, into, picked
+            return ranked, into, picked, looked
         depth = min(depth * DEEPER, DEEPEST)
         deeper = tuple(replace(one, hits=tuple(one.scored.top(depth))) for one in heard.rankings)
         heard = replace(heard, rankings=deeper)

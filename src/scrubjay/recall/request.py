@@ -13,7 +13,7 @@ from scrubjay.memory.records import Where
 from scrubjay.memory.tiers import STATUSES, TIERS
 
 CHANNELS: Final = ("bm25", "vector", "ngram")
-STAGES: Final = ("prune", "lost", "evidence", "neighbours", "session", "life", "fold", "diversify")
+STAGES: Final = ("prune", "lost", "evidence", "neighbours", "session", "life", "fold", "rerank", "diversify")
 """Stages that can be left out, each to be measured alone."""
 FUSIONS: Final = ("auto", "rrf", "weighted")
 MOST_RESULTS: Final = 1_000

@@ -10,6 +10,7 @@ from scrubjay.config import Settings
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 from scrubjay.wiring.lineup import Lineup
+from scrubjay.wiring.reranking import Rerankers
 
 if TYPE_CHECKING:
     from scrubjay.ingest.lexicon import Lexicons
@@ -33,6 +34,7 @@ class Desk:
         lexicons: Concepts that an earlier call made ready to be found.
         announce: Told the host and the counts before a remote provider is first used.
         looks: Whether files are compared with the store before an answer.
+        rerankers: Who can look again at what a search found.
         log: Where what is slow or goes wrong is told; None for nowhere.
         rewriter: What makes a question whole by what was said before it; None where nobody does.
     """
@@ -46,3 +48,4 @@ class Desk:
     looks: bool = True
     log: Log | None = None
     rewriter: Rewriter | None = None
+    rerankers: Rerankers = field(default_factory=Rerankers)

@@ -95,6 +95,16 @@ class Lineup:
         self._cold = cold
         self._overlap = overlap
 
+    @property
+    def base(self) -> Embedder:
+        """The model that is always complete."""
+        return self._catalog.base
+
+    @property
+    def cold(self) -> bool:
+        """Whether this process answers once, and loads no model that nobody named."""
+        return self._cold
+
     def seen_by(self, scope: Scope) -> Lineup:
         """Return the same models, as they reach another principal's memories."""
         return Lineup(self._store, scope, self._catalog, cold=self._cold, overlap=self._overlap)

@@ -22,7 +22,6 @@ def seat(desk: Desk, scope: Scope) -> Desk:
         groups=scope.groups,
         notes=desk.settings.notes if mine else Notes(),
     )
-    lineup = desk.lineup.seen_by(scope)
-    return Desk(
-        desk.store, scope, lineup, settings, announce=desk.announce, log=desk.log, rewriter=desk.rewriter
+    return replace(
+        desk, scope=scope, lineup=desk.lineup.seen_by(scope), settings=settings, lexicons={}, looks=True
     )

@@ -12,9 +12,8 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -24,8 +23,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Ids: TypeAlias = "NDArray[np.int64]"
-Hidden: TypeAlias = "Callable[[Ids, Ids], NDArray[np.float32]]"
-"""(token ids, attention mask), both (n, length) -> hidden states (n, length, dimensions)."""
+
+
+class Hidden(Protocol):
+    """(token ids, attention mask, token types), all (n, length) -> the first output, one row each."""
+
+    def __call__(self, ids: Ids, mask: Ids, types: Ids | None = None) -> NDArray[np.float32]:
+        """Run the model once; without types, all tokens are of the first text."""
+        ...
+
 
 RUNTIMES = ("auto", "onnxruntime", "openvino")
 
@@ -69,8 +75,8 @@ def _load_onnxruntime(path: Path, threads: int) -> Hidden:
     names = [entry.name for entry in session.get_inputs()]
     output = session.get_outputs()[0].name
 
-    def run(ids: Ids, mask: Ids) -> NDArray[np.float32]:
-        return np.asarray(session.run([output], _feeds(names, ids, mask))[0], dtype=np.float32)
+    def run(ids: Ids, mask: Ids, types: Ids | None = None) -> NDArray[np.float32]:
+        return np.asarray(session.run([output], _feeds(names, ids, mask, types))[0], dtype=np.float32)
 
     return run
 
@@ -89,9 +95,9 @@ def _load_openvino(path: Path, threads: int) -> Hidden:
     request = compiled.create_infer_request()
     turn = threading.Lock()  # a request holds its inputs and outputs, so one call at a time
 
-    def run(ids: Ids, mask: Ids) -> NDArray[np.float32]:
+    def run(ids: Ids, mask: Ids, types: Ids | None = None) -> NDArray[np.float32]:
         with turn:
-            request.infer(_feeds(names, ids, mask))
+            request.infer(_feeds(names, ids, mask, types))
             return np.array(request.get_output_tensor(0).data, dtype=np.float32)
 
     return run
@@ -128,8 +134,12 @@ def _import_openvino() -> Any:
     return importlib.import_module("openvino")
 
 
-def _feeds(names: list[str], ids: Ids, mask: Ids) -> dict[str, Ids]:
-    feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+def _feeds(names: list[str], ids: Ids, mask: Ids, types: Ids | None) -> dict[str, Ids]:
+    feeds = {
+        "input_ids": ids,
+        "attention_mask": mask,
+        "token_type_ids": np.zeros_like(ids) if types is None else types,
+    }
     return {name: feeds[name] for name in names}
 
 

@@ -84,14 +84,26 @@ class StaticEmbedder:
         Raises:
             ProviderError: The model's files are missing or not the expected ones.
         """
-        if self._open is None:
-            self._open = self._open_bundled() if self._folder is None else _open_custom(self._folder)
-        table, tokenise = self._open
+        table, tokenise = self._opened()
         ids = tokenise(texts)
         if table.dtype != np.float32 and sum(map(len, ids)) > BULK:
             table = table.astype(np.float32)
             self._open = table, tokenise
         return _pool(table, ids)
+
+    def tokens(self, texts: Sequence[str]) -> tuple[NDArray[Any], list[NDArray[np.int64]]]:
+        """Return the table of token vectors, a row each of any length, and the rows of each text, in order.
+
+        Raises:
+            ProviderError: The model's files are missing or not the expected ones.
+        """
+        table, tokenise = self._opened()
+        return table, [np.asarray(ids, dtype=np.int64) for ids in tokenise(texts)]
+
+    def _opened(self) -> tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]:
+        if self._open is None:
+            self._open = self._open_bundled() if self._folder is None else _open_custom(self._folder)
+        return self._open
 
     def _open_bundled(self) -> tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]:
         spec = importlib.util.find_spec("wordllama")

@@ -10,6 +10,7 @@ import click
 
 from scrubjay.config import keys_of
 from scrubjay.config_recall import FUSIONS, Recall
+from scrubjay.config_rerank import KINDS
 from scrubjay.errors import InputError
 from scrubjay.surfaces.cli import warm
 from scrubjay.surfaces.cli.command import Call, command
@@ -45,6 +46,9 @@ WEIGHTS = keys_of(Recall)["weights"]
 @click.option("--preset", type=click.Choice(PRESETS), help="Rank as another tool's formula does.")
 @click.option("--fusion", type=click.Choice(FUSIONS), help="How scores are joined.  [default: recall.fusion]")
 @click.option("--weights", metavar="LIST", help="What channels weigh, such as bm25=.3,vector=.7.")
+@click.option(
+    "--rerank", type=click.Choice(KINDS), help="Who looks again at the best.  [default: rerank.kind]"
+)
 @click.option("--now", metavar="DATE", help="Ask as of then: how old everything is.  [default: now]")
 @click.option(
     "--history",
