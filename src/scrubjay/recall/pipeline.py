@@ -1,6 +1,7 @@
 """Pipeline: the read path in one screen.
 
-plan > lost > channels > weigh > fuse > evidence > neighbours > session > life > fold > rerank > verify > diversify > assemble
+plan > lost > channels > weigh > fuse > evidence > neighbours > session > life > fold > rerank > verify > diversify
+> assemble
 """
 
 from __future__ import annotations
