@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from scrubjay.config_recall import FUSIONS as SETTING_FUSIONS
+from scrubjay.config_rerank import KINDS
+from scrubjay.providers.rerankers.open import KINDS as KNOWN_KINDS
 from scrubjay.recall.plan import PRESETS as KNOWN_PRESETS
 from scrubjay.recall.request import FUSIONS
 from scrubjay.surfaces.cli.search import PRESETS
@@ -136,7 +138,24 @@ def test_limit_presets_fusion_and_weights_reach_the_ranking(cli, notes) -> None:
     assert cli("search", "hull", "--weights", "nochannel=1").code == 2
 
 
+def test_a_second_look_is_had_by_flag_and_shown(cli, notes) -> None:
+    cli("sync", notes)
+
+    def parts(*flags: str) -> set[str]:
+        found = cli("search", "the", "hull", "--explain", "--json", *flags).json["results"]
+        return {part["channel"] for one in found for part in one["explanation"]["contributions"]}
+
+    assert "rerank" not in parts()
+    assert "rerank" in parts("--rerank", "features")
+    assert cli("search", "hull", "--rerank", "magic").code == 2
+    assert cli("search", "hull", "--rerank", "features", "--fusion", "rrf").code == 2
+    without = cli("search", "the", "hull", "--rerank", "http")
+    assert without.code == 0
+    assert "partial: Nothing was reranked: [rerank] kind http names no base_url" in without.out
+
+
 def test_the_choices_offered_are_those_that_exist() -> None:
+    assert set(KINDS) == {"off", *KNOWN_KINDS}
     assert set(PRESETS) == set(KNOWN_PRESETS)
     assert SETTING_FUSIONS == FUSIONS
 
