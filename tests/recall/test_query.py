@@ -65,7 +65,7 @@ def test_a_long_query_is_read_to_its_limit_and_says_so() -> None:
 def test_any_text_is_a_query_and_what_bears_no_mark_is_kept(text: str) -> None:
     query = read_query(text)
     assert all(part.strip() for part in query.phrases + query.excluded)
-    if '"' not in text and "-" not in text:
+    if not set('"-“”„«»「」') & set(text):
         kept = " ".join(text.replace("\x00", " ").split())
         assert query in (Query(kept, (), (), cut=False), Query("", (), (), cut=False))
         assert query.text or not any(character.isalnum() for character in kept)

@@ -7,6 +7,7 @@ around words, marks of lists and headings, articles, the present of "to be" and 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from scrubjay.text.reworded import bag
@@ -27,15 +28,16 @@ def said(text: str) -> tuple[str, ...]:
     >>> said("We can use AWS"), said("we can use C++?")
     (('we', 'can', 'use', 'aws'), ('we', 'can', 'use', 'c++', '?'))
     """
-    found = []
-    for piece in text.casefold().split():
-        word = piece.strip(_MARKS)
-        if word in SMALL and word:
-            word = ""
-        elif not word or not any(character.isalnum() for character in word):
-            word = "" if not piece.strip(_MARKS[:5]) or _LAYOUT.fullmatch(piece) else piece
-        if word:
-            found.append(word)
-        if "?" in piece[-3:] and piece != word:
-            found.append("?")
-    return tuple(found)
+    return tuple(word for piece in text.casefold().split() for word in _words(piece))
+
+
+@lru_cache(1 << 14)
+def _words(piece: str) -> tuple[str, ...]:
+    """Return what a piece between blanks says. Kept: texts share most of theirs, and a thread compares hundreds."""
+    word = piece.strip(_MARKS)
+    if word in SMALL and word:
+        word = ""
+    elif not word or not any(character.isalnum() for character in word):
+        word = "" if not piece.strip(_MARKS[:5]) or _LAYOUT.fullmatch(piece) else piece
+    asks = "?" in piece[-3:] and piece != word
+    return (*((word,) if word else ()), *(("?",) if asks else ()))
