@@ -27,6 +27,12 @@ class Recall:
         metadata=word("What each channel weighs in the fusion.", kind="weights", default="by the query"),
     )
     snippet: int = field(default=700, metadata=whole("Most characters of a result's snippet.", 40, 20_000))
+    tz: str | None = field(
+        default=None,
+        metadata=word(
+            'Zone of dates and of "yesterday" in a question, such as Europe/Berlin.', default="this machine's"
+        ),
+    )
     touch: bool = field(
         default=True,
         metadata=word(

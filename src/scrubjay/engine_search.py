@@ -44,6 +44,8 @@ class Searching:
         snippet: int | None = None,
         now: str | datetime | None = None,
         history: Sequence[str] = (),
+        as_of: str | datetime | None = None,
+        tz: str | None = None,
     ) -> Answer:
         """Return the memories that answer a query, best first.
 
@@ -74,13 +76,16 @@ class Searching:
             now: When the question is asked, to which everything has its age; None for this moment.
             history: What was said before, oldest first. Where ``[llm] rewrite`` is on, a language model puts into the
                 query what it leaves to that ("and when was that?"); what it makes of it is searched, too.
+            as_of: Answer by what was true then (valid time, not the state of the index): what was replaced since is
+                found, what became true later is not. A date means its end. "As of" in the query says the same.
+            tz: The zone of dates and of "yesterday", by its IANA name; None for the settings'.
 
         Raises:
             InputError: An option has a value it cannot have.
         """
         from scrubjay.memory.answers import Answer
         from scrubjay.recall.pipeline import search
-        from scrubjay.recall.request import Filters, request
+        from scrubjay.recall.request import Clock, Filters, request
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
         from scrubjay.wiring.rewriting import rewritten
@@ -107,7 +112,7 @@ class Searching:
                 recall.snippet if snippet is None else snippet,
             ),
             explain=explain,
-            now=now,
+            clock=Clock(now, tz or recall.tz, as_of),
         )
         meant = rewritten(self._desk, query, history)
         laps.lap("rewriting")
@@ -122,4 +127,5 @@ class Searching:
         laps.lap("rank")
         answered(self._desk, "search", query, laps, len(found.results), [one.model.name for one in embedders])
         lacking = (*partial, *meant.partial, *without, *not_again, *found.partial)
-        return Answer(found.results, lacking, laps.ms, (*meant.notes, *found.notes), found.hidden)
+        notes = (*meant.notes, *found.notes)
+        return Answer(found.results, lacking, laps.ms, notes, found.hidden, found.as_of)

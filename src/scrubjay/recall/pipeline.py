@@ -1,7 +1,7 @@
 """Pipeline: the read path in one screen.
 
-plan > lost > channels > weigh > fuse > evidence > neighbours > session > life > fold > rerank > verify > diversify
-> assemble
+plan > lost > channels > weigh > fuse > evidence > neighbours > session > life > dated > fold > rerank > valid > verify
+> diversify > assemble
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from scrubjay.recall.channels.ranking import Ranking
 from scrubjay.recall.channels.vectors import vectors
 from scrubjay.recall.channels.words import WordsRanking, words
 from scrubjay.recall.chosen import Chosen, chosen
+from scrubjay.recall.dated import dated
 from scrubjay.recall.evidence import evidence, wished
 from scrubjay.recall.fold import fold, statements
 from scrubjay.recall.fuse import by_rank, candidates, fuse, ordered, shared
@@ -52,6 +53,7 @@ class Found:
     partial: tuple[str, ...]
     notes: tuple[str, ...]
     hidden: int = 0
+    as_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,11 @@ def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | 
     joined = Joined(rests, into, picked.copies)
     results = assemble(shown, records, sources, (made, heard.words), request, joined)
     return Found(
-        results, heard.partial + looked.partial, made.notes + heard.notes, outlived(ranked, made.limit)
+        results,
+        heard.partial + looked.partial,
+        made.notes + heard.notes,
+        outlived(ranked, made.limit),
+        made.shown_as_of,
     )
 
 
@@ -185,6 +191,8 @@ def _ranked(
         fused = neighbours(fused, scores, adjacent, heads)
     if "life" in made.stages:
         fused = life(fused, heads, now)
+    if "dated" in made.stages and made.question.times:
+        fused = dated(fused, heads, made.question.times)
     hits = set(ids)
     return ordered([candidate for candidate in fused if candidate.id in hits])
 
