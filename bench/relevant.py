@@ -3,7 +3,7 @@
     python bench/relevant.py --data DIR [--sets a,b] [--queries 100] [--foreign 12] [--json FILE] [--log]
 
 Each set is asked its own questions (``kept``: a judged memory has to do with its question by the rule of
-recall/relevant.py; ``said``: any has), its questions without an answer, which are about what is in it, and
+recall/relevance.py; ``said``: any has), its questions without an answer, which are about what is in it, and
 questions of the other sets (``foreign``: any has to do with them; silence is wanted, though sets of one field do
 answer one another). ``taken out``: questions asked of the same set without the documents that answer them, of one
 language and often of one field with the rest: the hardest silence.
@@ -30,7 +30,7 @@ from report import circumstances, log_rows, shown, write_json
 from scrubjay import Memory
 from scrubjay.recall.context import FOUND
 from scrubjay.recall.pipeline import answered, ask
-from scrubjay.recall.relevant import relevant
+from scrubjay.recall.relevance import signs
 from scrubjay.recall.request import Request
 
 SETS = "til_simonw,cookbook_docs,cosqa,musique_hippo100,scifact,locomo,source117,xquad_de,xquad_zh,xquad_ar,jsquad_ja"
@@ -124,9 +124,9 @@ def _passed(memory: Memory, query: Query) -> list[str]:
         request = Request(query.text, limit=FOUND)
         asked = ask(reader, desk.lineup.ranking()[0], request)
         ids = [one.id for one in answered(reader, asked, request).results]
-        base = next((ranking for ranking in asked.heard.rankings if ranking.kind == "vector"), None)
-        signs = relevant(asked.heard.words, asked.plan, base, ids)
-    return [memory for memory, sign in signs.items() if sign.relevant]
+        turns = {one: head.turn for one, head in reader.heads(ids).items()}
+        told = signs(asked.plan, asked.heard.words, asked.heard.rankings, turns)
+    return [memory for memory, sign in told.items() if sign.enough]
 
 
 def _log(result: dict[str, Any]) -> list[tuple[str, str, str]]:

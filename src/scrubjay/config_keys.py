@@ -159,6 +159,14 @@ def _weights(rule: Key, value: object, _base: Path) -> object:
     return {str(name): float(weight) for name, weight in value.items()}
 
 
+def _relevance(rule: Key, value: object, _base: Path) -> object:
+    if value == "auto":
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError(rule.takes)
+    return float(value)
+
+
 def _parse_number(text: str) -> object:
     try:
         return int(text)
@@ -191,6 +199,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "path": Kind("a path", _path, str),
     "store": Kind("a path or a URL", _store, str),
     "list": Kind("a list of texts (in the environment: with commas between)", _list, _parse_list),
+    "relevance": Kind("auto, or a number from 0 to 1", _relevance, _parse_number),
     "weights": Kind("weights of 0 or more a channel, such as bm25=.3,vector=.7", _weights, _parse_weights),
 }
 """Every type of value."""

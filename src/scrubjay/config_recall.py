@@ -27,10 +27,11 @@ class Recall:
         metadata=word("What each channel weighs in the fusion.", kind="weights", default="by the query"),
     )
     snippet: int = field(default=700, metadata=whole("Most characters of a result's snippet.", 40, 20_000))
-    tz: str | None = field(
-        default=None,
+    min_relevance: float | str = field(
+        default="auto",
         metadata=word(
-            'Zone of dates and of "yesterday" in a question, such as Europe/Berlin.', default="this machine's"
+            "Relevance that each result must have; auto: an empty answer where nothing is likely to answer.",
+            kind="relevance",
         ),
     )
     touch: bool = field(

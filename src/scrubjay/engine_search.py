@@ -44,8 +44,7 @@ class Searching:
         snippet: int | None = None,
         now: str | datetime | None = None,
         history: Sequence[str] = (),
-        as_of: str | datetime | None = None,
-        tz: str | None = None,
+        min_relevance: float | str | None = None,
     ) -> Answer:
         """Return the memories that answer a query, best first.
 
@@ -76,16 +75,15 @@ class Searching:
             now: When the question is asked, to which everything has its age; None for this moment.
             history: What was said before, oldest first. Where ``[llm] rewrite`` is on, a language model puts into the
                 query what it leaves to that ("and when was that?"); what it makes of it is searched, too.
-            as_of: Answer by what was true then (valid time, not the state of the index): what was replaced since is
-                found, what became true later is not. A date means its end. "As of" in the query says the same.
-            tz: The zone of dates and of "yesterday", by its IANA name; None for the settings'.
+            min_relevance: ``auto``: an empty answer that says so where nothing is likely to answer; a number from
+                0 to 1: only results of at least this relevance; 0 for all. None for the setting, which is ``auto``.
 
         Raises:
             InputError: An option has a value it cannot have.
         """
         from scrubjay.memory.answers import Answer
         from scrubjay.recall.pipeline import search
-        from scrubjay.recall.request import Clock, Filters, request
+        from scrubjay.recall.request import Filters, least_relevance, request
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
         from scrubjay.wiring.rewriting import rewritten
@@ -112,10 +110,12 @@ class Searching:
                 recall.snippet if snippet is None else snippet,
             ),
             explain=explain,
-            clock=Clock(now, tz or recall.tz, as_of),
+            now=now,
         )
         meant = rewritten(self._desk, query, history)
         laps.lap("rewriting")
+        least = least_relevance(recall.min_relevance if min_relevance is None else min_relevance)
+        wanted = replace(wanted, meant=meant.text, min_relevance=least)
         embedders, without = self._desk.lineup.ranking()
         plain = wanted.fusion != "auto" or wanted.weights is not None or preset is not None
         again, not_again = self._desk.rerankers.wanted(
@@ -123,9 +123,9 @@ class Searching:
         )
         laps.lap("models")
         with self._desk.store.reader(self._desk.scope) as reader:
-            found = search(reader, embedders, replace(wanted, meant=meant.text), again)
+            found = search(reader, embedders, wanted, again)
         laps.lap("rank")
         answered(self._desk, "search", query, laps, len(found.results), [one.model.name for one in embedders])
         lacking = (*partial, *meant.partial, *without, *not_again, *found.partial)
         notes = (*meant.notes, *found.notes)
-        return Answer(found.results, lacking, laps.ms, notes, found.hidden, found.as_of)
+        return Answer(found.results, lacking, laps.ms, notes, found.hidden, found.silence)

@@ -20,7 +20,8 @@ STAGES = (
     *(f"ingest/{name}.py" for name in ("add", "backfill", "forget", "fresh", "read", "rebuild", "register")),
     *(f"recall/{name}.py" for name in ("plan", "fuse", "weigh", "verify", "diversify", "assemble", "get")),
     *(f"recall/{name}.py" for name in ("evidence", "neighbours", "fold", "life", "lost")),
-    *(f"recall/{name}.py" for name in ("spread", "story", "standing", "relevant", "unique", "room", "inject")),
+    *(f"recall/{name}.py" for name in ("spread", "story", "standing", "unique", "room", "inject")),
+    *(f"recall/{name}.py" for name in ("relevance", "admit")),
     *(f"consolidate/{name}.py" for name in ("select", "group", "distil")),
     *(f"recall/channels/{name}.py" for name in ("words", "vectors", "ngrams")),
 )  # fmt: skip

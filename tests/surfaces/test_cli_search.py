@@ -51,14 +51,14 @@ def test_a_search_without_result_says_so_and_succeeds(cli, notes) -> None:
 def test_json_results_carry_where_what_and_when(cli, notes) -> None:
     cli("sync", notes)
     found = cli("search", "who", "painted", "the", "hull", "--json").json
-    assert set(found) == {"results", "partial", "took_ms", "hidden_by_age"}
+    assert set(found) == {"results", "partial", "took_ms", "hidden_by_age", "silence"}
     best = found["results"][0]
     assert [name for name in best if name in RESULT] == RESULT
     assert best["path"] == str(notes / "boats.md")
     assert best["citation"] == f"{notes / 'boats.md'}:{best['line_start']}-{best['line_end']}"
     assert best["line_start"] <= 5 <= best["line_end"]
     assert "painted blue" in best["snippet"]
-    assert best["relevance"] is None
+    assert best["relevance"] is None or 0 <= best["relevance"] <= 1
     assert "explanation" not in best
 
 
@@ -104,9 +104,9 @@ def test_filters_narrow_the_results(cli, notes) -> None:
     cli("add", "Lesson: oil the hull engine pasta Bornholm", "--tier", "lesson", "--date", "2020-05-05")
 
     def paths(*flags: str) -> set[str | None]:
-        results = cli("search", "hull engine pasta Bornholm", "--json", "--limit", "20", *flags).json[
-            "results"
-        ]
+        results = cli(
+            "search", "hull engine pasta Bornholm", "--json", "--limit", "20", "--min-relevance=0", *flags
+        ).json["results"]
         return {each["path"] and each["path"].removeprefix(f"{notes}/") for each in results}
 
     assert paths() == {"boats.md", "log/2026-03-01.md", "tagged.md", None}
@@ -285,23 +285,3 @@ def test_a_history_that_cannot_be_read_is_an_error(cli, name) -> None:
     assert "cannot be read" in said.err
     both = cli("search", "--history", "-", "-", stdin="x")
     assert (both.code, "standard input" in both.err) == (2, True)
-
-
-def test_as_of_a_day_what_was_true_then_is_shown_with_its_end_and_the_answer_says_which_time_that_is(
-    cli,
-) -> None:
-    cli("add", "The mooring fee is 30 euros", "--valid-until", "2026-05-31", "--tier", "semantic")
-    assert cli("search", "mooring fee", "--now", "2026-07-01", "--json").json["results"] == []
-    asked = ("mooring fee", "--as-of", "2026-03-01", "--now", "2026-07-01", "--tz", "UTC")
-    out = cli("search", *asked).out
-    assert "true before 2026-06-01" in out
-    assert "as of 2026-03-01T23:59:59+00:00: what was true then, not what was stored then" in out
-    assert cli("search", *asked, "--json").json["as_of"] == "2026-03-01T23:59:59+00:00"
-    assert "what was true then, not what was stored then" in cli("thread", *asked).out
-
-
-def test_explain_says_which_time_was_read(cli) -> None:
-    cli("add", "The hull was painted", "--date", "2026-06-24")
-    out = cli("search", "painted last week?", "--now", "2026-07-01", "--tz", "UTC", "--explain").out
-    assert "note: Read as a time: last week = 2026-06-22 to 2026-06-28." in out
-    assert "dated: value 1.000000 x weight 1.000000" in out

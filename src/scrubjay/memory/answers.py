@@ -37,7 +37,8 @@ class Result:
         line_end: Last line, inclusive, or None.
         date: ISO date or time of what it tells of, else of when it was recorded.
         score: Ranking score; comparable within one answer only.
-        relevance: Calibrated 0..1 estimate; None until it is calibrated. Nothing derives it from the score.
+        relevance: How likely it is to answer, 0..1, calibrated over many sets (docs/abstention.md); None where it
+            cannot be told. Nothing derives it from the score, and no order from it.
         citation: ``path:first-last``, or the id.
         status: ``active``, ``archived`` or ``superseded``.
         tags: Its tags.
@@ -52,8 +53,6 @@ class Result:
         statements: Ids of statements that were taken from this turn and ranked it.
         copies: How many other memories were found that say the same; they are not results.
         copied: Ids of the first five of them.
-        valid_from: ISO date or time from which it is true, or None.
-        valid_until: ISO date or time from which it is no longer true, or None.
     """
 
     id: str
@@ -80,8 +79,6 @@ class Result:
     statements: tuple[str, ...] = ()
     copies: int = 0
     copied: tuple[str, ...] = ()
-    valid_from: str | None = None
-    valid_until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +91,7 @@ class Answer:
         took_ms: Milliseconds from call to answer.
         notes: What the plan decided, one sentence each (terms dropped, words respelled); for explain.
         hidden: Memories that would be among the results but for their age.
-        as_of: The time as of which it answers, ISO, None for now: by what was true then (valid time), not by what
-            was stored then.
+        silence: Where memories were found and none is likely to answer: a sentence that says so; else empty.
     """
 
     results: tuple[Result, ...]
@@ -103,4 +99,4 @@ class Answer:
     took_ms: float
     notes: tuple[str, ...] = ()
     hidden: int = 0
-    as_of: str | None = None
+    silence: str = ""

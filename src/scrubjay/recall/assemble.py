@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import time
 from pathlib import Path
 
 from scrubjay.memory.answers import Explanation, Result
-from scrubjay.memory.dates import moment, shown, wall
+from scrubjay.memory.dates import shown
 from scrubjay.memory.ranking import Candidate
 from scrubjay.memory.records import Record, Source
-from scrubjay.recall.channels.words import WordsRanking
+from scrubjay.recall.channels.ranking import WordsRanking
 from scrubjay.recall.plan import Plan
+from scrubjay.recall.relevance import Sign
 from scrubjay.recall.request import Request
 from scrubjay.text.snippets import snippet
 
@@ -46,12 +46,12 @@ def assemble(
     candidates: Sequence[Candidate],
     records: Mapping[str, Record],
     sources: Mapping[str, Source],
-    found: tuple[Plan, WordsRanking | None],
+    found: tuple[Plan, WordsRanking | None, Mapping[str, Sign]],
     wanted: Request,
     joined: Joined = NOTHING,
 ) -> tuple[Result, ...]:
     """Make the candidates readable: snippet, place, date, citation."""
-    plan, words = found
+    plan, words, signs = found
     given = words.words.parts([c.id for c in candidates]) if words is not None else [()] * len(candidates)
     results = []
     for candidate, parts in zip(candidates, given, strict=True):
@@ -67,6 +67,8 @@ def assemble(
         rests = joined.evidence.get(record.id, ())[:EVIDENCE]
         copies = joined.copies.get(record.id, ())
         made = replace(made, evidence=rests, statements=joined.into.get(record.id, ()))
+        sign = signs.get(record.id)
+        made = replace(made, relevance=sign.relevance if sign is not None and sign.told else None)
         results.append(replace(made, copies=len(copies), copied=copies[:COPIES]))
     return tuple(results)
 
@@ -101,17 +103,7 @@ def result(
         project=record.project,
         agent=record.agent,
         explanation=explanation,
-        valid_from=_iso(record.valid_from),
-        valid_until=_iso(record.valid_until),
     )
-
-
-def _iso(at: int | None) -> str | None:
-    """Return a moment, and the day alone where one begins with it here."""
-    if at is None:
-        return None
-    here = wall(at)
-    return here.date().isoformat() if here.time() == time() else moment(at).isoformat(timespec="seconds")
 
 
 def turn_title(record: Record) -> str:

@@ -17,7 +17,7 @@ from scrubjay.memory.records import Record
 from scrubjay.recall.assemble import full_path
 from scrubjay.recall.inject import FRAME, HEADINGS, inject, label
 from scrubjay.recall.pipeline import Asked, answered, ask, measured, search
-from scrubjay.recall.relevant import relevant
+from scrubjay.recall.relevance import signs
 from scrubjay.recall.request import Request
 from scrubjay.recall.room import Shown, room
 from scrubjay.recall.standing import Of, pinned, profile, recent
@@ -127,18 +127,14 @@ def _request(wanted: Wanted, *, own: bool = False) -> Request:
 
 
 def _relevant(reader: Reader, embedders: Sequence[Embedder], asked: Asked, wanted: Wanted) -> list[Record]:
-    """Return what has to do with the question, best first.
-
-    A project's own memories are searched by themselves, too, where those of others took places from them.
-    """
-    found = answered(reader, asked, _request(wanted)).results
-    scores = {one.id: one.score for one in found}
-    if wanted.of.project is not None and any(one.project not in (wanted.of.project, None) for one in found):
+    """Return what has to do with the question, best first; a project's own memories are searched by themselves, too."""
+    scores = {one.id: one.score for one in answered(reader, asked, _request(wanted)).results}
+    if wanted.of.project is not None:
         # Filters change no score, so that the two answers can be put into one order.
         scores |= {one.id: one.score for one in search(reader, embedders, _request(wanted, own=True)).results}
-    base = next((ranking for ranking in asked.heard.rankings if ranking.kind == "vector"), None)
-    signs = relevant(asked.heard.words, asked.plan, base, sorted(scores))
-    records = reader.get([memory for memory, sign in signs.items() if sign.relevant])
+    turns = {memory: head.turn for memory, head in sorted(reader.heads(sorted(scores)).items())}
+    told = signs(asked.plan, asked.heard.words, asked.heard.rankings, turns)
+    records = reader.get([memory for memory, sign in told.items() if sign.enough])
     order = sorted(records, key=lambda memory: (-scores[memory], memory))
     return [records[memory] for memory in order if wanted.of.fits(records[memory])]
 

@@ -1,7 +1,7 @@
 """Pipeline: the read path in one screen.
 
-plan > lost > channels > weigh > fuse > evidence > neighbours > session > life > dated > fold > rerank > valid > verify
-> diversify > assemble
+plan > lost > channels > weigh > fuse > evidence > neighbours > session > life > fold > rerank > verify > diversify
+> admit > assemble
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from scrubjay.memory.answers import Result
 from scrubjay.memory.ranking import Candidate
 from scrubjay.memory.turns import GENERIC
 from scrubjay.providers.rerankers.port import Question
+from scrubjay.recall.admit import FIRST, admit
 from scrubjay.recall.assemble import Joined, assemble
 from scrubjay.recall.channels.ngrams import ngrams
-from scrubjay.recall.channels.ranking import Ranking
+from scrubjay.recall.channels.ranking import Ranking, WordsRanking
 from scrubjay.recall.channels.vectors import vectors
-from scrubjay.recall.channels.words import WordsRanking, words
+from scrubjay.recall.channels.words import words
 from scrubjay.recall.chosen import Chosen, chosen
-from scrubjay.recall.dated import dated
 from scrubjay.recall.evidence import evidence, wished
 from scrubjay.recall.fold import fold, statements
 from scrubjay.recall.fuse import by_rank, candidates, fuse, ordered, shared
@@ -28,6 +28,7 @@ from scrubjay.recall.life import life, outlived
 from scrubjay.recall.lost import lost
 from scrubjay.recall.neighbours import neighbours
 from scrubjay.recall.plan import Plan, plan
+from scrubjay.recall.relevance import signs
 from scrubjay.recall.request import Request
 from scrubjay.recall.rerank import NOT_LOOKED, Looked, Reranking, look, rerank
 from scrubjay.recall.session import session
@@ -47,13 +48,13 @@ DEEPEST = 3_200
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found, what it had to do without, what the plan decided, and what age alone kept out."""
+    """What a search found, what it went without, what the plan decided, what age alone kept out, why nothing was."""
 
     results: tuple[Result, ...]
     partial: tuple[str, ...]
     notes: tuple[str, ...]
     hidden: int = 0
-    as_of: str | None = None
+    silence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +107,16 @@ def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | 
     """Return the answer to a query that was put to the channels."""
     made, heard = asked.plan, asked.heard
     ranked, into, picked, looked = _picked(asked, reader, request.now, again)
-    shown, records = picked.candidates[: made.limit], picked.records
+    told = signs(made, heard.words, heard.rankings, picked.turns(max(made.limit, FIRST)))
+    least = request.min_relevance if "admit" in made.stages else 0.0
+    admitted = admit(picked.candidates[: len(told)], told, least)
+    shown, records = admitted.candidates[: made.limit], picked.records
     sources = {source.id: source for source in reader.sources()}
     rests = _evidence(reader, [one.id for one in shown if records[one.id].origin == "derived"])
     joined = Joined(rests, into, picked.copies)
-    results = assemble(shown, records, sources, (made, heard.words), request, joined)
-    return Found(
-        results,
-        heard.partial + looked.partial,
-        made.notes + heard.notes,
-        outlived(ranked, made.limit),
-        made.shown_as_of,
-    )
+    results = assemble(shown, records, sources, (made, heard.words, told), request, joined)
+    aged = 0 if admitted.silence else outlived(ranked, made.limit)
+    return Found(results, heard.partial + looked.partial, made.notes + heard.notes, aged, admitted.silence)
 
 
 def _picked(
@@ -191,8 +190,6 @@ def _ranked(
         fused = neighbours(fused, scores, adjacent, heads)
     if "life" in made.stages:
         fused = life(fused, heads, now)
-    if "dated" in made.stages and made.question.times:
-        fused = dated(fused, heads, made.question.times)
     hits = set(ids)
     return ordered([candidate for candidate in fused if candidate.id in hits])
 
@@ -218,7 +215,5 @@ def _evidence(reader: Reader, derived: Sequence[str]) -> dict[str, tuple[str, ..
 
 def _rarity(by_words: WordsRanking | None) -> list[float]:
     """Return the idf of each of the query's words."""
-    if by_words is None:
-        return []
-    counted = by_words.words
-    return [idf(counted.memories, frequency) for frequency in counted.frequencies]
+    counted = by_words.words if by_words is not None else None
+    return [idf(counted.memories, held) for held in counted.frequencies] if counted is not None else []

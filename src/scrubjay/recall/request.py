@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Final
 
 from scrubjay.errors import InputError
-from scrubjay.memory.dates import now_micros, when, zone
+from scrubjay.memory.dates import now_micros, when
 from scrubjay.memory.records import Where
 from scrubjay.memory.tiers import STATUSES, TIERS
 
 CHANNELS: Final = ("bm25", "vector", "ngram")
 STAGES: Final = (
-    "prune", "lost", "evidence", "neighbours", "session", "life", "dated", "fold", "rerank", "diversify",
-)  # fmt: skip
+    *("prune", "lost", "evidence", "neighbours", "session", "life", "fold", "rerank", "diversify", "admit"),
+)
 """Stages that can be left out, each to be measured alone."""
 FUSIONS: Final = ("auto", "rrf", "weighted")
+AUTO: Final = "auto"
+"""Instead of a least relevance: an empty answer where nothing is likely to answer, else all of it."""
 MOST_RESULTS: Final = 1_000
 MOST_SNIPPET: Final = 20_000
 
@@ -42,18 +44,6 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
-    """When a question is asked, and of which time, as a caller gives it; the fields are those of `Memory.search`."""
-
-    now: Moment = None
-    tz: str | None = None
-    as_of: Moment = None
-
-
-THIS_MOMENT: Final = Clock()
-
-
-@dataclass(frozen=True, slots=True)
 class Request:
     """A search, checked.
 
@@ -73,8 +63,8 @@ class Request:
         explain: Whether to return the parts of each score.
         now: UTC microseconds of the question: how old everything is to it.
         meant: What the query means after what was said before it, or an empty text; it is searched, too.
-        zone: Whose midnight ends a day; None is this machine's zone.
-        as_of: Last moment of the time as of which it is to be answered, UTC microseconds; None for now.
+        min_relevance: Relevance that each result must have, or None for an empty answer where nothing is likely
+            to answer.
     """
 
     query: str
@@ -91,8 +81,7 @@ class Request:
     explain: bool = False
     now: int = field(default_factory=now_micros)
     meant: str = ""
-    zone: tzinfo | None = None
-    as_of: int | None = None
+    min_relevance: float | None = 0.0
 
 
 def request(
@@ -103,7 +92,7 @@ def request(
     parts: tuple[Sequence[str] | None, Sequence[str] | None, Sequence[str] | None],
     sizes: tuple[int, int, int],
     explain: bool,
-    clock: Clock = THIS_MOMENT,
+    now: Moment = None,
 ) -> Request:
     """Check what a caller asked for.
 
@@ -125,16 +114,14 @@ def request(
             raise InputError(f"{what} is {given!r}, one text; give a list of them.")
     _within("limit", limit, 1, MOST_RESULTS)
     _within("snippet", snippet, 1, MOST_SNIPPET)
-    place = zone(clock.tz)
-    asked, then = when(clock.now, place), when(clock.as_of, place)
-    since, until = _between(filters, place)
+    first, last, asked = when(filters.since), when(filters.until), when(now)
     where = Where(
         tiers=tuple(filters.tiers),
         tags=tuple(tag.lower() for tag in filters.tags),
         path=filters.path,
         sources=tuple(filters.sources),
-        since=since,
-        until=until,
+        since=first.start if first else None,
+        until=(last.end if last.precision != "second" else last.start) if last else None,
         statuses=tuple(filters.statuses) or ("active",),
         projects=tuple(filters.projects),
         agents=tuple(filters.agents),
@@ -155,26 +142,20 @@ def request(
         snippet=snippet,
         explain=explain,
         now=asked.start if asked is not None else now_micros(),
-        zone=place,
-        as_of=(then.start if then.precision == "second" else then.end - 1) if then is not None else None,
     )
 
 
-def _between(filters: Filters, place: tzinfo | None) -> tuple[int | None, int | None]:
-    """Return the first moment that is kept, and the first after them.
+def least_relevance(given: float | str) -> float | None:
+    """Return a least relevance as a `Request` holds it: None for ``auto``.
 
     Raises:
-        InputError: No moment is kept.
+        InputError: It is neither that nor a number from 0 to 1.
     """
-    first, last = when(filters.since, place), when(filters.until, place)
-    since = first.start if first is not None else None
-    until = (last.end if last.precision != "second" else last.start) if last is not None else None
-    if since is not None and until is not None and until <= since:
-        raise InputError(
-            f"since is {filters.since} and until is {filters.until}, which is before it: nothing could be found.",
-            hint="exchange them, or leave one out",
-        )
-    return since, until
+    if given == AUTO:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
+        raise InputError(f"min_relevance is {given!r}; it must be {AUTO} or a number from 0 to 1.")
+    return float(given)
 
 
 def _known(what: str, given: Sequence[str], known: Sequence[str]) -> None:

@@ -41,7 +41,9 @@ def found(result: Result) -> dict[str, Any]:
 def answer(given: Answer) -> dict[str, Any]:
     """Return a search's answer."""
     whole: dict[str, Any] = {"results": [found(each) for each in given.results]}
-    return whole | lean({"partial": list(given.partial), "hidden_by_age": given.hidden, "as_of": given.as_of})
+    return whole | lean(
+        {"partial": list(given.partial), "hidden_by_age": given.hidden, "silence": given.silence}
+    )
 
 
 def fetched(given: Fetched) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def answer(found: Answer, *, explain: bool = False) -> dict[str, Any]:
     for result in found.results:
         shaped = plain(result)
         del shaped["explanation"]
-        for name in ("evidence", "statements", "copies", "copied", "valid_from", "valid_until"):
+        for name in ("evidence", "statements", "copies", "copied"):
             if not shaped[name]:
                 del shaped[name]
         if explain and result.explanation is not None:
@@ -52,7 +52,7 @@ def answer(found: Answer, *, explain: bool = False) -> dict[str, Any]:
         results.append(shaped)
     whole = {"results": results, "partial": list(found.partial), "took_ms": round(found.took_ms, 3)}
     whole["hidden_by_age"] = found.hidden
-    whole |= {"as_of": found.as_of} if found.as_of is not None else {}
+    whole["silence"] = found.silence
     return whole | {"notes": list(found.notes)} if explain else whole
 
 

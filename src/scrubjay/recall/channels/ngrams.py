@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrubjay.recall.channels.ranking import Ranking
+from scrubjay.recall.channels.ranking import WordsRanking
 from scrubjay.recall.plan import Plan
 from scrubjay.store.base import Reader
 from scrubjay.text.tokens import TermGroup
@@ -14,7 +14,7 @@ and has too many neighbours (when: then, hen)."""
 
 def ngrams(
     plan: Plan, reader: Reader, frequencies: tuple[int, ...]
-) -> tuple[Ranking | None, tuple[str, ...]]:
+) -> tuple[WordsRanking | None, tuple[str, ...]]:
     """Rank by respelled words, when the visible memories lack some of the query's.
 
     A word that they hold needs no respelling, so the channel is silent, and free, for most queries.
@@ -35,4 +35,5 @@ def ngrams(
     if not respelled:
         return None, ()
     scored = reader.words(respelled, plan.where)
-    return Ranking("ngram", "ngram", tuple(scored.top(plan.depth)), scored), tuple(notes)
+    best = tuple(scored.top(plan.depth))
+    return WordsRanking("ngram", "ngram", best, scored, scored, tuple(respelled)), tuple(notes)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scrubjay.memory.ranking import Hit
-from scrubjay.store.base import Scored
+from scrubjay.store.base import Scored, WordsScored
+from scrubjay.text.tokens import TermGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,19 @@ class Ranking:
     kind: str
     hits: tuple[Hit, ...]
     scored: Scored
+
+
+@dataclass(frozen=True, slots=True)
+class WordsRanking(Ranking):
+    """Words' answer, with what each word gave.
+
+    Attributes:
+        words: The score of any memory, word by word.
+        groups: The words that were asked for, in the order of their parts.
+    """
+
+    words: WordsScored
+    groups: tuple[TermGroup, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from scrubjay.config_rerank import KINDS
 from scrubjay.errors import InputError
 from scrubjay.surfaces.cli import warm
 from scrubjay.surfaces.cli.command import Call, command
-from scrubjay.surfaces.cli.filters import as_of, filtered, timed, validity
+from scrubjay.surfaces.cli.filters import filtered
 from scrubjay.surfaces.cli.output import (
     BOLD,
     DIM,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from scrubjay.memory.answers import Answer, Explanation, Result
 
 PRESETS = ("kit", "openclaw", "router")
-WEIGHTS = keys_of(Recall)["weights"]
+KEYS = keys_of(Recall)
 
 
 @command("search")
@@ -49,11 +49,17 @@ WEIGHTS = keys_of(Recall)["weights"]
 @click.option(
     "--rerank", type=click.Choice(KINDS), help="Who looks again at the best.  [default: rerank.kind]"
 )
-@timed
+@click.option("--now", metavar="DATE", help="Ask as of then: how old everything is.  [default: now]")
 @click.option(
     "--history",
     metavar="FILE",
     help="What was said before, a turn a line, - for standard input (llm.rewrite).",
+)
+@click.option(
+    "--min-relevance",
+    metavar="auto|N",
+    help="Only results of this relevance (0 to 1, 0 for all); auto: none where nothing is likely to answer."
+    "  [default: recall.min_relevance]",
 )
 @click.option("--explain", is_flag=True, help="Show every part of each score.")
 def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
@@ -72,12 +78,14 @@ def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
         given["history"] = turns(given["history"])
     if "weights" in given:
         given["weights"] = weights(given["weights"])
+    if "min_relevance" in given:
+        given["min_relevance"] = relevance(given["min_relevance"])
     found = warm.search(call, text, given)
     where = ""
-    if found is None or not found.results:
+    if found is None or not (found.results or found.silence):
         with call.open(cold=True) as memory:
             found = memory.search(text, **given)
-            empty = not found.results and memory.status().memories == 0
+            empty = not (found.results or found.silence) and memory.status().memories == 0
             where = memory.status().store if empty else ""
     hint = "scrubjay sync DIR" if where else ""
     if call.json:
@@ -89,7 +97,7 @@ def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
         return
     on = colourful(sys.stdout)
     blocks = [block(number, result, text, on=on) for number, result in enumerate(found.results, 1)]
-    write("\n\n".join(blocks) if blocks else f"Nothing found for: {line(text)}")
+    write("\n\n".join(blocks) if blocks else found.silence or f"Nothing found for: {line(text)}")
     _after(found, explain=explain, on=on)
 
 
@@ -100,7 +108,7 @@ def weights(text: str) -> dict[str, float]:
         InputError: They cannot be read.
     """
     try:
-        return WEIGHTS.parse(text, Path())  # type: ignore[return-value]
+        return KEYS["weights"].parse(text, Path())  # type: ignore[return-value]
     except ValueError as error:
         raise InputError(f"--weights is {text!r}, but it takes {error}.") from error
 
@@ -119,11 +127,23 @@ def turns(name: str) -> list[str]:
         raise InputError(f"--history {name!r} cannot be read: {error}. Nothing was searched.") from error
 
 
+def relevance(text: str) -> float | str:
+    """Return the least relevance that a flag names.
+
+    Raises:
+        InputError: It is none.
+    """
+    try:
+        return KEYS["min_relevance"].parse(text, Path())  # type: ignore[return-value]
+    except ValueError as error:
+        raise InputError(f"--min-relevance is {text!r}, but it takes {error}.") from error
+
+
 def block(number: int, result: Result, query: str, *, on: bool) -> str:
     """Return one result as lines of text."""
     marks = [result.tier, result.date, f"score {result.score:.3f}"]
+    marks += [f"relevance {result.relevance:.2f}"] if result.relevance is not None else []
     marks += [result.status] if result.status != "active" else []
-    marks += validity(result)
     marks += [f"#{tag}" for tag in result.tags]
     lines = [
         f"{number}. {paint(line(result.title) or result.id, BOLD, on=on)}",
@@ -163,7 +183,6 @@ def explained(why: Explanation, score: float) -> list[str]:
 def _after(found: Answer, *, explain: bool, on: bool) -> None:
     notes = [f"partial: {line(each)}" for each in found.partial]
     notes += [f"note: {line(each)}" for each in found.notes] if explain else []
-    notes += as_of(found.as_of)
     notes += [f"hidden by age: {found.hidden:,}"] if found.hidden else []
     notes.append(f"{counted(len(found.results), 'result')} in {found.took_ms:.0f} ms")
     write(paint("\n" + "\n".join(notes), DIM, on=on))

@@ -1,0 +1,267 @@
+"""Reliability: rows of signs with what answers -> coefficients, and how far their probabilities can be believed.
+
+Logistic regression by Newton's method with a little L2. Each set is judged by coefficients that were fitted on the
+other sets alone (leave one set out), and all that is said of silence comes from those.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scrubjay.recall.admit import FIRST
+from scrubjay.recall.relevance import FEATURES, Sign
+
+Array = NDArray[np.float64]
+FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "words": tuple(name for name in FEATURES if name not in ("near", "second")),
+    "base": tuple(name for name in FEATURES if name != "second"),
+    "both": tuple(FEATURES),
+}
+"""Which signs each family reads."""
+WEIGHT: Final = {"own": 1.0, "typo": 0.15, "keywords": 0.15, "foreign": 0.5, "cross": 0.5, "out": 0.5}
+"""What a kind of question weighs within its set: about as many that have an answer as have none."""
+L2: Final = 1.0
+BINS: Final = 15
+UNANSWERABLE: Final = ("foreign", "cross", "out", "abstention")
+FIELDS: Final = (
+    "covered",
+    "respelled",
+    "strange",
+    "familiar",
+    "turn",
+    "near",
+    "second",
+    "latin",
+    "exact",
+    "told",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question's first results.
+
+    Attributes:
+        set: Its set.
+        kind: Kind of question.
+        features: Signs of each of the first results, one row each.
+        gold: Whether each answers.
+        exact: Whether any is an exact hit, or nothing can be told.
+        recall: Its recall at five and ten, where it has an answer.
+        latin: Share of Latin letters in the question.
+    """
+
+    set: str
+    kind: str
+    features: Array
+    gold: Array
+    exact: bool
+    recall: tuple[float, float] | None
+    latin: float = 1.0
+
+
+def read_row(row: Mapping[str, Any], family: str) -> Row:
+    """Return a row as a family reads it."""
+    signs = []
+    for one in row["top"][:FIRST]:
+        given = {name: one[name] for name in FIELDS}
+        if family == "words":
+            given["near"] = None
+        if family != "both":
+            given["second"] = None
+        signs.append(Sign(**given))
+    found = [sum(one["gold"] for one in row["top"][:k]) / max(1, row["judged"]) for k in (5, 10)]
+    return Row(
+        row["set"],
+        row["kind"],
+        np.array([[FEATURES[name](sign) for name in FAMILIES[family]] for sign in signs]),
+        np.array([float(one["gold"] > 0) for one in row["top"][:FIRST]]),
+        any(sign.exact or not sign.told for sign in signs),
+        (found[0], found[1]) if row["judged"] else None,
+        signs[0].latin,
+    )
+
+
+def fitted(rows: Sequence[Row]) -> Array:
+    """Return the coefficients that rows give, of sets with questions of their own and of what is surely judged."""
+    full = {row.set for row in rows if row.kind == "own"}
+    rows = [row for row in rows if row.set in full and row.kind != "abstention"]
+    counts: dict[tuple[str, str], int] = {}
+    for row in rows:
+        counts[row.set, row.kind] = counts.get((row.set, row.kind), 0) + 1
+    weights = np.concatenate(
+        [
+            np.full(len(row.gold), 100.0 * WEIGHT[row.kind] / counts[row.set, row.kind] / len(row.gold))
+            for row in rows
+        ]
+    )
+    return newton(
+        np.vstack([row.features for row in rows]), np.concatenate([row.gold for row in rows]), weights
+    )
+
+
+def newton(features: Array, wanted: Array, weights: Array) -> Array:
+    """Return the coefficients of a weighted logistic regression; the first feature is the constant, not shrunk."""
+    found = np.zeros(features.shape[1])
+    shrink = np.eye(len(found)) * L2
+    shrink[0, 0] = 1e-6
+    for _ in range(100):
+        p = likely(features, found)
+        slope = features.T @ (weights * (p - wanted)) + shrink @ found
+        curve = (features * (weights * p * (1 - p))[:, None]).T @ features + shrink
+        step = np.linalg.solve(curve, slope)
+        found = found - step
+        if float(np.abs(step).max()) < 1e-9:
+            break
+    return np.asarray(found, np.float64)
+
+
+def likely(features: Array, weights: Array) -> Array:
+    """Return probabilities."""
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(features @ weights, -30, 30))), np.float64)
+
+
+def best(row: Row, weights: Array) -> float:
+    """Return the relevance of an answer: of its best result; 1 for an exact hit."""
+    return 1.0 if row.exact else float(likely(row.features, weights).max())
+
+
+Least = tuple[float, float]
+"""What is likely enough: for a question of Latin letters, and for one of others."""
+
+
+def threshold(rows: Sequence[Row], bests: Sequence[float], share: float) -> Least:
+    """Return what leaves a share of the own questions answered, every set weighing alike."""
+    own = [(row, value) for row, value in zip(rows, bests, strict=True) if row.kind == "own"]
+    return (
+        _quantile([(value, row.set) for row, value in own if row.latin >= 0.5], share),
+        _quantile([(value, row.set) for row, value in own if row.latin < 0.5], share),
+    )
+
+
+def _quantile(own: Sequence[tuple[float, str]], share: float) -> float:
+    counts = Counter(name for _, name in own)
+    whole, lost = float(len(counts)), 0.0
+    for value, name in sorted(own):
+        lost += 1.0 / counts[name]
+        if lost > (1.0 - share) * whole:
+            return value
+    return 0.0
+
+
+def passes(row: Row, value: float, least: Least) -> bool:
+    """Return whether a question is answered."""
+    return value >= row.latin * least[0] + (1.0 - row.latin) * least[1]
+
+
+def judge(rows: Sequence[Row], share: float) -> dict[str, Any]:
+    """Judge every set by the others' coefficients: calibration, silence, and what silence costs."""
+    names = sorted({row.set for row in rows})
+    by_set = {name: fitted([row for row in rows if row.set != name]) for name in names}
+    bests = [best(row, by_set[row.set]) for row in rows]
+    scored = [row for row in rows if row.kind in ("own", "foreign", "cross", "out")]
+    p = np.concatenate([likely(row.features, by_set[row.set]) for row in scored])
+    y = np.concatenate([row.gold for row in scored])
+    sets = np.concatenate([[row.set] * len(row.gold) for row in scored])
+    levels = {str(at): threshold(rows, bests, at) for at in (0.9, 0.95, 0.97, 0.98, 0.99)}
+    least = threshold(rows, bests, share)
+    return {
+        "held_out": {
+            "results": len(p),
+            "ece": round(calibration_error(p, y), 4),
+            "ece_by_set": {
+                name: round(calibration_error(p[sets == name], y[sets == name]), 4) for name in names
+            },
+            "bins": bins(p, y),
+            "least": [round(value, 4) for value in least],
+            "answered": {at: answered(rows, bests, level) for at, level in levels.items()},
+            "sets": {name: of_set(name, rows, bests, least) for name in names},
+        }
+    }
+
+
+def calibration_error(p: Array, y: Array) -> float:
+    """Return the expected calibration error over equal bins."""
+    return sum(one["share"] * abs(one["said"] - one["was"]) for one in bins(p, y))
+
+
+def bins(p: Array, y: Array) -> list[dict[str, float]]:
+    """Return, for each bin that is not empty, what was said, what was, and its share of all."""
+    place = np.minimum((p * BINS).astype(int), BINS - 1)
+    return [
+        {
+            "said": round(float(p[place == at].mean()), 4),
+            "was": round(float(y[place == at].mean()), 4),
+            "share": round(float((place == at).mean()), 6),
+            "results": int((place == at).sum()),
+        }
+        for at in range(BINS)
+        if (place == at).any()
+    ]
+
+
+def answered(rows: Sequence[Row], bests: Sequence[float], least: Least) -> dict[str, float]:
+    """Return the share of each kind of question that is answered, every set weighing alike."""
+    found: dict[str, float] = {"least": round(least[0], 4), "least other": round(least[1], 4)}
+    for kind in ("own", "typo", "keywords", *UNANSWERABLE):
+        by_set: dict[str, list[bool]] = {}
+        for row, value in zip(rows, bests, strict=True):
+            if row.kind == kind:
+                by_set.setdefault(row.set, []).append(passes(row, value, least))
+        if by_set:
+            found[kind] = round(float(np.mean([np.mean(passed) for passed in by_set.values()])), 4)
+    return found
+
+
+def of_set(name: str, rows: Sequence[Row], bests: Sequence[float], least: Least) -> dict[str, Any]:
+    """Return what silence does to one set."""
+    own = [
+        (row, passes(row, value, least)) for row, value in zip(rows, bests, strict=True) if row.set == name
+    ]
+    found: dict[str, Any] = {}
+    for kind in ("own", "typo", "keywords", *UNANSWERABLE):
+        passed = [said for row, said in own if row.kind == kind]
+        if passed:
+            found[kind] = {"questions": len(passed), "answered": round(float(np.mean(passed)), 4)}
+    asked = [(row.recall, said) for row, said in own if row.kind == "own" and row.recall]
+    for place, k in enumerate((5, 10)):
+        if asked:
+            found[f"recall@{k}"] = round(float(np.mean([recall[place] for recall, _ in asked])), 4)
+            found[f"recall@{k} with silence"] = round(
+                float(np.mean([recall[place] * said for recall, said in asked])), 4
+            )
+    return found
+
+
+def shown_table(judged: Mapping[str, Any]) -> str:
+    """Return what was judged as lines of text."""
+    held = judged["held_out"]
+    lines = [
+        f"  ece {held['ece']} over {held['results']} results, each set judged by the others' coefficients"
+    ]
+    lines += [f"  {at} answered: {found}" for at, found in held["answered"].items()]
+    for name, found in held["sets"].items():
+        kinds = ", ".join(f"{kind} {v['answered']:.2f}" for kind, v in found.items() if isinstance(v, dict))
+        rest = ", ".join(f"{what} {v:.3f}" for what, v in found.items() if not isinstance(v, dict))
+        lines.append(f"  {name}: {kinds}; {rest}; ece {held['ece_by_set'][name]:.3f}")
+    return "\n".join(lines)
+
+
+def log_line(found: Mapping[str, Any]) -> str:
+    """Return a family's figures for the log."""
+    held = found["held_out"]
+    kinds = "; ".join(
+        f"at {at} of the answerable answered: "
+        + ", ".join(f"{k} {v:.3f}" for k, v in one.items() if k != "own")
+        for at, one in held["answered"].items()
+        if at in ("0.95", "0.97")
+    )
+    return (
+        f"ece {held['ece']:.3f} ({held['results']} results, 15 bins, each set judged by the others); {kinds}"
+    )

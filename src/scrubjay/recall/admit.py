@@ -1,0 +1,63 @@
+"""Admit: memories, best first, and what speaks for each -> those that may answer, or why there is no answer.
+
+By default an answer is left alone as soon as one of its first memories is likely enough to answer: what follows it
+costs nothing, and an order that is better than this estimate stays whole. Only where none is, all of it is left out. A
+number that a caller names is asked of each memory by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from scrubjay.memory.ranking import Candidate
+from scrubjay.recall.relevance import Sign
+
+FIRST: Final = 5
+"""Memories of an answer of which one must be likely enough: how much was asked for must not decide it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What may answer.
+
+    Attributes:
+        candidates: Best first.
+        silence: One sentence, where nothing may; else empty.
+    """
+
+    candidates: tuple[Candidate, ...]
+    silence: str = ""
+
+
+def admit(candidates: Sequence[Candidate], signs: Mapping[str, Sign], least: float | None) -> Admitted:
+    """Leave out what does not answer.
+
+    Memories of which nothing can be told stay, since nothing speaks against them.
+
+    Args:
+        candidates: Best first.
+        signs: What speaks for each of them.
+        least: Relevance that each must have, or None for silence where none of the first has what is usual.
+    """
+    every = tuple(candidates)
+    first = [signs[one.id] for one in every[:FIRST]]
+    if least is None:
+        if not first or any(sign.enough or not sign.told for sign in first):
+            return Admitted(every)
+        kept: tuple[Candidate, ...] = ()
+    else:
+        kept = tuple(one for one in every if _passes(signs[one.id], least))
+    if kept or not every:
+        return Admitted(kept)
+    nearest = max(signs[one.id].relevance for one in every)
+    return Admitted(
+        (),
+        f"Nothing stored answers this: the nearest memory has relevance {nearest:.3f}; "
+        "min_relevance=0 shows it.",
+    )
+
+
+def _passes(sign: Sign, least: float) -> bool:
+    return sign.exact or not sign.told or sign.relevance >= least

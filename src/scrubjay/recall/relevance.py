@@ -1,0 +1,199 @@
+"""Relevance: a query's rankings -> how likely each memory is to answer it, 0 to 1.
+
+What is looked at means the same in every store, as no score does: how much of what the query asks for a memory holds,
+and how near the models find it. A logistic regression, fitted over many sets (bench/silence.py), makes one probability
+of it; its coefficients and where they come from stand in relevance.json.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+from scrubjay.recall.channels.ranking import Ranking, WordsRanking
+from scrubjay.recall.plan import Plan
+from scrubjay.store.score import idf
+from scrubjay.text.scripts import latin_share
+from scrubjay.text.telling import identifiers, named, says_nothing
+
+NAME: Final = 2.0
+"""What a name or a number weighs more than another word of the same rarity: they say most of what is meant."""
+RARE: Final = 0.5
+"""Share of the greatest idf from which on an identifier is rare: about the root of all memories may hold it."""
+RESPELLED: Final = 0.5
+"""What a word counts that is held in another spelling alone, as in the ranking (recall/weigh.py)."""
+BASE: Final = "vector:wordllama-l2-supercat"
+"""The model whose cosines are known: what another model's mean, nobody has measured."""
+SECOND: Final = "vector:all-MiniLM-L6-v2"
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What speaks for a memory.
+
+    Attributes:
+        covered: Share of the query's telling words, by idf, that it holds; 0..1.
+        respelled: The share that it holds in another spelling, of what no memory holds as it was asked for.
+        strange: The share that no memory holds in any spelling: who asks for it asks for another store.
+        familiar: The share of the query's names and numbers that any memory holds; 0 where it has none.
+        turn: Whether it is a turn of a conversation: it holds less of what it answers than a passage does.
+        near: Cosine by the base model, or None where it did not take part.
+        second: Cosine by MiniLM, or None.
+        latin: Share of Latin letters in the query: how far the models are to be believed.
+        exact: Whether it holds a rare identifier of the query, or all that the query quotes.
+        told: Whether that says anything: the query names something, and all models that took part are known.
+    """
+
+    covered: float
+    respelled: float = 0.0
+    strange: float = 0.0
+    familiar: float = 0.0
+    turn: bool = False
+    near: float | None = None
+    second: float | None = None
+    latin: float = 1.0
+    exact: bool = False
+    told: bool = True
+
+    @property
+    def held(self) -> float:
+        """Share of the query's telling words that it holds in whatever spelling, 0..1."""
+        return self.covered + RESPELLED * self.respelled
+
+    @property
+    def family(self) -> str:
+        """Which coefficients it is read by: those of ``words``, ``base`` or ``both`` models."""
+        if self.near is None:
+            return "words"
+        return "base" if self.second is None or "both" not in calibration() else "both"
+
+    @property
+    def relevance(self) -> float:
+        """How likely it is to answer, 0 to 1, to four digits: what is shown is what is compared."""
+        weights = calibration()[self.family]["weights"]
+        total = math.fsum(weight * FEATURES[name](self) for name, weight in weights.items())
+        return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 4)
+
+    @property
+    def enough(self) -> bool:
+        """Whether it may stand for an answer: likely enough for a query of its letters, or an exact hit."""
+        least, other = calibration()[self.family]["least"]
+        return self.exact or self.relevance >= self.latin * least + (1.0 - self.latin) * other
+
+
+FEATURES: Final[Mapping[str, Callable[[Sign], float]]] = {
+    "one": lambda sign: 1.0,
+    "covered": lambda sign: sign.held,
+    "strange": lambda sign: sign.strange,
+    "familiar": lambda sign: sign.familiar,
+    "turn": lambda sign: float(sign.turn),
+    "other": lambda sign: 1.0 - sign.latin,
+    "other covered": lambda sign: (1.0 - sign.latin) * sign.held,
+    "near": lambda sign: sign.latin * (sign.near or 0.0),
+    "second": lambda sign: sign.latin * (sign.second or 0.0),
+}
+"""What the regression reads. Of other letters the models find all alike, so that words alone are believed there."""
+
+
+@cache
+def calibration() -> Mapping[str, Any]:
+    """Return each family's coefficients and thresholds (for Latin and for other letters), and their origin."""
+    found: dict[str, Any] = json.loads(
+        resources.files("scrubjay.recall").joinpath("relevance.json").read_bytes()
+    )
+    return found
+
+
+def signs(
+    plan: Plan, words: WordsRanking | None, rankings: Sequence[Ranking], turns: Mapping[str, bool]
+) -> dict[str, Sign]:
+    """Return what speaks for each memory.
+
+    Args:
+        plan: The query made ready.
+        words: What the query's words said, or None where it has none.
+        rankings: What the channels said.
+        turns: Memories, and whether each is a turn of a conversation.
+    """
+    ids = list(turns)
+    by_channel = {ranking.channel: ranking for ranking in rankings}
+    models = {ranking.channel for ranking in rankings if ranking.kind == "vector"}
+    weights = _weights(plan, words)
+    whole = math.fsum(weights.values())
+    names = named(plan.query.text) & weights.keys()
+    ngram = by_channel.get("ngram")
+    respelled = ngram if isinstance(ngram, WordsRanking) else None
+    again, known = _held(respelled, ids), _known(words) | _known(respelled)
+    shared = Sign(
+        covered=0.0,
+        strange=_share(weights, weights.keys() - known, whole),
+        familiar=len(names & known) / len(names) if names else 0.0,
+        latin=latin_share(plan.query.text),
+        exact=bool(plan.query.phrases),
+        told=whole > 0 and BASE in models and models <= {BASE, SECOND},
+    )
+    rare = _rare(plan, words)
+    scores = {name: ranking.scored.of(ids) for name, ranking in by_channel.items() if name in (BASE, SECOND)}
+    found = {}
+    for place, (memory, held) in enumerate(zip(ids, _held(words, ids), strict=True)):
+        found[memory] = replace(
+            shared,
+            covered=_share(weights, held, whole),
+            respelled=_share(weights, again[place] - held, whole),
+            turn=turns[memory],
+            near=scores[BASE][place] if BASE in scores else None,
+            second=scores[SECOND][place] if SECOND in scores else None,
+            exact=shared.exact or not rare.isdisjoint(held),
+        )
+    return found
+
+
+def _weights(plan: Plan, words: WordsRanking | None) -> dict[str, float]:
+    """Return what each of the query's words tells: its idf as a share of the greatest, a name's more."""
+    if words is None:
+        return {}
+    names, counted = named(plan.query.text), words.words
+    greatest = idf(counted.memories, 0)
+    return {
+        group.word: idf(counted.memories, held) / greatest * (NAME if group.word in names else 1.0)
+        for group, held in zip(words.groups, counted.frequencies, strict=True)
+        if not says_nothing(group.word)
+    }
+
+
+def _rare(plan: Plan, words: WordsRanking | None) -> set[str]:
+    """Return the query's identifiers that few memories hold."""
+    asked = identifiers(plan.query.text)
+    if words is None or not asked:
+        return set()
+    counted = words.words
+    least = RARE * idf(counted.memories, 0)
+    return {
+        group.word
+        for group, held in zip(words.groups, counted.frequencies, strict=True)
+        if group.word in asked and idf(counted.memories, held) >= least
+    }
+
+
+def _held(words: WordsRanking | None, ids: Sequence[str]) -> list[set[str]]:
+    """Return which of the query's words each memory holds."""
+    if words is None:
+        return [set()] * len(ids)
+    asked = [group.word for group in words.groups]
+    return [{w for w, part in zip(asked, gave, strict=True) if part} for gave in words.words.parts(ids)]
+
+
+def _known(words: WordsRanking | None) -> set[str]:
+    """Return which of the query's words any memory holds."""
+    pairs = zip(words.groups, words.words.frequencies, strict=True) if words is not None else ()
+    return {group.word for group, held in pairs if held}
+
+
+def _share(weights: Mapping[str, float], held: Collection[str], whole: float) -> float:
+    """Return how much of what is told by all words these tell, 0 to 1."""
+    return min(1.0, math.fsum(weights[word] for word in weights if word in held) / whole) if whole else 0.0
