@@ -37,8 +37,8 @@ WINDOW: Final = 32
 the passage the shortest is best but for chats (bench/LOG.md)."""
 STEP: Final = 16
 """Tokens from one window to the next."""
-LONGEST: Final = 4_000
-"""Characters of a passage that are read: half as many again as the longest that is cut from a file has. Fifty of a
+LONGEST: Final = 3_000
+"""Characters of a passage that are read: a third more than the longest that is cut from a file has. Fifty of a
 chat's longest answers must not take a tenth of a second."""
 
 
