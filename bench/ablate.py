@@ -67,10 +67,10 @@ def configurations(models: Sequence[str], state: str) -> dict[str, Options]:
     >>> list(configurations(["s", "m"], "sync"))[:4]
     ['default', 'bm25', 's', 'ngram']
     """
-    channels = ["bm25", *(models if state == "embed" else models[:1]), "ngram"]
+    channels = ["bm25", *(models if state == "embed" else models[:1]), "ngram", "graph"]
     found: dict[str, Options] = {DEFAULT: {}}
     for count in (1, 2):
-        for chosen in itertools.combinations(channels, count):
+        for chosen in itertools.combinations(channels[:-1], count):  # the graph has nothing to say alone
             found[" + ".join(chosen)] = _only(chosen)
     found |= {"without " + channel: _only([c for c in channels if c != channel]) for channel in channels}
     found |= {"without " + stage: {"stages": tuple(s for s in STAGES if s != stage)} for stage in STAGES}
@@ -79,7 +79,7 @@ def configurations(models: Sequence[str], state: str) -> dict[str, Options]:
 
 
 def _only(chosen: Sequence[str]) -> Options:
-    words = [channel for channel in chosen if channel in ("bm25", "ngram")]
+    words = [channel for channel in chosen if channel in ("bm25", "ngram", "graph")]
     models = [channel for channel in chosen if channel not in words]
     options: dict[str, Any] = {"channels": (*words, *(["vector"] if models else []))}
     return options | ({"models": tuple(models)} if models else {})

@@ -80,6 +80,7 @@ def run_set(
     state: str,
     configurations: Mapping[str, Options],
     models: Sequence[Embedder],
+    connect: Sequence[str] = (),
 ) -> Run:
     """Write a set's documents and ask its queries under every configuration.
 
@@ -90,6 +91,7 @@ def run_set(
         state: ``sync`` (words and the static model) or ``embed`` (after the backfill).
         configurations: Name to options of ``Memory.search``; the first must find something.
         models: The embedders: the base model, then those that are backfilled.
+        connect: Stages that connect memories; none by default (`open_memory`).
 
     Raises:
         HollowError: Nothing was written, nothing was ever found, or the backfill is not complete.
@@ -98,7 +100,7 @@ def run_set(
     wants_sessions = any(task.sessions for task in data.tasks)
     for space in spaces(data, queries):
         groups = tuple(sorted({doc.scope for doc in space.docs if doc.scope})) if space.shared else ()
-        with open_memory(store, models, space.user, groups, connect=()) as memory:
+        with open_memory(store, models, space.user, groups, connect=connect) as memory:
             known = _write(memory, space, run)
             if state == "embed":
                 embed(memory, run.seconds)
@@ -106,7 +108,7 @@ def run_set(
         for query in space.queries:
             readers.setdefault(query.scopes or groups if space.shared else (), []).append(query)
         for seen, own in readers.items():
-            with open_memory(store, models, space.user, seen, connect=()) as memory:
+            with open_memory(store, models, space.user, seen, connect=connect) as memory:
                 for name, options in configurations.items():
                     for query in own:
                         _ask(memory, query, known, run, name, options, wants_sessions)

@@ -201,5 +201,6 @@ KINDS: Final[Mapping[str, Kind]] = {
     "list": Kind("a list of texts (in the environment: with commas between)", _list, _parse_list),
     "relevance": Kind("auto, or a number from 0 to 1", _relevance, _parse_number),
     "weights": Kind("weights of 0 or more a channel, such as bm25=.3,vector=.7", _weights, _parse_weights),
+    "tier weights": Kind("weights of 0 or more a tier, such as crystal=2,facet=0", _weights, _parse_weights),
 }
 """Every type of value."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from scrubjay.config_keys import whole, word
+from scrubjay.config_keys import number, whole, word
 
 FUSIONS = ("auto", "rrf", "weighted")
 
@@ -25,6 +25,24 @@ class Recall:
     weights: Mapping[str, float] | None = field(
         default=None,
         metadata=word("What each channel weighs in the fusion.", kind="weights", default="by the query"),
+    )
+    tiers: str = field(
+        default="all",
+        metadata=word(
+            "Tiers that answer where none is asked for: all, or observations alone as they were said.",
+            choices=("all", "observations"),
+        ),
+    )
+    tier_weights: Mapping[str, float] | None = field(
+        default=None,
+        metadata=word(
+            "What tiers weigh; one that is not named weighs 1, and 0 leaves it out.",
+            kind="tier weights",
+            default="1 each",
+        ),
+    )
+    confidence_floor: float = field(
+        default=0.3, metadata=number("Confidence below which a memory is no result.", 0, 1)
     )
     snippet: int = field(default=700, metadata=whole("Most characters of a result's snippet.", 40, 20_000))
     min_relevance: float | str = field(

@@ -71,6 +71,7 @@ class Asking:
         from scrubjay.recall.thread import Bounds, thread
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
+        from scrubjay.wiring.pools import pool
         from scrubjay.wiring.telling import Laps, answered
 
         laps = Laps()
@@ -92,6 +93,7 @@ class Asking:
             explain=True,
             now=now,
         )
+        wanted = replace(wanted, pool=pool(desk))
         embedders, without = desk.lineup.ranking()
         laps.lap("models")
         with desk.store.reader(desk.scope) as reader:
@@ -140,6 +142,7 @@ class Asking:
         from scrubjay.recall.standing import Of
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
+        from scrubjay.wiring.pools import pool
         from scrubjay.wiring.telling import Laps, answered
 
         if query is not None and not isinstance(query, str):
@@ -155,6 +158,7 @@ class Asking:
             settings.loaded if exclude_paths is None else exclude_paths,
             PARTS if parts is None else parts,
             settings.sessions,
+            pool(desk, project),
         ).checked()
         partial = freshen(desk)
         laps.lap("files")

@@ -45,6 +45,8 @@ class Searching:
         now: str | datetime | None = None,
         history: Sequence[str] = (),
         min_relevance: float | str | None = None,
+        here: str | None = None,
+        confidence_floor: float | None = None,
     ) -> Answer:
         """Return the memories that answer a query, best first.
 
@@ -63,7 +65,7 @@ class Searching:
             sessions: Any of these conversations.
             categories: What belongs to any of these categories or to one below, by id or name.
             fusion: ``auto`` (weights follow the query), ``rrf`` or ``weighted``.
-            weights: Channel (``bm25``, ``vector``, ``ngram``) to weight.
+            weights: Channel (``bm25``, ``vector``, ``ngram``, ``graph``) to weight.
             preset: Another system's fusion: ``kit``, ``openclaw`` or ``router``.
             channels: Channels that take part; None for all.
             models: Names of embedding models that take part; None for all in use.
@@ -77,6 +79,9 @@ class Searching:
                 query what it leaves to that ("and when was that?"); what it makes of it is searched, too.
             min_relevance: ``auto``: an empty answer that says so where nothing is likely to answer; a number from
                 0 to 1: only results of at least this relevance; 0 for all. None for the setting, which is ``auto``.
+            here: Project whose memories are preferred, by name or a path in it (``.`` is the one here); the others
+                are searched as well. None prefers none.
+            confidence_floor: Confidence below which a memory is no result, 0 for none; None for the settings'.
 
         Raises:
             InputError: An option has a value it cannot have.
@@ -86,6 +91,7 @@ class Searching:
         from scrubjay.recall.request import Filters, least_relevance, request
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
+        from scrubjay.wiring.pools import pool
         from scrubjay.wiring.rewriting import rewritten
         from scrubjay.wiring.telling import Laps, answered
 
@@ -116,6 +122,7 @@ class Searching:
         laps.lap("rewriting")
         least = least_relevance(recall.min_relevance if min_relevance is None else min_relevance)
         wanted = replace(wanted, meant=meant.text, min_relevance=least)
+        wanted = replace(wanted, pool=pool(self._desk, here, confidence_floor))
         embedders, without = self._desk.lineup.ranking()
         plain = wanted.fusion != "auto" or wanted.weights is not None or preset is not None
         again, not_again = self._desk.rerankers.wanted(

@@ -50,7 +50,7 @@ def scores(memory: Memory, query: str = QUERY, **options: Any) -> dict[str, floa
     return {r.id: r.score for r in memory.search(query, limit=50, **options).results}
 
 
-def test_kit_is_reciprocal_rank_with_sixty_and_equal_weights(held: Memory) -> None:
+def test_kit_is_reciprocal_rank_with_sixty_and_equal_weights_where_no_way_leads_on(held: Memory) -> None:
     by_words, by_vectors = alone(held, "bm25")[0], alone(held, "vector")[0]
     assert len(by_words) < len(by_vectors) == len(TEXTS)
     wanted = {
@@ -96,7 +96,7 @@ def test_reciprocal_rank_and_weighted_sums_look_at_nothing_but_the_channels(held
         with_stages = held.search(QUERY, limit=50, explain=True, **options).results
         assert {r.id: r.score for r in with_stages} == scores(held, stages=["prune"], **options)
         channels = {part.channel for r in with_stages for part in r.explanation.contributions}
-        assert channels <= {"bm25", "vector:hash", "ngram"}
+        assert channels <= {"bm25", "vector:hash", "ngram", "graph"}
     looked = held.search(QUERY, limit=50, explain=True).results
     beyond = {part.channel for r in looked for part in r.explanation.contributions}
     assert beyond >= {"title", "length", "person", "neighbours"}

@@ -43,7 +43,7 @@ def test_one_text_where_a_list_belongs_is_refused(name: str) -> None:
     [
         ({"tiers": ["memo"]}, "observation"),
         ({"statuses": ["gone"]}, "archived"),
-        ({"channels": ["graph"]}, "bm25"),
+        ({"channels": ["tarot"]}, "bm25"),
         ({"stages": ["magic"]}, "evidence"),
         ({"fusion": "sum"}, "weighted"),
     ],

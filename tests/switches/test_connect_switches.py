@@ -21,6 +21,7 @@ SUBJECTS = (
     "sourdough oven yeast simmering dumplings whisk",
     "parser tokens bytecode linker registers inlining",
 )
+UNCONNECTED = ("bm25", "vector", "ngram")
 QUERIES = ("compost for the tulips", "Grafana", "who said dumplings?", '"bytecode linker"', "plan alerts", "")
 
 
@@ -109,7 +110,7 @@ def test_without_a_stage_its_edges_are_absent_and_all_else_is_equal(
     }
 
 
-def test_search_answers_the_same_with_connecting_on_or_off(start: Path, tree: Path) -> None:
+def test_but_for_the_graph_search_answers_the_same_with_connecting_on_or_off(start: Path, tree: Path) -> None:
     answers = []
     for stages in (CONNECTING, ()):
         with filled(start, tree, stages) as memory:
@@ -117,7 +118,7 @@ def test_search_answers_the_same_with_connecting_on_or_off(start: Path, tree: Pa
                 [
                     [
                         (r.id, r.score, r.snippet)
-                        for r in memory.search(query, limit=20, fusion=fusion).results
+                        for r in memory.search(query, limit=20, fusion=fusion, channels=UNCONNECTED).results
                     ]
                     for query in QUERIES
                     for fusion in ("auto", "rrf", "weighted")

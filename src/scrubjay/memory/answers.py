@@ -16,11 +16,13 @@ class Explanation:
         contributions: What each channel added.
         factors: What later stages multiplied by.
         words: Query word to what it gave to the raw BM25 score.
+        way: The result that led to it and the name over which, where ``graph`` added anything; else empty.
     """
 
     contributions: tuple[Contribution, ...]
     factors: tuple[Factor, ...]
     words: Mapping[str, float] = field(default_factory=dict)
+    way: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class Contribution:
     """What one channel added to a candidate's score.
 
     Attributes:
-        channel: ``bm25``, ``ngram``, or ``vector:<model name>``.
+        channel: ``bm25``, ``graph``, ``ngram``, or ``vector:<model name>``; or what else speaks, such as ``title``.
         raw: The channel's own score.
         value: The raw score on the common scale of the fusion.
         weight: What the channel weighs for this query.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from scrubjay.memory.answers import Explanation, Result
@@ -30,11 +30,13 @@ class Joined:
         evidence: Derived memory to what it was taken from.
         into: Turn to the statements taken from it that it stands for.
         copies: Memory to those that say the same and are not shown.
+        ways: Memory to the hit and the name that led to it.
     """
 
     evidence: Mapping[str, tuple[str, ...]]
     into: Mapping[str, tuple[str, ...]]
     copies: Mapping[str, tuple[str, ...]]
+    ways: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 NOTHING = Joined({}, {}, {})
@@ -61,7 +63,9 @@ def assemble(
             named = {
                 group.word: round(part, 6) for group, part in zip(plan.groups, parts, strict=False) if part
             }
-            explanation = Explanation(candidate.contributions, candidate.factors, named)
+            explanation = Explanation(
+                candidate.contributions, candidate.factors, named, joined.ways.get(candidate.id, ())
+            )
         shown_text = snippet(record.content, plan.groups, wanted.snippet).text
         made = result(record, sources, candidate.score, shown_text, explanation)
         rests = joined.evidence.get(record.id, ())[:EVIDENCE]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
@@ -18,7 +18,7 @@ from scrubjay.recall.assemble import full_path
 from scrubjay.recall.inject import FRAME, HEADINGS, inject, label
 from scrubjay.recall.pipeline import Asked, answered, ask, measured, search
 from scrubjay.recall.relevance import signs
-from scrubjay.recall.request import Request
+from scrubjay.recall.request import Pool, Request
 from scrubjay.recall.room import Shown, room
 from scrubjay.recall.standing import Of, pinned, profile, recent
 from scrubjay.recall.unique import unique
@@ -56,6 +56,7 @@ class Wanted:
         loaded: Names and patterns of files that the agent reads itself.
         parts: Parts that take part.
         sessions: Most of the last sessions.
+        pool: What tiers weigh, how sure an answer must be, the project that is preferred.
     """
 
     query: str | None
@@ -64,6 +65,7 @@ class Wanted:
     loaded: Sequence[str]
     parts: Sequence[str] = PARTS
     sessions: int = 3
+    pool: Pool = field(default_factory=Pool)
 
     def checked(self) -> Wanted:
         """Return itself.
@@ -123,7 +125,9 @@ def _answers(placed: Sequence[Shown], claims: Sequence[tuple[str, Record]]) -> b
 
 
 def _request(wanted: Wanted, *, own: bool = False) -> Request:
-    return Request(wanted.query or "", wanted.of.where(own=own), limit=FOUND, now=wanted.of.now)
+    return Request(
+        wanted.query or "", wanted.of.where(own=own), limit=FOUND, now=wanted.of.now, pool=wanted.pool
+    )
 
 
 def _relevant(reader: Reader, embedders: Sequence[Embedder], asked: Asked, wanted: Wanted) -> list[Record]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
@@ -11,7 +11,7 @@ from scrubjay.memory.records import Where
 from scrubjay.memory.sources import named
 from scrubjay.memory.tree import below
 from scrubjay.recall.query import Query, read_query
-from scrubjay.recall.request import CHANNELS, Request
+from scrubjay.recall.request import CHANNELS, Pool, Request
 from scrubjay.store.base import Reader
 from scrubjay.text.languages import language
 from scrubjay.text.tokens import TermGroup, groups
@@ -25,12 +25,11 @@ MOST_POSTINGS: Final = 400_000
 """Postings read for one query. Below, every word counts; beyond, the commonest are dropped while rarer
 ones remain, since they cost the most and say the least."""
 PRESETS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
-    "kit": ("rrf", {"vector": 1.0, "bm25": 1.0}),
+    "kit": ("rrf", {"vector": 1.0, "bm25": 1.0, "graph": 0.5}),
     "openclaw": ("weighted", {"vector": 0.7, "bm25": 0.3}),
     "router": ("weighted", {"vector": 0.7, "bm25": 0.2, "ngram": 0.1}),
 }
-"""Fusions of other systems, by the weights they publish (see docs/ranking.md). Kit's third channel, the graph,
-weighs .5 there and joins with it."""
+"""Fusions of other systems, by the weights they publish (see docs/ranking.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +48,7 @@ class Plan:
         models: Names of the models that take part; None for every active one.
         stages: Optional stages that take part.
         notes: What was decided, for explain.
+        pool: What tiers weigh, how sure an answer must be, the project the caller is in.
     """
 
     query: Query
@@ -62,6 +62,7 @@ class Plan:
     models: tuple[str, ...] | None
     stages: tuple[str, ...]
     notes: tuple[str, ...]
+    pool: Pool = field(default_factory=Pool)
 
 
 LEAST_DEPTH: Final = 50
@@ -98,7 +99,7 @@ def plan(request: Request, reader: Reader) -> Plan:
     return Plan(
         query=query,
         groups=kept,
-        where=_resolved(request.where, reader),
+        where=_resolved(_within(request), reader),
         limit=request.limit,
         depth=depth,
         fusion=fusion,
@@ -107,7 +108,14 @@ def plan(request: Request, reader: Reader) -> Plan:
         models=request.models,
         stages=request.stages,
         notes=tuple(notes),
+        pool=request.pool,
     )
+
+
+def _within(request: Request) -> Where:
+    """Return the filters; the tiers that answer by default where the caller names none."""
+    where = request.where
+    return where if where.tiers or not request.pool.tiers else replace(where, tiers=request.pool.tiers)
 
 
 def _registered(models: Sequence[str], reader: Reader) -> None:

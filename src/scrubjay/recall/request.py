@@ -12,9 +12,21 @@ from scrubjay.memory.dates import now_micros, when
 from scrubjay.memory.records import Where
 from scrubjay.memory.tiers import STATUSES, TIERS
 
-CHANNELS: Final = ("bm25", "vector", "ngram")
+CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
 STAGES: Final = (
-    *("prune", "lost", "evidence", "neighbours", "session", "life", "fold", "rerank", "diversify", "admit"),
+    *(
+        "prune",
+        "lost",
+        "evidence",
+        "neighbours",
+        "session",
+        "life",
+        "tiers",
+        "fold",
+        "rerank",
+        "diversify",
+        "admit",
+    ),
 )
 """Stages that can be left out, each to be measured alone."""
 FUSIONS: Final = ("auto", "rrf", "weighted")
@@ -22,6 +34,9 @@ AUTO: Final = "auto"
 """Instead of a least relevance: an empty answer where nothing is likely to answer, else all of it."""
 MOST_RESULTS: Final = 1_000
 MOST_SNIPPET: Final = 20_000
+MOST_WEIGHT: Final = 1_000
+CONFIDENCE_FLOOR: Final = 0.3
+"""What is less sure than this is a guess, and no default result: the floor of agentmemory, whose tiers these are."""
 
 Moment = str | datetime | None
 
@@ -41,6 +56,37 @@ class Filters:
     agents: Sequence[str] = ()
     sessions: Sequence[str] = ()
     categories: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What makes one pool of all tiers.
+
+    Attributes:
+        tiers: Tiers that answer where a caller names none; empty for all.
+        weights: Tier to weight; one that is not named weighs 1, and 0 leaves it out.
+        floor: Confidence below which a memory does not answer, 0 for none.
+        here: Name of the project that the caller is in, whose memories are preferred; None for no project.
+    """
+
+    tiers: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+    floor: float = CONFIDENCE_FLOOR
+    here: str | None = None
+
+    def checked(self) -> Pool:
+        """Return itself.
+
+        Raises:
+            InputError: A tier is none, or a number is out of range.
+        """
+        _known("Tier", (*self.tiers, *self.weights), TIERS)
+        for tier, weight in self.weights.items():
+            if not 0 <= weight <= MOST_WEIGHT:
+                raise InputError(f"Weight {weight} of tier {tier} is not between 0 and {MOST_WEIGHT:,}.")
+        if not 0 <= self.floor <= 1:
+            raise InputError(f"confidence_floor is {self.floor}; it must lie between 0 and 1.")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +111,7 @@ class Request:
         meant: What the query means after what was said before it, or an empty text; it is searched, too.
         min_relevance: Relevance that each result must have, or None for an empty answer where nothing is likely
             to answer.
+        pool: What tiers weigh, how sure an answer must be, the project the caller is in.
     """
 
     query: str
@@ -82,6 +129,7 @@ class Request:
     now: int = field(default_factory=now_micros)
     meant: str = ""
     min_relevance: float | None = 0.0
+    pool: Pool = field(default_factory=Pool)
 
 
 def request(

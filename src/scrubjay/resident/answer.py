@@ -25,7 +25,8 @@ PATIENCE: Final = 30.0
 """Seconds that a process waits at its end for an errand that it is doing; the next one does it again otherwise."""
 SEARCHING: Final = frozenset(
     ("query", "limit", "tiers", "tags", "path", "sources", "since", "until", "statuses", "projects", "agents",
-     "sessions", "categories", "fusion", "weights", "preset", "rerank", "explain", "snippet", "now", "history")
+     "sessions", "categories", "fusion", "weights", "preset", "rerank", "explain", "snippet", "now", "history",
+     "here", "confidence_floor")
 )  # fmt: skip
 """Arguments of the facade's search that may be given."""
 

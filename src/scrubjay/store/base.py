@@ -149,6 +149,7 @@ class Head:
         strength: 0..1, what feedback made of it.
         confidence: 0..1, how sure it is.
         session: Conversation it belongs to, or None.
+        project: Project it belongs to, or None.
     """
 
     title: str
@@ -161,6 +162,7 @@ class Head:
     strength: float = 1.0
     confidence: float = 1.0
     session: str | None = None
+    project: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

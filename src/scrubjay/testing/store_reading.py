@@ -323,12 +323,13 @@ class ReadingContract:
             pinned=True,
             strength=0.5,
             confidence=0.25,
+            project="jay",
         )
         write(store, ann, PutMemory(spoken), PutMemory(sure))
         with store.reader(ann) as reader:
             ids = [sample_id("d", "lesson"), sample_id("s"), sample_id("d"), sample_id("none"), "no id"]
             assert reader.heads(ids) == {
-                ids[0]: Head("D", 1, False, None, sure.record.recorded_at, 5, True, 0.5, 0.25),
+                ids[0]: Head("D", 1, False, None, sure.record.recorded_at, 5, True, 0.5, 0.25, project="jay"),
                 ids[1]: Head("Talk", 3, True, "user", 7, session="x"),
             }
             assert reader.heads([]) == {}

@@ -93,7 +93,7 @@ def read_answer(told: Mapping[str, Any]) -> Answer | None:
             if why is not None:
                 parts = tuple(Contribution(**part) for part in why["contributions"])
                 factors = tuple(Factor(**factor) for factor in why["factors"])
-                why = Explanation(parts, factors, why["words"])
+                why = Explanation(parts, factors, why["words"], tuple(why["way"]))
             lists = {name: tuple(one[name]) for name in ("tags", "evidence", "statements", "copied")}
             results.append(Result(**{**one, **lists, "explanation": why}))
         lists = {name: tuple(told[name]) for name in ("partial", "notes")}

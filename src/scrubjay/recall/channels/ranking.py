@@ -14,8 +14,8 @@ class Ranking:
     """One channel's answer.
 
     Attributes:
-        channel: ``bm25``, ``ngram`` or ``vector:<model name>``.
-        kind: ``bm25``, ``ngram`` or ``vector``: what weights are given by.
+        channel: ``bm25``, ``graph``, ``ngram`` or ``vector:<model name>``.
+        kind: ``bm25``, ``graph``, ``ngram`` or ``vector``: what weights are given by.
         hits: Its best, best first.
         scored: Its score of any memory, with mean and deviation over the visible.
     """

@@ -81,6 +81,7 @@ class InMemoryReader(InMemoryGraph, InMemoryLife):
                 m.record.strength,
                 m.record.confidence,
                 m.record.session,
+                m.record.project,
             )
             for i, m in held.items()
         }

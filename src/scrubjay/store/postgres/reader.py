@@ -92,8 +92,8 @@ class PostgresReader(PostgresGraph, Told):
         """Return title, length, turn and role of memories."""
         found = self._all(
             "SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role, coalesce(m.event_start, m.recorded_at), "
-            f"m.last_used, m.pinned, m.strength, m.confidence, m.session FROM memory m WHERE {SCOPE} "
-            "AND m.hash = ANY(%s::bigint[])",
+            f"m.last_used, m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
+            f"WHERE {SCOPE} AND m.hash = ANY(%s::bigint[])",
             *self._own, rows.hashes(ids),
         )  # fmt: skip
         heads = {

@@ -118,7 +118,7 @@ class SQLiteReader(Graph, Told):
         for batch in rows.batches(list(places)):
             held = self._db.execute(
                 "SELECT tier, hash, title, turn, role, coalesce(event_start, recorded_at), last_used, pinned, "
-                "strength, confidence, session FROM memory WHERE tenant = ? AND generation = ? "
+                "strength, confidence, session, project FROM memory WHERE tenant = ? AND generation = ? "
                 f"AND key IN ({self._marks}) AND hash IN ({','.join('?' * len(batch))})",
                 (*self._own, *map(rows.sort_hash, batch)),
             ).fetchall()

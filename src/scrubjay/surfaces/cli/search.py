@@ -49,6 +49,18 @@ KEYS = keys_of(Recall)
 @click.option(
     "--rerank", type=click.Choice(KINDS), help="Who looks again at the best.  [default: rerank.kind]"
 )
+@click.option(
+    "--here",
+    default=".",
+    metavar="PROJECT",
+    help="Prefer memories of this project: a name, a path; empty for none.  [default: .]",
+)
+@click.option(
+    "--confidence-floor",
+    metavar="N",
+    type=float,
+    help="Least confidence.  [default: recall.confidence_floor]",
+)
 @click.option("--now", metavar="DATE", help="Ask as of then: how old everything is.  [default: now]")
 @click.option(
     "--history",
@@ -174,6 +186,8 @@ def explained(why: Explanation, score: float) -> list[str]:
         reason = f" ({line(factor.reason)})" if factor.reason else ""
         lines.append(f"x {factor.value:.6f}  {line(factor.name)}{reason}")
     lines.append(f"= {score:.6f}")
+    if why.way:
+        lines.append(f"led to by {line(why.way[0])} over {line(why.way[1])}")
     if why.words:
         words = ", ".join(f"{line(word)} {value:.3f}" for word, value in why.words.items())
         lines.append(f"words in bm25: {words}")

@@ -30,6 +30,8 @@ def search(call: Call, query: str, options: Mapping[str, Any]) -> Answer | None:
     for name in ("projects", "sources"):
         if name in given:
             given[name] = [_absolute(one) for one in given[name]]
+    if "here" in given:
+        given["here"] = _absolute(given["here"])
     told = ask(path, mark, "search", given, PATIENCE)
     return shape.read_answer(told) if told is not None else None
 

@@ -1,0 +1,141 @@
+"""Bridged: candidates -> candidates, with what the best of them lead on to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from scrubjay.memory.ranking import Candidate, Contribution
+from scrubjay.recall.channelled import Heard
+from scrubjay.recall.channels.graph import SEEDS, GraphRanking, Seed, graph
+from scrubjay.recall.fuse import ordered
+from scrubjay.recall.plan import Plan
+from scrubjay.store.base import Head, Reader
+from scrubjay.store.paths import passes
+
+BRIDGE: Final = 2.0
+"""What a way that is sure and rare adds to a passage, on z-scores. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets
+of questions with one answer fall (bench/LOG.md). Turns of a conversation get nothing: BEAM loses .05 of R@5 by names
+that are said again and again, and their neighbours lead on."""
+COMPLETE: Final = 0.8
+"""Share of the question's idf above which the best hit leaves less and less to look for: at 1 the question names
+nothing that it does not hold, and no second step is taken."""
+NEW: Final = 20
+"""Memories that no other channel found and a way leads to, the best, that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bridged:
+    """Candidates in no order, their heads, and the way to each that one leads to."""
+
+    candidates: list[Candidate]
+    heads: Mapping[str, Head]
+    ways: Mapping[str, tuple[str, ...]]
+
+
+Judge = Callable[[Sequence[str]], tuple[list[Candidate], Mapping[str, Head]]]
+
+
+def bridged(
+    made: Plan, heard: Heard, reader: Reader, judged: tuple[list[Candidate], Mapping[str, Head]], judge: Judge
+) -> Bridged:
+    """Add what ways from the best passages are worth, to candidates and to what they lead to beside.
+
+    Args:
+        made: The query made ready.
+        heard: What the other channels said.
+        reader: What is visible.
+        judged: Candidates as they stand without ways, and their heads.
+        judge: What judges memories that the other channels did not find.
+    """
+    found, heads = judged
+    best = [one for one in ordered(found) if not _is_turn(heads, one.id)][:SEEDS]
+    open_ = _open(heard, best[0].id) if best and best[0].score > 0 else 0.0
+    if not open_:
+        return Bridged(found, heads, {})
+    shares = {one.id: max(one.score, 0.0) / best[0].score for one in best}
+    titles = {one.id: heads[one.id].title for one in found if one.id in heads and heads[one.id].title}
+    led = _led(made, heard, reader, shares, titles)
+    if led is None:
+        return Bridged(found, heads, {})
+    held = {one.id for one in found}
+    new, beside = judge(allowed(made, reader, [hit.id for hit in led.hits if hit.id not in held][:NEW]))
+    heads = {**heads, **beside}
+    raws = {hit.id: hit.score for hit in led.hits if not _is_turn(heads, hit.id)}
+    every = [
+        replace(
+            one,
+            contributions=(
+                *one.contributions,
+                Contribution("graph", raws[one.id], raws[one.id], BRIDGE * open_),
+            ),
+        )
+        if one.id in raws
+        else one
+        for one in (*found, *(one for one in new if one.id in raws))
+    ]
+    return Bridged(every, heads, led.ways)
+
+
+def ranked_by_ways(made: Plan, heard: Heard, reader: Reader, ids: Sequence[str]) -> GraphRanking | None:
+    """Rank by ways from the hits nearest in meaning, all alike, as Kit does; without a model from those by words.
+
+    None where no way leads on, or the graph has no weight.
+
+    Args:
+        made: The query made ready.
+        heard: What the other channels said.
+        reader: What is visible.
+        ids: What they found.
+    """
+    by_kind = {ranking.kind: ranking for ranking in heard.rankings}
+    first = by_kind.get("vector") or by_kind.get("bm25")
+    if first is None or not made.weights.get("graph"):
+        return None
+    titles = {memory: head.title for memory, head in reader.heads(ids).items() if head.title}
+    led = _led(made, heard, reader, {hit.id: 1.0 for hit in first.hits[:SEEDS]}, titles)
+    if led is None:
+        return None
+    held = set(ids)
+    beside = set(allowed(made, reader, [hit.id for hit in led.hits if hit.id not in held][:NEW]))
+    return replace(led, hits=tuple(hit for hit in led.hits if hit.id in held or hit.id in beside))
+
+
+def _led(
+    made: Plan, heard: Heard, reader: Reader, shares: Mapping[str, float], titles: Mapping[str, str]
+) -> GraphRanking | None:
+    """Rank by ways from seeds, given by id and share."""
+    records = reader.get(list(shares))
+    seeds = [
+        Seed(memory, records[memory].content, share) for memory, share in shares.items() if memory in records
+    ]
+    memories = heard.words.words.memories if heard.words is not None else reader.counts().memories
+    return graph(reader, made.query.text, seeds, titles, memories)
+
+
+def allowed(made: Plan, reader: Reader, ids: Sequence[str]) -> list[str]:
+    """Return those of these memories that pass the caller's filters."""
+    records = reader.get(ids) if ids else {}
+    kept = [memory for memory, record in records.items() if passes(record, made.where)]
+    if made.where.categories and kept:
+        edges = reader.edges(kept, ["belongs"])
+        filed: Collection[str] = {edge.src for edge in edges if edge.dst in made.where.categories}
+        kept = [memory for memory in kept if memory in filed]
+    return kept
+
+
+def _open(heard: Heard, best: str) -> float:
+    """Return how far the best hit leaves a question open, 0 to 1, by the words that it does not hold."""
+    if heard.words is None:
+        return 1.0
+    rarity = heard.rarity
+    total = math.fsum(rarity)
+    (parts,) = heard.words.words.parts([best])
+    held = math.fsum(weight for weight, part in zip(rarity, parts, strict=True) if part)
+    return min(1.0, (1.0 - held / total) / (1.0 - COMPLETE)) if total else 1.0
+
+
+def _is_turn(heads: Mapping[str, Head], memory: str) -> bool:
+    return memory not in heads or heads[memory].turn
