@@ -285,3 +285,14 @@ def test_a_history_that_cannot_be_read_is_an_error(cli, name) -> None:
     assert "cannot be read" in said.err
     both = cli("search", "--history", "-", "-", stdin="x")
     assert (both.code, "standard input" in both.err) == (2, True)
+
+
+def test_the_project_named_by_here_speaks_for_its_own_memories_alone(cli) -> None:
+    cli("add", "The kettle hums at dawn, says Mara.", "--project", "jay")
+    cli("add", "Nobody hears that kettle as it hums all night.", "--project", "owl")
+    for here in ("jay", "owl", ""):
+        found = cli("search", "kettle hums", "--here", here, "--explain", "--json").json["results"]
+        assert {one["project"] for one in found} == {"jay", "owl"}
+        for one in found:
+            parts = [part["channel"] for part in one["explanation"]["contributions"]]
+            assert ("project" in parts) == (one["project"] == here)
