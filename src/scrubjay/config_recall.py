@@ -45,6 +45,12 @@ class Recall:
         default=0.3, metadata=number("Confidence below which a memory is no result.", 0, 1)
     )
     snippet: int = field(default=700, metadata=whole("Most characters of a result's snippet.", 40, 20_000))
+    tz: str | None = field(
+        default=None,
+        metadata=word(
+            'Zone of dates and of "yesterday" in a question, such as Europe/Berlin.', default="this machine's"
+        ),
+    )
     min_relevance: float | str = field(
         default="auto",
         metadata=word(

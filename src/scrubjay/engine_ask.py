@@ -38,6 +38,8 @@ class Asking:
         categories: Sequence[str] = (),
         snippet: int | None = None,
         now: str | datetime | None = None,
+        as_of: str | datetime | None = None,
+        tz: str | None = None,
     ) -> Thread:
         """Return the story that a question is about: what was found, what led there and what came of it.
 
@@ -63,11 +65,13 @@ class Asking:
             categories: What belongs to any of these categories or to one below, by id or name.
             snippet: Most characters of a snippet.
             now: When the question is asked, to which everything has its age; None for this moment.
+            as_of: Tell only what was true then (valid time, not the state of the index), as in `search`.
+            tz: The zone of dates and of "yesterday", by its IANA name; None for the settings'.
 
         Raises:
             InputError: An option has a value it cannot have.
         """
-        from scrubjay.recall.request import Filters, request
+        from scrubjay.recall.request import Clock, Filters, request
         from scrubjay.recall.thread import Bounds, thread
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
@@ -91,7 +95,7 @@ class Asking:
             parts=(None, None, None),
             sizes=(limit, recall.candidates, recall.snippet if snippet is None else snippet),
             explain=True,
-            now=now,
+            clock=Clock(now, tz or recall.tz, as_of),
         )
         wanted = replace(wanted, pool=pool(desk))
         embedders, without = desk.lineup.ranking()

@@ -44,6 +44,8 @@ class Searching:
         snippet: int | None = None,
         now: str | datetime | None = None,
         history: Sequence[str] = (),
+        as_of: str | datetime | None = None,
+        tz: str | None = None,
         min_relevance: float | str | None = None,
         here: str | None = None,
         confidence_floor: float | None = None,
@@ -77,6 +79,9 @@ class Searching:
             now: When the question is asked, to which everything has its age; None for this moment.
             history: What was said before, oldest first. Where ``[llm] rewrite`` is on, a language model puts into the
                 query what it leaves to that ("and when was that?"); what it makes of it is searched, too.
+            as_of: Answer by what was true then (valid time, not the state of the index): what was replaced since is
+                found, what became true later is not. A date means its end. "As of" in the query says the same.
+            tz: The zone of dates and of "yesterday", by its IANA name; None for the settings'.
             min_relevance: ``auto``: an empty answer that says so where nothing is likely to answer; a number from
                 0 to 1: only results of at least this relevance; 0 for all. None for the setting, which is ``auto``.
             here: Project whose memories are preferred, by name or a path in it (``.`` is the one here); the others
@@ -88,7 +93,7 @@ class Searching:
         """
         from scrubjay.memory.answers import Answer
         from scrubjay.recall.pipeline import search
-        from scrubjay.recall.request import Filters, least_relevance, request
+        from scrubjay.recall.request import Clock, Filters, least_relevance, request
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
         from scrubjay.wiring.pools import pool
@@ -116,7 +121,7 @@ class Searching:
                 recall.snippet if snippet is None else snippet,
             ),
             explain=explain,
-            now=now,
+            clock=Clock(now, tz or recall.tz, as_of),
         )
         meant = rewritten(self._desk, query, history)
         laps.lap("rewriting")
@@ -135,4 +140,5 @@ class Searching:
         answered(self._desk, "search", query, laps, len(found.results), [one.model.name for one in embedders])
         lacking = (*partial, *meant.partial, *without, *not_again, *found.partial)
         notes = (*meant.notes, *found.notes)
-        return Answer(found.results, lacking, laps.ms, notes, found.hidden, found.silence)
+        silence, as_of = found.silence, found.as_of
+        return Answer(found.results, lacking, laps.ms, notes, found.hidden, silence, as_of)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -114,6 +115,29 @@ def test_a_project_is_heard_though_others_fill_the_search(memory: Memory) -> Non
         "Where the deploy key of our shop went, nobody who was there will say.", project="shop"
     ).id
     assert shown(memory.context("deploy key of the shop", project="shop"), "relevant") == [here]
+
+
+def test_a_question_is_searched_once_unless_others_took_places() -> None:
+    class Counting(HashEmbedder):
+        asked = 0
+
+        def embed(self, texts: Any, *, kind: Any = "passage") -> Any:
+            self.asked += kind == "query"
+            return super().embed(texts, kind=kind)
+
+    embedder = Counting(64)
+    memory = Memory.open("memory://", user="ann", settings=load(environ={}), embedders=[embedder])
+    memory.add_many(
+        [NewMemory(f"The deploy key {n} of the shop is here.", project="shop") for n in range(40)]
+    )
+    memory.add("A deploy key is never mailed.")
+    before = embedder.asked
+    assert shown(memory.context("deploy key of the shop", project="shop"), "relevant")
+    assert embedder.asked == before + 1
+    memory.add("The deploy key of the shop is on the boat.", project="boat")
+    memory.context("deploy key of the shop", project="shop")
+    assert embedder.asked == before + 3
+    memory.close()
 
 
 def test_the_session_that_goes_on_is_left_out(memory: Memory) -> None:

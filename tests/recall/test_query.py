@@ -32,7 +32,7 @@ def test_a_word_or_phrase_behind_a_dash_is_excluded_and_not_searched_for() -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["-5", "-5.25", "-127.0.0.1", "minus -1 of 2", "a-b", "well-known", "--force", "a - b", "-"]
+    "text", ["-5", "-5.25", "-127.0.0.1", "minus -1 of 2", "a-b", "well-known", "--force", "a - b"]
 )
 def test_numbers_hyphens_flags_and_lone_dashes_exclude_nothing(text: str) -> None:
     assert read_query(text) == Query(text, (), (), cut=False)
@@ -65,5 +65,31 @@ def test_a_long_query_is_read_to_its_limit_and_says_so() -> None:
 def test_any_text_is_a_query_and_what_bears_no_mark_is_kept(text: str) -> None:
     query = read_query(text)
     assert all(part.strip() for part in query.phrases + query.excluded)
-    if '"' not in text and "-" not in text:
-        assert query == Query(" ".join(text.replace("\x00", " ").split()), (), (), cut=False)
+    if not set('"-“”„«»「」') & set(text):
+        kept = " ".join(text.replace("\x00", " ").split())
+        assert query in (Query(kept, (), (), cut=False), Query("", (), (), cut=False))
+        assert query.text or not any(character.isalnum() for character in kept)
+
+
+@pytest.mark.parametrize(
+    "quoted", ["“{}”", "„{}“", "„{}”", "«{}»", "«\u00a0{}\u00a0»", "»{}«", "「{}」", '"{}"']
+)
+def test_quotes_of_other_languages_are_quotes(quoted: str) -> None:
+    wanted = read_query("deploy " + quoted.format("blue\nbunny") + " now")
+    assert (wanted.text, wanted.phrases) == ("deploy blue bunny now", ("blue\nbunny",))
+    unwanted = read_query("deploy -" + quoted.format("blue bunny") + " now")
+    assert (unwanted.text, unwanted.phrases, unwanted.excluded) == ("deploy now", (), ("blue bunny",))
+
+
+@pytest.mark.parametrize(
+    "text", ["“", "the “end", "end”", "-“end", "„“", "it’s Ann’s", "a » b", "-»", "5« pipe"]
+)
+def test_an_odd_quote_of_other_languages_demands_nothing(text: str) -> None:
+    assert read_query(text).phrases == ()
+    assert not set(read_query(text).excluded) & {"", "end"}
+
+
+@pytest.mark.parametrize("text", ["?!", "->", "_", "—…", "{}[]()<>", "$_ + =", "\u0301\u200d"])
+def test_marks_alone_name_nothing(text: str) -> None:
+    assert read_query(text).text == ""
+    assert read_query(f"{text} x").text.endswith("x")

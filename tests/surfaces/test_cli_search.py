@@ -287,12 +287,21 @@ def test_a_history_that_cannot_be_read_is_an_error(cli, name) -> None:
     assert (both.code, "standard input" in both.err) == (2, True)
 
 
-def test_the_project_named_by_here_speaks_for_its_own_memories_alone(cli) -> None:
-    cli("add", "The kettle hums at dawn, says Mara.", "--project", "jay")
-    cli("add", "Nobody hears that kettle as it hums all night.", "--project", "owl")
-    for here in ("jay", "owl", ""):
-        found = cli("search", "kettle hums", "--here", here, "--explain", "--json").json["results"]
-        assert {one["project"] for one in found} == {"jay", "owl"}
-        for one in found:
-            parts = [part["channel"] for part in one["explanation"]["contributions"]]
-            assert ("project" in parts) == (one["project"] == here)
+def test_as_of_a_day_what_was_true_then_is_shown_with_its_end_and_the_answer_says_which_time_that_is(
+    cli,
+) -> None:
+    cli("add", "The mooring fee is 30 euros", "--valid-until", "2026-05-31", "--tier", "semantic")
+    assert cli("search", "mooring fee", "--now", "2026-07-01", "--json").json["results"] == []
+    asked = ("mooring fee", "--as-of", "2026-03-01", "--now", "2026-07-01", "--tz", "UTC")
+    out = cli("search", *asked).out
+    assert "true before 2026-06-01" in out
+    assert "as of 2026-03-01T23:59:59+00:00: what was true then, not what was stored then" in out
+    assert cli("search", *asked, "--json").json["as_of"] == "2026-03-01T23:59:59+00:00"
+    assert "what was true then, not what was stored then" in cli("thread", *asked).out
+
+
+def test_explain_says_which_time_was_read(cli) -> None:
+    cli("add", "The hull was painted", "--date", "2026-06-24")
+    out = cli("search", "painted last week?", "--now", "2026-07-01", "--tz", "UTC", "--explain").out
+    assert "note: Read as a time: last week = 2026-06-22 to 2026-06-28." in out
+    assert "dated: value 1.000000 x weight 1.000000" in out

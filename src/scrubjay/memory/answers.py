@@ -55,6 +55,8 @@ class Result:
         statements: Ids of statements that were taken from this turn and ranked it.
         copies: How many other memories were found that say the same; they are not results.
         copied: Ids of the first five of them.
+        valid_from: ISO date or time from which it is true, or None.
+        valid_until: ISO date or time from which it is no longer true, or None.
     """
 
     id: str
@@ -81,6 +83,8 @@ class Result:
     statements: tuple[str, ...] = ()
     copies: int = 0
     copied: tuple[str, ...] = ()
+    valid_from: str | None = None
+    valid_until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,8 @@ class Answer:
         notes: What the plan decided, one sentence each (terms dropped, words respelled); for explain.
         hidden: Memories that would be among the results but for their age.
         silence: Where memories were found and none is likely to answer: a sentence that says so; else empty.
+        as_of: The time as of which it answers, ISO, None for now: by what was true then (valid time), not by what
+            was stored then.
     """
 
     results: tuple[Result, ...]
@@ -102,3 +108,4 @@ class Answer:
     notes: tuple[str, ...] = ()
     hidden: int = 0
     silence: str = ""
+    as_of: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from scrubjay.errors import InputError
 from scrubjay.memory.records import When
@@ -35,11 +35,42 @@ def moment(at: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)
 
 
-def when(value: str | date | None) -> When | None:
+def zone(name: str | None) -> tzinfo | None:
+    """Return a zone by its IANA name (``Europe/Berlin``); None, this machine's own, for None or an empty name.
+
+    Raises:
+        InputError: There is no such zone.
+    """
+    if not name:
+        return None
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(name)
+    except (KeyError, OSError, ValueError) as error:
+        raise InputError(
+            f"{name!r} is not a zone.", hint="write an IANA name, such as Europe/Berlin or UTC"
+        ) from error
+
+
+def wall(at: int, place: tzinfo | None = None) -> datetime:
+    """Return what a wall clock shows, without a zone; None is this machine's zone.
+
+    >>> wall(1000000, UTC).isoformat()
+    '1970-01-01T00:00:01'
+    """
+    return moment(at).astimezone(place).replace(tzinfo=None)
+
+
+def when(value: str | date | None, place: tzinfo | None = None) -> When | None:
     """Return when something happened, from ISO text, a date or a datetime.
 
     ``2026``, ``2026-03`` and ``2026-03-01`` mean the whole year, month, day, in local time, since a note's
     date is its writer's day.
+
+    Args:
+        value: What was given.
+        place: The zone that local time is of; None is this machine's.
 
     >>> when("2026-03-01").precision, when("2026-03").precision, when("2026-03-01T10:00:00Z").precision
     ('day', 'month', 'second')
@@ -51,21 +82,26 @@ def when(value: str | date | None) -> When | None:
         return None
     try:
         if isinstance(value, datetime):
-            return _point(value)
+            return _point(value, place)
         text = value.isoformat() if isinstance(value, date) else str(value).strip()
-        return _span(text) or _point(datetime.fromisoformat(text.replace("Z", "+00:00")))
+        return _span(text, place) or _point(datetime.fromisoformat(text.replace("Z", "+00:00")), place)
     except (ValueError, OverflowError) as error:
         raise InputError(
             f"{value!r} is not a date.", hint="write 2026-03-01 or 2026-03-01T10:00:00Z"
         ) from error
 
 
-def _point(value: datetime) -> When:
-    at = micros(value)
+def _point(value: datetime, place: tzinfo | None) -> When:
+    at = local_micros(value, place) if value.tzinfo is None else micros(value)
     return When(at, at, "second", str(value.tzinfo) if value.tzinfo else None)
 
 
-def _span(text: str) -> When | None:
+def local_micros(value: datetime, place: tzinfo | None) -> int:
+    """Return UTC microseconds of what a wall clock shows in a zone; None is this machine's."""
+    return micros(value.replace(tzinfo=place))
+
+
+def _span(text: str, place: tzinfo | None) -> When | None:
     if len(text) == len("20260301") and text.isdigit():
         text = f"{text[:4]}-{text[4:6]}-{text[6:]}"
     parts = text.split("-")
@@ -79,11 +115,11 @@ def _span(text: str) -> When | None:
         last, precision = (first.replace(day=28) + timedelta(days=4)).replace(day=1), "month"
     else:
         last, precision = first.replace(year=year + 1), "year"
-    return When(_midnight(first), _midnight(last), precision)
+    return When(_midnight(first, place), _midnight(last, place), precision)
 
 
-def _midnight(day: date) -> int:
-    return micros(datetime(day.year, day.month, day.day).astimezone())
+def _midnight(day: date, place: tzinfo | None) -> int:
+    return local_micros(datetime.combine(day, time()), place)
 
 
 def shown(event: When | None, recorded_at: int) -> str:

@@ -90,6 +90,7 @@ class Thread:
         partial: What the answer had to do without, one sentence each.
         took_ms: Milliseconds from call to answer.
         notes: What the plan decided, one sentence each.
+        as_of: The time as of which it is told, ISO, None for now: what was true then (valid time).
     """
 
     knots: tuple[Knot, ...]
@@ -97,3 +98,4 @@ class Thread:
     partial: tuple[str, ...]
     took_ms: float
     notes: tuple[str, ...] = field(default=())
+    as_of: str | None = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import time
 from pathlib import Path
 
 from scrubjay.memory.answers import Explanation, Result
-from scrubjay.memory.dates import shown
+from scrubjay.memory.dates import moment, shown, wall
 from scrubjay.memory.ranking import Candidate
 from scrubjay.memory.records import Record, Source
 from scrubjay.recall.channels.ranking import WordsRanking
@@ -107,7 +108,17 @@ def result(
         project=record.project,
         agent=record.agent,
         explanation=explanation,
+        valid_from=_iso(record.valid_from),
+        valid_until=_iso(record.valid_until),
     )
+
+
+def _iso(at: int | None) -> str | None:
+    """Return a moment, and the day alone where one begins with it here."""
+    if at is None:
+        return None
+    here = wall(at)
+    return here.date().isoformat() if here.time() == time() else moment(at).isoformat(timespec="seconds")
 
 
 def turn_title(record: Record) -> str:

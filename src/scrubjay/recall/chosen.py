@@ -1,4 +1,4 @@
-"""Chosen: ranked candidates -> those an answer is made of, with their records: verified, and each said once."""
+"""Chosen: ranked candidates -> those an answer is made of, with their records: true then, verified, each said once."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scrubjay.memory.ranking import Candidate
 from scrubjay.memory.records import Record
 from scrubjay.recall.diversify import diversify
 from scrubjay.recall.plan import Plan
+from scrubjay.recall.valid import beginnings, meanwhile, valid
 from scrubjay.recall.verify import verify
 from scrubjay.store.base import Reader
 
@@ -59,6 +60,13 @@ def chosen(ranked: Sequence[Candidate], made: Plan, reader: Reader, back: Set[st
             for c in batch
             if c.id in records and (not back or records[c.id].status == "active" or c.id in back)
         ]
+        if made.true_at is not None:
+            there, older = meanwhile(there, records, reader, made.true_at)
+            records |= older
+            began = None
+            if made.as_of is not None:
+                began = beginnings([records[c.id] for c in there], reader, told=made.as_asked)
+            there = valid(there, records, made.true_at, began)
         kept = (*kept, *verify(there, records, made.query))
         if "diversify" in made.stages:
             done = diversify(kept, records)

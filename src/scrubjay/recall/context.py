@@ -131,9 +131,13 @@ def _request(wanted: Wanted, *, own: bool = False) -> Request:
 
 
 def _relevant(reader: Reader, embedders: Sequence[Embedder], asked: Asked, wanted: Wanted) -> list[Record]:
-    """Return what has to do with the question, best first; a project's own memories are searched by themselves, too."""
-    scores = {one.id: one.score for one in answered(reader, asked, _request(wanted)).results}
-    if wanted.of.project is not None:
+    """Return what has to do with the question, best first.
+
+    A project's own memories are searched by themselves, too, where those of others took places from them.
+    """
+    found = answered(reader, asked, _request(wanted)).results
+    scores = {one.id: one.score for one in found}
+    if wanted.of.project is not None and any(one.project not in (wanted.of.project, None) for one in found):
         # Filters change no score, so that the two answers can be put into one order.
         scores |= {one.id: one.score for one in search(reader, embedders, _request(wanted, own=True)).results}
     turns = {memory: head.turn for memory, head in sorted(reader.heads(sorted(scores)).items())}

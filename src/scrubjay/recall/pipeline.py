@@ -1,7 +1,7 @@
 """Pipeline: the read path in one screen.
 
-plan > lost > channels > weigh > fuse > evidence > neighbours > session > life > tiers > graph > fold > rerank > verify
-> diversify > admit > assemble
+plan > lost > channels > weigh > fuse > evidence > session > neighbours > life > dated > tiers > graph > fold > rerank
+> valid > verify > diversify > admit > assemble
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from scrubjay.recall.assemble import Joined, assemble
 from scrubjay.recall.bridged import bridged, ranked_by_ways
 from scrubjay.recall.channelled import Heard, channelled
 from scrubjay.recall.chosen import Chosen, chosen
+from scrubjay.recall.dated import dated
 from scrubjay.recall.evidence import evidence, wished
 from scrubjay.recall.folded import evidence_of, folded
 from scrubjay.recall.fuse import by_rank, candidates, fuse, ordered, shared
@@ -53,6 +54,7 @@ class Found:
     notes: tuple[str, ...]
     hidden: int = 0
     silence: str = ""
+    as_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,8 @@ def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | 
     results = assemble(shown, records, sources, (made, heard.words, told), request, joined)
     aged = 0 if admitted.silence else outlived(ranked, made.limit)
     notes = made.notes + heard.notes + kept_out(pool.unsure, made.pool.floor)
-    return Found(results, heard.partial + looked.partial, notes, aged, admitted.silence)
+    partial = heard.partial + looked.partial
+    return Found(results, partial, notes, aged, admitted.silence, made.shown_as_of)
 
 
 def _picked(
@@ -201,6 +204,8 @@ def _judged(
         fused = neighbours(fused, scores, adjacent, heads)
     if "life" in made.stages:
         fused = life(fused, heads, now)
+    if "dated" in made.stages and made.question.times:
+        fused = dated(fused, heads, made.question.times)
     if "tiers" in made.stages:
         fused = tiers(fused, heads, made.pool)
     hits = set(ids)

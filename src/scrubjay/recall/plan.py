@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
-from scrubjay.memory.records import Where
+from scrubjay.memory.dates import moment
+from scrubjay.memory.records import ANY, Where
 from scrubjay.memory.sources import named
 from scrubjay.memory.tree import below
 from scrubjay.recall.query import Query, read_query
 from scrubjay.recall.request import CHANNELS, Pool, Request
+from scrubjay.recall.understand import NOTHING, Question, understand
 from scrubjay.store.base import Reader
 from scrubjay.text.languages import language
 from scrubjay.text.tokens import TermGroup, groups
@@ -48,6 +50,10 @@ class Plan:
         models: Names of the models that take part; None for every active one.
         stages: Optional stages that take part.
         notes: What was decided, for explain.
+        question: What is understood of the query beside its words.
+        as_of: UTC microseconds of the time as of which it is answered; None for now.
+        as_asked: Whether the caller set that time, and not a word of the query.
+        true_at: When what is shown must be true, UTC microseconds; None where the caller chose statuses.
         pool: What tiers weigh, how sure an answer must be, the project the caller is in.
     """
 
@@ -62,13 +68,24 @@ class Plan:
     models: tuple[str, ...] | None
     stages: tuple[str, ...]
     notes: tuple[str, ...]
+    question: Question = NOTHING
     pool: Pool = field(default_factory=Pool)
+    as_of: int | None = None
+    as_asked: bool = False
+    true_at: int | None = None
+
+    @property
+    def shown_as_of(self) -> str | None:
+        """``as_of`` as ISO text."""
+        return moment(self.as_of).isoformat(timespec="seconds") if self.as_of is not None else None
 
 
+USUAL: Final = ANY.statuses
+"""Statuses of memories that are searched where the caller named none."""
 LEAST_DEPTH: Final = 50
 """Hits a channel gives at least: as good as all of them; 24 cost LoCoMo .02 of R@10 (bench/LOG.md)."""
 VERIFIED_DEPTH: Final = 400
-"""Hits a channel gives when phrases or exclusions will throw some away."""
+"""Hits a channel gives when phrases, exclusions or another time will throw some away."""
 
 
 def plan(request: Request, reader: Reader) -> Plan:
@@ -87,6 +104,12 @@ def plan(request: Request, reader: Reader) -> Plan:
     notes += [f"Read as: {request.meant}"] if request.meant else []
     if not query.text:
         notes.append("The query names nothing to look for.")
+    question = understand(query, request.now, request.zone)
+    notes += question.notes
+    as_of = question.as_of if request.as_of is None else request.as_of
+    where = _resolved(_within(request), reader)
+    if as_of is not None and where.statuses == USUAL:
+        where = replace(where, statuses=(*USUAL, "superseded"))
     found = groups(query.text, sorted({*reader.languages(), language(query.text), "en"}))
     kept = found
     if "bm25" in request.channels or "ngram" in request.channels:
@@ -94,12 +117,12 @@ def plan(request: Request, reader: Reader) -> Plan:
         if dropped:
             notes.append(f"Common words left out: {', '.join(group.word for group in dropped)}.")
     depth = max(request.limit * request.multiplier, LEAST_DEPTH)
-    if query.phrases or query.excluded:
+    if query.phrases or query.excluded or as_of is not None:
         depth = max(depth, VERIFIED_DEPTH)
     return Plan(
         query=query,
         groups=kept,
-        where=_resolved(_within(request), reader),
+        where=where,
         limit=request.limit,
         depth=depth,
         fusion=fusion,
@@ -108,6 +131,10 @@ def plan(request: Request, reader: Reader) -> Plan:
         models=request.models,
         stages=request.stages,
         notes=tuple(notes),
+        question=question,
+        as_of=as_of,
+        as_asked=request.as_of is not None,
+        true_at=request.now if as_of is None and where.statuses == USUAL else as_of,
         pool=request.pool,
     )
 

@@ -11,7 +11,13 @@ MOST_CHARACTERS: Final = 20_000
 SENTENCE: Final = 4
 """Words beside its quotes from which on a query is a sentence that quotes something, not a search for the quote:
 half of HotpotQA's evidence does not hold what its question quotes."""
-_PART: Final = re.compile(r'(?<!\S)-"([^"]*)"|"([^"]*)"|(?<!\S)-([^\s"-][^\s"]*)')
+_QUOTED: Final = '"([^"]*)"|[“„]([^“”„]*)[“”]|«([^«»]*)»|»([^«»]*)«|「([^「」]*)」'
+"""Quotes as keyboards and word processors of several languages set them; no other mark stands for one of these."""
+_PART: Final = re.compile(rf'(?<!\S)-(?:{_QUOTED})|{_QUOTED}|(?<!\S)-([^\s"“„«»「-][^\s"]*)')
+_NAMES: Final = re.compile(r"[^\W_]|[\u2190-\u2bff\U0001f000-\U0001faff]")
+"""What can be looked for: a letter, a digit, a picture. To a model, marks alone are near to anything."""
+_HERE: Final = 5
+"""Forms of quotes, each with a group in the expression: first of what is excluded, then of what is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +54,21 @@ def read_query(query: str) -> Query:
     excluded: list[str] = []
 
     def part(match: re.Match[str]) -> str:
-        unwanted = match.group(1) or match.group(3)
-        if match.group(3) is not None and not re.search(r"[^\W\d]", match.group(3)):
+        *quoted, word = match.groups()
+        unwanted = next((text for text in (*quoted[:_HERE], word) if text is not None), None)
+        if word is not None and not re.search(r"[^\W\d]", word):
             return match.group()  # -5 is a number
         if unwanted is not None:
             excluded.append(unwanted.strip())
             return " "
-        phrase = (match.group(2) or "").strip()
+        phrase = next((text for text in quoted[_HERE:] if text is not None), "").strip()
         if phrase:
             phrases.append(phrase)
         return f" {phrase} "
 
     rest = _PART.sub(part, text)
+    if not _NAMES.search(rest):
+        rest = ""
     own = len(rest.split()) - sum(len(phrase.split()) for phrase in phrases)
     sentence = own >= SENTENCE
     return Query(

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Final
 
 from scrubjay.errors import InputError
-from scrubjay.memory.dates import now_micros, when
+from scrubjay.memory.dates import now_micros, when, zone
 from scrubjay.memory.records import Where
 from scrubjay.memory.tiers import STATUSES, TIERS
 
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
 STAGES: Final = (
-    *(
-        "prune",
-        "lost",
-        "evidence",
-        "neighbours",
-        "session",
-        "life",
-        "tiers",
-        "fold",
-        "rerank",
-        "diversify",
-        "admit",
-    ),
+    *("prune", "lost", "evidence", "neighbours", "session", "life", "dated", "tiers", "fold", "rerank"),
+    *("diversify", "admit"),
 )
 """Stages that can be left out, each to be measured alone."""
 FUSIONS: Final = ("auto", "rrf", "weighted")
@@ -56,6 +45,18 @@ class Filters:
     agents: Sequence[str] = ()
     sessions: Sequence[str] = ()
     categories: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """When a question is asked, and of which time, as a caller gives it; the fields are those of `Memory.search`."""
+
+    now: Moment = None
+    tz: str | None = None
+    as_of: Moment = None
+
+
+THIS_MOMENT: Final = Clock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,8 @@ class Request:
         explain: Whether to return the parts of each score.
         now: UTC microseconds of the question: how old everything is to it.
         meant: What the query means after what was said before it, or an empty text; it is searched, too.
+        zone: Whose midnight ends a day; None is this machine's zone.
+        as_of: Last moment of the time as of which it is to be answered, UTC microseconds; None for now.
         min_relevance: Relevance that each result must have, or None for an empty answer where nothing is likely
             to answer.
         pool: What tiers weigh, how sure an answer must be, the project the caller is in.
@@ -128,6 +131,8 @@ class Request:
     explain: bool = False
     now: int = field(default_factory=now_micros)
     meant: str = ""
+    zone: tzinfo | None = None
+    as_of: int | None = None
     min_relevance: float | None = 0.0
     pool: Pool = field(default_factory=Pool)
 
@@ -140,7 +145,7 @@ def request(
     parts: tuple[Sequence[str] | None, Sequence[str] | None, Sequence[str] | None],
     sizes: tuple[int, int, int],
     explain: bool,
-    now: Moment = None,
+    clock: Clock = THIS_MOMENT,
 ) -> Request:
     """Check what a caller asked for.
 
@@ -162,14 +167,16 @@ def request(
             raise InputError(f"{what} is {given!r}, one text; give a list of them.")
     _within("limit", limit, 1, MOST_RESULTS)
     _within("snippet", snippet, 1, MOST_SNIPPET)
-    first, last, asked = when(filters.since), when(filters.until), when(now)
+    place = zone(clock.tz)
+    asked, then = when(clock.now, place), when(clock.as_of, place)
+    since, until = _between(filters, place)
     where = Where(
         tiers=tuple(filters.tiers),
         tags=tuple(tag.lower() for tag in filters.tags),
         path=filters.path,
         sources=tuple(filters.sources),
-        since=first.start if first else None,
-        until=(last.end if last.precision != "second" else last.start) if last else None,
+        since=since,
+        until=until,
         statuses=tuple(filters.statuses) or ("active",),
         projects=tuple(filters.projects),
         agents=tuple(filters.agents),
@@ -190,7 +197,26 @@ def request(
         snippet=snippet,
         explain=explain,
         now=asked.start if asked is not None else now_micros(),
+        zone=place,
+        as_of=(then.start if then.precision == "second" else then.end - 1) if then is not None else None,
     )
+
+
+def _between(filters: Filters, place: tzinfo | None) -> tuple[int | None, int | None]:
+    """Return the first moment that is kept, and the first after them.
+
+    Raises:
+        InputError: No moment is kept.
+    """
+    first, last = when(filters.since, place), when(filters.until, place)
+    since = first.start if first is not None else None
+    until = (last.end if last.precision != "second" else last.start) if last is not None else None
+    if since is not None and until is not None and until <= since:
+        raise InputError(
+            f"since is {filters.since} and until is {filters.until}, which is before it: nothing could be found.",
+            hint="exchange them, or leave one out",
+        )
+    return since, until
 
 
 def least_relevance(given: float | str) -> float | None:

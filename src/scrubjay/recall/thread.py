@@ -22,6 +22,7 @@ from scrubjay.recall.pipeline import Asked, answered, ask, measured
 from scrubjay.recall.request import Request
 from scrubjay.recall.spread import spread
 from scrubjay.recall.story import story
+from scrubjay.recall.valid import beginnings, true
 from scrubjay.recall.verify import verify
 from scrubjay.recall.ways import Web
 from scrubjay.recall.webs import related
@@ -83,7 +84,7 @@ def thread(reader: Reader, embedders: Sequence[Embedder], request: Request, boun
     told = view.folded([one for one in reached if one.found or one.score >= least])
     chosen = told[: request.limit]
     knots = view.knots(chosen, seeds, request.snippet)
-    return Thread(knots, len(told) - len(chosen), found.partial, 0.0, found.notes)
+    return Thread(knots, len(told) - len(chosen), found.partial, 0.0, found.notes, found.as_of)
 
 
 @dataclass(slots=True)
@@ -126,6 +127,11 @@ class _View:
             edges = self.reader.edges(ids, ["belongs"])
             filed = {edge.src for edge in edges if edge.dst in made.where.categories}
             ids = [memory for memory in ids if memory in filed]
+        if made.true_at is not None:
+            began = None
+            if made.as_of is not None:
+                began = beginnings([self.records[one] for one in ids], self.reader, told=made.as_asked)
+            ids = [memory for memory in ids if true(self.records[memory], made.true_at, began)]
         # What is quoted must stand in what the search found; what it leads to need only hold nothing excluded.
         without = replace(made.query, phrases=())
         return [one.id for one in verify([Candidate(memory, ()) for memory in ids], self.records, without)]

@@ -232,7 +232,6 @@ _RULES: Final[Mapping[str, Callable[[Numbers, datetime], Stretch | None]]] = {
     "quarter": lambda v, now: _month(v["year"], *_CYCLES["quarter"](v["quarter"])),
     "lone_quarter": lambda v, now: _latest(v, now, "quarter"),
     "dayword": _dayword,
-    "tonight": lambda v, now: _day(now.date()),
     "eve": lambda v, now: _beside(-1, v, now),
     "morrow": lambda v, now: _beside(1, v, now),
     "part_of_day": _day_part,

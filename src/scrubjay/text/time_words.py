@@ -76,12 +76,12 @@ def _english() -> Tongue:
     words.put("number", 3, "few")
     words.put("fortnight", 2, "fortnight")
     words.row("dayword", -1, "yesterday|today|tomorrow")
-    words.put("tonight", 0, "tonight")
     words.row("which", -1, "last|this current|next")
     words.put("past", 0, "past last previous")
     words.put("ago", 0, "ago back")
     words.put("weekend", 0, "weekend")
     words.row("part_of_day", 0, "morning|afternoon|evening|night")
+    words.put("habit", 0, "mornings afternoons evenings nights")
     words.row("third", 0, "early|mid|late")
     words.put("the", 0, "the this a my our")
     words.put("in", 0, "in during within over throughout")
@@ -119,7 +119,6 @@ def _english() -> Tongue:
         ("quarter", "quarter of? year"),
         ("lone_quarter", "quarter"),
         ("dayword", "dayword part_of_day?"),
-        ("tonight", "tonight"),
         ("eve", "the? unit before dayword"),
         ("morrow", "the? unit after dayword"),
         ("part_of_day", "which part_of_day"),

@@ -212,6 +212,8 @@ def _led(
         return True
     leads = classes[place - 1] if place and not tokens[place - 1].closed else {}
     if rule == "lone_weekday":
+        if place + 1 < len(tokens) and "habit" in classes[place + 1]:
+            return False
         return not leads.keys().isdisjoint(
             ("on", "since", "until", "before", "after", "between", "and", "from", "to")
         )

@@ -41,9 +41,8 @@ def found(result: Result) -> dict[str, Any]:
 def answer(given: Answer) -> dict[str, Any]:
     """Return a search's answer."""
     whole: dict[str, Any] = {"results": [found(each) for each in given.results]}
-    return whole | lean(
-        {"partial": list(given.partial), "hidden_by_age": given.hidden, "silence": given.silence}
-    )
+    said = {"partial": list(given.partial), "hidden_by_age": given.hidden, "silence": given.silence}
+    return whole | lean(said | {"as_of": given.as_of})
 
 
 def fetched(given: Fetched) -> dict[str, Any]:

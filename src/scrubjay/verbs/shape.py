@@ -40,7 +40,7 @@ def answer(found: Answer, *, explain: bool = False) -> dict[str, Any]:
     for result in found.results:
         shaped = plain(result)
         del shaped["explanation"]
-        for name in ("evidence", "statements", "copies", "copied"):
+        for name in ("evidence", "statements", "copies", "copied", "valid_from", "valid_until"):
             if not shaped[name]:
                 del shaped[name]
         if explain and result.explanation is not None:
@@ -53,6 +53,7 @@ def answer(found: Answer, *, explain: bool = False) -> dict[str, Any]:
     whole = {"results": results, "partial": list(found.partial), "took_ms": round(found.took_ms, 3)}
     whole["hidden_by_age"] = found.hidden
     whole["silence"] = found.silence
+    whole |= {"as_of": found.as_of} if found.as_of is not None else {}
     return whole | {"notes": list(found.notes)} if explain else whole
 
 

@@ -1,13 +1,16 @@
-"""Filters: the options by which search and thread narrow what they look at, named once."""
+"""Filters: the options by which search and thread narrow what they look at, and say of which time, named once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from scrubjay.memory.tiers import STATUSES, TIERS
+
+if TYPE_CHECKING:
+    from scrubjay.memory.answers import Result
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -62,3 +65,31 @@ def filtered(usual: str) -> Callable[[F], F]:
         return function
 
     return give
+
+
+def timed(function: F) -> F:
+    """Give a command the options that say when is now, and of which time is asked."""
+    for option in (
+        click.option(
+            "--tz", metavar="ZONE", help="Zone of dates, such as Europe/Berlin.  [default: recall.tz]"
+        ),
+        click.option(
+            "--as-of", metavar="DATE", help="What was true then, not what was stored then.  [default: now]"
+        ),
+        click.option(
+            "--now", metavar="DATE", help="When it is asked: how old everything is.  [default: now]"
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def validity(result: Result) -> list[str]:
+    """Return from when and before when a result is true, where that is known."""
+    marks = [f"true from {result.valid_from[:10]}"] if result.valid_from is not None else []
+    return marks + ([f"true before {result.valid_until[:10]}"] if result.valid_until is not None else [])
+
+
+def as_of(moment: str | None) -> list[str]:
+    """Return what is said of an answer as of another time."""
+    return [f"as of {moment}: what was true then, not what was stored then"] if moment is not None else []

@@ -14,7 +14,7 @@ from scrubjay.config_rerank import KINDS
 from scrubjay.errors import InputError
 from scrubjay.surfaces.cli import warm
 from scrubjay.surfaces.cli.command import Call, command
-from scrubjay.surfaces.cli.filters import filtered
+from scrubjay.surfaces.cli.filters import as_of, filtered, timed, validity
 from scrubjay.surfaces.cli.output import (
     BOLD,
     DIM,
@@ -49,6 +49,7 @@ KEYS = keys_of(Recall)
 @click.option(
     "--rerank", type=click.Choice(KINDS), help="Who looks again at the best.  [default: rerank.kind]"
 )
+@timed
 @click.option(
     "--here",
     default=".",
@@ -61,7 +62,6 @@ KEYS = keys_of(Recall)
     type=float,
     help="Least confidence.  [default: recall.confidence_floor]",
 )
-@click.option("--now", metavar="DATE", help="Ask as of then: how old everything is.  [default: now]")
 @click.option(
     "--history",
     metavar="FILE",
@@ -156,6 +156,7 @@ def block(number: int, result: Result, query: str, *, on: bool) -> str:
     marks = [result.tier, result.date, f"score {result.score:.3f}"]
     marks += [f"relevance {result.relevance:.2f}"] if result.relevance is not None else []
     marks += [result.status] if result.status != "active" else []
+    marks += validity(result)
     marks += [f"#{tag}" for tag in result.tags]
     lines = [
         f"{number}. {paint(line(result.title) or result.id, BOLD, on=on)}",
@@ -197,6 +198,7 @@ def explained(why: Explanation, score: float) -> list[str]:
 def _after(found: Answer, *, explain: bool, on: bool) -> None:
     notes = [f"partial: {line(each)}" for each in found.partial]
     notes += [f"note: {line(each)}" for each in found.notes] if explain else []
+    notes += as_of(found.as_of)
     notes += [f"hidden by age: {found.hidden:,}"] if found.hidden else []
     notes.append(f"{counted(len(found.results), 'result')} in {found.took_ms:.0f} ms")
     write(paint("\n" + "\n".join(notes), DIM, on=on))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scrubjay.surfaces.cli.command import Call, command
-from scrubjay.surfaces.cli.filters import filtered
+from scrubjay.surfaces.cli.filters import as_of, filtered, timed, validity
 from scrubjay.surfaces.cli.output import (
     BOLD,
     DIM,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     "--fan-out", metavar="N", type=click.IntRange(1, 50), help="Edges followed from each.  [default: 8]"
 )
 @filtered("active, superseded")
-@click.option("--now", metavar="DATE", help="Ask as of then: how old everything is.  [default: now]")
+@timed
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
 def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) -> None:
     """Tell the story that a question is about, in the order in which it happened.
@@ -58,7 +58,7 @@ def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) ->
         write(block(number, knot, text, explain=explain, on=on) + "\n")
     if not found.knots:
         write(f"Nothing found for: {line(text)}\n")
-    notes = [f"partial: {line(each)}" for each in found.partial]
+    notes = [f"partial: {line(each)}" for each in found.partial] + as_of(found.as_of)
     notes.append(
         f"{counted(len(found.knots), 'memory')}, {found.left_out:,} left out, in {found.took_ms:.0f} ms"
     )
@@ -70,6 +70,7 @@ def block(number: int, knot: Knot, query: str, *, explain: bool, on: bool) -> st
     result, reached = knot.result, knot.reached
     marks = [result.date if knot.dated else "not dated", result.tier, f"score {result.score:.3f}"]
     marks += [result.status] if result.status != "active" else []
+    marks += validity(result)
     marks += [f"replaced by {', '.join(knot.replaced_by)}"] if knot.replaced_by else []
     marks += [f"contradicts {', '.join(knot.contradicts)}"] if knot.contradicts else []
     lines = [
