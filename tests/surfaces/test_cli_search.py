@@ -305,3 +305,14 @@ def test_explain_says_which_time_was_read(cli) -> None:
     out = cli("search", "painted last week?", "--now", "2026-07-01", "--tz", "UTC", "--explain").out
     assert "note: Read as a time: last week = 2026-06-22 to 2026-06-28." in out
     assert "dated: value 1.000000 x weight 1.000000" in out
+
+
+def test_the_project_named_by_here_speaks_for_its_own_memories_alone(cli) -> None:
+    cli("add", "The kettle hums at dawn, says Mara.", "--project", "jay")
+    cli("add", "Nobody hears that kettle as it hums all night.", "--project", "owl")
+    for here in ("jay", "owl", ""):
+        found = cli("search", "kettle hums", "--here", here, "--explain", "--json").json["results"]
+        assert {one["project"] for one in found} == {"jay", "owl"}
+        for one in found:
+            parts = [part["channel"] for part in one["explanation"]["contributions"]]
+            assert ("project" in parts) == (one["project"] == here)
