@@ -299,7 +299,9 @@ def _parser() -> argparse.ArgumentParser:
     asking.set_defaults(run=collect)
     fitting = verbs.add_parser("fit", help="fit on rows, judge each set by the others")
     fitting.add_argument("--rows", required=True, help="files of rows, with commas between")
-    fitting.add_argument("--answered", type=float, default=0.97, help="share of own questions to be answered")
+    fitting.add_argument(
+        "--answered", type=float, default=0.985, help="share of own questions to be answered"
+    )
     fitting.add_argument("--write", action="store_true", help="write recall/relevance.json")
     fitting.add_argument("--json", type=Path)
     fitting.add_argument("--log", action="store_true", help="add rows to bench/LOG.md")

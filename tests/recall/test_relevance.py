@@ -15,7 +15,7 @@ from scrubjay.recall.relevance import FEATURES, Sign, calibration
 
 SHARE = st.floats(0, 1)
 COSINE = st.none() | st.floats(-1, 1)
-FAMILIES = ("words", "base")
+FAMILIES = ("words", "base", "both")
 NOTES = (
     "The invoices lie in the blue folder of the archive.",
     "Pear trees want water in June.",

@@ -68,9 +68,7 @@ class Sign:
     @property
     def family(self) -> str:
         """Which coefficients it is read by: those of ``words``, ``base`` or ``both`` models."""
-        if self.near is None:
-            return "words"
-        return "base" if self.second is None or "both" not in calibration() else "both"
+        return "words" if self.near is None else "base" if self.second is None else "both"
 
     @property
     def relevance(self) -> float:
