@@ -125,7 +125,7 @@ class Searching:
         )
         meant = rewritten(self._desk, query, history)
         laps.lap("rewriting")
-        least = least_relevance(recall.min_relevance if min_relevance is None else min_relevance)
+        least = least_relevance(recall.min_relevance if min_relevance is None else min_relevance, filters)
         wanted = replace(wanted, meant=meant.text, min_relevance=least)
         wanted = replace(wanted, pool=pool(self._desk, here, confidence_floor))
         embedders, without = self._desk.lineup.ranking()

@@ -118,6 +118,13 @@ def test_what_is_not_stored_is_not(notes: Memory, question: str) -> None:
     assert notes.search(question, stages=["evidence"]).results  # `admit` left out
 
 
+def test_the_best_of_a_part_that_is_named_is_shown(notes: Memory) -> None:
+    wanted = notes.add("Rye bread wants a long rest.", tags=["food"]).id
+    question = "Who won the chess championship of 1972?"
+    assert [one.id for one in notes.search(question, tags=["food"]).results] == [wanted]
+    assert notes.search(question, tags=["food"], min_relevance=0.5).results == ()
+
+
 def test_of_words_that_say_nothing_nothing_is_told(notes: Memory) -> None:
     found = notes.search("what is it about?")
     assert found.results

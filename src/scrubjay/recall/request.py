@@ -219,14 +219,17 @@ def _between(filters: Filters, place: tzinfo | None) -> tuple[int | None, int | 
     return since, until
 
 
-def least_relevance(given: float | str) -> float | None:
-    """Return a least relevance as a `Request` holds it: None for ``auto``.
+def least_relevance(given: float | str, filters: Filters) -> float | None:
+    """Return a least relevance as a `Request` holds it: None for ``auto``, 0 where a part is named to look in.
+
+    Who names a file, a tag or a time asks for the best of it; how likely that is was measured on whole stores.
 
     Raises:
         InputError: It is neither that nor a number from 0 to 1.
     """
     if given == AUTO:
-        return None
+        within = (filters.tiers, filters.tags, filters.path, filters.sources, filters.since, filters.until)
+        return 0.0 if any((*within, filters.sessions, filters.categories)) else None
     if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
         raise InputError(f"min_relevance is {given!r}; it must be {AUTO} or a number from 0 to 1.")
     return float(given)
