@@ -21,7 +21,8 @@ from ask import HollowError, Options, Run, embedders, run_set, score
 from data import DataError, DataSet, find_sets, load
 from metrics import NAMES, SEED, Figure, difference, figure
 from report import circumstances, percentiles, short, table, write_json
-from scrubjay.recall.plan import PRESETS
+from scrubjay.config import CONNECTING
+from scrubjay.recall.fusion import PRESETS
 from scrubjay.recall.request import STAGES
 
 DEFAULT = "default"
@@ -50,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     state=args.state,
                     configurations=wanted,
                     models=models,
+                    connect=CONNECTING if args.connect else (),
                 )
             result["sets"][name] = summarise(data, run, list(wanted), args.seed)
             print(f"{name} done", file=sys.stderr, flush=True)
@@ -75,6 +77,8 @@ def configurations(models: Sequence[str], state: str) -> dict[str, Options]:
     found |= {"without " + channel: _only([c for c in channels if c != channel]) for channel in channels}
     found |= {"without " + stage: {"stages": tuple(s for s in STAGES if s != stage)} for stage in STAGES}
     found |= {f"fusion {fusion}": {"fusion": fusion} for fusion in ("rrf", "weighted")}
+    found |= {f"links {hops}": {"links": hops} for hops in (1, 2)}
+    found |= {"hierarchy": {"hierarchy": True}, "hierarchy alpha .8": {"hierarchy": True, "alpha": 0.8}}
     return found | {f"preset {preset}": {"preset": preset} for preset in PRESETS}
 
 
@@ -132,6 +136,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", help="configurations, separated by commas; all when left out")
     parser.add_argument("--sets", default="", help="names, separated by commas; all when left out")
     parser.add_argument("--state", choices=("sync", "embed"), default="embed", help="of the store")
+    parser.add_argument(
+        "--connect", action="store_true", help="make links and categories, as the product does"
+    )
     parser.add_argument("--limit-queries", type=int, help="ask only the first N judged queries of each set")
     parser.add_argument("--metric", choices=NAMES, default="recall@5", help="of the printed table")
     parser.add_argument("--cache", type=Path, help="SQLite file that remembers MiniLM's windows")

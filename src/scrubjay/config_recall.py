@@ -8,7 +8,7 @@ from typing import Final
 
 from scrubjay.config_keys import number, whole, word
 
-FUSIONS = ("auto", "rrf", "weighted")
+FUSIONS = ("auto", "rrf", "weighted", "raw")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,12 @@ class Recall:
     )
     confidence_floor: float = field(
         default=0.3, metadata=number("Confidence below which a memory is no result.", 0, 1)
+    )
+    links: int = field(
+        default=0, metadata=whole("Hops over links that a search follows from what it found.", 0, 5)
+    )
+    hierarchy: bool = field(
+        default=False, metadata=word("Whether a search descends the categories that fit.", kind="switch")
     )
     snippet: int = field(default=700, metadata=whole("Most characters of a result's snippet.", 40, 20_000))
     tz: str | None = field(

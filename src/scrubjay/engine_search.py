@@ -40,6 +40,11 @@ class Searching:
         models: Sequence[str] | None = None,
         stages: Sequence[str] | None = None,
         rerank: str | None = None,
+        links: int | None = None,
+        hierarchy: bool | None = None,
+        depth: int = 3,
+        alpha: float = 0.5,
+        threshold: float | None = None,
         explain: bool = False,
         snippet: int | None = None,
         now: str | datetime | None = None,
@@ -66,7 +71,8 @@ class Searching:
             agents: What any of these agents wrote or recorded.
             sessions: Any of these conversations.
             categories: What belongs to any of these categories or to one below, by id or name.
-            fusion: ``auto`` (weights follow the query), ``rrf`` or ``weighted``.
+            fusion: ``auto`` (weights follow the query), ``rrf``, ``weighted`` (z-scores) or ``raw`` (cosine, BM25 and
+                trigrams, each from 0 to 1).
             weights: Channel (``bm25``, ``vector``, ``ngram``, ``graph``) to weight.
             preset: Another system's fusion: ``kit``, ``openclaw`` or ``router``.
             channels: Channels that take part; None for all.
@@ -74,6 +80,12 @@ class Searching:
             stages: Optional stages that take part (``prune`` and those of docs/ranking.md); None for all.
             rerank: Who looks again at the best of what was found (docs/rerank.md): ``features``, ``cross-encoder``,
                 ``http``, ``chat``, or ``off``; None takes the reranker that `open` was given, else the settings' one.
+            links: Hops over links (given, written, automatic) that are followed from the results; 0 for none, None
+                for what the settings say, which they say for fusion ``auto`` alone.
+            hierarchy: Whether what belongs to the categories that fit is lifted and brought in; None as for ``links``.
+            depth: Levels of categories for that, 1..10.
+            alpha: What a memory's own score weighs beside its category's, 0..1.
+            threshold: Least score of a result, 0..1, for fusion ``raw``, whose scores have a unit; None for none.
             explain: Return with each result every part of its score.
             snippet: Most characters of a snippet.
             now: When the question is asked, to which everything has its age; None for this moment.
@@ -93,6 +105,7 @@ class Searching:
         """
         from scrubjay.memory.answers import Answer
         from scrubjay.recall.pipeline import search
+        from scrubjay.recall.reach import Reach
         from scrubjay.recall.request import Clock, Filters, least_relevance, request
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
@@ -127,7 +140,15 @@ class Searching:
         laps.lap("rewriting")
         least = least_relevance(recall.min_relevance if min_relevance is None else min_relevance, filters)
         wanted = replace(wanted, meant=meant.text, min_relevance=least)
-        wanted = replace(wanted, pool=pool(self._desk, here, confidence_floor))
+        usually = wanted.fusion == "auto" and wanted.weights is None and preset is None
+        reach = Reach(
+            links=(recall.links if usually else 0) if links is None else links,
+            hierarchy=(usually and recall.hierarchy) if hierarchy is None else hierarchy,
+            depth=depth,
+            alpha=alpha,
+            threshold=threshold,
+        )
+        wanted = replace(wanted, reach=reach.checked(), pool=pool(self._desk, here, confidence_floor))
         embedders, without = self._desk.lineup.ranking()
         plain = wanted.fusion != "auto" or wanted.weights is not None or preset is not None
         again, not_again = self._desk.rerankers.wanted(

@@ -9,7 +9,8 @@ from scrubjay.errors import InputError, NotFoundError
 from scrubjay.memory.records import Where
 from scrubjay.memory.scope import Scope
 from scrubjay.recall import plan as planning
-from scrubjay.recall.plan import LEAST_DEPTH, MOST_GROUPS, MOST_UNKNOWN, PRESETS, VERIFIED_DEPTH, Plan, plan
+from scrubjay.recall.fusion import PRESETS
+from scrubjay.recall.plan import LEAST_DEPTH, MOST_GROUPS, MOST_UNKNOWN, VERIFIED_DEPTH, Plan, plan
 from scrubjay.recall.request import STAGES, Request
 from scrubjay.store.base import Reader
 from scrubjay.store.open import open_store
@@ -34,7 +35,7 @@ def test_the_presets_are_what_their_systems_publish() -> None:
     assert PRESETS == {
         "kit": ("rrf", {"vector": 1.0, "bm25": 1.0}),
         "openclaw": ("weighted", {"vector": 0.7, "bm25": 0.3}),
-        "router": ("weighted", {"vector": 0.7, "bm25": 0.2, "ngram": 0.1}),
+        "router": ("raw", {"vector": 0.7, "bm25": 0.2, "ngram": 0.1}),
     }
 
 

@@ -63,25 +63,27 @@ def test_kit_is_reciprocal_rank_with_sixty_and_equal_weights_where_no_way_leads_
 
 
 @pytest.mark.parametrize(
-    ("preset", "weights"),
+    ("options", "weights"),
     [
-        ("openclaw", {"vector": 0.7, "bm25": 0.3}),
-        ("router", {"vector": 0.7, "bm25": 0.2, "ngram": 0.1}),
+        ({"preset": "openclaw"}, {"vector": 0.7, "bm25": 0.3}),
+        ({"weights": {"vector": 0.7, "bm25": 0.2, "ngram": 0.1}}, {"vector": 0.7, "bm25": 0.2, "ngram": 0.1}),
     ],
 )
 def test_weighted_presets_are_their_weights_on_the_channels_distances(
-    held: Memory, preset: str, weights: Mapping[str, float]
+    held: Memory, options: dict[str, Any], weights: Mapping[str, float]
 ) -> None:
     said = {channel: alone(held, channel) for channel in weights}
     every = said["vector"][0]
     z = {channel: distances(raws, every) for channel, (_, raws) in said.items()}
     assert "ngram" not in said or said["ngram"][0], "the slip must be respelled, or the channel is not tested"
     wanted = {memory: sum(weight * z[c][memory] for c, weight in weights.items()) for memory in every}
-    assert scores(held, preset=preset) == pytest.approx(wanted, abs=3e-6)
+    assert scores(held, **options) == pytest.approx(wanted, abs=3e-6)
 
 
 def test_weights_of_ones_own_are_the_same_arithmetic(held: Memory) -> None:
-    by_hand = scores(held, weights={"vector": 0.7, "bm25": 0.2, "ngram": 0.1})
+    by_hand = scores(held, weights={"vector": 0.7, "bm25": 0.3})
+    assert by_hand == scores(held, preset="openclaw")
+    by_hand = scores(held, weights={"vector": 0.7, "bm25": 0.2, "ngram": 0.1}, fusion="raw")
     assert by_hand == scores(held, preset="router")
     assert scores(held, weights={"bm25": 2.0}) == pytest.approx(
         {m: 2 * z for m, z in distances(alone(held, "bm25")[1], list(by_hand)).items() if m in by_hand},

@@ -9,7 +9,7 @@ from recall_values import Noise
 
 from scrubjay import Memory
 from scrubjay.memory.ranking import rounded
-from scrubjay.recall.plan import PRESETS
+from scrubjay.recall.fusion import PRESETS
 
 TEXTS = [
     "ECONNREFUSED while the worker talks to redis",

@@ -8,7 +8,7 @@ import pytest
 from scrubjay.config_recall import FUSIONS as SETTING_FUSIONS
 from scrubjay.config_rerank import KINDS
 from scrubjay.providers.rerankers.open import KINDS as KNOWN_KINDS
-from scrubjay.recall.plan import PRESETS as KNOWN_PRESETS
+from scrubjay.recall.fusion import PRESETS as KNOWN_PRESETS
 from scrubjay.recall.request import FUSIONS
 from scrubjay.surfaces.cli.search import PRESETS
 

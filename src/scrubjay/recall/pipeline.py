@@ -1,13 +1,14 @@
 """Pipeline: the read path in one screen.
 
-plan > lost > channels > weigh > fuse > evidence > session > neighbours > life > dated > tiers > graph > fold > rerank
-> valid > verify > diversify > admit > assemble
+plan > lost > channels > weigh > fuse > evidence > session > neighbours > life > dated > tiers > graph
+> descend > follow > fold > rerank > valid > verify > diversify > admit > assemble
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrubjay.memory.answers import Result
@@ -16,6 +17,7 @@ from scrubjay.memory.turns import GENERIC
 from scrubjay.providers.rerankers.port import Question
 from scrubjay.recall.admit import FIRST, admit
 from scrubjay.recall.assemble import Joined, assemble
+from scrubjay.recall.beyond import Shelved, beyond, shelved
 from scrubjay.recall.bridged import bridged, ranked_by_ways
 from scrubjay.recall.channelled import Heard, channelled
 from scrubjay.recall.chosen import Chosen, chosen
@@ -27,6 +29,7 @@ from scrubjay.recall.life import life, outlived
 from scrubjay.recall.lost import lost
 from scrubjay.recall.neighbours import neighbours
 from scrubjay.recall.plan import Plan, plan
+from scrubjay.recall.raw import letters, raw
 from scrubjay.recall.relevance import signs
 from scrubjay.recall.request import Request
 from scrubjay.recall.rerank import NOT_LOOKED, Looked, Reranking, look, rerank
@@ -74,11 +77,13 @@ class Asked:
         plan: The query made ready.
         heard: What the channels said.
         back: Archived memories that are wanted back.
+        shelves: The categories and what each scores, or None where they are not descended.
     """
 
     plan: Plan
     heard: Heard
     back: frozenset[str]
+    shelves: Shelved | None = None
 
 
 def search(
@@ -94,7 +99,8 @@ def ask(reader: Reader, embedders: Sequence[Embedder], request: Request) -> Aske
     back = lost(made, reader) if "lost" in made.stages else frozenset()
     if back:
         made = replace(made, where=replace(made.where, statuses=("active", "archived")))
-    return Asked(made, channelled(made, reader, embedders), back)
+    heard = channelled(made, reader, embedders)
+    return Asked(made, heard, back, shelved(made, heard.rankings, reader, embedders))
 
 
 def measured(reader: Reader, asked: Asked, ids: Sequence[str], now: int) -> list[Candidate]:
@@ -132,7 +138,9 @@ def _picked(
     looked = None if again is not None and made.fusion == "auto" and "rerank" in made.stages else NOT_LOOKED
     while True:
         pool = _ranked(made, heard, reader, now)
-        ranked, into = folded(pool.candidates, made, reader)
+        of = partial(_scored, made, heard, reader, now)
+        ranked = beyond(pool.candidates, made, reader, of, asked.shelves)
+        ranked, into = folded(ranked, made, reader)
         if looked is None and again is not None:
             question = Question(made.query.text, made.groups, tuple(heard.rarity))
             looked = look(ranked, question, reader, again)  # once, however deep one has to go
@@ -145,6 +153,11 @@ def _picked(
         depth = min(depth * DEEPER, DEEPEST)
         deeper = tuple(replace(one, hits=tuple(one.scored.top(depth))) for one in heard.rankings)
         heard = replace(heard, rankings=deeper)
+
+
+def _scored(made: Plan, heard: Heard, reader: Reader, now: int, ids: Sequence[str]) -> list[Candidate]:
+    """Return what memories score that the channels may not have found, best first."""
+    return _ranked(made, heard, reader, now, ids).candidates
 
 
 def _ranked(
@@ -171,6 +184,8 @@ def _ranked(
             ids = candidates(rankings)
         weights = shared(rankings, made.weights)
         fused = by_rank(rankings, weights) if made.fusion == "rrf" else fuse(rankings, ids, weights)
+        if made.fusion == "raw":
+            fused = raw(rankings, ids, weights, letters(made, reader))
         heads = reader.heads(ids) if "tiers" in made.stages else {}
     ranked = ordered(fused)
     if "tiers" not in made.stages:

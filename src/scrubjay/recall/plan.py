@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from scrubjay.errors import InputError, NotFoundError
+from scrubjay.errors import NotFoundError
 from scrubjay.memory.dates import moment
 from scrubjay.memory.records import ANY, Where
 from scrubjay.memory.sources import named
 from scrubjay.memory.tree import below
+from scrubjay.recall.fusion import fused_by
 from scrubjay.recall.query import Query, read_query
-from scrubjay.recall.request import CHANNELS, Pool, Request
+from scrubjay.recall.reach import NOWHERE, Reach
+from scrubjay.recall.request import Pool, Request
 from scrubjay.recall.understand import NOTHING, Question, understand
 from scrubjay.store.base import Reader
 from scrubjay.text.languages import language
@@ -26,12 +28,6 @@ of them is a pasted page, not a slip."""
 MOST_POSTINGS: Final = 400_000
 """Postings read for one query. Below, every word counts; beyond, the commonest are dropped while rarer
 ones remain, since they cost the most and say the least."""
-PRESETS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
-    "kit": ("rrf", {"vector": 1.0, "bm25": 1.0, "graph": 0.5}),
-    "openclaw": ("weighted", {"vector": 0.7, "bm25": 0.3}),
-    "router": ("weighted", {"vector": 0.7, "bm25": 0.2, "ngram": 0.1}),
-}
-"""Fusions of other systems, by the weights they publish (see docs/ranking.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +40,8 @@ class Plan:
         where: Filters.
         limit: Results wanted.
         depth: Hits each channel is asked for.
-        fusion: ``auto``, ``rrf`` or ``weighted``.
-        weights: Channel to weight, for ``rrf`` and ``weighted``.
+        fusion: ``auto``, ``rrf``, ``weighted`` or ``raw``.
+        weights: Channel to weight, for all but ``auto``.
         channels: Channels that take part.
         models: Names of the models that take part; None for every active one.
         stages: Optional stages that take part.
@@ -55,6 +51,7 @@ class Plan:
         as_asked: Whether the caller set that time, and not a word of the query.
         true_at: When what is shown must be true, UTC microseconds; None where the caller chose statuses.
         pool: What tiers weigh, how sure an answer must be, the project the caller is in.
+        reach: How far the search looks beyond what the channels found.
     """
 
     query: Query
@@ -68,6 +65,7 @@ class Plan:
     models: tuple[str, ...] | None
     stages: tuple[str, ...]
     notes: tuple[str, ...]
+    reach: Reach = NOWHERE
     question: Question = NOTHING
     pool: Pool = field(default_factory=Pool)
     as_of: int | None = None
@@ -95,7 +93,7 @@ def plan(request: Request, reader: Reader) -> Plan:
         InputError: A fusion, preset, channel or weight is unknown or out of range.
         NotFoundError: A source or a model is not registered.
     """
-    fusion, weights = _fusion(request)
+    fusion, weights = fused_by(request)
     _registered(request.models or (), reader)
     query = read_query(request.query)
     if request.meant:
@@ -136,6 +134,7 @@ def plan(request: Request, reader: Reader) -> Plan:
         as_asked=request.as_of is not None,
         true_at=request.now if as_of is None and where.statuses == USUAL else as_of,
         pool=request.pool,
+        reach=request.reach,
     )
 
 
@@ -163,28 +162,6 @@ def _resolved(where: Where, reader: Reader) -> Where:
     if where.categories:
         where = replace(where, categories=below(reader.categories(), where.categories))
     return where
-
-
-def _fusion(request: Request) -> tuple[str, Mapping[str, float]]:
-    if request.preset is not None:
-        if request.preset not in PRESETS:
-            raise InputError(f"Preset {request.preset!r} is not one of {', '.join(PRESETS)}.")
-        if request.weights is not None or request.fusion != "auto":
-            raise InputError("A preset sets fusion and weights itself.", hint="leave out one or the other")
-        return PRESETS[request.preset]
-    for channel, weight in (request.weights or {}).items():
-        if channel not in CHANNELS:
-            raise InputError(f"Weight names {channel!r}, which is not one of {', '.join(CHANNELS)}.")
-        if not 0 <= weight <= 1_000:
-            raise InputError(f"Weight {weight} of {channel} is not between 0 and 1000.")
-    if request.weights is not None:
-        fusion = "weighted" if request.fusion == "auto" else request.fusion
-        return fusion, {channel: request.weights.get(channel, 0.0) for channel in CHANNELS}
-    return request.fusion, {"bm25": 1.0, "vector": 1.0, "ngram": 0.5} if request.fusion == "rrf" else WEIGHTED
-
-
-WEIGHTED: Final[Mapping[str, float]] = {"bm25": 0.3, "vector": 0.7, "ngram": 0.1}
-"""Fixed weights on z-scores: the best fixed ones over eight sets (design notes, .749 mean recall)."""
 
 
 def _prune(found: Sequence[TermGroup], reader: Reader) -> tuple[tuple[TermGroup, ...], tuple[TermGroup, ...]]:

@@ -11,14 +11,15 @@ from scrubjay.errors import InputError
 from scrubjay.memory.dates import now_micros, when, zone
 from scrubjay.memory.records import Where
 from scrubjay.memory.tiers import STATUSES, TIERS
+from scrubjay.recall.reach import NOWHERE, Reach
 
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
 STAGES: Final = (
-    *("prune", "lost", "evidence", "neighbours", "session", "life", "dated", "tiers", "fold", "rerank"),
-    *("diversify", "admit"),
+    *("prune", "lost", "evidence", "neighbours", "session", "life", "dated", "tiers", "descend", "follow"),
+    *("fold", "rerank", "diversify", "admit"),
 )
 """Stages that can be left out, each to be measured alone."""
-FUSIONS: Final = ("auto", "rrf", "weighted")
+FUSIONS: Final = ("auto", "rrf", "weighted", "raw")
 AUTO: Final = "auto"
 """Instead of a least relevance: an empty answer where nothing is likely to answer, else all of it."""
 MOST_RESULTS: Final = 1_000
@@ -98,7 +99,7 @@ class Request:
         query: The query as it was typed.
         where: Filters; ``where.sources`` holds ids or paths and ``where.categories`` ids or names as they were
             given.
-        fusion: ``auto``, ``rrf`` or ``weighted``.
+        fusion: ``auto``, ``rrf``, ``weighted`` or ``raw``.
         weights: Channel to weight, None for the fusion's own.
         preset: Another system's fusion, or None.
         channels: Channels that take part.
@@ -115,6 +116,7 @@ class Request:
         min_relevance: Relevance that each result must have, or None for an empty answer where nothing is likely
             to answer.
         pool: What tiers weigh, how sure an answer must be, the project the caller is in.
+        reach: How far it looks beyond what its channels found.
     """
 
     query: str
@@ -135,6 +137,7 @@ class Request:
     as_of: int | None = None
     min_relevance: float | None = 0.0
     pool: Pool = field(default_factory=Pool)
+    reach: Reach = NOWHERE
 
 
 def request(

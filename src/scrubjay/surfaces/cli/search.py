@@ -49,6 +49,15 @@ KEYS = keys_of(Recall)
 @click.option(
     "--rerank", type=click.Choice(KINDS), help="Who looks again at the best.  [default: rerank.kind]"
 )
+@click.option(
+    "--links", metavar="N", type=click.IntRange(0, 5), help="Follow links, N hops.  [default: recall.links]"
+)
+@click.option(
+    "--hierarchy/--no-hierarchy",
+    default=None,
+    help="Descend the categories that fit.  [default: recall.hierarchy]",
+)
+@click.option("--threshold", metavar="S", type=float, help="Least score, 0 to 1; for fusion raw.")
 @timed
 @click.option(
     "--here",
