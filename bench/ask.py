@@ -25,10 +25,6 @@ from scrubjay.memory.new import NewMemory
 from scrubjay.providers.embedders.minilm import MiniLmEmbedder
 from scrubjay.providers.embedders.port import Embedder
 from scrubjay.providers.embedders.static import StaticEmbedder
-from scrubjay.recall.request import MOST_RESULTS
-
-TURNS = 100
-"""Results asked for at first when sessions are ranked; doubled until they name ten sessions."""
 
 Options = Mapping[str, Any]
 
@@ -218,14 +214,8 @@ def _ask(
     run.documents.setdefault(name, {})[query.id] = first_seen(doc.id for doc in turns)[:DEPTH]
     if not wants_sessions:
         return
-    limit = TURNS
-    while True:
-        results = memory.search(query.text, limit=limit, now=query.ts, **options).results
-        ranked = first_seen(doc.session or "" for doc in _documents(results, known))
-        if len(ranked) >= DEPTH or len(results) < limit or limit == MOST_RESULTS:
-            break
-        limit = min(limit * 2, MOST_RESULTS)
-    run.sessions.setdefault(name, {})[query.id] = ranked[:DEPTH]
+    talks = memory.search(query.text, limit=DEPTH, now=query.ts, by="session", **options).results
+    run.sessions.setdefault(name, {})[query.id] = [one.session or "" for one in talks]
 
 
 def _documents(results: Sequence[Result], known: Mapping[str, list[Doc]]) -> list[Doc]:

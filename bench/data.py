@@ -54,7 +54,7 @@ class Task:
 
     Attributes:
         name: ``documents`` for qrels.tsv, else what follows ``qrels_``.
-        sessions: True when the ids are sessions, which are ranked by their first turn.
+        sessions: True when the ids are sessions, which are ranked as the product ranks them.
         relevant: Query id to relevant ids.
     """
 

@@ -64,6 +64,16 @@ class Recall:
             kind="relevance",
         ),
     )
+    variety: bool = field(
+        default=True,
+        metadata=word("Whether what is alike gives way to near equals that are different.", kind="switch"),
+    )
+    session_cap: int = field(
+        default=0, metadata=whole("Results of one conversation before those of others; 0 for any.", 0, 1_000)
+    )
+    document_cap: int = field(
+        default=0, metadata=whole("Results of one document before those of others; 0 for any.", 0, 1_000)
+    )
     touch: bool = field(
         default=True,
         metadata=word(

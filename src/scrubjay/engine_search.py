@@ -54,6 +54,8 @@ class Searching:
         min_relevance: float | str | None = None,
         here: str | None = None,
         confidence_floor: float | None = None,
+        by: str = "memory",
+        neighbours: int = 0,
     ) -> Answer:
         """Return the memories that answer a query, best first.
 
@@ -99,6 +101,10 @@ class Searching:
             here: Project whose memories are preferred, by name or a path in it (``.`` is the one here); the others
                 are searched as well. None prefers none.
             confidence_floor: Confidence below which a memory is no result, 0 for none; None for the settings'.
+            by: What a result is: a ``memory``; or a ``session``, one for each conversation, ranked from its turns:
+                the best of them, with the next two in ``turns``.
+            neighbours: Turns of its conversation to show with a result, on either side, in ``turns``; at most 10.
+                Results that stand there are shown there alone.
 
         Raises:
             InputError: An option has a value it cannot have.
@@ -106,7 +112,7 @@ class Searching:
         from scrubjay.memory.answers import Answer
         from scrubjay.recall.pipeline import search
         from scrubjay.recall.reach import Reach
-        from scrubjay.recall.request import Clock, Filters, least_relevance, request
+        from scrubjay.recall.request import Caps, Clock, Filters, least_relevance, request, shaped
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
         from scrubjay.wiring.pools import pool
@@ -149,6 +155,8 @@ class Searching:
             threshold=threshold,
         )
         wanted = replace(wanted, reach=reach.checked(), pool=pool(self._desk, here, confidence_floor))
+        most = Caps(recall.session_cap, recall.document_cap)
+        wanted = shaped(wanted, by, neighbours, most, variety=recall.variety)
         embedders, without = self._desk.lineup.ranking()
         plain = wanted.fusion != "auto" or wanted.weights is not None or preset is not None
         again, not_again = self._desk.rerankers.wanted(

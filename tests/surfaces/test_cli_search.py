@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from scrubjay import Memory
 from scrubjay.config_recall import FUSIONS as SETTING_FUSIONS
-from scrubjay.config_rerank import KINDS
+from scrubjay.memory.new import NewMemory
 from scrubjay.providers.rerankers.open import KINDS as KNOWN_KINDS
 from scrubjay.recall.fusion import PRESETS as KNOWN_PRESETS
-from scrubjay.recall.request import FUSIONS
+from scrubjay.recall.request import FUSIONS, KINDS, MOST_NEIGHBOURS
+from scrubjay.surfaces.cli import search as command
 from scrubjay.surfaces.cli.search import PRESETS
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -316,3 +318,19 @@ def test_the_project_named_by_here_speaks_for_its_own_memories_alone(cli) -> Non
         for one in found:
             parts = [part["channel"] for part in one["explanation"]["contributions"]]
             assert ("project" in parts) == (one["project"] == here)
+
+
+def test_a_conversation_is_one_result_and_a_turn_is_shown_among_its_neighbours(cli) -> None:
+    turns = ("Hello.", "Where does the heron nest?", "On the roof.")
+    with Memory.open() as memory:
+        memory.add_many(NewMemory(text, session="s1", turn=n, role="user") for n, text in enumerate(turns))
+    said = cli("search", '"heron nest"', "--neighbours", "1").out
+    assert said.index("-1 user") < said.index("Hello.") < said.index("+1 user") < said.index("On the roof.")
+    (found,) = cli("search", "heron nest", "--by", "session", "--json").json["results"]
+    assert found["session"] == "s1"
+    assert {turn["snippet"] for turn in found["turns"]} == {"Hello.", "On the roof."}
+    assert cli("search", "heron", "--by", "page").code == 2
+
+
+def test_the_commands_lists_are_those_of_the_search() -> None:
+    assert (command.SHAPES, command.MOST_NEIGHBOURS) == (KINDS, MOST_NEIGHBOURS)

@@ -26,6 +26,27 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of a conversation that is shown with a result of it.
+
+    Attributes:
+        id: The memory.
+        offset: Turns from the result's own: -1 is the one before it.
+        role: Who speaks, or None.
+        date: ISO date or time of it.
+        snippet: At most 300 characters of it.
+        score: Its own ranking score, where it is an answer itself; None where it only stands beside one.
+    """
+
+    id: str
+    offset: int
+    role: str | None
+    date: str
+    snippet: str
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """One memory that answers a search.
 
@@ -57,6 +78,7 @@ class Result:
         copied: Ids of the first five of them.
         valid_from: ISO date or time from which it is true, or None.
         valid_until: ISO date or time from which it is no longer true, or None.
+        turns: Turns of its conversation that are shown with it, in their order, where they were asked for.
     """
 
     id: str
@@ -85,6 +107,7 @@ class Result:
     copied: tuple[str, ...] = ()
     valid_from: str | None = None
     valid_until: str | None = None
+    turns: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import time
 from pathlib import Path
 
-from scrubjay.memory.answers import Explanation, Result
+from scrubjay.memory.answers import Explanation, Result, Turn
 from scrubjay.memory.dates import moment, shown, wall
 from scrubjay.memory.ranking import Candidate
 from scrubjay.memory.records import Record, Source
@@ -32,12 +32,14 @@ class Joined:
         into: Turn to the statements taken from it that it stands for.
         copies: Memory to those that say the same and are not shown.
         ways: Memory to the hit and the name that led to it.
+        turns: Memory to the turns that are shown with it.
     """
 
     evidence: Mapping[str, tuple[str, ...]]
     into: Mapping[str, tuple[str, ...]]
     copies: Mapping[str, tuple[str, ...]]
     ways: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    turns: Mapping[str, tuple[Turn, ...]] = field(default_factory=dict)
 
 
 NOTHING = Joined({}, {}, {})
@@ -73,8 +75,14 @@ def assemble(
         copies = joined.copies.get(record.id, ())
         made = replace(made, evidence=rests, statements=joined.into.get(record.id, ()))
         sign = signs.get(record.id)
-        made = replace(made, relevance=sign.relevance if sign is not None and sign.told else None)
-        results.append(replace(made, copies=len(copies), copied=copies[:COPIES]))
+        made = replace(
+            made,
+            relevance=sign.relevance if sign is not None and sign.told else None,
+            copies=len(copies),
+            copied=copies[:COPIES],
+            turns=joined.turns.get(record.id, ()),
+        )
+        results.append(made)
     return tuple(results)
 
 

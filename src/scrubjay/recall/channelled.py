@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scrubjay.recall.channels.ngrams import ngrams
@@ -51,3 +51,9 @@ def channelled(made: Plan, reader: Reader, embedders: Sequence[Embedder]) -> Hea
         respelled, notes = ngrams(made, reader, by_words.words.frequencies)
         rankings += [respelled] if respelled is not None else []
     return Heard(tuple(rankings), by_words, partial, notes)
+
+
+def deeper(said: Heard, depth: int) -> Heard:
+    """Return what the channels said with more of their hits."""
+    rankings = tuple(replace(one, hits=tuple(one.scored.top(depth))) for one in said.rankings)
+    return replace(said, rankings=rankings)

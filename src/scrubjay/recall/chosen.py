@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from scrubjay.memory.ranking import Candidate
 from scrubjay.memory.records import Record
+from scrubjay.recall.caps import caps
 from scrubjay.recall.diversify import diversify
 from scrubjay.recall.plan import Plan
+from scrubjay.recall.request import Caps
 from scrubjay.recall.valid import beginnings, meanwhile, valid
+from scrubjay.recall.vary import vary
 from scrubjay.recall.verify import verify
 from scrubjay.store.base import Reader
 
@@ -37,7 +40,7 @@ class Chosen:
         return {one.id: self.records[one.id].turn is not None for one in self.candidates[:first]}
 
 
-def chosen(ranked: Sequence[Candidate], made: Plan, reader: Reader, back: Set[str]) -> Chosen:
+def chosen(ranked: Sequence[Candidate], made: Plan, reader: Reader, back: Set[str], wanted: int) -> Chosen:
     """Read records in the order of their rank until enough are verified and none repeats another.
 
     Each time more are read: of ten thousand copies the different ones are found in few steps.
@@ -47,12 +50,13 @@ def chosen(ranked: Sequence[Candidate], made: Plan, reader: Reader, back: Set[st
         made: The query made ready.
         reader: Where the records are.
         back: Of archived ones, when only some are wanted back, those; the others are passed over.
+        wanted: How many are enough.
     """
     kept: tuple[Candidate, ...] = ()
     records: dict[str, Record] = {}
     copies: dict[str, tuple[str, ...]] = {}
-    first, size = 0, made.limit + SPARE
-    while first < len(ranked) and len(kept) < made.limit:
+    first, size = 0, wanted + SPARE
+    while first < len(ranked) and len(kept) < wanted:
         batch = ranked[first : first + size]
         records |= reader.get([candidate.id for candidate in batch])
         there = [
@@ -74,3 +78,13 @@ def chosen(ranked: Sequence[Candidate], made: Plan, reader: Reader, back: Set[st
             copies |= {one: (*copies.get(one, ()), *others) for one, others in done.copies.items()}
         first, size = first + size, size * 2
     return Chosen(kept, records, copies)
+
+
+def varied(picked: Chosen, made: Plan, most: Caps) -> Chosen:
+    """Let different things stand beside each other; nobody is lost."""
+    found = list(picked.candidates)
+    if made.fusion == "auto" and "mmr" in made.stages:
+        found = vary(found, picked.records)
+    if "caps" in made.stages and (most.session or most.document):
+        found = caps(found, picked.records, most)
+    return replace(picked, candidates=tuple(found))

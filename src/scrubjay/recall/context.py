@@ -16,7 +16,8 @@ from scrubjay.memory.dates import shown
 from scrubjay.memory.records import Record
 from scrubjay.recall.assemble import full_path
 from scrubjay.recall.inject import FRAME, HEADINGS, inject, label
-from scrubjay.recall.pipeline import Asked, answered, ask, measured, search
+from scrubjay.recall.picked import Asked
+from scrubjay.recall.pipeline import answered, ask, measured, search
 from scrubjay.recall.relevance import signs
 from scrubjay.recall.request import Pool, Request
 from scrubjay.recall.room import Shown, room

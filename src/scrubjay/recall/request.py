@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Final
 
@@ -16,13 +16,16 @@ from scrubjay.recall.reach import NOWHERE, Reach
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
 STAGES: Final = (
     *("prune", "lost", "evidence", "neighbours", "session", "life", "dated", "tiers", "descend", "follow"),
-    *("fold", "rerank", "diversify", "admit"),
+    *("fold", "rerank", "diversify", "mmr", "caps", "admit"),
 )
 """Stages that can be left out, each to be measured alone."""
 FUSIONS: Final = ("auto", "rrf", "weighted", "raw")
+KINDS: Final = ("memory", "session")
+"""What a result may be."""
 AUTO: Final = "auto"
 """Instead of a least relevance: an empty answer where nothing is likely to answer, else all of it."""
 MOST_RESULTS: Final = 1_000
+MOST_NEIGHBOURS: Final = 10
 MOST_SNIPPET: Final = 20_000
 MOST_WEIGHT: Final = 1_000
 CONFIDENCE_FLOOR: Final = 0.3
@@ -92,6 +95,14 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
+class Caps:
+    """Most results that stand before others, 0 for any number: of one conversation, of one document."""
+
+    session: int = 0
+    document: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """A search, checked.
 
@@ -117,6 +128,9 @@ class Request:
             to answer.
         pool: What tiers weigh, how sure an answer must be, the project the caller is in.
         reach: How far it looks beyond what its channels found.
+        by: What a result is: a ``memory``, or a ``session``, ranked from its turns.
+        neighbours: Turns of its conversation to show on either side of a result.
+        caps: How many results one conversation or document may have before others.
     """
 
     query: str
@@ -138,6 +152,9 @@ class Request:
     min_relevance: float | None = 0.0
     pool: Pool = field(default_factory=Pool)
     reach: Reach = NOWHERE
+    by: str = "memory"
+    neighbours: int = 0
+    caps: Caps = Caps()
 
 
 def request(
@@ -236,6 +253,21 @@ def least_relevance(given: float | str, filters: Filters) -> float | None:
     if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
         raise InputError(f"min_relevance is {given!r}; it must be {AUTO} or a number from 0 to 1.")
     return float(given)
+
+
+def shaped(made: Request, by: str, neighbours: int, caps: Caps = Caps(), *, variety: bool = True) -> Request:
+    """Say what a result is to be, and how different results are.
+
+    Who asks for some conversations or for a path wants those: their cap is off.
+
+    Raises:
+        InputError: There is no such kind of result, or neighbours are out of range.
+    """
+    _known("Kind", (by,), KINDS)
+    _within("neighbours", neighbours, 0, MOST_NEIGHBOURS)
+    caps = Caps(0 if made.where.sessions else caps.session, 0 if made.where.path else caps.document)
+    stages = tuple(stage for stage in made.stages if variety or stage != "mmr")
+    return replace(made, by=by, neighbours=neighbours, caps=caps, stages=stages)
 
 
 def _known(what: str, given: Sequence[str], known: Sequence[str]) -> None:

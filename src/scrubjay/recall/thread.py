@@ -18,7 +18,8 @@ from scrubjay.memory.webs import Near
 from scrubjay.recall.assemble import result
 from scrubjay.recall.diversify import diversify
 from scrubjay.recall.fold import STATED
-from scrubjay.recall.pipeline import Asked, answered, ask, measured
+from scrubjay.recall.picked import Asked
+from scrubjay.recall.pipeline import answered, ask, measured
 from scrubjay.recall.request import Request
 from scrubjay.recall.spread import spread
 from scrubjay.recall.story import story

@@ -26,7 +26,7 @@ PATIENCE: Final = 30.0
 SEARCHING: Final = frozenset(
     ("query", "limit", "tiers", "tags", "path", "sources", "since", "until", "statuses", "projects", "agents",
      "sessions", "categories", "fusion", "weights", "preset", "rerank", "explain", "snippet", "now", "history",
-    "here", "confidence_floor", "links", "hierarchy", "threshold", "min_relevance", "as_of", "tz")
+    "here", "confidence_floor", "links", "hierarchy", "threshold", "min_relevance", "as_of", "tz", "by", "neighbours")
 )  # fmt: skip
 """Arguments of the facade's search that may be given."""
 

@@ -40,7 +40,7 @@ def answer(found: Answer, *, explain: bool = False) -> dict[str, Any]:
     for result in found.results:
         shaped = plain(result)
         del shaped["explanation"]
-        for name in ("evidence", "statements", "copies", "copied", "valid_from", "valid_until"):
+        for name in ("evidence", "statements", "copies", "copied", "valid_from", "valid_until", "turns"):
             if not shaped[name]:
                 del shaped[name]
         if explain and result.explanation is not None:
@@ -84,7 +84,7 @@ def thread(found: Thread) -> dict[str, Any]:
 
 def read_answer(told: Mapping[str, Any]) -> Answer | None:
     """Return the answer that `plain` made this of; None where it is of another version."""
-    from scrubjay.memory.answers import Answer, Explanation, Result
+    from scrubjay.memory.answers import Answer, Explanation, Result, Turn
     from scrubjay.memory.ranking import Contribution, Factor
 
     try:
@@ -96,7 +96,8 @@ def read_answer(told: Mapping[str, Any]) -> Answer | None:
                 factors = tuple(Factor(**factor) for factor in why["factors"])
                 why = Explanation(parts, factors, why["words"], tuple(why["way"]))
             lists = {name: tuple(one[name]) for name in ("tags", "evidence", "statements", "copied")}
-            results.append(Result(**{**one, **lists, "explanation": why}))
+            turns = tuple(Turn(**turn) for turn in one["turns"])
+            results.append(Result(**{**one, **lists, "turns": turns, "explanation": why}))
         lists = {name: tuple(told[name]) for name in ("partial", "notes")}
         return Answer(**{**told, **lists, "results": tuple(results)})
     except (KeyError, TypeError):

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from scrubjay.memory.answers import Answer, Explanation, Result
 
 PRESETS = ("kit", "openclaw", "router")
+SHAPES = ("memory", "session")
+MOST_NEIGHBOURS = 10
 KEYS = keys_of(Recall)
 
 
@@ -81,6 +83,13 @@ KEYS = keys_of(Recall)
     metavar="auto|N",
     help="Only results of this relevance (0 to 1, 0 for all); auto: none where nothing is likely to answer."
     "  [default: recall.min_relevance]",
+)
+@click.option("--by", type=click.Choice(SHAPES), help="What a result is: a memory, or a whole conversation.")
+@click.option(
+    "--neighbours",
+    metavar="N",
+    type=click.IntRange(0, MOST_NEIGHBOURS),
+    help="Turns of its conversation to show around a result.",
 )
 @click.option("--explain", is_flag=True, help="Show every part of each score.")
 def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
@@ -175,6 +184,11 @@ def block(number: int, result: Result, query: str, *, on: bool) -> str:
     ]
     if result.evidence:
         lines.append(indent(paint(f"from {', '.join(result.evidence)}", DIM, on=on)))
+    for turn in result.turns:
+        head = f"{turn.offset:+d} {turn.role or 'turn'} · {turn.date}"
+        head += f" · score {turn.score:.3f}" if turn.score is not None else ""
+        lines.append(indent(paint(line(f"{head} · {turn.id}"), DIM, on=on)))
+        lines.append(indent(indent(emphasised(clean(turn.snippet).strip("\n"), query, on=on))))
     if result.copies:
         which = f": {', '.join(result.copied)}" if result.explanation is not None else ""
         lines.append(
