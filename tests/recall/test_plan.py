@@ -33,7 +33,7 @@ def made(reader: Reader, query: str = "q", **fields: Any) -> Plan:
 
 def test_the_presets_are_what_their_systems_publish() -> None:
     assert PRESETS == {
-        "kit": ("rrf", {"vector": 1.0, "bm25": 1.0}),
+        "kit": ("rrf", {"vector": 1.0, "bm25": 1.0, "graph": 0.5}),
         "openclaw": ("weighted", {"vector": 0.7, "bm25": 0.3}),
         "router": ("raw", {"vector": 0.7, "bm25": 0.2, "ngram": 0.1}),
     }
@@ -54,8 +54,8 @@ def test_a_preset_beside_weights_or_fusion_is_refused(reader: Reader, clash: dic
 def test_an_unknown_preset_or_channel_is_refused_with_those_there_are(reader: Reader) -> None:
     with pytest.raises(InputError, match="kit, openclaw, router"):
         made(reader, preset="other")
-    with pytest.raises(InputError, match="bm25, vector, ngram"):
-        made(reader, weights={"graph": 1.0})
+    with pytest.raises(InputError, match="bm25, vector, ngram, graph"):
+        made(reader, weights={"smell": 1.0})
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1_001.0, float("nan"), float("inf")])
@@ -66,7 +66,10 @@ def test_a_weight_out_of_range_is_refused(reader: Reader, weight: float) -> None
 
 def test_weights_mean_a_weighted_sum_and_what_is_not_named_weighs_nothing(reader: Reader) -> None:
     found = made(reader, weights={"bm25": 2.0})
-    assert (found.fusion, found.weights) == ("weighted", {"bm25": 2.0, "vector": 0.0, "ngram": 0.0})
+    assert (found.fusion, found.weights) == (
+        "weighted",
+        {"bm25": 2.0, "vector": 0.0, "ngram": 0.0, "graph": 0.0},
+    )
     assert made(reader, weights={"bm25": 2.0}, fusion="rrf").fusion == "rrf"
 
 

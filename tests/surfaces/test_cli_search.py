@@ -7,6 +7,7 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.config_recall import FUSIONS as SETTING_FUSIONS
+from scrubjay.config_rerank import KINDS as SETTING_KINDS
 from scrubjay.memory.new import NewMemory
 from scrubjay.providers.rerankers.open import KINDS as KNOWN_KINDS
 from scrubjay.recall.fusion import PRESETS as KNOWN_PRESETS
@@ -157,7 +158,7 @@ def test_a_second_look_is_had_by_flag_and_shown(cli, notes) -> None:
 
 
 def test_the_choices_offered_are_those_that_exist() -> None:
-    assert set(KINDS) == {"off", *KNOWN_KINDS}
+    assert set(SETTING_KINDS) == {"off", *KNOWN_KINDS}
     assert set(PRESETS) == set(KNOWN_PRESETS)
     assert SETTING_FUSIONS == FUSIONS
 

@@ -20,9 +20,13 @@ from scrubjay.recall.plan import Plan
 from scrubjay.store.score import idf
 from scrubjay.text.scripts import latin_share
 from scrubjay.text.telling import identifiers, named, says_nothing
+from scrubjay.text.tokens import words as split
 
 NAME: Final = 2.0
 """What a name or a number weighs more than another word of the same rarity: they say most of what is meant."""
+FEW: Final = 200
+"""Memories that a store is taken to hold at least: in one of three memories every word is common, and one that none of
+them holds would outweigh all others."""
 RARE: Final = 0.5
 """Share of the greatest idf from which on an identifier is rare: about the root of all memories may hold it."""
 RESPELLED: Final = 0.5
@@ -155,13 +159,24 @@ def _weights(plan: Plan, words: WordsRanking | None) -> dict[str, float]:
     """Return what each of the query's words tells: its idf as a share of the greatest, a name's more."""
     if words is None:
         return {}
-    names, counted = named(plan.query.text), words.words
-    greatest = idf(counted.memories, 0)
-    return {
-        group.word: idf(counted.memories, held) / greatest * (NAME if group.word in names else 1.0)
+    names, counted, timely = named(plan.query.text), words.words, _timely(plan)
+    memories = max(counted.memories, FEW)
+    greatest = idf(memories, 0)
+    found = {
+        group.word: idf(memories, held) / greatest * (NAME if group.word in names else 1.0)
         for group, held in zip(words.groups, counted.frequencies, strict=True)
         if not says_nothing(group.word)
     }
+    return {word: weight for word, weight in found.items() if word not in timely} or found
+
+
+def _timely(plan: Plan) -> set[str]:
+    """Return the words that only name the time that is meant: a memory need not hold "last week" to be of it."""
+    inside, rest = set(), plan.query.text
+    for meant in plan.question.times:
+        inside |= {word.text for word in split(meant.words)}
+        rest = rest.replace(meant.words, " ", 1)
+    return inside - {word.text for word in split(rest)}
 
 
 def _rare(plan: Plan, words: WordsRanking | None) -> set[str]:
