@@ -169,13 +169,15 @@ def test_of_a_model_that_nobody_measured_nothing_is_told(memory: Memory) -> None
     assert found.silence == ""
 
 
-def test_the_words_of_a_time_need_not_stand_in_what_answers() -> None:
-    with Memory.open("memory://", user="ann", embedders=[]) as memory:
-        memory.add("The hull was painted.", date="2026-06-24")
-        assert memory.search("painted last week?", now="2026-07-01").results
+def test_the_words_of_a_time_need_not_stand_in_what_answers(opened: Callable[..., Memory]) -> None:
+    memory = opened(embedders=[StaticEmbedder()])
+    memory.add("The hull was painted.", date="2026-06-24")
+    assert memory.search("painted last week?", now="2026-07-01").results
 
 
-def test_in_a_store_of_few_memories_a_word_that_none_holds_does_not_outweigh_the_others() -> None:
-    with Memory.open("memory://", user="ann", embedders=[]) as memory:
-        memory.add("The hull was painted blue in the yard at Bornholm.")
-        assert memory.search("which colour did the hull get in the yard?").results
+def test_in_a_store_of_few_memories_a_word_that_none_holds_does_not_outweigh_the_others(
+    opened: Callable[..., Memory],
+) -> None:
+    memory = opened(embedders=[StaticEmbedder()])
+    memory.add("The hull was painted blue in the yard at Bornholm.")
+    assert memory.search("which colour did the hull get in the yard?").results

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -17,18 +17,10 @@ from typing import Any, Final
 
 from scrubjay.recall.channels.ranking import Ranking, WordsRanking
 from scrubjay.recall.plan import Plan
-from scrubjay.store.score import idf
+from scrubjay.recall.telling import held_by, known_of, rare, share_of, weighed
 from scrubjay.text.scripts import latin_share
-from scrubjay.text.telling import identifiers, named, says_nothing
-from scrubjay.text.tokens import words as split
+from scrubjay.text.telling import named
 
-NAME: Final = 2.0
-"""What a name or a number weighs more than another word of the same rarity: they say most of what is meant."""
-FEW: Final = 200
-"""Memories that a store is taken to hold at least: in one of three memories every word is common, and one that none of
-them holds would outweigh all others."""
-RARE: Final = 0.5
-"""Share of the greatest idf from which on an identifier is rare: about the root of all memories may hold it."""
 RESPELLED: Final = 0.5
 """What a word counts that is held in another spelling alone, as in the ranking (recall/weigh.py)."""
 BASE: Final = "vector:wordllama-l2-supercat"
@@ -125,88 +117,31 @@ def signs(
     ids = list(turns)
     by_channel = {ranking.channel: ranking for ranking in rankings}
     models = {ranking.channel for ranking in rankings if ranking.kind == "vector"}
-    weights = _weights(plan, words)
+    weights = weighed(plan, words)
     whole = math.fsum(weights.values())
     names = named(plan.query.text) & weights.keys()
     ngram = by_channel.get("ngram")
     respelled = ngram if isinstance(ngram, WordsRanking) else None
-    again, known = _held(respelled, ids), _known(words) | _known(respelled)
+    again, known = held_by(respelled, ids), known_of(words) | known_of(respelled)
     shared = Sign(
         covered=0.0,
-        strange=_share(weights, weights.keys() - known, whole),
+        strange=share_of(weights, weights.keys() - known, whole),
         familiar=len(names & known) / len(names) if names else 0.0,
         latin=latin_share(plan.query.text),
         exact=bool(plan.query.phrases),
         told=whole > 0 and BASE in models and models <= {BASE, SECOND},
     )
-    rare = _rare(plan, words)
+    scarce = rare(plan, words)
     scores = {name: ranking.scored.of(ids) for name, ranking in by_channel.items() if name in (BASE, SECOND)}
     found = {}
-    for place, (memory, held) in enumerate(zip(ids, _held(words, ids), strict=True)):
+    for place, (memory, held) in enumerate(zip(ids, held_by(words, ids), strict=True)):
         found[memory] = replace(
             shared,
-            covered=_share(weights, held, whole),
-            respelled=_share(weights, again[place] - held, whole),
+            covered=share_of(weights, held, whole),
+            respelled=share_of(weights, again[place] - held, whole),
             turn=turns[memory],
             near=scores[BASE][place] if BASE in scores else None,
             second=scores[SECOND][place] if SECOND in scores else None,
-            exact=shared.exact or not rare.isdisjoint(held),
+            exact=shared.exact or not scarce.isdisjoint(held),
         )
     return found
-
-
-def _weights(plan: Plan, words: WordsRanking | None) -> dict[str, float]:
-    """Return what each of the query's words tells: its idf as a share of the greatest, a name's more."""
-    if words is None:
-        return {}
-    names, counted, timely = named(plan.query.text), words.words, _timely(plan)
-    memories = max(counted.memories, FEW)
-    greatest = idf(memories, 0)
-    found = {
-        group.word: idf(memories, held) / greatest * (NAME if group.word in names else 1.0)
-        for group, held in zip(words.groups, counted.frequencies, strict=True)
-        if not says_nothing(group.word)
-    }
-    return {word: weight for word, weight in found.items() if word not in timely} or found
-
-
-def _timely(plan: Plan) -> set[str]:
-    """Return the words that only name the time that is meant: a memory need not hold "last week" to be of it."""
-    inside, rest = set(), plan.query.text
-    for meant in plan.question.times:
-        inside |= {word.text for word in split(meant.words)}
-        rest = rest.replace(meant.words, " ", 1)
-    return inside - {word.text for word in split(rest)}
-
-
-def _rare(plan: Plan, words: WordsRanking | None) -> set[str]:
-    """Return the query's identifiers that few memories hold."""
-    asked = identifiers(plan.query.text)
-    if words is None or not asked:
-        return set()
-    counted = words.words
-    least = RARE * idf(counted.memories, 0)
-    return {
-        group.word
-        for group, held in zip(words.groups, counted.frequencies, strict=True)
-        if group.word in asked and idf(counted.memories, held) >= least
-    }
-
-
-def _held(words: WordsRanking | None, ids: Sequence[str]) -> list[set[str]]:
-    """Return which of the query's words each memory holds."""
-    if words is None:
-        return [set()] * len(ids)
-    asked = [group.word for group in words.groups]
-    return [{w for w, part in zip(asked, gave, strict=True) if part} for gave in words.words.parts(ids)]
-
-
-def _known(words: WordsRanking | None) -> set[str]:
-    """Return which of the query's words any memory holds."""
-    pairs = zip(words.groups, words.words.frequencies, strict=True) if words is not None else ()
-    return {group.word for group, held in pairs if held}
-
-
-def _share(weights: Mapping[str, float], held: Collection[str], whole: float) -> float:
-    """Return how much of what is told by all words these tell, 0 to 1."""
-    return min(1.0, math.fsum(weights[word] for word in weights if word in held) / whole) if whole else 0.0
