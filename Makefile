@@ -16,7 +16,7 @@ OPENCLAW := openclaw@2026.9.6
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector agents demo check test bench torture format docs clean
+.PHONY: help inspector agents demo check test bench plots torture format docs clean
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
@@ -26,6 +26,7 @@ help:
 	@echo 'make agents   installers and hooks with the agents themselves (needs npm, 1.5 GB)'
 	@echo 'make torture  the fault tests, ROUNDS=200 of each'
 	@echo 'make bench    quality on DATA=FOLDER, and speed; figures, not a test'
+	@echo 'make plots    draw the figures in bench/results into docs/plots'
 	@echo 'make format   put the code into its one format'
 	@echo 'make docs     write the generated pages anew'
 	@echo 'make clean    remove what make made'
@@ -109,6 +110,17 @@ ifneq ($(DATA),)
 	$(BIN)/python bench/quality.py --data $(DATA) --json bench/results/quality-latest.json
 endif
 	$(BIN)/python bench/speed.py --scales 1000,10000 --json bench/results/speed-latest.json
+
+# Of the ablations and of the runs of silence the one that is named; of the speed runs all.
+plots: $(VENV)/.user
+ifdef UV
+	$(UV) pip install -q --python $(BIN)/python -c constraints.txt --group plots
+else
+	$(BIN)/python -m pip install -q --disable-pip-version-check 'pip>=25.1'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --group plots
+endif
+	$(BIN)/python bench/plots.py --silence bench/results/silence.json --out docs/plots \
+	  $(addprefix --speed ,$(wildcard bench/results/speed-*.json)) $(addprefix --ablate ,$(wildcard bench/results/ablate.json))
 
 format: $(VENV)/.developer
 	$(BIN)/ruff check --fix .
