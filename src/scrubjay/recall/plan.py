@@ -11,6 +11,7 @@ from scrubjay.memory.dates import moment
 from scrubjay.memory.records import ANY, Where
 from scrubjay.memory.sources import named
 from scrubjay.memory.tree import below
+from scrubjay.recall.anchored import anchored
 from scrubjay.recall.fusion import fused_by
 from scrubjay.recall.query import Query, read_query
 from scrubjay.recall.reach import NOWHERE, Reach
@@ -103,12 +104,16 @@ def plan(request: Request, reader: Reader) -> Plan:
     if not query.text:
         notes.append("The query names nothing to look for.")
     question = understand(query, request.now, request.zone)
+    languages = sorted({*reader.languages(), language(query.text), "en"})
+    if fusion == "auto" and "dated" in request.stages:
+        asked = question.as_of if request.as_of is None else request.as_of
+        question = anchored(question, query, reader, languages, (request.zone, asked))
     notes += question.notes
     as_of = question.as_of if request.as_of is None else request.as_of
     where = _resolved(_within(request), reader)
     if as_of is not None and where.statuses == USUAL:
         where = replace(where, statuses=(*USUAL, "superseded"))
-    found = groups(query.text, sorted({*reader.languages(), language(query.text), "en"}))
+    found = groups(query.text, languages)
     kept = found
     if "bm25" in request.channels or "ngram" in request.channels:
         kept, dropped = _prune(found, reader) if "prune" in request.stages else (found, ())

@@ -37,9 +37,12 @@ def weighed(plan: Plan, words: WordsRanking | None) -> dict[str, float]:
 
 
 def _timely(plan: Plan) -> set[str]:
-    """Return the words that only name the time that is meant: a memory need not hold "last week" to be of it."""
+    """Return the words that only name the time that is meant: a memory need not hold "last week" to be of it.
+
+    The words of an event that time is counted from say what is asked about, too, and are none of them.
+    """
     inside, rest = set(), plan.query.text
-    for meant in plan.question.times:
+    for meant in (one for one in plan.question.times if not one.anchor):
         inside |= {word.text for word in split(meant.words)}
         rest = rest.replace(meant.words, " ", 1)
     return inside - {word.text for word in split(rest)}

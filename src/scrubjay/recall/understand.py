@@ -27,6 +27,7 @@ class Meant:
         length: Microseconds that the words themselves name: a day of "before 3 May".
         relation: As of a `Span`.
         shown: What it was read as, in words.
+        anchor: The memory that tells when it was, of a time that is counted from an event; else empty.
     """
 
     words: str
@@ -35,6 +36,7 @@ class Meant:
     length: int
     relation: str
     shown: str
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +70,18 @@ def understand(query: Query, now: int, zone: tzinfo | None) -> Question:
     found: list[Meant] = []
     for span in times(query.text, wall(now, zone)):
         words = query.text[span.first : span.last]
-        meant = _meant(span, words, zone)
-        if meant is not None and all(span.last <= first or last <= span.first for first, last in places):
-            found.append(meant)
-    as_of = [meant for meant in found if meant.relation == "as_of"]
+        read = meant(span, words, zone)
+        if read is not None and all(span.last <= first or last <= span.first for first, last in places):
+            found.append(read)
+    as_of = [one for one in found if one.relation == "as_of"]
     return Question(
         tuple(found),
         as_of[-1].end - 1 if as_of and as_of[-1].end is not None else None,
-        tuple(dict.fromkeys(f"Read as a time: {meant.words} = {meant.shown}." for meant in found)),
+        tuple(dict.fromkeys(f"Read as a time: {one.words} = {one.shown}." for one in found)),
     )
 
 
-def _meant(span: Span, words: str, zone: tzinfo | None) -> Meant | None:
+def meant(span: Span, words: str, zone: tzinfo | None) -> Meant | None:
     """Return a time in UTC; None for one that no calendar here reaches."""
     try:
         start, end = local_micros(span.start, zone), local_micros(span.end, zone)
