@@ -79,7 +79,7 @@ class Searching:
             preset: Another system's fusion: ``kit``, ``openclaw`` or ``router``.
             channels: Channels that take part; None for all.
             models: Names of embedding models that take part; None for all in use.
-            stages: Optional stages that take part (``prune`` and those of docs/ranking.md); None for all.
+            stages: Optional stages that take part (docs/recall.md names them); None for all.
             rerank: Who looks again at the best of what was found (docs/rerank.md): ``features``, ``cross-encoder``,
                 ``http``, ``chat``, or ``off``; None takes the reranker that `open` was given, else the settings' one.
             links: Hops over links (given, written, automatic) that are followed from the results; 0 for none, None
