@@ -1,0 +1,37 @@
+"""Pages that a person wrote say of the read path what the code says."""
+
+from __future__ import annotations
+
+import re
+
+from tree import ROOT
+
+from scrubjay.recall import pipeline
+from scrubjay.recall.request import CHANNELS, FUSIONS, STAGES
+
+RECALL = (ROOT / "docs" / "recall.md").read_text("utf-8")
+
+
+def test_the_page_gives_the_stages_in_the_order_of_the_code() -> None:
+    told = re.search(r"plan > [a-z >\n]+", pipeline.__doc__ or "")
+    assert told is not None
+    assert " ".join(told[0].split()) in " ".join(RECALL.split())
+
+
+def test_the_page_names_every_stage_channel_and_fusion_that_can_be_chosen() -> None:
+    rows = {
+        name
+        for row in re.findall(r"^\| ([^|]*)", RECALL, re.MULTILINE)
+        for name in re.findall(r"`(\w+)", row)
+    }
+    assert set(STAGES) - rows == set()
+    assert set(CHANNELS) - rows == set()
+    assert set(FUSIONS) - rows == set()
+
+
+def test_the_index_leads_to_every_page() -> None:
+    index = (ROOT / "docs" / "index.md").read_text("utf-8")
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")} - {
+        "index.md"
+    }
+    assert {page for page in pages if f"({page})" not in index} == set()
