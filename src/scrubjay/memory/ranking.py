@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Final
 
 MICRO = 1_000_000
 """Scores are compared after rounding to 1e-6, so that the last bits of two machines cannot flip an order."""
+
+LINK: Final = "link from "
+"""What the name of a part begins with that a link gave; the id of the memory that led to it follows."""
 
 
 def rounded(score: float) -> float:

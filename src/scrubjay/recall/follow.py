@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from scrubjay.memory.ranking import Candidate, Contribution
+from scrubjay.memory.ranking import LINK, Candidate, Contribution
 from scrubjay.recall.measure import Measure
 
 SHARE: Final = 0.8
@@ -91,7 +91,7 @@ def _lifted(own: Candidate, lead: Lead) -> Candidate | None:
     if blend <= own.score or scale <= 0:
         return None
     value = (blend - own.score) / (SHARE * scale)
-    part = Contribution(f"link from {lead.referrer}", lead.score, value, SHARE)
+    part = Contribution(f"{LINK}{lead.referrer}", lead.score, value, SHARE)
     return replace(own, contributions=(*own.contributions, part))
 
 

@@ -19,6 +19,7 @@ from scrubjay.recall.beyond import shelved
 from scrubjay.recall.channelled import channelled
 from scrubjay.recall.folded import evidence_of
 from scrubjay.recall.judged import scored
+from scrubjay.recall.lent import leads, lent
 from scrubjay.recall.life import outlived
 from scrubjay.recall.lost import lost
 from scrubjay.recall.picked import Asked, pick
@@ -73,9 +74,11 @@ def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | 
     picked = pick(asked, reader, request, again)
     records = picked.chosen.records
     first = [group.lead for group in picked.groups[: max(made.limit, FIRST)]]
-    told = signs(
-        made, heard.words, heard.rankings, {one.id: records[one.id].turn is not None for one in first}
-    )
+    turns_of = {one.id: records[one.id].turn is not None for one in first}
+    led = leads(turns_of, picked.ranked, picked.pool.ways)
+    beside = sorted({memory for by in led.values() for memory in by} - turns_of.keys())
+    turns_of |= {memory: head.turn for memory, head in (reader.heads(beside) if beside else {}).items()}
+    told = lent(signs(made, heard.words, heard.rankings, turns_of), led)
     admitted = admit(first, told, request.min_relevance if "admit" in made.stages else 0.0)
     kept = {one.id for one in admitted.candidates}
     groups = [group for group in picked.groups if group.lead.id in kept][: made.limit]

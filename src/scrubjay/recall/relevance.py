@@ -23,6 +23,9 @@ from scrubjay.text.telling import named
 
 RESPELLED: Final = 0.5
 """What a word counts that is held in another spelling alone, as in the ranking (recall/weigh.py)."""
+LENT: Final = 0.8
+"""What the relevance of what led to a memory weighs in its own, where that is more: as in its score (recall/follow.py).
+The second step to an answer shares few words with the question."""
 BASE: Final = "vector:wordllama-l2-supercat"
 """The model whose cosines are known: what another model's mean, nobody has measured."""
 SECOND: Final = "vector:all-MiniLM-L6-v2"
@@ -43,6 +46,7 @@ class Sign:
         latin: Share of Latin letters in the query: how far the models are to be believed.
         exact: Whether it holds a rare identifier of the query, or all that the query quotes.
         told: Whether that says anything: the query names something, and all models that took part are known.
+        lent: Relevance of what led to it, by a name or a link; 0 where nothing did.
     """
 
     covered: float
@@ -55,6 +59,7 @@ class Sign:
     latin: float = 1.0
     exact: bool = False
     told: bool = True
+    lent: float = 0.0
 
     @property
     def held(self) -> float:
@@ -71,7 +76,8 @@ class Sign:
         """How likely it is to answer, 0 to 1, to four digits: what is shown is what is compared."""
         weights = calibration()[self.family]["weights"]
         total = math.fsum(weight * FEATURES[name](self) for name, weight in weights.items())
-        return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total)))), 4)
+        own = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
+        return round(max(own, LENT * self.lent + (1.0 - LENT) * own), 4)
 
     @property
     def enough(self) -> bool:
