@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -32,9 +33,11 @@ EIGHT = (
 )
 
 
-def over_stdio(environ: Mapping[str, str], mode: str = "auto") -> Server:
-    """Each client starts a server of its own."""
-    parameters = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], env={**os.environ, **environ})
+def over_stdio(environ: Mapping[str, str], mode: str = "auto", folder: Path | None = None) -> Server:
+    """Each client starts a server of its own, in a folder."""
+    parameters = StdioServerParameters(
+        command=COMMAND[0], args=COMMAND[1:], env={**os.environ, **environ}, cwd=folder
+    )
     return lambda: Client(stdio_client(parameters), mode=mode)
 
 

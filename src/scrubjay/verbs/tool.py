@@ -17,10 +17,12 @@ class Caller:
     Attributes:
         agent: The agent's name, kept with what it adds; empty where it is not known.
         local: Whether it runs on this machine as this user, so that paths mean the same to both.
+        here: Folder that it works in, whose project a search prefers; empty where that is not known.
     """
 
     agent: str = ""
     local: bool = True
+    here: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,6 +237,8 @@ def call(memory: Memory, tool: Tool, given: Mapping[str, Any], caller: Caller = 
         )
     if caller.agent and tool.name == "memory_add":
         arguments["agent"] = caller.agent
+    if caller.here and tool.name == "memory_search":
+        arguments["here"] = caller.here
     return tool.run(memory, arguments)
 
 

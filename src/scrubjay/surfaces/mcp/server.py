@@ -36,13 +36,16 @@ _ODD: Final = re.compile(r"[^a-z0-9._-]+")
 Who = Callable[[Any], "Principal"]
 
 
-def build(session: Session, who: Who, *, local: bool = True, beat: float = BEAT) -> Server[Any]:
+def build(
+    session: Session, who: Who, *, local: bool = True, here: str = "", beat: float = BEAT
+) -> Server[Any]:
     """Return the SDK's server with tools, resources and a prompt on it.
 
     Args:
         session: What does the work.
         who: A request's context to the principal whose memory it may use.
         local: Whether clients run on this machine as this user.
+        here: Folder that the one client works in, whose project its searches prefer; empty where nobody knows.
         beat: Seconds between two notices of progress.
     """
     import mcp_types as types
@@ -56,7 +59,7 @@ def build(session: Session, who: Who, *, local: bool = True, beat: float = BEAT)
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         principal = who(context)
-        caller = Caller(principal.agent or _client(context), local)
+        caller = Caller(principal.agent or _client(context), local, here)
         try:
             tool = find(params.name)
             run = partial(call, tool=tool, given=params.arguments or {}, caller=caller)

@@ -41,7 +41,7 @@ def serve(settings: Settings, around: Mapping[str, str]) -> None:
     from mcp.server.stdio import stdio_server
 
     with Session(settings) as session, hosted(settings, session.memory, around, "mcp"):
-        server = build(session, lambda _context: session.owner)
+        server = build(session, lambda _context: session.owner, here=_folder())
 
         async def run() -> None:
             lines = cast("anyio.AsyncFile[str]", _incoming(_claimed(STANDARD_INPUT)))
@@ -53,6 +53,14 @@ def serve(settings: Settings, around: Mapping[str, str]) -> None:
         except* (BrokenPipeError, anyio.BrokenResourceError):
             # The client is gone, and with it everybody who could be told.
             logging.getLogger("scrubjay").info("The client reads no more.")
+
+
+def _folder() -> str:
+    """The folder that the client started us in, most often its project's; empty where it is no more."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
 
 
 def _claimed(descriptor: int) -> int:
