@@ -87,6 +87,15 @@ def test_what_is_told_of_for_a_week_is_one_event(diary: Memory) -> None:
     assert len(read(diary, "boots before the migration")) == 1
 
 
+def test_a_file_without_a_date_tells_of_no_day(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "migration.md").write_text("# Migration\n\nThe database migration was done.\n")
+    memory.sync(tmp_path / "notes")
+    assert read(memory, "boots before the migration") == ()
+    memory.add("The database migration is done.", date="2026-03-02")
+    assert "before 2026-03-02" in read(memory, "boots before the migration")[0]
+
+
 def test_a_memory_that_counts_from_the_event_itself_does_not_tell_when_it_was(diary: Memory) -> None:
     diary.add("What did we do before the migration?", date="2026-08-08")
     diary.add("Slow since the database migration.", date="2026-09-09")

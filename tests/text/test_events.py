@@ -42,6 +42,7 @@ def test_a_relation_and_a_definite_name_are_an_event(
         "Angst vor dem Hund",
         "until the end",
         "vor der Woche",
+        "bis zum 18. Jahrhundert",
         "after the",
         "before the?",
         "herbefore the migration",

@@ -127,7 +127,8 @@ def _clear(
 ) -> tuple[Record, int] | None:
     """Return the best memory and its time, where all that are nearly as good lie within a week of it.
 
-    A memory that itself counts from the event (the question as it was asked before, too) does not tell when it was.
+    A memory that itself counts from the event (the question as it was asked before, too) does not tell when it was, and
+    no more does a passage of a file without a date: when it was read in says nothing.
     """
     heads = reader.heads(list(scores))
     records = reader.get(list(scores))
@@ -137,6 +138,7 @@ def _clear(
         if memory in heads
         and memory in records
         and (as_of is None or heads[memory].at <= as_of)
+        and _dated(records[memory])
         and not _counts_from(records[memory].content, event.core)
     ]
     tellers.sort(key=lambda memory: (-scores[memory], memory))
@@ -145,6 +147,10 @@ def _clear(
         return None
     at = [heads[memory].at for memory in near]
     return (records[near[0]], at[0]) if max(at) - min(at) <= AGREED else None
+
+
+def _dated(record: Record) -> bool:
+    return record.event is not None or record.place is None
 
 
 def _counts_from(content: str, core: Iterable[str]) -> bool:

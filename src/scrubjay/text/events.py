@@ -126,7 +126,7 @@ def _named(text: str, lead: re.Match[str], relation: str, taken: Sequence[tuple[
             core, last = (core, last) if joined else ([*core, word], end)
         if len(whole) == MOST_WORDS:
             break
-    if not core or core[-1] in _VAGUE:
+    if not core or core[-1] in _VAGUE or core[-1].isdigit():
         return None
     return Event(relation, lead.start() + (lead.group()[0] in _MARKS), last, tuple(core), tuple(whole))
 
