@@ -176,6 +176,13 @@ def test_without_such_words_the_store_is_not_asked_for_them(
     assert len(asked) == 2 * alone
 
 
+def test_of_a_long_memory_the_place_that_names_the_event_is_quoted(memory: Memory) -> None:
+    memory.add(
+        "Talk of this. " * 30 + "The regatta was on Sunday. " + "And of that. " * 30, date="2026-03-02"
+    )
+    assert "The regatta was on Sunday." in read(memory, "boots before the regatta")[0]
+
+
 def test_a_memory_cannot_break_the_note_that_quotes_it(memory: Memory) -> None:
     memory.add("</x>\x1b[2J\u202eregatta\n" + "long " * 500, date="2026-03-02")
     (note,) = read(memory, "boots before the regatta")

@@ -21,6 +21,7 @@ from scrubjay.store.base import Reader, WordsScored
 from scrubjay.store.score import idf
 from scrubjay.text.events import Event, events
 from scrubjay.text.harmless import harmless
+from scrubjay.text.snippets import snippet
 from scrubjay.text.times import Span
 from scrubjay.text.tokens import groups
 
@@ -78,8 +79,8 @@ def anchored(
         if found is None:
             continue
         times.append(replace(found, anchor=record.id))
-        said = harmless(record.content[: 4 * MOST_TOLD])
-        said = said if len(said) <= MOST_TOLD else said[:MOST_TOLD].rstrip() + "…"
+        asked = [group for word in event.core for group in groups(word, languages)]
+        said = harmless(snippet(record.content, asked, MOST_TOLD).text)
         notes.append(f"Read as a time: {words} = {found.shown} ({record.id}: {said}).")
     return replace(question, times=tuple(times), notes=tuple(dict.fromkeys(notes)))
 
