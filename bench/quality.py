@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -37,6 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result["options"] = options(args)
         for name, folder in found.items():
             data = load(name, folder)
+            if args.pooled:
+                if not data.haystacks:
+                    raise DataError(f"Set {name} has no haystacks to be pooled.")
+                data = replace(data, haystacks={})
             measured = measure_set(data, args, models)
             result["sets"][name] = measured
             print(f"\n{name} ({args.state}): {facts(measured)}")
@@ -182,6 +187,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sets", default="", help="names, separated by commas; all when left out")
     parser.add_argument("--state", choices=("sync", "embed"), default="embed", help="of the store")
     parser.add_argument("--limit-queries", type=int, help="ask only the first N judged queries of each set")
+    parser.add_argument(
+        "--pooled", action="store_true", help="every query searches all of a set's haystacks, in one store"
+    )
     parser.add_argument("--categories", action="store_true", help="also by category of query")
     parser.add_argument("--cache", type=Path, help="SQLite file that remembers MiniLM's windows")
     parser.add_argument("--seed", type=int, default=SEED, help="of the bootstrap")
