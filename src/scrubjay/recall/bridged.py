@@ -64,19 +64,19 @@ def bridged(
     new, beside = judge(allowed(made, reader, [hit.id for hit in led.hits if hit.id not in held][:NEW]))
     heads = {**heads, **beside}
     raws = {hit.id: hit.score for hit in led.hits if not _is_turn(heads, hit.id)}
+    begun = {one.id: one.score for one in best}
     every = [
-        replace(
-            one,
-            contributions=(
-                *one.contributions,
-                Contribution("graph", raws[one.id], raws[one.id], BRIDGE * open_),
-            ),
-        )
-        if one.id in raws
-        else one
+        _led_to(one, raws[one.id], BRIDGE * open_, begun[led.ways[one.id][0]]) if one.id in raws else one
         for one in (*found, *(one for one in new if one.id in raws))
     ]
     return Bridged(every, heads, led.ways)
+
+
+def _led_to(one: Candidate, way: float, weight: float, seed: float) -> Candidate:
+    """Return a candidate with what a way to it is worth: no second step stands before the hit that it began with."""
+    worth = min(way * weight, max(0.0, seed - one.score))
+    part = Contribution("graph", way, worth / weight, weight)
+    return replace(one, contributions=(*one.contributions, part))
 
 
 def ranked_by_ways(made: Plan, heard: Heard, reader: Reader, ids: Sequence[str]) -> GraphRanking | None:
