@@ -28,6 +28,8 @@ from metrics import DEPTH, SEED, difference, figure, first_seen, measure
 from report import circumstances, log_rows, write_json
 from scrubjay import Memory
 
+TURNS = 100
+"""Results from which sessions are ranked."""
 LATER = timedelta(days=30)
 METRICS = ("recall@5", "hit@5", "all@5", "ndcg@10")
 
@@ -67,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _sessions(memory: Memory, query: Any) -> list[str]:
-    found = memory.search(query.text, limit=ask.TURNS, now=query.ts).results
+    found = memory.search(query.text, limit=TURNS, now=query.ts).results
     return first_seen(result.session or "" for result in found)[:DEPTH]
 
 

@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ask import TURNS, HollowError, embedders, open_memory
+from ask import HollowError, embedders, open_memory
 from data import DataError, Doc, Query, find_sets, load, spaces
 from kit import CONCEPT, MEMORY, kit
 from metrics import DEPTH, SEED, Figure, difference, figure, first_seen, measure
@@ -45,6 +45,8 @@ METRICS = ("recall@5", "hit@5", "all@5", "ndcg@10")
 AFTER_DAYS = 14
 DAY = 86_400_000_000
 LATER = 365 * DAY
+TURNS = 100
+"""Results asked for at first, from which sessions are ranked; doubled until they name ten."""
 
 Session = Sequence[Record]
 State = tuple[list[Record], str]

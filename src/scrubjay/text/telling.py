@@ -31,7 +31,7 @@ def says_nothing(word: str) -> bool:
     >>> says_nothing("where"), says_nothing("invoices")
     (True, False)
     """
-    return len(word) < 2 or word in ASKING or word in function_words()
+    return (len(word) < 2 and not word.isdigit()) or word in ASKING or word in function_words()
 
 
 def named(text: str) -> frozenset[str]:
