@@ -64,6 +64,25 @@ def test_explain_says_what_was_read_and_by_which_memory(diary: Memory) -> None:
     assert "until the migration = until 2026-03-02" in read(diary, "boots until the migration")[0]
 
 
+def test_a_date_is_that_of_the_memory_and_a_moment_has_the_askers_day(memory: Memory) -> None:
+    memory.add("The regatta was lost.", date="2026-03")
+    memory.add("The concert was loud.", date="2026-05-05T23:30:00Z")
+    for zone in ("UTC", "Pacific/Auckland", "America/New_York"):
+        assert "after the regatta = from 2026-04-01 on" in read(memory, "boots after the regatta", tz=zone)[0]
+        assert "until the regatta = until 2026-03-31" in read(memory, "boots until the regatta", tz=zone)[0]
+    assert "before the concert = before 2026-05-05" in read(memory, "boots before the concert")[0]
+    there = read(memory, "boots before the concert", tz="Pacific/Auckland")
+    assert "before the concert = before 2026-05-06" in there[0]
+
+
+@pytest.mark.parametrize("day", ["0001-01-01T01:00:00Z", "0001-01-02", "9999-12-30", "9999-12-31T20:00:00Z"])
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/New_York"])
+def test_the_ends_of_all_calendars_are_no_error(memory: Memory, day: str, zone: str) -> None:
+    memory.add("The regatta was lost.", date=day)
+    for relation in ("before", "after", "since", "until"):
+        read(memory, f"boots {relation} the regatta", tz=zone)
+
+
 def test_german_is_understood(memory: Memory) -> None:
     memory.add("Umzug in die neue Wohnung.", date="2026-03-02")
     for day in BOOTS:

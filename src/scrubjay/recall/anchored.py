@@ -69,13 +69,12 @@ def anchored(
         if told is None:
             continue
         record, at = told
-        start = datetime.combine(wall(at, clock[0]).date(), time())
         words = text[event.first : event.last]
         try:
-            span = Span(start, start + timedelta(days=1), "day", event.relation, event.first, event.last)
-        except OverflowError:  # the last day that can be written
+            start, end, zone = _stretch(record, at, clock[0])
+        except OverflowError:  # the first and the last day that can be written
             continue
-        found = meant(span, words, clock[0])
+        found = meant(Span(start, end, "day", event.relation, event.first, event.last), words, zone)
         if found is None:
             continue
         times.append(replace(found, anchor=record.id))
@@ -83,6 +82,19 @@ def anchored(
         said = harmless(snippet(record.content, asked, MOST_TOLD).text)
         notes.append(f"Read as a time: {words} = {found.shown} ({record.id}: {said}).")
     return replace(question, times=tuple(times), notes=tuple(dict.fromkeys(notes)))
+
+
+def _stretch(record: Record, at: int, zone: tzinfo | None) -> tuple[datetime, datetime, tzinfo | None]:
+    """Return from when to when an event was, on the wall clock, and whose: its own day, month or year, else the day."""
+    told = record.event
+    if told is not None and told.precision != "second":
+        return (
+            wall(told.start),
+            wall(told.end),
+            None,
+        )  # as such dates are read and shown, in this machine's zone
+    start = datetime.combine(wall(at, zone).date(), time())
+    return start, start + timedelta(days=1), zone
 
 
 def _teller(
