@@ -128,7 +128,7 @@ def test_a_question_is_searched_once_unless_others_took_places() -> None:
     embedder = Counting(64)
     memory = Memory.open("memory://", user="ann", settings=load(environ={}), embedders=[embedder])
     memory.add_many(
-        [NewMemory(f"The deploy key {n} of the shop is here.", project="shop") for n in range(40)]
+        [NewMemory(f"The deploy key {n} of the shop is here.", project="shop") for n in range(20)]
     )
     memory.add("A deploy key is never mailed.")
     before = embedder.asked

@@ -19,6 +19,9 @@ BRIDGE: Final = 2.0
 """What a way that is sure and rare adds to a passage, on z-scores. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets
 of questions with one answer fall (bench/LOG.md). Turns of a conversation get nothing: BEAM loses .05 of R@5 by names
 that are said again and again, and their neighbours lead on."""
+CLOSER: Final = 0.9
+"""Share of the distance to the hit that it began with which a second step closes at most: it stands behind that, and
+among several the better by itself is first."""
 COMPLETE: Final = 0.8
 """Share of the question's idf above which the best hit leaves less and less to look for: at 1 the question names
 nothing that it does not hold, and no second step is taken."""
@@ -74,7 +77,7 @@ def bridged(
 
 def _led_to(one: Candidate, way: float, weight: float, seed: float) -> Candidate:
     """Return a candidate with what a way to it is worth: no second step stands before the hit that it began with."""
-    worth = min(way * weight, max(0.0, seed - one.score))
+    worth = min(way * weight, CLOSER * max(0.0, seed - one.score))
     part = Contribution("graph", way, worth / weight, weight)
     return replace(one, contributions=(*one.contributions, part))
 
