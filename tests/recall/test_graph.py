@@ -171,3 +171,12 @@ def test_a_store_of_one_memory_is_asked_in_peace() -> None:
     with Memory.open("memory://", embedders=[HashEmbedder(8)]) as memory:
         memory.add("Greifenau", title="Greifenau")
         assert len(memory.search("where is Greifenau?").results) == 1
+
+
+def test_a_second_step_stands_behind_the_hit_that_it_began_with(
+    held: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scrubjay.recall.bridged.BRIDGE", 1_000.0)
+    first, second = held.search(QUESTION, explain=True).results[:2]
+    assert (first.title, second.title) == ("Ottilie Brandt", "Greifenau")
+    assert second.score < first.score
