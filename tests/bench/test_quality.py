@@ -151,7 +151,13 @@ def test_cached_windows_are_those_of_the_model_and_are_computed_once(tmp_path: P
 def test_pooled_haystacks_are_one_store_that_every_query_searches(tmp_path: Path):
     turns = [
         {"_id": "s1::t0", "text": "I live beside the mill.", "session": "s1", "turn": 0, "role": "user"},
-        {"_id": "s2::t0", "text": "The backup runs at four.", "session": "s2", "turn": 0, "role": "user"},
+        {
+            "_id": "s2::t0",
+            "text": "Where the herons live I do not know.",
+            "session": "s2",
+            "turn": 0,
+            "role": "user",
+        },
     ]
     queries = [{"_id": "q1", "text": "Where do I live?"}]
     folder = write_set(tmp_path / "data" / "tiny", turns, queries, {"q1": ["s1::t0"]})
@@ -161,7 +167,7 @@ def test_pooled_haystacks_are_one_store_that_every_query_searches(tmp_path: Path
         out = tmp_path / f"{name}.json"
         assert run("--data", folder, "--state", "sync", "--json", out, *options) == 0
         found[name] = json.loads(out.read_text())["sets"]["tiny"]["tasks"]["documents"]["metrics"]
-    assert (found["own"]["hit@5"]["mean"], found["pooled"]["hit@1"]["mean"]) == (0.0, 1.0)
+    assert (found["own"]["hit@5"]["mean"], found["pooled"]["hit@5"]["mean"]) == (0.0, 1.0)
 
 
 def test_a_set_without_haystacks_cannot_be_pooled(tmp_path: Path, capsys: Printed):

@@ -98,8 +98,6 @@ def test_what_is_no_text_is_an_error(memory: Memory, query: Any) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"since": "2030", "until": "2020"},
-        {"since": "2026-03-02", "until": "2026-03-01"},
         {"tags": ["a", "b", "no-such-tag"]},
         {"tiers": ["crystal"], "statuses": ["archived"]},
         {"sessions": ["s"], "path": "*.md"},
@@ -119,6 +117,14 @@ def test_filters_that_leave_nothing_have_an_empty_answer_or_an_error_that_says_w
     assert memory.search("kettle", **options).results == ()
     assert time.perf_counter() - begun < LONGEST
     assert memory.search("kettle").results[0].snippet == KETTLE
+
+
+@pytest.mark.parametrize(("since", "until"), [("2030", "2020"), ("2026-03-02", "2026-03-01")])
+def test_a_time_that_ends_before_it_begins_is_an_error_that_names_both(
+    memory: Memory, since: str, until: str
+) -> None:
+    with pytest.raises(InputError, match=f"since is {since} and until is {until}"):
+        memory.search("kettle", since=since, until=until)
 
 
 @pytest.mark.parametrize("name", [name for name in ODD if "\x00" not in ODD[name] and "megabyte" not in name])

@@ -77,11 +77,11 @@ def test_the_same_again_changes_nothing(memory: Memory) -> None:
 
 def test_what_is_not_its_text_is_changed_alone(memory: Memory) -> None:
     one = memory.add(OLD, tier="lesson").id
-    done = memory.update(one, confidence=0.25, valid_until="2026-03-01", pinned=True)
+    done = memory.update(one, confidence=0.5, valid_until="2026-03-01", pinned=True)
     assert set(done.changed) == {"confidence", "valid_until", "pinned"}
     assert done.before is None
     now = memory.history(one)
-    assert (now.memory.confidence, now.memory.pinned, now.memory.content) == (0.25, True, OLD)
+    assert (now.memory.confidence, now.memory.pinned, now.memory.content) == (0.5, True, OLD)
     assert {event.op for event in now.events} == {"changed", "pinned"}
     memory.update(one, valid_until=None, pinned=False, tags=["Boats"], title="Berth", date="2026")
     then = kept(memory, one)

@@ -26,6 +26,10 @@ RESPELLED: Final = 0.5
 LENT: Final = 0.8
 """What the relevance of what led to a memory weighs in its own, where that is more: as in its score (recall/follow.py).
 The second step to an answer shares few words with the question."""
+SPOKEN: Final = 0.5
+"""Share of the threshold that a turn of a conversation must come to: what answers a question about somebody's life
+often shares no word with it, and a wrong silence there is worse than a weak answer. Of 60 questions of LongMemEval two
+were met with silence without it (bench/LOG.md)."""
 BASE: Final = "vector:wordllama-l2-supercat"
 """The model whose cosines are known: what another model's mean, nobody has measured."""
 SECOND: Final = "vector:all-MiniLM-L6-v2"
@@ -83,7 +87,8 @@ class Sign:
     def enough(self) -> bool:
         """Whether it may stand for an answer: likely enough for a query of its letters, or an exact hit."""
         least, other = calibration()[self.family]["least"]
-        return self.exact or self.relevance >= self.latin * least + (1.0 - self.latin) * other
+        share = SPOKEN if self.turn else 1.0
+        return self.exact or self.relevance >= share * (self.latin * least + (1.0 - self.latin) * other)
 
 
 FEATURES: Final[Mapping[str, Callable[[Sign], float]]] = {
