@@ -4,6 +4,7 @@
 ScrubjayError            anything scrubjay raises on purpose
 ├─ InputError            what was given is wrong: change the call           (exit 2)
 │  ├─ ConfigError        a setting is unknown or has a value it cannot have
+│  ├─ ForbiddenError     whoever asks may not do this
 │  └─ NotFoundError      an id, a source, a model or a path that is not there
 ├─ SourceError           a file or folder cannot be read: fix it, sync again (exit 3)
 ├─ StoreError            the store cannot do it now                          (exit 4)
@@ -41,6 +42,10 @@ class InputError(ScrubjayError):
 
 class ConfigError(InputError):
     """A setting is unknown, or has a value it cannot have."""
+
+
+class ForbiddenError(InputError):
+    """Whoever asks may not do this; nothing was done."""
 
 
 class NotFoundError(InputError):

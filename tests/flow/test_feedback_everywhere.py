@@ -14,7 +14,7 @@ from scrubjay.config import load
 from scrubjay.memory.new import NewMemory
 from scrubjay.surfaces.cli.main import run
 from scrubjay.surfaces.mcp.server import build
-from scrubjay.surfaces.mcp.session import Session
+from scrubjay.surfaces.serve.session import Session
 
 
 @pytest.fixture(autouse=True)

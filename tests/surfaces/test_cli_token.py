@@ -20,7 +20,7 @@ def test_a_token_is_shown_once_and_only_its_hash_is_kept(cli) -> None:
     assert secret not in file.read_text()
     found = Tokens(file).find(secret)
     assert found is not None
-    assert found.principal == Principal("default", "bob", ("crew",), "codex")
+    assert found.principal == Principal("default", "bob", ("crew",), "codex", ("read", "write"))
     listed = cli("token", "list")
     assert "laptop" in listed.out
     assert secret not in listed.out

@@ -16,7 +16,7 @@ from mcp_clients import call
 from scrubjay import Memory
 from scrubjay.config import load
 from scrubjay.surfaces.mcp.server import build
-from scrubjay.surfaces.mcp.session import READERS, Session
+from scrubjay.surfaces.serve.session import READERS, Session
 from scrubjay.testing.hash_embedder import HashEmbedder
 
 

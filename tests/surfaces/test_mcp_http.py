@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_clients import call, over_http, refusal, running, talk
 
 from scrubjay import Memory
-from scrubjay.surfaces.mcp import web
+from scrubjay.surfaces.serve.address import Address
 from scrubjay.verbs.tokens import Principal, Tokens
 
 HELLO = {
@@ -216,7 +216,7 @@ def test_a_message_of_ten_megabytes_and_one_that_is_none_are_refused_and_the_ser
 
 def test_answers_do_not_wait_for_acknowledgements() -> None:
     # asyncio turns Nagle's algorithm off for sockets whose protocol is named, and no others: 40 ms a call.
-    with web._bound(web.Address("127.0.0.1", 0)) as held:
+    with Address("127.0.0.1", 0).bound() as held:
         assert held.proto == socket.IPPROTO_TCP
 
 

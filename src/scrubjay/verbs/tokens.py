@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scrubjay.config import config_path
-from scrubjay.errors import ConfigError, InputError, NotFoundError
+from scrubjay.errors import ConfigError, ForbiddenError, InputError, NotFoundError
 
 if sys.platform != "win32":
     import fcntl
@@ -31,16 +31,34 @@ PREFIX: Final = "scrubjay_"
 """What a token begins with, so that people and scanners of secrets know one when they see it."""
 MOST_NAME: Final = 100
 """Characters of a name."""
+SCOPES: Final = ("read", "write", "admin")
+"""What may be done: ask; add, change and forget; name files of the server, and do what is done to a whole store."""
+USUAL: Final = ("read", "write")
+"""What a token may do of which nothing else was said."""
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who is let in: what they may see, and how what they add is signed."""
+    """Who is let in: what they may see and do, and how what they add is signed."""
 
     tenant: str
     user: str
     groups: tuple[str, ...] = ()
     agent: str = ""
+    scopes: tuple[str, ...] = SCOPES
+
+    def need(self, scope: str) -> None:
+        """Raise unless they may do this.
+
+        Raises:
+            ForbiddenError: They may not.
+        """
+        if scope not in self.scopes:
+            held = ", ".join(self.scopes)
+            raise ForbiddenError(
+                f"The token may {held}, and this takes {scope}. Nothing was done.",
+                hint=f"scrubjay token create NAME --scope {' --scope '.join((*self.scopes, scope))}",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +72,7 @@ class Token:
         user: the principal's name,
         groups: and groups.
         agent: What additions are signed with; may be empty.
+        scopes: What may be done with it, of `SCOPES`.
         created: When it was made, seconds since 1970.
         expires: When it ends, seconds since 1970; None for never.
     """
@@ -66,11 +85,12 @@ class Token:
     agent: str
     created: int
     expires: int | None
+    scopes: tuple[str, ...] = USUAL
 
     @property
     def principal(self) -> Principal:
         """Who it stands for."""
-        return Principal(self.tenant, self.user, self.groups, self.agent)
+        return Principal(self.tenant, self.user, self.groups, self.agent, self.scopes)
 
     def expired(self, now: float) -> bool:
         """Tell whether it has ended."""
@@ -168,6 +188,13 @@ class Tokens:
                     f"{text!r:.120} is no name: at most {MOST_NAME} characters that can be printed, without spaces "
                     "around them. Nothing was written."
                 )
+        for scope in principal.scopes:
+            if scope not in SCOPES:
+                raise InputError(
+                    f"There is no scope {scope!r:.40}. Nothing was written.", hint=", ".join(SCOPES)
+                )
+        if not principal.scopes:
+            raise InputError("A token needs a scope. Nothing was written.", hint=", ".join(SCOPES))
         if not name or not principal.user or not principal.tenant or "" in principal.groups:
             raise InputError(
                 "A token needs a name, a user and a tenant, and no empty group. Nothing was written."
@@ -181,7 +208,10 @@ class Tokens:
             )
         try:
             held = json.loads(self._file.read_text("utf-8"))["tokens"]
-            return tuple(Token(**each | {"groups": tuple(each["groups"])}) for each in held)
+            lists = {"scopes": USUAL}
+            return tuple(
+                Token(**{name: _kept(value) for name, value in (lists | each).items()}) for each in held
+            )
         except (ValueError, KeyError, TypeError) as error:
             raise ConfigError(
                 f"{self._file} is no file of tokens, so no token is accepted.",
@@ -209,6 +239,10 @@ class Tokens:
             out.flush()
             os.fsync(out.fileno())
         os.replace(beside, self._file)
+
+
+def _kept(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _hash(secret: str) -> str:

@@ -57,6 +57,7 @@ COMMANDS = {
         ("hook", "hook", "hook"),
         ("resident", "resident", "resident"),
         ("mcp", "mcp", "mcp"),
+        ("serve", "serve", "serve"),
         ("token", "token", "token"),
         ("completion", "completion", "completion"),
     )

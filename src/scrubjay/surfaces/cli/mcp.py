@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from scrubjay.config_start import environment
 from scrubjay.errors import InputError
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import tell
+
+IN_CLEAR = "Tokens and memories go over the network as they are: put a proxy with TLS in front."
 
 
 @command("mcp")
@@ -36,15 +40,17 @@ def mcp(call: Call, http: str | None, require_token: bool) -> None:
         serve(call.settings(), environment(call.store, call.user))
         return
     from scrubjay.surfaces.mcp import web
+    from scrubjay.surfaces.serve.address import Address
+    from scrubjay.surfaces.serve.run import serve as serve_http
     from scrubjay.verbs.tokens import Tokens, tokens_path
 
-    address = web.Address.parse(http)
+    address, tokens = Address.parse(http), Tokens(tokens_path())
     if not address.loopback:
-        tell("Tokens and memories go over the network as they are: put a proxy with TLS in front.")
-    web.serve(
+        tell(IN_CLEAR)
+    serve_http(
         call.settings(),
         address,
-        Tokens(tokens_path()),
-        needed=require_token,
-        ready=lambda url: tell(f"MCP at {url}; Ctrl-C ends it."),
+        tokens,
+        partial(web.application, tokens=tokens, open_here=address.loopback and not require_token),
+        ready=lambda url: tell(f"MCP at {url}{web.PATH}; Ctrl-C ends it."),
     )

@@ -9,12 +9,12 @@ import click
 from scrubjay.memory.dates import SECOND, duration, moment
 from scrubjay.surfaces.cli.command import Call, Command, Group
 from scrubjay.surfaces.cli.output import clean, table, tell, write, write_json
-from scrubjay.verbs.tokens import Principal, Token, Tokens, tokens_path
+from scrubjay.verbs.tokens import SCOPES, USUAL, Principal, Token, Tokens, tokens_path
 
 
 @click.group("token", cls=Group)
 def token() -> None:
-    """Make, list and revoke tokens for `scrubjay mcp --http`.
+    """Make, list and revoke tokens for `scrubjay serve` and `scrubjay mcp --http`.
 
     A token is a principal: whoever shows it sees what that user and those groups may see, whatever else they ask for.
     """
@@ -26,6 +26,14 @@ def token() -> None:
 @click.option("--group", "groups", metavar="NAME", multiple=True, help="A group they belong to; repeatable.")
 @click.option("--agent", default="", metavar="NAME", help="What their additions are signed with.")
 @click.option(
+    "--scope",
+    "scopes",
+    type=click.Choice(SCOPES),
+    multiple=True,
+    help="What may be done with it: read (ask), write (add, change, forget), admin (what is done to a whole store, "
+    "and files of the server); repeatable.  [default: read and write]",
+)
+@click.option(
     "--expires",
     default="90d",
     show_default=True,
@@ -33,7 +41,13 @@ def token() -> None:
     help="When it ends: 12h, 90d, or never.",
 )
 def create(
-    call: Call, name: str, tenant: str | None, groups: tuple[str, ...], agent: str, expires: str
+    call: Call,
+    name: str,
+    tenant: str | None,
+    groups: tuple[str, ...],
+    agent: str,
+    scopes: tuple[str, ...],
+    expires: str,
 ) -> None:
     """Make a token and print it, this once: only its hash is kept.
 
@@ -41,7 +55,9 @@ def create(
     """
     settings = call.settings()
     lasts = None if expires == "never" else duration(expires) // SECOND
-    who = Principal(tenant or settings.tenant, settings.user, groups, agent)
+    who = Principal(
+        tenant or settings.tenant, settings.user, groups, agent, tuple(dict.fromkeys(scopes)) or USUAL
+    )
     tokens = Tokens(tokens_path())
     secret = tokens.create(name, who, lasts)
     if call.json:
@@ -63,11 +79,11 @@ def list_(call: Call) -> None:
     if not found:
         tell("There is no token.")
         return
-    rows = [("name", "user", "groups", "agent", "expires")]
+    rows = [("name", "user", "groups", "agent", "scopes", "expires")]
     for each in found:
         shown = _shown(each)
         ends = f"{shown['expires'] or 'never'}{' (expired)' if shown['expired'] else ''}"
-        rows.append((each.name, each.user, ", ".join(each.groups), each.agent, ends))
+        rows.append((each.name, each.user, ", ".join(each.groups), each.agent, ", ".join(each.scopes), ends))
     for row in table(rows):
         write(clean(row))
 
@@ -90,6 +106,7 @@ def _shown(each: Token) -> dict[str, object]:
         "user": each.user,
         "groups": list(each.groups),
         "agent": each.agent,
+        "scopes": list(each.scopes),
         "created": _time(each.created),
         "expires": None if each.expires is None else _time(each.expires),
         "expired": each.expired(time.time()),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.surfaces.mcp import resources
+from scrubjay.surfaces.serve.bodies import TOO_LARGE, TOO_LARGE_HINT
 from scrubjay.verbs import brief, shape
 from scrubjay.verbs.tool import Caller
 from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS, call, find
@@ -20,13 +21,9 @@ if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server import Server
 
-    from scrubjay.surfaces.mcp.session import Session
+    from scrubjay.surfaces.serve.session import Session
     from scrubjay.verbs.tokens import Principal
 
-MOST_BYTES: Final = 4 * 1024 * 1024
-"""Bytes of one message. A memory is some hundred bytes; what is larger is a file, which `scrubjay sync` takes in."""
-TOO_LARGE: Final = f"The message has more than {MOST_BYTES:,} bytes. Nothing was done."
-TOO_LARGE_HINT: Final = "send less at once; `scrubjay sync` takes files"
 BEAT: Final = 1.0
 """Seconds between two notices that a call goes on, for a client that asked for them."""
 REFUSED: Final = "scrubjay/refused"
@@ -62,6 +59,7 @@ def build(
         caller = Caller(principal.agent or _client(context), local, here)
         try:
             tool = find(params.name)
+            principal.need("write" if tool.writes else "read")
             run = partial(call, tool=tool, given=params.arguments or {}, caller=caller)
             async with _beating(context, params.name, beat):
                 said = await session.do(principal, run, writes=tool.writes)
@@ -78,7 +76,7 @@ def build(
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         try:
-            text, kind = await session.do(who(context), partial(resources.read, uri=uri, local=local))
+            text, kind = await session.do(reader(who(context)), partial(resources.read, uri=uri, local=local))
         except ScrubjayError as error:
             said = shape.error(error)
             raise MCPError(types.INVALID_PARAMS, str(error), said["error"]) from error
@@ -89,7 +87,8 @@ def build(
     async def get_prompt(context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
             text = await session.do(
-                who(context), partial(resources.prompt, name=params.name, arguments=params.arguments or {})
+                reader(who(context)),
+                partial(resources.prompt, name=params.name, arguments=params.arguments or {}),
             )
         except ScrubjayError as error:
             raise MCPError(types.INVALID_PARAMS, str(error), shape.error(error)["error"]) from error
@@ -117,6 +116,16 @@ def build(
     )
     server.add_request_handler(REFUSED, types.RequestParams, refuse)
     return server
+
+
+def reader(who: Principal) -> Principal:
+    """Return a principal who may read.
+
+    Raises:
+        ForbiddenError: They may not.
+    """
+    who.need("read")
+    return who
 
 
 def _tool(name: str) -> types.Tool:

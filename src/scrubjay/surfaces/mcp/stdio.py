@@ -14,9 +14,10 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, cast
 
 from scrubjay.resident.host import hosted
-from scrubjay.surfaces.mcp.halves import whole
-from scrubjay.surfaces.mcp.server import MOST_BYTES, REFUSED, build
-from scrubjay.surfaces.mcp.session import Session
+from scrubjay.surfaces.mcp.server import REFUSED, build
+from scrubjay.surfaces.serve.bodies import MOST_BYTES
+from scrubjay.surfaces.serve.halves import whole
+from scrubjay.surfaces.serve.session import Session
 
 if TYPE_CHECKING:
     from scrubjay.config import Settings

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
-from scrubjay.surfaces.mcp.halves import whole
-from scrubjay.surfaces.mcp.server import MOST_BYTES, TOO_LARGE, TOO_LARGE_HINT
+from scrubjay.surfaces.serve.halves import whole
 from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BYTES: Final = 4 * 1024 * 1024
+"""Bytes of one message. A memory is some hundred bytes; what is larger is a file, which `scrubjay sync` takes in."""
+TOO_LARGE: Final = f"The message has more than {MOST_BYTES:,} bytes. Nothing was done."
+TOO_LARGE_HINT: Final = "send less at once; `scrubjay sync` takes files"
 
 
 class Bodies:

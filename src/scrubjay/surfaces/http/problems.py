@@ -1,0 +1,83 @@
+"""Problems: an error of ours, or of a request's form -> a status and the one shape that errors have everywhere."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from scrubjay.errors import (
+    ForbiddenError,
+    InputError,
+    NotFoundError,
+    ProviderError,
+    ScrubjayError,
+    SourceError,
+    StoreBusyError,
+    StoreError,
+)
+from scrubjay.verbs import shape
+
+STATUS: Final[tuple[tuple[type[ScrubjayError], int], ...]] = (
+    (ForbiddenError, 403),
+    (NotFoundError, 404),
+    (InputError, 422),
+    (SourceError, 422),
+    (StoreBusyError, 503),
+    (StoreError, 503),
+    (ProviderError, 502),
+)
+"""The first that an error is an instance of says its status."""
+MOST_TOLD: Final = 5
+"""Faults of a request's form that are told; the first ones explain the rest."""
+
+
+def status(error: ScrubjayError) -> int:
+    """Return the HTTP status of an error.
+
+    >>> status(NotFoundError("no")), status(ScrubjayError("no"))
+    (404, 500)
+    """
+    return next((code for kind, code in STATUS if isinstance(error, kind)), 500)
+
+
+def problems(app: FastAPI) -> None:
+    """Answer every expected error in one shape, and one that nobody expected without what is inside."""
+    app.add_exception_handler(ScrubjayError, _ours)
+    app.add_exception_handler(RequestValidationError, _form)
+    app.add_exception_handler(HTTPException, _plain)
+
+
+def _told(code: int, error: ScrubjayError, headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse(shape.error(error), code, headers)
+
+
+async def _ours(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, ScrubjayError)
+    code = status(error)
+    if code >= 500:
+        log = request.app.state.session.log
+        log.write("error", f"http {request.method} {request.scope.get('route_path', '')}", error=str(error))
+    return _told(code, error, {"retry-after": "1"} if isinstance(error, StoreBusyError) else None)
+
+
+async def _form(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    faults = []
+    for each in error.errors()[:MOST_TOLD]:
+        where = ".".join(str(part) for part in each["loc"] if part != "body") or "the body"
+        faults.append(f"{where}: {each['msg']}")
+    more = len(error.errors()) - MOST_TOLD
+    faults += [f"and {more} more"] if more > 0 else []
+    said = InputError("The request is not as it must be. " + "; ".join(faults), hint="GET /openapi.json")
+    return _told(422, said)
+
+
+async def _plain(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    known: Any = {404: f"There is nothing at {request.url.path!r:.200}.", 405: "This cannot be done there."}
+    said = InputError(known.get(error.status_code, str(error.detail)), hint="GET /openapi.json")
+    return _told(error.status_code, said, dict(error.headers or {}))

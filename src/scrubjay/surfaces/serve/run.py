@@ -1,0 +1,69 @@
+"""Serve: settings and an address -> the server, until it is interrupted."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InputError
+from scrubjay.surfaces.serve.session import Session
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from scrubjay.config import Settings
+    from scrubjay.surfaces.serve.address import Address
+    from scrubjay.verbs.tokens import Tokens
+
+Application = Callable[[Session], "ASGIApp"]
+
+
+def serve(
+    settings: Settings,
+    address: Address,
+    tokens: Tokens,
+    application: Application,
+    ready: Callable[[str], None],
+) -> None:
+    """Serve until interrupted.
+
+    Args:
+        settings: Who owns the process, and where the store is.
+        address: Where to listen.
+        tokens: Who is let in; an address that is open to others needs at least one.
+        application: Makes what answers of the open session.
+        ready: Told the URL once it can be reached.
+
+    Raises:
+        InputError: The address is open to others and there is no token.
+        StoreError: The address is taken, or not to be had.
+    """
+    import uvicorn
+
+    if not address.loopback and not tokens.all():
+        raise InputError(
+            f"{address.host} can be reached from elsewhere, so clients need a token, and there is none. "
+            "Nothing was started.",
+            hint="scrubjay token create NAME",
+        )
+    held = address.bound()
+    with Session(settings) as session:
+        config = uvicorn.Config(
+            application(session), log_level="warning", ws="none", timeout_graceful_shutdown=5
+        )
+        ready(address.url(held))
+        with _quiet_end():
+            uvicorn.Server(config).run(sockets=[held])
+
+
+@contextmanager
+def _quiet_end() -> Iterator[None]:
+    """Let the server's end be the end of the block: it raises the signal that ended it once more, for nobody."""
+    before = {each: signal.signal(each, lambda *_: None) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -1,0 +1,34 @@
+"""The server over HTTP, as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+COMMAND = [sys.executable, "-m", "scrubjay.surfaces.cli", "serve"]
+
+
+@contextmanager
+def serving(environ: Mapping[str, str], *options: str, address: str = "127.0.0.1:0") -> Iterator[str]:
+    """Run it and yield its URL; it must end well."""
+    command = [*COMMAND, address, *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, env={**os.environ, **environ}, text=True)
+    assert process.stderr is not None
+    with process:
+        try:
+            said = ""
+            while not (found := re.search(r"Serving at (\S+);", said)):
+                line = process.stderr.readline()
+                assert line, f"the server ended: {said}"
+                said += line
+            yield found[1]
+        finally:
+            process.send_signal(signal.SIGINT)
+            rest = process.stderr.read()
+        assert process.wait(30) == 0, rest
+        assert "Traceback" not in rest, rest

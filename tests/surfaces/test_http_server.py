@@ -1,0 +1,85 @@
+"""The server over HTTP: one address for the interface and for MCP, and who is let in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from http_server import serving
+from mcp.client import Client
+from mcp_clients import call, over_http, talk
+
+from scrubjay import Memory
+from scrubjay.verbs.tokens import Principal, Tokens
+
+
+@pytest.fixture
+def tokens(environ: dict[str, str]) -> Tokens:
+    return Tokens(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
+
+
+def bearer(secret: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {secret}"}
+
+
+def test_what_mcp_adds_http_finds_on_the_same_server(environ: dict[str, str]) -> None:
+    with serving(environ) as url:
+
+        async def adds(client: Client) -> None:
+            await call(client, "memory_add", content="The zeppelin lands on platform nine.")
+
+        talk(over_http(f"{url}/mcp"), adds)
+        found = httpx2.post(f"{url}/v1/search", json={"query": "zeppelin"}).raise_for_status().json()
+        assert [each["snippet"] for each in found["results"]] == ["The zeppelin lands on platform nine."]
+        assert httpx2.get(f"{url}/healthz").json() == {"status": "ok"}
+        assert httpx2.get(f"{url}/readyz").json() == {"status": "ready"}
+
+
+def test_a_token_sees_what_its_principal_sees_and_does_what_its_scopes_allow(
+    environ: dict[str, str], tokens: Tokens
+) -> None:
+    ann = tokens.create("ann", Principal("default", "ann"), None)
+    eve = tokens.create("eve", Principal("default", "eve", scopes=("read",)), None)
+    blind = tokens.create("blind", Principal("default", "ann", scopes=("write",)), None)
+    with Memory.open(environ["SCRUBJAY_STORE"], user="ann") as memory:
+        memory.add("The zeppelin code is 4711.")
+    with serving(environ, "--require-token") as url:
+
+        def ask(secret: str) -> Any:
+            return httpx2.post(f"{url}/v1/search", json={"query": "zeppelin code"}, headers=bearer(secret))
+
+        assert len(ask(ann).json()["results"]) == 1
+        assert ask(eve).json()["results"] == []
+        assert ask(blind).status_code == 403
+        assert "takes read" in ask(blind).json()["error"]["message"]
+        assert ask("scrubjay_unknown").status_code == 401
+        assert httpx2.get(f"{url}/healthz").status_code == 200
+
+        async def writes(client: Client) -> None:
+            said = await client.call_tool("memory_add", {"content": "Eve was here."})
+            assert said.is_error
+            assert "takes write" in said.structured_content["error"]["message"]
+
+        talk(over_http(f"{url}/mcp", eve), writes)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 421),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"x-forwarded-for": "203.0.113.9"}, 401),
+        ({"forwarded": "for=203.0.113.9"}, 401),
+        ({"authorization": "Basic YTpi"}, 401),
+        ({"origin": "http://localhost:3000"}, 200),
+    ],
+)
+def test_without_a_token_only_this_machine_is_the_owner(
+    environ: dict[str, str], headers: dict[str, str], status: int
+) -> None:
+    with serving(environ) as url:
+        said = httpx2.post(f"{url}/v1/search", json={"query": "anything"}, headers=headers)
+        assert said.status_code == status
