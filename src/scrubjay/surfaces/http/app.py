@@ -11,10 +11,10 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from scrubjay.surfaces.http import health, searching
-from scrubjay.surfaces.http.problems import problems
 from scrubjay.surfaces.mcp.web import PATH, Endpoint, managed
 from scrubjay.surfaces.serve.bodies import Bodies
 from scrubjay.surfaces.serve.gate import Gate
+from scrubjay.surfaces.serve.problems import problems
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from scrubjay.surfaces.http.asked import Working
+from scrubjay.surfaces.serve.asked import Working
 
 router = APIRouter(tags=["health"])
 

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from scrubjay.surfaces.http.asked import Reader, Working
+from scrubjay.surfaces.serve.asked import Reader, Working
 from scrubjay.verbs import shape
 
 router = APIRouter(prefix="/v1", tags=["recall"])
