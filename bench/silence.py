@@ -19,7 +19,6 @@ import argparse
 import json
 import random
 import sys
-import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -37,6 +36,7 @@ from scrubjay.recall.pipeline import answered, ask
 from scrubjay.recall.relevance import signs
 from scrubjay.recall.request import Request
 from scrubjay.text.telling import says_nothing
+from unpacked import unpacked
 
 SETS = (
     "til_simonw,cookbook_docs,cosqa,musique_hippo100,hotpot_hippo100,scifact,locomo,beam_100k,longmemeval_s,"
@@ -164,8 +164,7 @@ def _book(
     archive: Path, folder: Path, sample: dict[str, list[str]], models: Sequence[Any]
 ) -> Iterator[dict[str, Any]]:
     """Ask a book that was synced what has nothing to do with it: the plainest silence."""
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder / "book", filter="data")
+    unpacked(archive, folder / "book")
     with open_memory(folder / "memory.db", models, connect=(), learn=()) as memory:
         memory.sync(folder / "book")
         if len(models) > 1:

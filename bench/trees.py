@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from unpacked import unpacked
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$")
 _FENCE = re.compile(r"^\s{0,3}(```|~~~)")
@@ -55,8 +56,7 @@ def unpack(source: Path, into: Path) -> list[Tree]:
             (target / name).write_bytes(data)
     elif source.is_file():
         target = into / source.name.removesuffix(".tar.gz")
-        with tarfile.open(source) as archive:
-            archive.extractall(target, filter="data")
+        unpacked(source, target)
     else:
         raise FileNotFoundError(f"There is no tree {source}.")
     if not any(target.rglob("*.md")):

@@ -1,3 +1,4 @@
+import io
 import tarfile
 from pathlib import Path
 
@@ -66,6 +67,26 @@ def test_a_tree_that_is_not_there_or_holds_no_markdown_is_refused(tmp_path: Path
         unpack(tmp_path / "absent", tmp_path / "into")
     with pytest.raises(FileNotFoundError, match="no Markdown"):
         unpack(write(tmp_path / "text", {"a.txt": "x"}), tmp_path / "into")
+
+
+@pytest.mark.parametrize("name", ["../outside.md", "/outside.md", "a/../../outside.md"])
+def test_an_archive_that_would_write_outside_of_its_folder_is_refused(name: str, tmp_path: Path):
+    with tarfile.open(tmp_path / "bad.tar.gz", "w:gz") as archive:
+        member = tarfile.TarInfo(name)
+        member.size = 4
+        archive.addfile(member, io.BytesIO(b"text"))
+    with pytest.raises(ValueError, match="no plain file below its own root"):
+        unpack(tmp_path / "bad.tar.gz", tmp_path / "into" / "deeper")
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["bad.tar.gz"]
+
+
+def test_an_archive_with_a_link_is_refused(tmp_path: Path):
+    with tarfile.open(tmp_path / "bad.tar.gz", "w:gz") as archive:
+        member = tarfile.TarInfo("link.md")
+        member.type, member.linkname = tarfile.SYMTYPE, "/etc/hostname"
+        archive.addfile(member)
+    with pytest.raises(ValueError, match=r"'link\.md'"):
+        unpack(tmp_path / "bad.tar.gz", tmp_path / "into")
 
 
 def test_words_are_drawn_with_their_repetitions(tmp_path: Path):

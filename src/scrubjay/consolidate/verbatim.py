@@ -25,7 +25,7 @@ _MARKS = re.compile(
 )
 """What stands before the words of a line: indentation, quote, list and task marks."""
 _DASHES = re.compile(r"[\s|:=*_+\-]*\Z")
-_BOLD = re.compile(r"(\*\*|__)(?:(?!\1).){1,60}+\1")
+_BOLD = re.compile(r"(\*\*|__)(?>(?:(?!\1).){1,60})\1")
 """A line in bold from end to end is a heading in all but name."""
 _FENCES: Final = ("```", "~~~")
 WRAPPED: Final = 60

@@ -47,7 +47,7 @@ _SCOPE_KEY = re.compile(r"^[ \t]*[\"']?(?:visibility|scope|group)[\"']?[ \t]*:",
 _PROPERTY = re.compile(r"^([A-Za-z][A-Za-z_-]{0,40}+)::[ \t]++([^\n]*+)", re.MULTILINE)
 _TAG = r"#(?:\[\[[^\[\]\n]{1,100}\]\]|[^\W\d_][\w/-]{0,99}+)"
 _TAG_LINE = re.compile(
-    rf"^(?:tags?:)?[ \t]*+({_TAG}(?:[ \t,]++{_TAG})*+)[ \t]*+$", re.IGNORECASE | re.MULTILINE
+    rf"^(?:tags?:)?[ \t]*+({_TAG}(?>(?:[ \t,]++{_TAG})*))[ \t]*+$", re.IGNORECASE | re.MULTILINE
 )
 _LINKED = re.compile(r"#?\[\[([^\[\]\n]{1,100})\]\]")
 _DAYS = (

@@ -112,7 +112,7 @@ _VARIABLE = re.compile(rb"[$%@#&]|\{|<|//|/|\./|~/|https?:|none|null|nil|true|fa
 _DIGIT = re.compile(rb"[0-9]")
 _SYMBOL = re.compile(rb"[!#$%^&+=@~]")
 _WORD = rb"(?:[A-Z]?[a-z]++|[A-Z]++)[0-9]{0,3}+"
-_NAME = re.compile(_WORD + rb"(?:[._/:-]++(?:" + _WORD + rb"|[0-9]{1,4}+))*+[._:/-]*+")
+_NAME = re.compile(_WORD + rb"(?>(?:[._/:-]++(?:" + _WORD + rb"|[0-9]{1,4}+))*)[._:/-]*+")
 # PERSONAL_ACCESS_TOKEN: what to put there, not what is there.
 _SHOUTED = re.compile(rb"[A-Z]+(?:[_-][A-Z]+)+")
 _CAMEL = re.compile(rb"[a-z]+(?:[A-Z][a-z]+)*[0-9]?")

@@ -30,7 +30,7 @@ _HIDDEN = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
 _COMMENT = re.compile(r"\s*(?://[/!]?|#+!?|--|/?\*+/?|\"\"\"|''')[ \t]*")
 _CODE = re.compile(
     r"(?:[@/)\]}]|[ \t]++(?![*+-] |[0-9]++[.)] )"
-    r"|(?:async |pub |export |public |private |static |default )*+(?:def|class|func|fn|import|from"
+    r"|(?>(?:async |pub |export |public |private |static |default )*)(?:def|class|func|fn|import|from"
     r"|package|use|const|let|var|struct|type|return|if|for|interface) )(?=.*[^.!?]\Z)",
 )
 _CODE_ENDS = frozenset("{};(,[")

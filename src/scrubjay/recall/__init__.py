@@ -1,1 +1,1 @@
-"""READ PATH: plan > channels > fuse > weigh > diversify > assemble."""
+"""READ PATH: plan > channels > weigh > fuse > diversify > assemble."""

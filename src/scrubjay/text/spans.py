@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 
-ATX = re.compile(r"(?:[-*+][ \t]++)?+(#{1,6})(?:[ \t]([^\n]*))?(?:\n|\Z)")
+ATX = re.compile(r"(?>(?:[-*+][ \t]++)?)(#{1,6})(?:[ \t]([^\n]*))?(?:\n|\Z)")
 SETEXT = re.compile(r"(?:=++|-++)[ \t]*+(?:\n|\Z)")
-RULE = re.compile(r"([-*_])[ \t]*+(?:\1[ \t]*+){2,}+(?:\n|\Z)")
+RULE = re.compile(r"([-*_])[ \t]*+(?>(?:\1[ \t]*+){2,})(?:\n|\Z)")
 ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|\n|\Z)")
 _INNER = re.compile(
-    r"([ \t]*+)((?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)*+)"
+    r"([ \t]*+)((?>(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)*))"
     r"(#{1,6}[ \t]|`{3,}+(?=[^`\n]*+(?:\n|\Z))|~{3,}+)?"
 )
 _FENCE = re.compile(r"(`{3,}+)[^`\n]*+(?:\n|\Z)|(~{3,}+)")
 _CLOSER = re.compile(r"\n {0,3}(`{3,}+|~{3,}+)[ \t]*+(?=\n|\Z)")
 _DELIMITER = re.compile(
-    r"[ \t]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?:\|[ \t]*+:?+-++:?+[ \t]*+)*+\|?+[ \t]*+(?:\n|\Z)"
+    r"[ \t]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?>(?:\|[ \t]*+:?+-++:?+[ \t]*+)*)\|?+[ \t]*+(?:\n|\Z)"
 )
 _RAW_HTML = re.compile(r"<(?:(!--)|(\?)|(?:pre|script|style|textarea)(?=[\s>]))", re.IGNORECASE)
 _RAW_END = re.compile(r"</(?:pre|script|style|textarea)>", re.IGNORECASE)

@@ -30,7 +30,7 @@ _ITALICS: Final = (
     re.compile(r"\*(?<![\w*]\*)([^\W_][^*_\n,;:!?/]{1,40}?)\*(?![\w*])"),
     re.compile(r"_(?<![\w_]_)([^\W_][^*_\n,;:!?/]{1,40}?)_(?![\w_])"),
 )
-_NAME: Final = r"[A-Z]\w*+(?:[.+&'\u2019-]\w++)*+(?:\+\+)?"
+_NAME: Final = r"[A-Z]\w*+(?>(?:[.+&'\u2019-]\w++)*)(?:\+\+)?"
 _GAP: Final = r"[ \n](?:(?<= )|(?<=[^\n]{40}\n))"
 """Between words of one sentence: a line end only where a paragraph was wrapped, no short line of a list."""
 _MARKS: Final = r"[\[(*_\"\u201c']{0,3}"
@@ -44,7 +44,7 @@ _ODD: Final = re.compile(r"[A-Z](?<![A-Za-z0-9_].)(?:[a-z0-9]{0,40}[A-Z]|[A-Z0-9
 _HUMP: Final = re.compile(r"[A-Z](?<=[a-z].)[A-Za-z0-9]{0,40}+(?!\w)")
 _BEFORE_HUMP: Final = re.compile(r"(?<!\w)[a-z]{1,20}$")
 _BARE: Final = re.compile(
-    r"[_-](?:(?<=[A-Za-z0-9]_)[A-Za-z0-9_]{1,60}+|(?<=[a-z]-)\d[a-z0-9]{0,20}+(?:[.-][a-z0-9]{1,20}+){0,9}+"
+    r"[_-](?:(?<=[A-Za-z0-9]_)[A-Za-z0-9_]{1,60}+|(?<=[a-z]-)\d[a-z0-9]{0,20}+(?>(?:[.-][a-z0-9]{1,20}+){0,9})"
     r"|(?<=[ \n(]-)-[a-z][a-z-]{1,30}+)(?:\(\))?(?![\w/])"
 )
 """The end of what looks like code where nobody marked it: text from the web has lost its backticks."""

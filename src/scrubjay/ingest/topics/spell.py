@@ -34,7 +34,7 @@ PARTICLES: Final = frozenset(
 )
 """Characters that are mostly grammar: a bigram with one of them is no name."""
 
-_WORD = re.compile(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W_]))*+(?:\.js|\+\+|#)?")
+_WORD = re.compile(r"[^\W\d_](?>(?:[^\W_]|['’-](?=[^\W_]))*)(?:\.js|\+\+|#)?")
 _EDGES = ".,;:!?…()[]{}\"'“”‘’«»*_"
 """What may stand at either side of a word; anything else makes it part of an address, a path, a call, a tag."""
 _CODE = re.compile(r"[a-z]{3,}[A-Z][a-z]|[a-z]+\d+-|.*-.*-|.*\d.*[a-z]\d|.*\d{3}|.*['’][a-z]")

@@ -44,7 +44,7 @@ _AROUND_SPECIAL = re.compile("(<unk>|<s>|</s>)")
 # letter to `\w` and no digit to `\d`, yet the vocabulary merges it with punctuation. ASCII is tried first: its
 # classes are faster, and the second expression, for texts whose letters are all ASCII, is faster still.
 _UNIT = re.compile(
-    " *+(?:[A-Za-z]++[^\\W\\d_²]*+|(?:[!-@\\[-`{-~]++|[^\\w \n]|[\\d_²])++|[^\\W\\d_²]++)| ++|\n"
+    " *+(?:[A-Za-z]++[^\\W\\d_²]*+|(?>(?:[!-@\\[-`{-~]++|[^\\w \n]|[\\d_²])+)|[^\\W\\d_²]++)| ++|\n"
 )
 _UNIT_ASCII = re.compile(" *+(?:[A-Za-z]++|[^A-Za-z \n]++)| ++|\n")
 

@@ -26,9 +26,9 @@ _BLOCK = 1 << 18
 _BOM = b"\xef\xbb\xbf"
 _GAP = re.compile(rb"[\s,]*")
 # What moves no bracket: whole strings and everything between them. Possessive, so a long run costs its length.
-_RUN = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
-_IN_STRING = re.compile(rb"(?:[^\"\\]++|\\.)*+", re.DOTALL)
-_SCALAR = re.compile(rb'(?:[^",{}\[\]\s]++|"(?:[^"\\]++|\\.)*+")++', re.DOTALL)
+_RUN = re.compile(rb'(?>(?:[^"{}\[\]]++|"(?>(?:[^"\\]++|\\.)*)")*)', re.DOTALL)
+_IN_STRING = re.compile(rb"(?>(?:[^\"\\]++|\\.)*)", re.DOTALL)
+_SCALAR = re.compile(rb'(?>(?:[^",{}\[\]\s]++|"(?>(?:[^"\\]++|\\.)*)")+)', re.DOTALL)
 
 
 def elements(file: BinaryIO, cursor: int = 0, most: int = MOST_ELEMENT_BYTES) -> Iterator[Row | Broken]:
