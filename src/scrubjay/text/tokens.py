@@ -56,8 +56,7 @@ _SUFFIX = r"(?:\+\+(?![A-Za-z0-9_+])|\+\+\d+)?"  # C++, g++, C++17
 _SHARP = r"(?<![A-Za-z0-9_#])[A-Za-z]#(?![A-Za-z0-9_#])"  # C#, F#
 # What `_unicode` finds in a text of ASCII, said so that no place is looked at twice: a sharp comes last.
 _ASCII = re.compile(
-    r"\w++(?:#(?<=[A-Za-z]#)(?<![\w#][A-Za-z]#)(?![\w#])|(?>(?:[.'\-]\w++)*)(?>(?:\+\+(?:\d++|(?![\w+])))?))",
-    re.A,
+    r"(?a)\w++(?:#(?<=[A-Za-z]#)(?<![\w#][A-Za-z]#)(?![\w#])|(?>(?:[.'\-]\w++)*(?:\+\+(?:\d++|(?![\w+])))?))"
 )
 _FORMS: dict[str, dict[str, tuple[str, ...]]] = {}
 _UNSTEMMED = re.compile(r"[\d._\-+#]")
