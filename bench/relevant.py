@@ -2,9 +2,9 @@
 
     python bench/relevant.py --data DIR [--sets a,b] [--queries 100] [--foreign 12] [--json FILE] [--log]
 
-Each set is asked its own questions (``kept``: a judged memory has to do with its question by the rule of
-recall/relevance.py; ``said``: any has), its questions without an answer, which are about what is in it, and
-questions of the other sets (``foreign``: any has to do with them; silence is wanted, though sets of one field do
+Each set is asked its own questions (``kept``: a judged memory is told unasked, recall/admit.py; ``said``: any is),
+its questions without an answer, which are about what is in it, and questions of the other sets (``foreign``: any is
+told; silence is wanted, though sets of one field do
 answer one another). ``taken out``: questions asked of the same set without the documents that answer them, of one
 language and often of one field with the rest: the hardest silence.
 Stores are asked by words and the base model, as a cold hook asks them.
@@ -28,10 +28,11 @@ from data import DataError, DataSet, Query, find_sets, load, spaces
 from metrics import SEED, figure
 from report import circumstances, log_rows, shown, write_json
 from scrubjay import Memory
+from scrubjay.memory.dates import now_micros
+from scrubjay.recall.admit import told_unasked
 from scrubjay.recall.context import FOUND
-from scrubjay.recall.pipeline import answered, ask
-from scrubjay.recall.relevance import signs
-from scrubjay.recall.request import Request
+from scrubjay.recall.pipeline import ask, judge
+from scrubjay.wiring.usual import usual
 
 SETS = "til_simonw,cookbook_docs,cosqa,musique_hippo100,scifact,locomo,source117,xquad_de,xquad_zh,xquad_ar,jsquad_ja"
 MOST_SPACES = 4
@@ -121,12 +122,9 @@ def _passed(memory: Memory, query: Query) -> list[str]:
     """Return what has to do with a question, as `Memory.context` asks it."""
     desk = memory._desk
     with desk.store.reader(desk.scope) as reader:
-        request = Request(query.text, limit=FOUND)
-        asked = ask(reader, desk.lineup.ranking()[0], request)
-        ids = [one.id for one in answered(reader, asked, request).results]
-        turns = {one: head.turn for one, head in reader.heads(ids).items()}
-        told = signs(asked.plan, asked.heard.words, asked.heard.rankings, turns)
-    return [memory for memory, sign in told.items() if sign.enough]
+        request = replace(usual(desk, query.text, now_micros()), limit=FOUND)
+        found = judge(reader, ask(reader, desk.lineup.ranking()[0], request), request)
+    return [one.id for one in told_unasked(found.admitted, found.told)]
 
 
 def _log(result: dict[str, Any]) -> list[tuple[str, str, str]]:

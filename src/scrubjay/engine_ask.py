@@ -141,28 +141,28 @@ class Asking:
         """
         from scrubjay.errors import InputError
         from scrubjay.memory.contexts import PARTS
-        from scrubjay.memory.dates import now_micros, when
+        from scrubjay.memory.dates import now_micros, when, zone
         from scrubjay.recall.context import Wanted, context
         from scrubjay.recall.standing import Of
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
-        from scrubjay.wiring.pools import pool
         from scrubjay.wiring.telling import Laps, answered
+        from scrubjay.wiring.usual import usual
 
         if query is not None and not isinstance(query, str):
             raise InputError(f"The query is a {type(query).__name__}, not a text.")
         laps = Laps()
-        desk, at = self._desk, when(now)
+        desk, at = self._desk, when(now, zone(self._desk.settings.recall.tz))
         settings = desk.settings.context
         (named,) = resolved(desk, [project]) if project is not None else (None,)
+        moment = at.start if at is not None else now_micros()
         wanted = Wanted(
-            query,
+            usual(desk, query, moment, project) if query is not None else None,
             settings.budget if budget is None else budget,
-            Of(named, agent, session, at.start if at is not None else now_micros()),
+            Of(named, agent, session, moment),
             settings.loaded if exclude_paths is None else exclude_paths,
             PARTS if parts is None else parts,
             settings.sessions,
-            pool(desk, project),
         ).checked()
         partial = freshen(desk)
         laps.lap("files")

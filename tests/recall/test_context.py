@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,6 +17,8 @@ from scrubjay.ingest.echo import echo
 from scrubjay.memory.contexts import PARTS, Context
 from scrubjay.memory.delimiters import CLOSE, OPEN
 from scrubjay.memory.new import NewMemory
+from scrubjay.memory.tiers import TIERS
+from scrubjay.recall.standing import LATEST, MOST_PROFILE
 from scrubjay.testing.hash_embedder import HashEmbedder
 from scrubjay.text.size import tokens
 
@@ -90,10 +91,7 @@ def test_an_identifier_is_enough_to_be_relevant(memory: Memory) -> None:
 
 def test_all_tiers_answer_a_question(memory: Memory) -> None:
     wanted = {
-        memory.add(f"The invoices lie in folder {number}.", tier=tier).id
-        for number, tier in enumerate(
-            ("observation", "semantic", "lesson", "procedural", "crystal", "insight")
-        )
+        memory.add(f"The invoices lie in folder {number}.", tier=tier).id for number, tier in enumerate(TIERS)
     }
     assert set(shown(memory.context("where do the invoices lie"), "relevant")) == wanted
 
@@ -115,29 +113,6 @@ def test_a_project_is_heard_though_others_fill_the_search(memory: Memory) -> Non
         "Where the deploy key of our shop went, nobody who was there will say.", project="shop"
     ).id
     assert shown(memory.context("deploy key of the shop", project="shop"), "relevant") == [here]
-
-
-def test_a_question_is_searched_once_unless_others_took_places() -> None:
-    class Counting(HashEmbedder):
-        asked = 0
-
-        def embed(self, texts: Any, *, kind: Any = "passage") -> Any:
-            self.asked += kind == "query"
-            return super().embed(texts, kind=kind)
-
-    embedder = Counting(64)
-    memory = Memory.open("memory://", user="ann", settings=load(environ={}), embedders=[embedder])
-    memory.add_many(
-        [NewMemory(f"The deploy key {n} of the shop is here.", project="shop") for n in range(20)]
-    )
-    memory.add("A deploy key is never mailed.")
-    before = embedder.asked
-    assert shown(memory.context("deploy key of the shop", project="shop"), "relevant")
-    assert embedder.asked == before + 1
-    memory.add("The deploy key of the shop is on the boat.", project="boat")
-    memory.context("deploy key of the shop", project="shop")
-    assert embedder.asked == before + 3
-    memory.close()
 
 
 def test_the_session_that_goes_on_is_left_out(memory: Memory) -> None:
@@ -189,29 +164,6 @@ def test_files_that_the_agent_reads_itself_are_not_put_in_again(memory: Memory, 
     assert only.citation.endswith("CLAUDE.md:1-3")
 
 
-def test_the_same_is_not_said_twice(memory: Memory) -> None:
-    one = memory.add(
-        "We pay the invoices of the harbour on the first Monday of every month.", tier="lesson"
-    ).id
-    two = memory.add("We pay invoices of the harbour on the first Monday of every month!", tier="semantic").id
-    other = memory.add(
-        "We pay the invoices of the harbour on the first Friday of every month.", tier="facet"
-    ).id
-    never = memory.add("We never pay the invoices of the harbour on the first Monday of every month.").id
-    found = memory.context("when do we pay invoices of the harbour")
-    assert {other, never} <= set(shown(found))
-    assert len({one, two} & set(shown(found))) == 1
-    assert "repeats" in {whys(found).get(one), whys(found).get(two)}
-
-
-def test_a_digest_and_its_sources_are_not_both_shown(memory: Memory) -> None:
-    source = memory.add("The invoices went to the harbour office by boat.").id
-    digest = memory.add("Harbour: invoices go by boat, letters by mail.", tier="crystal", origin="derived").id
-    memory.link(digest, source, "derived_from")
-    found = memory.context("invoices harbour boat")
-    assert len({source, digest} & set(shown(found))) == 1
-
-
 def test_what_is_no_longer_true_stays_out(memory: Memory) -> None:
     gone = memory.add("The deploy day is Thursday.", tier="semantic", valid_until="2024-01-01").id
     old = memory.add("The deploy day is Tuesday.", tier="semantic").id
@@ -221,6 +173,42 @@ def test_what_is_no_longer_true_stays_out(memory: Memory) -> None:
     assert shown(found) == [new]
     assert whys(found)[old] == "superseded"
     assert set(shown(memory.context("deploy day", now="2023-06-01"))) == {gone, new}
+
+
+def test_of_another_time_it_is_told_what_was_true_then(memory: Memory) -> None:
+    new = memory.add("The deploy day is Monday.", tier="semantic", valid_from="2024-05-01").id
+    old = memory.add("The deploy day is Tuesday.", tier="semantic", valid_from="2022-01-01").id
+    memory.update(old, valid_until="2024-05-01")
+    memory.link(new, old, "supersedes")
+    query = "as of 2023-06-01, what was the deploy day?"
+    assert [one.id for one in memory.search(query).results] == [old]
+    assert shown(memory.context(query), "relevant") == [old]
+    assert shown(memory.context("what is the deploy day?")) == [new]
+
+
+def test_what_is_brought_back_of_what_was_put_away_says_so(memory: Memory) -> None:
+    gone = memory.add("When ERR_409_LEASE shows up, delete the lease.", date="2024-03-01").id
+    memory.archive(gone)
+    assert f"- [2024-03-01 archived, {gone}] When" in memory.context("ERR_409_LEASE").text
+
+
+def test_a_session_that_began_again_is_told_of_those_before_however_long_it_was(memory: Memory) -> None:
+    before = memory.add(
+        "Where do the invoices lie?", session="then", turn=0, role="user", date="2024-01-01"
+    ).id
+    memory.add_many(
+        [NewMemory(f"Pier {n} wants paint.", session="now", turn=n, role="user") for n in range(LATEST + 10)]
+    )
+    assert shown(memory.context(session="now"), "recent") == [before]
+
+
+def test_what_is_known_of_no_project_has_a_claim_however_much_is_known_of_this_one(memory: Memory) -> None:
+    everywhere = memory.add("Ann prefers tabs.", tier="facet", date="2024-01-01").id
+    memory.add_many(
+        [NewMemory(f"Pier {n} wants paint.", tier="facet", project="shop") for n in range(MOST_PROFILE + 10)]
+    )
+    found = memory.context(project="shop")
+    assert everywhere in {*shown(found), *whys(found)}
 
 
 def test_a_small_budget_tells_less_and_a_larger_one_more(memory: Memory) -> None:

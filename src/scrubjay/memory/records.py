@@ -184,9 +184,10 @@ class Where:
         since: Event (else recorded) at or after, UTC microseconds.
         until: Event (else recorded) before, UTC microseconds.
         statuses: Any of these statuses.
-        projects: Any of these projects.
+        projects: Any of these projects; None among them stands for what belongs to none.
         agents: Any of these agents.
         sessions: Any of these sessions.
+        apart_from: A session whose memories do not pass.
         categories: Ids of categories; a memory that belongs to any of them. Those below one are not implied.
         pinned: Pinned memories alone.
     """
@@ -198,9 +199,10 @@ class Where:
     since: int | None = None
     until: int | None = None
     statuses: tuple[str, ...] = ("active",)
-    projects: tuple[str, ...] = ()
+    projects: tuple[str | None, ...] = ()
     agents: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
+    apart_from: str | None = None
     categories: tuple[str, ...] = ()
     pinned: bool = False
 

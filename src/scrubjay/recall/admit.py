@@ -59,5 +59,18 @@ def admit(candidates: Sequence[Candidate], signs: Mapping[str, Sign], least: flo
     )
 
 
+def told_unasked(admitted: Admitted, signs: Mapping[str, Sign]) -> list[Candidate]:
+    """Return those of an answer that are told to somebody who asked for no memories: each likely enough by itself.
+
+    Where there is an answer because one of its first memories is likely enough, that one is among them; where nothing
+    can be told of relevance, it goes by what is known: a guess costs who did not ask more than silence.
+
+    Args:
+        admitted: What a search would answer.
+        signs: What speaks for each.
+    """
+    return [one for one in admitted.candidates if signs[one.id].enough]
+
+
 def _passes(sign: Sign, least: float) -> bool:
     return sign.exact or not sign.told or sign.relevance >= least

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.memory.contexts import PARTS, Cited, Context, Item, LeftOut
 from scrubjay.memory.dates import shown
 from scrubjay.memory.records import Record
+from scrubjay.recall.admit import told_unasked
 from scrubjay.recall.assemble import full_path
 from scrubjay.recall.inject import FRAME, HEADINGS, inject, label
 from scrubjay.recall.picked import Asked
-from scrubjay.recall.pipeline import answered, ask, measured, search
-from scrubjay.recall.relevance import signs
-from scrubjay.recall.request import Pool, Request
+from scrubjay.recall.pipeline import ask, judge, measured
+from scrubjay.recall.request import Request
 from scrubjay.recall.room import Shown, room
 from scrubjay.recall.standing import Of, pinned, profile, recent
 from scrubjay.recall.unique import unique
@@ -42,6 +42,8 @@ PHRASE: Final = 120
 """Characters of a memory that has no phrase (L0)."""
 WHOLE: Final = 120
 """Tokens up to which any other memory is told whole; a longer one by its paragraph (L1), then its phrase (L0)."""
+COPIES: Final = 5
+"""Memories that say the same as one that answers and may be told in its place, where that one is refused."""
 DEEP: Final = 3
 """Steps back over which evidence is looked at: a digest, what it was drawn from, the turns of that."""
 
@@ -51,22 +53,21 @@ class Wanted:
     """What a context is for.
 
     Attributes:
-        query: What is asked, or None where a session begins.
+        asking: What is asked, as a search asks it where nothing but the question is given; None where a session
+            begins.
         budget: Most tokens.
         of: Project, agent and session.
         loaded: Names and patterns of files that the agent reads itself.
         parts: Parts that take part.
         sessions: Most of the last sessions.
-        pool: What tiers weigh, how sure an answer must be, the project that is preferred.
     """
 
-    query: str | None
+    asking: Request | None
     budget: int
     of: Of
     loaded: Sequence[str]
     parts: Sequence[str] = PARTS
     sessions: int = 3
-    pool: Pool = field(default_factory=Pool)
 
     def checked(self) -> Wanted:
         """Return itself.
@@ -98,54 +99,47 @@ def context(reader: Reader, embedders: Sequence[Embedder], wanted: Wanted) -> Co
     wanted.checked()
     partial: tuple[str, ...] = ()
     asked, claims = None, []
-    if wanted.query is not None:
-        asked = ask(reader, embedders, _request(wanted))
+    if wanted.asking is not None:
+        request = replace(wanted.asking, where=wanted.of.where(), limit=FOUND)
+        asked = ask(reader, embedders, request)
         partial = asked.heard.partial
         if "relevant" in wanted.parts:
-            claims = [("relevant", record) for record in _relevant(reader, embedders, asked, wanted)]
+            claims = [("relevant", record) for record in _relevant(reader, asked, request)]
             if not claims:
                 return Context("", (), (), 0, wanted.budget, partial)
     claims += _standing(reader, asked, wanted)
     roots = _roots(reader, [record.id for _, record in claims])
-    trusted, refused = _trusted(reader, claims, roots, wanted.loaded)
+    then = asked is not None and asked.plan.as_of is not None
+    trusted, refused, loaded = _trusted(reader, claims, roots, wanted.loaded, then=then)
     sources = {source.id: source for source in reader.sources()}
     items = [_item(part, record, asked, full_path(record, sources)) for part, record in trusted]
-    kept, repeated = unique(sorted(items, key=lambda item: PRIORITY.index(item.part)), roots)
-    placed, out = room(kept, wanted.budget - FRAME, HEADINGS, asked=asked is not None)
-    if claims[:1] and claims[0][0] == "relevant" and not _answers(placed, claims):
+    once = unique(sorted(items, key=lambda item: PRIORITY.index(item.part)), roots, loaded)
+    placed, out = room(once.items, wanted.budget - FRAME, HEADINGS, asked=asked is not None)
+    if claims[:1] and claims[0][0] == "relevant" and not _answers(placed, claims, once.instead):
         placed = []  # all that had to do with the question was refused or found no room
     text = inject([(one.item, one.line) for one in placed])
     cited = tuple(_cited(one.item, one.weight) for one in placed)
-    return Context(text, cited, (*refused, *repeated, *out), tokens(text), wanted.budget, partial)
+    return Context(text, cited, (*refused, *once.left, *out), tokens(text), wanted.budget, partial)
 
 
-def _answers(placed: Sequence[Shown], claims: Sequence[tuple[str, Record]]) -> bool:
-    """Return whether anything that is shown has to do with the question, in whatever part it stands."""
+def _answers(
+    placed: Sequence[Shown], claims: Sequence[tuple[str, Record]], instead: Mapping[str, str]
+) -> bool:
+    """Return whether anything that is shown has to do with the question, or says what does, in whatever part."""
     wanted = {record.id for part, record in claims if part == "relevant"}
+    wanted |= {instead[memory] for memory in wanted if memory in instead}
     return any(one.item.record.id in wanted for one in placed)
 
 
-def _request(wanted: Wanted, *, own: bool = False) -> Request:
-    return Request(
-        wanted.query or "", wanted.of.where(own=own), limit=FOUND, now=wanted.of.now, pool=wanted.pool
-    )
-
-
-def _relevant(reader: Reader, embedders: Sequence[Embedder], asked: Asked, wanted: Wanted) -> list[Record]:
-    """Return what has to do with the question, best first.
-
-    A project's own memories are searched by themselves, too, where those of others took places from them.
-    """
-    found = answered(reader, asked, _request(wanted)).results
-    scores = {one.id: one.score for one in found}
-    if wanted.of.project is not None and any(one.project not in (wanted.of.project, None) for one in found):
-        # Filters change no score, so that the two answers can be put into one order.
-        scores |= {one.id: one.score for one in search(reader, embedders, _request(wanted, own=True)).results}
-    turns = {memory: head.turn for memory, head in sorted(reader.heads(sorted(scores)).items())}
-    told = signs(asked.plan, asked.heard.words, asked.heard.rankings, turns)
-    records = reader.get([memory for memory, sign in told.items() if sign.enough])
-    order = sorted(records, key=lambda memory: (-scores[memory], memory))
-    return [records[memory] for memory in order if wanted.of.fits(records[memory])]
+def _relevant(reader: Reader, asked: Asked, request: Request) -> list[Record]:
+    """Return what has to do with the question, best first, by the judgement of a search; behind each its copies."""
+    found = judge(reader, asked, request)
+    chosen = found.picked.chosen
+    return [
+        chosen.records[memory]
+        for one in told_unasked(found.admitted, found.told)
+        for memory in (one.id, *chosen.copies.get(one.id, ())[:COPIES])
+    ]
 
 
 def _standing(reader: Reader, asked: Asked | None, wanted: Wanted) -> list[tuple[str, Record]]:
@@ -186,9 +180,25 @@ def _roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
 
 
 def _trusted(
-    reader: Reader, claims: Sequence[tuple[str, Record]], roots: Mapping[str, set[str]], loaded: Sequence[str]
-) -> tuple[list[tuple[str, Record]], list[LeftOut]]:
-    """Leave out what nobody vouched for or was made from such, what was replaced, what the agent reads itself."""
+    reader: Reader,
+    claims: Sequence[tuple[str, Record]],
+    roots: Mapping[str, set[str]],
+    patterns: Sequence[str],
+    *,
+    then: bool,
+) -> tuple[list[tuple[str, Record]], list[LeftOut], list[Record]]:
+    """Leave out what nobody vouched for or was made from such, what was replaced, what the agent reads itself.
+
+    Args:
+        reader: Where edges and records are.
+        claims: Parts and their memories.
+        roots: Memory to what it was made from.
+        patterns: Names of files that the agent reads itself.
+        then: Whether the question is of another time, when what was replaced since was true.
+
+    Returns:
+        What is kept, what is not, and of that what the agent reads itself.
+    """
     behind = reader.get(sorted(set().union(*roots.values()))) if roots else {}
     edges = reader.edges([record.id for _, record in claims], ["supersedes"], inward=True)
     newer = reader.get(sorted({edge.src for edge in edges}))
@@ -196,16 +206,18 @@ def _trusted(
     foul = {memory for memory, record in behind.items() if record.origin == "untrusted"}
     kept: list[tuple[str, Record]] = []
     left: list[LeftOut] = []
+    loaded: list[Record] = []
     for part, record in claims:
         if record.origin == "untrusted" or not foul.isdisjoint(roots[record.id]):
             left.append(LeftOut(record.id, part, "untrusted"))
-        elif record.id in replaced:
+        elif record.id in replaced and not (then and part == "relevant"):
             left.append(LeftOut(record.id, part, "superseded"))
-        elif _is_loaded(record, loaded):
+        elif _is_loaded(record, patterns):
+            loaded.append(record)
             left.append(LeftOut(record.id, part, "loaded"))
         else:
             kept.append((part, record))
-    return kept, left
+    return kept, left, loaded
 
 
 def _is_loaded(record: Record, patterns: Sequence[str]) -> bool:
@@ -233,7 +245,13 @@ def _item(part: str, record: Record, asked: Asked | None, path: str | None) -> I
     # A log's path says nothing to a reader; its turn is had by id.
     near = f"{place.path}:{lines}" if place is not None and record.session is None else record.id
     cited = f"{path}:{lines}" if path is not None else record.id
-    return Item(part, record, texts, label(date, record.tier, near, record.role), cited, date)
+    return Item(part, record, texts, label(date, _kind(record), near), cited, date)
+
+
+def _kind(record: Record) -> str:
+    """Return what a memory is, where that is not plain: who said it, or its tier; and that it is no longer active."""
+    kind = record.role or ("" if record.tier == "observation" else record.tier)
+    return kind if record.status == "active" else f"{kind} {record.status}".strip()
 
 
 def _cited(item: Item, weight: int) -> Cited:

@@ -21,13 +21,12 @@ FRAME: Final = tokens(OPEN + SAYING + CLOSE)
 """Tokens of what stands around the memories."""
 
 
-def label(date: str, tier: str, citation: str, role: str | None) -> str:
+def label(date: str, kind: str, citation: str) -> str:
     """Return what stands before a memory's text.
 
-    >>> label("2026-03-01T10:00:00+00:00", "observation", "a.md:1-3", "user")
+    >>> label("2026-03-01T10:00:00+00:00", "user", "a.md:1-3")
     '[2026-03-01 user, a.md:1-3]'
     """
-    kind = role or ("" if tier == "observation" else tier)
     return harmless(f"[{date[:10]}{' ' + kind if kind else ''}, {citation}]")
 
 

@@ -6,13 +6,13 @@ plan > lost > channels > weigh > fuse > evidence > session > neighbours > life >
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scrubjay.memory.answers import Result
 from scrubjay.memory.ranking import Candidate
-from scrubjay.recall.admit import FIRST, admit
+from scrubjay.recall.admit import FIRST, Admitted, admit
 from scrubjay.recall.around import around
 from scrubjay.recall.assemble import Joined, assemble
 from scrubjay.recall.beyond import shelved
@@ -22,9 +22,9 @@ from scrubjay.recall.judged import scored
 from scrubjay.recall.lent import leads, lent
 from scrubjay.recall.life import outlived
 from scrubjay.recall.lost import lost
-from scrubjay.recall.picked import Asked, pick
+from scrubjay.recall.picked import Asked, Picked, pick
 from scrubjay.recall.plan import plan
-from scrubjay.recall.relevance import signs
+from scrubjay.recall.relevance import Sign, signs
 from scrubjay.recall.request import Request
 from scrubjay.recall.rerank import Reranking
 from scrubjay.recall.tiers import kept_out
@@ -44,6 +44,15 @@ class Found:
     hidden: int = 0
     silence: str = ""
     as_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What may answer a query: what was picked, what speaks for the first of it, which of these are admitted."""
+
+    picked: Picked
+    told: Mapping[str, Sign]
+    admitted: Admitted
 
 
 def search(
@@ -68,8 +77,8 @@ def measured(reader: Reader, asked: Asked, ids: Sequence[str], now: int) -> list
     return scored(asked.plan, asked.heard, reader, now, ids) if asked.heard.rankings else []
 
 
-def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | None = None) -> Found:
-    """Return the answer to a query that was put to the channels."""
+def judge(reader: Reader, asked: Asked, request: Request, again: Reranking | None = None) -> Judgement:
+    """Choose what may answer a query that was put to the channels: a search and a context go by this alike."""
     made, heard = asked.plan, asked.heard
     picked = pick(asked, reader, request, again)
     records = picked.chosen.records
@@ -79,7 +88,16 @@ def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | 
     beside = sorted({memory for by in led.values() for memory in by} - turns_of.keys())
     turns_of |= {memory: head.turn for memory, head in (reader.heads(beside) if beside else {}).items()}
     told = lent(signs(made, heard.words, heard.rankings, turns_of), led)
-    admitted = admit(first, told, request.min_relevance if "admit" in made.stages else 0.0)
+    return Judgement(
+        picked, told, admit(first, told, request.min_relevance if "admit" in made.stages else 0.0)
+    )
+
+
+def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | None = None) -> Found:
+    """Return the answer to a query that was put to the channels."""
+    made, heard = asked.plan, asked.heard
+    found = judge(reader, asked, request, again)
+    picked, admitted, records = found.picked, found.admitted, found.picked.chosen.records
     kept = {one.id for one in admitted.candidates}
     groups = [group for group in picked.groups if group.lead.id in kept][: made.limit]
     shown = [group.lead for group in groups]
@@ -87,7 +105,7 @@ def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | 
     rests = evidence_of(reader, [one.id for one in shown if records[one.id].origin == "derived"])
     turns = around(reader, groups, records, request.neighbours, made.groups)
     joined = Joined(rests, picked.into, picked.chosen.copies, picked.pool.ways, turns)
-    results = assemble(shown, records, sources, (made, heard.words, told), request, joined)
+    results = assemble(shown, records, sources, (made, heard.words, found.told), request, joined)
     aged = outlived(picked.ranked, made.limit) if request.by == "memory" and not admitted.silence else 0
     notes = made.notes + heard.notes + kept_out(picked.pool.unsure, made.pool.floor)
     partial = heard.partial + picked.looked.partial

@@ -31,9 +31,12 @@ class Of:
     now: int = 0
 
     def where(self, *, own: bool = False) -> Where:
-        """Return the filter; with ``own`` that of the project's own memories."""
-        projects = (self.project,) if own and self.project is not None else ()
-        return Where(projects=projects, agents=(self.agent,) if self.agent is not None else ())
+        """Return the filter; with ``own`` that of the project's own memories alone."""
+        projects: tuple[str | None, ...] = ()
+        if self.project is not None:
+            projects = (self.project,) if own else (self.project, None)
+        agents = (self.agent,) if self.agent is not None else ()
+        return Where(projects=projects, agents=agents, apart_from=self.session)
 
     def fits(self, record: Record) -> bool:
         """Return whether a memory is of this project or of none, is true now, and not of this session."""
@@ -54,7 +57,7 @@ def profile(reader: Reader, of: Of) -> list[Record]:
     """Return what is known of a project and of its people: by tier, then how sure it is, then the latest first."""
     held = reader.latest(replace(of.where(own=True), tiers=PROFILE), MOST_PROFILE)
     if of.project is not None:
-        held += reader.latest(replace(of.where(), tiers=PROFILE), MOST_PROFILE)
+        held += reader.latest(replace(of.where(), projects=(None,), tiers=PROFILE), MOST_PROFILE)
     known = {record.id: record for record in _fitting(held, of)}
     return sorted(
         known.values(),

@@ -1,64 +1,61 @@
 """Unique: items -> items of which none says what one before it said, and why the others are left out.
 
-Two say the same when one's words stand in a row in the other, or when they differ by nothing but small words: a
-number, a negation or a name makes a difference, however alike the rest is. What was made from a memory does not
-stand beside it.
+Two say the same by the same rule as two results of a search (`repeated`), in whatever part they stand. What was made
+from a memory does not stand beside it.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from scrubjay.memory.contexts import Item, LeftOut
+from scrubjay.memory.records import Record
+from scrubjay.recall.repeated import Told
 
-LEAST: Final = 8
-"""Words from which on two texts may be near duplicates: of fewer, one word is a large part."""
-_SMALL: Final = (
-    "a an the of is are was were be been that this it its in on at to for and so very just also please"
-)
-SMALL: Final = frozenset(_SMALL.split())
-_WORD: Final = re.compile(r"\w+")
+
+@dataclass(frozen=True, slots=True)
+class Unique:
+    """What is told once.
+
+    Attributes:
+        items: Those that are kept, in the order in which they came.
+        left: The others, and why.
+        instead: What is left out to what is told in its place.
+    """
+
+    items: tuple[Item, ...]
+    left: tuple[LeftOut, ...]
+    instead: Mapping[str, str]
 
 
 def unique(
-    items: Sequence[Item], made_from: Mapping[str, Collection[str]]
-) -> tuple[list[Item], list[LeftOut]]:
+    items: Sequence[Item], made_from: Mapping[str, Collection[str]], loaded: Iterable[Record] = ()
+) -> Unique:
     """Leave out what repeats; of two the first stays.
 
     Args:
         items: The most wanted first.
         made_from: Memory to those that it was made from.
+        loaded: What the agent reads itself: what says the same is not told again.
     """
-    kept: list[tuple[Item, str]] = []
+    told = Told()
+    known = {record.id for record in loaded if not told.repeated(record)}
+    kept: dict[str, Item] = {}
+    behind: dict[str, str] = {}  # what the kept were made from
     left: list[LeftOut] = []
+    instead: dict[str, str] = {}
     for item in items:
-        if any(item.record.id == other.record.id for other, _ in kept):
+        memory = item.record.id
+        if memory in kept or memory in instead:
             continue
-        words = _words(item.record.content)
-        if any(_repeats(item, words, other, said, made_from) for other, said in kept):
-            left.append(LeftOut(item.record.id, item.part, "repeats"))
-        else:
-            kept.append((item, words))
-    return [item for item, _ in kept], left
-
-
-def _words(text: str) -> str:
-    return f" {' '.join(_WORD.findall(text.casefold()))} "
-
-
-def _repeats(
-    item: Item, words: str, other: Item, said: str, made_from: Mapping[str, Collection[str]]
-) -> bool:
-    one, two = item.record.id, other.record.id
-    if one in made_from.get(two, ()) or two in made_from.get(one, ()):
-        return True
-    return words in said or said in words or _near(words.split(), said.split())
-
-
-def _near(words: list[str], said: list[str]) -> bool:
-    """Return whether two texts are the same words in the same order but for small ones."""
-    if min(len(words), len(said)) < LEAST:
-        return False
-    return [word for word in words if word not in SMALL] == [word for word in said if word not in SMALL]
+        sources = made_from.get(memory, ())
+        same = next((one for one in sorted(sources) if one in kept), None) or behind.get(memory)
+        same = same or told.repeated(item.record)
+        if same is not None:
+            instead[memory] = same
+            left.append(LeftOut(memory, item.part, "loaded" if same in known else "repeats"))
+            continue
+        kept[memory] = item
+        behind |= dict.fromkeys(sources, memory)
+    return Unique(tuple(kept.values()), tuple(left), instead)

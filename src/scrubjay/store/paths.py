@@ -33,6 +33,7 @@ def passes(record: Record, where: Where) -> bool:
         and (not where.projects or record.project in where.projects)
         and (not where.agents or record.agent in where.agents)
         and (not where.sessions or record.session in where.sessions)
+        and (where.apart_from is None or record.session != where.apart_from)
         and (record.pinned or not where.pinned)
         and (not where.path or (place is not None and path_passes(place.path, where.path)))
     )

@@ -343,8 +343,9 @@ class History:
             since=some(None, chance.randrange(20) * DAY),
             until=some(None, chance.randrange(20) * DAY),
             statuses=chance.choice((("active",), STATUSES, ("archived", "superseded"), ())),
-            projects=rarely(("jay",), ("jay", "none")),
+            projects=rarely(("jay",), ("jay", "none"), ("jay", None), (None,)),
             agents=rarely(("codex",), ("none",)),
             sessions=rarely(("s-1",), ("s-1", "s-2")),
+            apart_from=rarely("s-1", "none") or None,
             categories=rarely(tuple(cat(name, key) for name in NAMES for key in ("public", "user:ann"))),
         )

@@ -49,14 +49,17 @@ def passing(db: Database, own: Own, seen: Table, where: Where) -> NDArray[np.boo
     """Return a mask over the rows of a table: which of them pass a filter."""
     conditions = [SCOPE, "m.status = ANY(%s)"]
     values: list[Any] = [*own, list(where.statuses)]
+    projects = [project for project in where.projects if project is not None]
     for condition, value, asked in (
         ("m.tier = ANY(%s)", list(where.tiers), bool(where.tiers)),
         ("m.tags @> %s::text[]", list(where.tags), bool(where.tags)),
         ("m.at >= %s", where.since, where.since is not None),
         ("m.at < %s", where.until, where.until is not None),
-        ("m.project = ANY(%s)", list(where.projects), bool(where.projects)),
+        ("m.project = ANY(%s)", projects, bool(where.projects) and None not in where.projects),
+        ("(m.project = ANY(%s) OR m.project IS NULL)", projects, None in where.projects),
         ("m.agent = ANY(%s)", list(where.agents), bool(where.agents)),
         ("m.session = ANY(%s)", list(where.sessions), bool(where.sessions)),
+        ("m.session IS DISTINCT FROM %s", where.apart_from, where.apart_from is not None),
         ("m.pinned = %s", True, where.pinned),
     ):
         if asked:

@@ -34,10 +34,7 @@ def passing(graph: Graph, table: Table, where: Where) -> NDArray[np.bool_]:
         mask &= _among(nums, _numbers(db, "SELECT num FROM tag WHERE tag = ?", (tag,)))
     if where.sources or where.path:
         mask &= _among(nums, _in_documents(db, tenant, where))
-    for column, names in (("project", where.projects), ("agent", where.agents), ("session", where.sessions)):
-        if names:
-            named = f"SELECT num FROM memory WHERE tenant = ? AND {column} IN ({','.join('?' * len(names))})"
-            mask &= _among(nums, _numbers(db, named, (tenant, *names)))
+    mask &= _named(db, tenant, nums, where)
     if where.pinned:
         mask &= _among(
             nums, _numbers(db, "SELECT num FROM memory WHERE tenant = ? AND pinned = 1", (tenant,))
@@ -45,6 +42,29 @@ def passing(graph: Graph, table: Table, where: Where) -> NDArray[np.bool_]:
     if where.categories:
         mask &= np.isin(columns["key"], np.array(graph.members(where.categories), np.uint64))
     return mask
+
+
+def _named(db: Database, tenant: int, nums: NDArray[np.int64], where: Where) -> NDArray[np.bool_]:
+    """Return which rows are of the projects, agents and sessions that are named."""
+    mask = np.ones(len(nums), np.bool_)
+    named = "SELECT num FROM memory WHERE tenant = ? AND"
+    projects = tuple(project for project in where.projects if project is not None)
+    none = None in where.projects  # the index knows nothing of those of no project: the others are left out
+    columns = (("project", () if none else projects), ("agent", where.agents), ("session", where.sessions))
+    for column, names in columns:
+        if names:
+            found = _numbers(db, f"{named} {column} IN ({_marks(names)})", (tenant, *names))
+            mask &= _among(nums, found)
+    if none:
+        others = f"{named} project IS NOT NULL AND project NOT IN ({_marks(projects)})"
+        mask &= ~_among(nums, _numbers(db, others, (tenant, *projects)))
+    if where.apart_from is not None:
+        mask &= ~_among(nums, _numbers(db, f"{named} session = ?", (tenant, where.apart_from)))
+    return mask
+
+
+def _marks(names: Sequence[str]) -> str:
+    return ",".join("?" * len(names))
 
 
 def _numbers(db: Database, statement: str, values: Sequence[object]) -> NDArray[np.int64]:

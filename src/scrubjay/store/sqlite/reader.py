@@ -50,12 +50,20 @@ class SQLiteReader(Graph, Told):
         self._tables = tables
         self._blocks = blocks
         self._seen: Table | None = None
+        self._passing: dict[Where, NDArray[np.bool_]] = {}
         self._found: dict[TermGroup, Held] = {}
 
     def _table(self) -> Table:
         if self._seen is None:
             self._seen = self._tables.table(self._db, self._tenant, self._generation, self._keys)
         return self._seen
+
+    def _mask(self, where: Where) -> NDArray[np.bool_]:
+        """Return which rows pass a filter; each channel of a search asks for the same."""
+        if where not in self._passing:
+            self._passing[where] = filters.passing(self, self._table(), where)
+            self._passing[where].flags.writeable = False
+        return self._passing[where]
 
     def sources(self) -> list[Source]:
         """Return the visible sources, by root."""
@@ -154,7 +162,7 @@ class SQLiteReader(Graph, Told):
         number = number_after(after)
         if where is not None:
             table = self._table()
-            ids = table.page(filters.passing(self, table, where), number, limit)
+            ids = table.page(self._mask(where), number, limit)
             return list(self.get(ids).values())
         first = number + 1 - SIGN
         if first >= SIGN:
@@ -164,7 +172,7 @@ class SQLiteReader(Graph, Told):
     def latest(self, where: Where, limit: int) -> list[Record]:
         """Return what happened last, last first."""
         table = self._table()
-        return list(self.get(table.latest(filters.passing(self, table, where), limit)).values())
+        return list(self.get(table.latest(self._mask(where), limit)).values())
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""
@@ -177,8 +185,7 @@ class SQLiteReader(Graph, Told):
     def words(self, groups: Sequence[TermGroup], where: Where) -> ArrayScored:
         """Score by BM25."""
         table = self._table()
-        passing = filters.passing(self, table, where)
-        return by_words(table, [self._postings(group) for group in groups], passing)
+        return by_words(table, [self._postings(group) for group in groups], self._mask(where))
 
     def _postings(self, group: TermGroup) -> Held:
         """Return a group's rows; asked by the plan first and by the scorer again."""
@@ -192,8 +199,7 @@ class SQLiteReader(Graph, Told):
         """Score by cosine with the best window."""
         model = self._model(fingerprint, query.shape, 1)
         table = self._table()
-        passing = filters.passing(self, table, where)
-        return vectors.score(self._db, table, self._blocks, model, query, passing)
+        return vectors.score(self._db, table, self._blocks, model, query, self._mask(where))
 
     def _model(
         self, fingerprint: str, shape: tuple[int, ...] | None = None, axes: int = 1
@@ -224,8 +230,7 @@ class SQLiteReader(Graph, Told):
     ) -> list[list[Hit]]:
         """Return the memories nearest to each query."""
         model = self._model(fingerprint, queries.shape, 2)
-        table = self._table()
-        passing = filters.passing(self, table, where)
+        table, passing = self._table(), self._mask(where)
         return vectors.alike(self._db, table, self._blocks, model, queries, passing, (limit, floor))
 
     def languages(self) -> tuple[str, ...]:
