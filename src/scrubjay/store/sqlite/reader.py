@@ -184,8 +184,7 @@ class SQLiteReader(Graph, Told):
 
     def words(self, groups: Sequence[TermGroup], where: Where) -> ArrayScored:
         """Score by BM25."""
-        table = self._table()
-        return by_words(table, [self._postings(group) for group in groups], self._mask(where))
+        return by_words(self._table(), [self._postings(group) for group in groups], self._mask(where))
 
     def _postings(self, group: TermGroup) -> Held:
         """Return a group's rows; asked by the plan first and by the scorer again."""
@@ -198,8 +197,7 @@ class SQLiteReader(Graph, Told):
     ) -> ArrayScored | NominatedScored:
         """Score by cosine with the best window."""
         model = self._model(fingerprint, query.shape, 1)
-        table = self._table()
-        return vectors.score(self._db, table, self._blocks, model, query, self._mask(where))
+        return vectors.score(self._db, self._table(), self._blocks, model, query, self._mask(where))
 
     def _model(
         self, fingerprint: str, shape: tuple[int, ...] | None = None, axes: int = 1
