@@ -20,6 +20,7 @@ FENCED = {
     "mcp": ("surfaces/mcp/",),
     "click": ("surfaces/cli/",),
     "fastapi": ("surfaces/http/", "surfaces/serve/", "surfaces/proxy/", "surfaces/viewer/"),
+    "prometheus_client": ("surfaces/http/",),
     "pydantic": ("surfaces/http/", "surfaces/proxy/"),
     "starlette": ("surfaces/",),
     "uvicorn": ("surfaces/serve/",),

@@ -83,3 +83,24 @@ def test_without_a_token_only_this_machine_is_the_owner(
     with serving(environ) as url:
         said = httpx2.post(f"{url}/v1/search", json={"query": "anything"}, headers=headers)
         assert said.status_code == status
+
+
+def test_metrics_count_requests_by_route_and_tell_what_is_stored_in_the_callers_sight(
+    environ: dict[str, str], tokens: Tokens
+) -> None:
+    eve = tokens.create("eve", Principal("default", "eve"), None)
+    with Memory.open(environ["SCRUBJAY_STORE"], user="ann") as memory:
+        memory.add("The zeppelin code is 4711.")
+    with serving(environ | {"SCRUBJAY_USER": "ann"}) as url:
+        for _ in range(3):
+            httpx2.post(f"{url}/v1/search", json={"query": "zeppelin"}).raise_for_status()
+        assert httpx2.get(f"{url}/secret-name").status_code == 404
+        told = httpx2.get(f"{url}/metrics").text
+        assert 'scrubjay_http_requests_total{method="POST",route="/v1/search",status="200"} 3.0' in told
+        assert 'scrubjay_http_request_seconds_count{method="POST",route="/v1/search"} 3.0' in told
+        assert 'scrubjay_memories{tier="observation"} 1.0' in told
+        assert "scrubjay_store_bytes " in told
+        assert "secret-name" not in told
+        hers = httpx2.get(f"{url}/metrics", headers=bearer(eve)).text
+        assert 'scrubjay_memories{tier="observation"} 1.0' not in hers
+        assert httpx2.get(f"{url}/metrics", headers=bearer("scrubjay_x")).status_code == 401

@@ -152,7 +152,7 @@ def test_a_session_that_ends_lets_a_write_that_has_begun_end_first(session: Sess
 
     with shut(model):
         anyio.run(main)
-    assert [each.snippet for each in session._memory.search("bird").results] == ["bird one"]
+    assert [each.snippet for each in session.memory().search("bird").results] == ["bird one"]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

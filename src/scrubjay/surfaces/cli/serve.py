@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 
 import click
@@ -11,12 +12,23 @@ from scrubjay.surfaces.cli.mcp import IN_CLEAR
 from scrubjay.surfaces.cli.output import tell
 
 USUAL = "127.0.0.1:8765"
+MOST_READERS = 64
+USUAL_READERS = 4
+"""More are not taken without being asked for: each reader keeps models and caches of its own."""
 
 
 @command("serve")
 @click.argument("address", metavar="[HOST:PORT]", default=USUAL)
 @click.option("--require-token", is_flag=True, help="Ask clients on this machine for a token too.")
-def serve(call: Call, address: str, require_token: bool) -> None:
+@click.option(
+    "--readers",
+    type=click.IntRange(0, MOST_READERS),
+    default=None,
+    metavar="N",
+    help="Processes that answer questions; 0 for none but the server's own.  "
+    "[default: one for each processor, at most 4]",
+)
+def serve(call: Call, address: str, require_token: bool, readers: int | None) -> None:
     """Serve HTTP, and MCP at /mcp, on 127.0.0.1:8765 or where you say, until interrupted.
 
     A client shows a token (`scrubjay token create`); on an address of this machine alone it may go without, and is you.
@@ -29,10 +41,14 @@ def serve(call: Call, address: str, require_token: bool) -> None:
     where, tokens = Address.parse(address), Tokens(tokens_path())
     if not where.loopback:
         tell(IN_CLEAR)
+    settings = call.settings()
+    if settings.store.startswith("memory:"):  # nobody else can read it
+        readers = 0
     run(
-        call.settings(),
+        settings,
         where,
         tokens,
         partial(application, tokens=tokens, open_here=where.loopback and not require_token),
         ready=lambda url: tell(f"Serving at {url}; Ctrl-C ends it."),
+        readers=min(os.cpu_count() or 1, USUAL_READERS) if readers is None else readers,
     )

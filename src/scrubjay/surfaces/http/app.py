@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from scrubjay.surfaces.http import health, searching
+from scrubjay.surfaces.http import health, metrics, searching
+from scrubjay.surfaces.http.metrics import Measured, Meters
 from scrubjay.surfaces.mcp.web import PATH, Endpoint, managed
 from scrubjay.surfaces.serve.bodies import Bodies
 from scrubjay.surfaces.serve.gate import Gate
@@ -54,9 +55,11 @@ def interface(session: Session) -> FastAPI:
 
     app = FastAPI(title="scrubjay", version=version("scrubjay"), description=ABOUT, lifespan=running)
     app.state.session = session
+    app.state.meters = Meters()
     problems(app)
-    for part in (health, searching):
+    for part in (health, metrics, searching):
         app.include_router(part.router)
     app.router.routes.append(Route(PATH, Endpoint(manager)))
     app.add_middleware(Bodies)
+    app.add_middleware(Measured, meters=app.state.meters)
     return app

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from scrubjay.surfaces.serve.asked import Reader, Working
-from scrubjay.verbs import shape
 
 router = APIRouter(prefix="/v1", tags=["recall"])
 
@@ -27,9 +23,7 @@ class Search(BaseModel):
 
 
 @router.post("/search")
-async def search(wanted: Search, who: Reader, session: Working) -> dict[str, Any]:
+async def search(wanted: Search, who: Reader, session: Working) -> Response:
     """Return the memories that answer a query, best first."""
     options = wanted.model_dump(exclude_unset=True)
-    query = options.pop("query")
-    found = await session.do(who, lambda memory: memory.search(query, **options))
-    return partial(shape.answer, explain=wanted.explain)(found)
+    return Response(await session.ask(who, "search", options), media_type="application/json")

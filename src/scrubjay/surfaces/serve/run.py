@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InputError
+from scrubjay.surfaces.serve.readers import Readers
 from scrubjay.surfaces.serve.session import Session
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def serve(
     tokens: Tokens,
     application: Application,
     ready: Callable[[str], None],
+    *,
+    readers: int = 0,
 ) -> None:
     """Serve until interrupted.
 
@@ -35,6 +38,7 @@ def serve(
         tokens: Who is let in; an address that is open to others needs at least one.
         application: Makes what answers of the open session.
         ready: Told the URL once it can be reached.
+        readers: Processes that answer questions; 0 for the threads of this one.
 
     Raises:
         InputError: The address is open to others and there is no token.
@@ -49,7 +53,7 @@ def serve(
             hint="scrubjay token create NAME",
         )
     held = address.bound()
-    with Session(settings) as session:
+    with Session(settings, readers=Readers(settings, readers) if readers else None) as session:
         config = uvicorn.Config(
             application(session), log_level="warning", ws="none", timeout_graceful_shutdown=5
         )

@@ -9,25 +9,28 @@ then an answer that the agent can read, not a server that dies unseen.
 from __future__ import annotations
 
 import asyncio
-import logging
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from scrubjay.config_start import data_folder, environment
-from scrubjay.verbs.tokens import Principal
+from scrubjay.errors import StoreError
+from scrubjay.surfaces.serve.seen import Seen
+from scrubjay.verbs.reads import read
 
 if TYPE_CHECKING:
     from scrubjay.config import Settings
     from scrubjay.engine import Memory
+    from scrubjay.surfaces.serve.readers import Readers
+    from scrubjay.verbs.tokens import Principal
 
 READERS: Final = 8
 """Searches at the same time. More would share the same processors, and each keeps a connection to the store."""
-MOST_PRINCIPALS: Final = 256
-"""Principals whose desks are kept; one that comes back after that many others finds names anew."""
+
+TRIES: Final = 2
+"""Times that a question is asked of the processes that read: the first may have died of somebody else's question."""
 
 Value = TypeVar("Value")
 
@@ -38,32 +41,36 @@ class Session:
     Args:
         settings: Who owns the process, and where the store is.
         opening: What opens it; None for the facade.
+        readers: Processes that answer questions; None for the threads of this one.
 
     Attributes:
         log: Where what goes wrong is told, besides to the client.
     """
 
-    def __init__(self, settings: Settings, opening: Callable[[], Memory] | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        opening: Callable[[], Memory] | None = None,
+        readers: Readers | None = None,
+    ) -> None:
+        self._store = Seen(settings, opening)
         self.settings = settings
-        self.log = settings.log.open(data_folder(environment()))
-        self._opening = opening or self._open
-        self._memory: Memory | None = None
-        self._seen: OrderedDict[Principal, Memory] = OrderedDict()
-        self._guard = threading.Lock()
+        self.log = self._store.log
+        self._processes = readers
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="scrubjay-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-write")
 
     @property
     def owner(self) -> Principal:
         """Who the settings say this is."""
-        return Principal(self.settings.tenant, self.settings.user, tuple(self.settings.groups))
+        return self._store.owner
 
     async def do(self, who: Principal, work: Callable[[Memory], Value], *, writes: bool = False) -> Value:
         """Return what comes of ``work`` on the memory that a principal sees."""
         import anyio
 
         pool = self._writer if writes else self._readers
-        future: Future[Value] = pool.submit(lambda: work(self._of(who)))
+        future: Future[Value] = pool.submit(lambda: work(self._store.of(who)))
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -72,29 +79,24 @@ class Session:
                     await anyio.to_thread.run_sync(_ended, future)
             raise
 
+    async def ask(self, who: Principal, verb: str, arguments: Mapping[str, Any]) -> bytes:
+        """Return what a question (`verbs/reads.py`) is answered, as JSON.
+
+        Raises:
+            StoreError: The processes that read die of it.
+            ScrubjayError: As the facade says.
+        """
+        if self._processes is None:
+            return await self.do(who, partial(read, verb=verb, arguments=arguments))
+        for _ in range(TRIES):
+            with suppress(BrokenProcessPool):
+                return await asyncio.wrap_future(self._processes.ask(who, verb, arguments))
+            self.log.write("error", "reader died", verb=verb)
+        raise StoreError("The process that read the store for this died, twice. Nothing was answered.")
+
     def memory(self) -> Memory:
         """Return the owner's memory, opened now if nobody has needed it yet."""
-        return self._of(self.owner)
-
-    def _of(self, who: Principal) -> Memory:
-        with self._guard:
-            if self._memory is None:
-                self._memory = self._opening()
-            if (who.tenant, who.user, who.groups) == (self.owner.tenant, self.owner.user, self.owner.groups):
-                return self._memory
-            if who not in self._seen:
-                self._seen[who] = self._memory.seen_by(who.user, groups=who.groups, tenant=who.tenant)
-                while len(self._seen) > MOST_PRINCIPALS:
-                    self._seen.popitem(last=False)
-            self._seen.move_to_end(who)
-            return self._seen[who]
-
-    def _open(self) -> Memory:
-        from scrubjay.engine import Memory
-
-        # Of the process: standard error, where a person finds that texts went to a service.
-        say = logging.getLogger("scrubjay").warning
-        return Memory.open(settings=self.settings, announce=say, log=self.log)
+        return self._store.of(self.owner)
 
     def __enter__(self) -> Session:
         return self
@@ -103,8 +105,9 @@ class Session:
         """Let what runs come to its end, drop what waits, and close the store."""
         for pool in (self._readers, self._writer):
             pool.shutdown(wait=True, cancel_futures=True)
-        if self._memory is not None:
-            self._memory.close()
+        if self._processes is not None:
+            self._processes.close()
+        self._store.close()
 
 
 def _ended(future: Future[Value]) -> None:

@@ -1,0 +1,121 @@
+"""Metrics: requests as they are answered -> counts and times that Prometheus reads, with facts of the store.
+
+A label is a route's pattern, never a path: what stands in a path may be a name that somebody gave.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+
+from scrubjay.surfaces.serve.asked import Reader, Working
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from scrubjay.memory.reports import Status
+
+BUCKETS: Final = (0.002, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+"""Seconds. The targets for a search lie among the first ones."""
+
+router = APIRouter(tags=["health"])
+
+
+class Meters:
+    """What is counted of a server's requests."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._answered = Counter(
+            "scrubjay_http_requests",
+            "Requests answered.",
+            ("method", "route", "status"),
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "scrubjay_http_request_seconds",
+            "Seconds until an answer began.",
+            ("method", "route"),
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
+        self._open = Gauge(
+            "scrubjay_http_requests_open", "Requests that are being answered.", registry=self.registry
+        )
+
+    def begin(self) -> None:
+        """Count a request that came."""
+        self._open.inc()
+
+    def end(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one that was answered."""
+        self._open.dec()
+        self._answered.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+
+class Measured:
+    """An ASGI application around another, that counts what passes."""
+
+    def __init__(self, app: ASGIApp, meters: Meters) -> None:
+        self._app = app
+        self._meters = meters
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on a request, and count its answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = time.perf_counter()
+        told = [499, 0.0]  # as others count a client that went away
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                told[:] = [message["status"], time.perf_counter() - begun]
+            await send(message)
+
+        self._meters.begin()
+        try:
+            await self._app(scope, receive, sending)
+        except BaseException:
+            told[0] = 500 if told[1] == 0 else told[0]
+            raise
+        finally:
+            route = scope.get("route")
+            path = getattr(route, "path", "") or "none"
+            self._meters.end(
+                _known(scope["method"]), path, int(told[0]), told[1] or time.perf_counter() - begun
+            )
+
+
+def _known(method: str) -> str:
+    """Return a method, as far as it is one: a label must not be the client's to invent."""
+    return method if method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS") else "other"
+
+
+@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+async def metrics(request: Request, who: Reader, session: Working) -> Response:
+    """Return what Prometheus reads: requests and their times, and what is stored in the caller's sight."""
+    status = await session.do(who, lambda memory: memory.status())
+    text = generate_latest(request.app.state.meters.registry) + generate_latest(stored(status))
+    return Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+def stored(status: Status) -> CollectorRegistry:
+    """Return facts of the store as gauges."""
+    registry = CollectorRegistry()
+    tiers = Gauge("scrubjay_memories", "Memories by tier.", ("tier",), registry=registry)
+    for tier, count in status.tiers.items():
+        tiers.labels(tier).set(count)
+    waiting = Gauge(
+        "scrubjay_embedding_backlog", "Memories that wait for a model.", ("model",), registry=registry
+    )
+    for model in status.models:
+        waiting.labels(model.name).set(model.waiting)
+    size = Gauge("scrubjay_store_bytes", "Bytes of the store on disk.", registry=registry)
+    size.set(status.bytes)
+    return registry

@@ -1,0 +1,105 @@
+"""Readers: a principal and a question -> its answer, from processes of their own, so that all processors are used.
+
+A search is work for the interpreter, of which a process has one. Each reader opens the store for itself, as any other
+process would, and sees what is committed. One that dies is replaced, and what it was asked is asked once more, for
+questions change nothing. When the server dies, however that happens, its readers end.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING, Any
+
+from scrubjay.errors import StoreError
+from scrubjay.verbs.reads import read
+
+if TYPE_CHECKING:
+    from scrubjay.config import Settings
+    from scrubjay.surfaces.serve.seen import Seen
+    from scrubjay.verbs.tokens import Principal
+
+_own: Seen | None = None
+"""What this process reads, where it is a reader."""
+
+
+class Readers:
+    """Processes that read.
+
+    Args:
+        settings: Who owns the server, and where the store is.
+        count: How many.
+    """
+
+    def __init__(self, settings: Settings, count: int) -> None:
+        self._settings = settings
+        self._count = count
+        self._guard = threading.Lock()
+        self._pool = self._made()
+
+    def ask(self, who: Principal, verb: str, arguments: Mapping[str, Any]) -> Future[bytes]:
+        """Return what will be the answer to a question, as JSON.
+
+        Raises:
+            StoreError: The readers died, and those that took their place did as well.
+        """
+        with self._guard:
+            try:
+                return self._pool.submit(_answer, who, verb, dict(arguments))
+            except BrokenProcessPool:
+                self._pool = self._made()
+        try:
+            return self._pool.submit(_answer, who, verb, dict(arguments))
+        except BrokenProcessPool as error:
+            raise StoreError(
+                "The processes that read the store die as they start; the log says why."
+            ) from error
+
+    def warm(self) -> None:
+        """Start all of them, and return when each has the store open."""
+        for started in [self._pool.submit(_open) for _ in range(self._count)]:
+            started.result()
+
+    def close(self) -> None:
+        """Let what is being answered come to its end."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _made(self) -> ProcessPoolExecutor:
+        # A fork would copy threads' locks and the store's connections.
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(
+            self._count, mp_context=context, initializer=_begin, initargs=(self._settings,)
+        )
+
+
+def _begin(settings: Settings) -> None:
+    """Make this process a reader."""
+    from scrubjay.surfaces.serve.seen import Seen
+
+    global _own
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its readers
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    _own = Seen(settings)
+
+
+def _end_with(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
+
+
+def _open() -> None:
+    assert _own is not None
+    _own.of(_own.owner)
+
+
+def _answer(who: Principal, verb: str, arguments: dict[str, Any]) -> bytes:
+    assert _own is not None
+    return read(_own.of(who), verb, arguments)

@@ -1,0 +1,55 @@
+"""Reads: a question's verb and arguments -> its answer as JSON text, in whichever process it is answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from scrubjay.errors import InputError
+from scrubjay.verbs import shape
+
+if TYPE_CHECKING:
+    from scrubjay.engine import Memory
+
+Arguments = dict[str, Any]
+
+
+def _search(memory: Memory, arguments: Arguments) -> Any:
+    explain = bool(arguments.get("explain", False))
+    return shape.answer(memory.search(arguments.pop("query"), **arguments), explain=explain)
+
+
+def _thread(memory: Memory, arguments: Arguments) -> Any:
+    return shape.thread(memory.thread(arguments.pop("query"), **arguments))
+
+
+def _context(memory: Memory, arguments: Arguments) -> Any:
+    return shape.plain(memory.context(arguments.pop("query", None), **arguments))
+
+
+def _get(memory: Memory, arguments: Arguments) -> Any:
+    return shape.fetched(memory.get(arguments.pop("ids", ()), **arguments))
+
+
+READS: Final[Mapping[str, Callable[[Memory, Arguments], Any]]] = {
+    "search": _search,
+    "thread": _thread,
+    "context": _context,
+    "get": _get,
+}
+"""Verb to what it does; the arguments are those of the facade."""
+
+
+def read(memory: Memory, verb: str, arguments: Mapping[str, Any]) -> bytes:
+    """Return what a verb answers, as JSON in UTF-8.
+
+    Raises:
+        InputError: There is no such verb.
+        ScrubjayError: As the facade says.
+    """
+    found = READS.get(verb)
+    if found is None:
+        raise InputError(f"There is no question {verb!r:.80}.", hint=f"one of {', '.join(READS)}")
+    told = found(memory, dict(arguments))
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

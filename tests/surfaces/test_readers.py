@@ -1,0 +1,72 @@
+"""Readers: processes that answer questions for a server."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from scrubjay import Memory
+from scrubjay.config import Settings, load
+from scrubjay.errors import InputError
+from scrubjay.surfaces.serve.readers import Readers
+from scrubjay.surfaces.serve.session import Session
+from scrubjay.verbs.tokens import Principal
+
+ANN = Principal("default", "ann")
+EVE = Principal("default", "eve")
+
+
+@pytest.fixture
+def settings(environ: dict[str, str], tmp_path: Path) -> Settings:
+    return load(environ=environ)
+
+
+@pytest.fixture
+def readers(settings: Settings) -> Iterator[Readers]:
+    with Memory.open(settings=settings, user="ann") as memory:
+        memory.add("The zeppelin code is 4711.")
+    found = Readers(settings, 2)
+    found.warm()
+    yield found
+    found.close()
+
+
+def snippets(session: Session, who: Principal, query: str = "zeppelin code") -> list[str]:
+    answer = json.loads(anyio.run(session.ask, who, "search", {"query": query}))
+    return [each["snippet"] for each in answer["results"]]
+
+
+def test_a_reader_answers_as_the_process_itself_does_and_each_principal_by_itself(
+    settings: Settings, readers: Readers
+) -> None:
+    with Session(settings, readers=readers) as session, Session(settings) as alone:
+        for who in (ANN, EVE):
+            assert snippets(session, who) == snippets(alone, who)
+        assert snippets(session, ANN) == ["The zeppelin code is 4711."]
+
+        async def adds() -> None:
+            await session.do(ANN, lambda memory: memory.add("The hangar is on platform nine."), writes=True)
+
+        anyio.run(adds)
+        assert snippets(session, ANN, "hangar")[0] == "The hangar is on platform nine."
+        with pytest.raises(InputError, match="no question") as raised:
+            anyio.run(session.ask, ANN, "dance", {})
+        assert raised.value.hint
+        with pytest.raises(InputError, match="limit"):
+            anyio.run(session.ask, ANN, "search", {"query": "zeppelin", "limit": 0})
+
+
+def test_a_reader_that_dies_is_replaced_and_its_question_is_answered(
+    settings: Settings, readers: Readers
+) -> None:
+    with Session(settings, readers=readers) as session:
+        for process in multiprocessing.active_children():
+            os.kill(process.pid, signal.SIGKILL)
+        assert snippets(session, ANN) == ["The zeppelin code is 4711."]
