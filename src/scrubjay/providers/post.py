@@ -12,13 +12,17 @@ import re
 import threading
 import time
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrubjay.errors import ConfigError, ProviderError
+from scrubjay.providers.within import Wire, within
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 TRIES = 3
@@ -36,6 +40,33 @@ EXCERPT = 200
 """Characters of a service's own message that an error repeats."""
 
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A client with one connection, for one call at a time, and the socket of that connection."""
+
+    client: httpx.Client
+    wire: Wire
+
+    def traced(self, event: str, told: Mapping[str, Any]) -> None:
+        """Note the socket of a connection as soon as there is one: what httpx calls for each step of a request."""
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            self.wire.holds(told["return_value"].get_extra_info("socket"))
+
+
+@dataclass(slots=True)
+class _Lines:
+    """Of one endpoint: what its connections are made with, and those that wait for the next call."""
+
+    context: ssl.SSLContext | None = None
+    idle: list[_Line] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def close(self) -> None:
+        with self.lock:
+            while self.idle:
+                self.idle.pop().client.close()
 
 
 @dataclass(frozen=True)
@@ -57,8 +88,7 @@ class Endpoint:
     prefix: str = "Bearer "
     timeout: float = TIMEOUT
     backoff: float = BACKOFF
-    _clients: list[httpx.Client] = field(default_factory=list, init=False, repr=False, compare=False)
-    _opening: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+    _lines: _Lines = field(default_factory=_Lines, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what would fail later, and there with the key in the message.
@@ -74,6 +104,7 @@ class Endpoint:
             )
         if any(not 0x20 < ord(character) < 0x7F for character in self.key):
             raise ConfigError(f"The API key for {self.host} holds a blank or a character outside ASCII.")
+        weakref.finalize(self, self._lines.close)
 
     @property
     def host(self) -> str:
@@ -81,19 +112,25 @@ class Endpoint:
         parts = urlsplit(self.url)
         return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
 
-    def client(self) -> httpx.Client:
-        """The connection pool, opened at the first use and closed when the endpoint is let go."""
+    def taken(self) -> _Line:
+        """A line for one call: one that was given back, with its connection, or a new one."""
         import httpx
 
-        with self._opening:
-            if not self._clients:
-                keyed = {self.header: f"{self.prefix}{self.key}"} if self.key else {}
-                # A proxy from the environment is honoured, but not on the way to this machine itself.
-                local = urlsplit(self.url).hostname in ("localhost", "127.0.0.1", "::1")
-                client = httpx.Client(headers=keyed, timeout=self.timeout, trust_env=not local)
-                weakref.finalize(self, client.close)
-                self._clients.append(client)
-            return self._clients[0]
+        with self._lines.lock:
+            if self._lines.idle:
+                return self._lines.idle.pop()
+            keyed = {self.header: f"{self.prefix}{self.key}"} if self.key else {}
+            headers = {"Content-Type": "application/json"} | keyed
+            # A proxy from the environment is honoured, but not on the way to this machine itself.
+            around = urlsplit(self.url).hostname not in ("localhost", "127.0.0.1", "::1")
+            known = self._lines.context = self._lines.context or httpx.create_ssl_context(trust_env=around)
+            client = httpx.Client(headers=headers, timeout=self.timeout, trust_env=around, verify=known)
+            return _Line(client, Wire())
+
+    def give_back(self, line: _Line) -> None:
+        """Keep a line for the next call; as many are kept as calls were made at once, until the endpoint is let go."""
+        with self._lines.lock:
+            self._lines.idle.append(line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +139,7 @@ class Bounds:
 
     Attributes:
         largest: Bytes of the answer; reading ends there.
-        deadline: Seconds for the whole call, tries and waits included. It is looked at whenever bytes of an answer
-            arrive; a service that sends the head of one a byte at a time can outlast it.
+        deadline: Seconds for the whole call, tries and waits included, however slowly an answer's bytes come.
     """
 
     largest: int = LARGEST_ANSWER
@@ -168,27 +204,39 @@ def post(endpoint: Endpoint, path: str, body: dict[str, Any], lost: str, bounds:
 
 
 def _try(endpoint: Endpoint, path: str, content: bytes, bounds: Bounds, until: float) -> _Answer:
+    line = endpoint.taken()
+    # A try that begins at the very end still gets a moment: httpx takes no timeout of 0.
+    seconds = max(0.001, until - time.monotonic())
+    late = _Answer(None, f"did not answer within {min(endpoint.timeout, bounds.deadline):g} s", again=True)
+
+    def ask() -> _Answer:
+        return _asked(endpoint, line, path, content, bounds.largest, min(endpoint.timeout, seconds)) or late
+
+    answer = within(seconds, ask, line.wire, line.client.close)
+    if answer is None:
+        return late
+    endpoint.give_back(line)
+    return answer
+
+
+def _asked(
+    endpoint: Endpoint, line: _Line, path: str, content: bytes, largest: int, timeout: float
+) -> _Answer | None:
+    """What one request brought; None where no byte came in time."""
     import httpx
 
     url = endpoint.url.rstrip("/") + path
-    kind = {"Content-Type": "application/json"}
-    # A try that begins at the very end still gets a moment: httpx takes no timeout of 0.
-    seconds = min(endpoint.timeout, max(0.001, until - time.monotonic()))
-    late = _Answer(None, f"did not answer within {min(endpoint.timeout, bounds.deadline):g} s", again=True)
     try:
-        with endpoint.client().stream(
-            "POST", url, content=content, headers=kind, timeout=seconds
-        ) as response:
+        traced = {"trace": line.traced}
+        with line.client.stream("POST", url, content=content, timeout=timeout, extensions=traced) as response:
             body = bytearray()
             for part in response.iter_bytes():
                 body += part
-                if len(body) > bounds.largest:
-                    return _Answer(None, f"answered with more than {_size(bounds.largest)}")
-                if time.monotonic() > until:
-                    return late
+                if len(body) > largest:
+                    return _Answer(None, f"answered with more than {_size(largest)}")
             return _Answer(bytes(body)) if response.is_success else _refusal(endpoint, response, bytes(body))
     except httpx.TimeoutException:
-        return late
+        return None
     except httpx.DecodingError as exc:
         return _Answer(None, f"answered with something that cannot be decoded ({exc})")
     except httpx.TransportError as exc:
