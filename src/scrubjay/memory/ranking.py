@@ -86,5 +86,11 @@ class Candidate:
 
         Sums use ``fsum``: the order in which channels answered must not decide a tie.
         """
-        total = math.fsum(part.amount for part in self.contributions)
-        return rounded(total * math.prod(factor.value for factor in self.factors))
+        total = math.fsum([part.weight * part.value for part in self.contributions])
+        if self.factors:
+            total *= math.prod(factor.value for factor in self.factors)
+        return rounded(total)
+
+    def plus(self, *parts: Contribution) -> Candidate:
+        """Return it with more parts of its score; not by ``replace``, for it is asked of every candidate and stage."""
+        return Candidate(self.id, (*self.contributions, *parts), self.factors)

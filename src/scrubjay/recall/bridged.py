@@ -79,7 +79,7 @@ def _led_to(one: Candidate, way: float, weight: float, seed: float) -> Candidate
     """Return a candidate with what a way to it is worth: no second step stands before the hit that it began with."""
     worth = min(way * weight, CLOSER * max(0.0, seed - one.score))
     part = Contribution("graph", way, worth / weight, weight)
-    return replace(one, contributions=(*one.contributions, part))
+    return one.plus(part)
 
 
 def ranked_by_ways(made: Plan, heard: Heard, reader: Reader, ids: Sequence[str]) -> GraphRanking | None:

@@ -7,7 +7,6 @@ stay words of the query.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from scrubjay.memory.dates import DAY
@@ -40,7 +39,7 @@ def dated(
         if head is not None:
             near = max(nearness(head.at, one) for one in meant)
             part = Contribution("dated", near, near, DATED)
-            candidate = replace(candidate, contributions=(*candidate.contributions, part))
+            candidate = candidate.plus(part)
         found.append(candidate)
     return found
 

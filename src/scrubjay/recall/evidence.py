@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -55,7 +54,7 @@ def evidence(
     found = []
     for candidate in candidates:
         head = heads.get(candidate.id)
-        parts = list(candidate.contributions)
+        parts = []
         if head is not None:
             match = title_match(head.title, wanted, weights, total)
             if match:
@@ -68,7 +67,7 @@ def evidence(
                 parts.append(Contribution("person", 1.0, 1.0, PERSON))
             if head.turn and speaker is not None and head.role == speaker:
                 parts.append(Contribution("speaker", 1.0, 1.0, SPEAKER))
-        found.append(replace(candidate, contributions=tuple(parts)))
+        found.append(candidate.plus(*parts) if parts else candidate)
     return found
 
 
@@ -103,6 +102,6 @@ def wished(
         if count:
             share = count / len(phrases)
             part = Contribution("phrase", float(count), share, PHRASE)
-            candidate = replace(candidate, contributions=(*candidate.contributions, part))
+            candidate = candidate.plus(part)
         held.append(candidate)
     return held

@@ -41,13 +41,14 @@ def fuse(
     """
     scores = {ranking.channel: ranking.scored.of(ids) for ranking in rankings}
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
+    each = [(one, weights.get(one.channel, Weight(0.0, 0.0)), scores[one.channel]) for one in rankings]
     found = []
     for place, memory in enumerate(ids):
         parts = []
-        for ranking in rankings:
-            weight = weights.get(ranking.channel, Weight(0.0, 0.0))
-            amount = weight.turn if memory in turns else weight.passage
-            raw = scores[ranking.channel][place]
+        turn = memory in turns
+        for ranking, weight, raws in each:
+            amount = weight.turn if turn else weight.passage
+            raw = raws[place]
             if raw is not None:
                 parts.append(Contribution(ranking.channel, raw, distance(ranking, raw), amount))
             elif ranking.kind == "vector" and base is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from scrubjay.memory.dates import DAY
@@ -47,7 +46,7 @@ def life(candidates: Sequence[Candidate], heads: Mapping[str, Head], now: int) -
     found = []
     for candidate in candidates:
         head = heads.get(candidate.id)
-        parts = list(candidate.contributions)
+        parts = []
         if head is not None:
             faded = fading(candidate.id, head, now)
             if faded > 0:
@@ -56,7 +55,7 @@ def life(candidates: Sequence[Candidate], heads: Mapping[str, Head], now: int) -
                 parts.append(Contribution("strength", head.strength, head.strength - 1, STRENGTH))
             if head.confidence < 1:
                 parts.append(Contribution("confidence", head.confidence, head.confidence - 1, CONFIDENCE))
-        found.append(replace(candidate, contributions=tuple(parts)))
+        found.append(candidate.plus(*parts) if parts else candidate)
     return found
 
 

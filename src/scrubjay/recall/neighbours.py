@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from scrubjay.memory.ranking import Candidate, Contribution
@@ -39,6 +38,6 @@ def neighbours(
         head = heads.get(candidate.id)
         if lent > 0.0 and head is not None:
             part = Contribution("neighbours", lent, lent, SHARE / (1.0 + head.words / WORDS))
-            candidate = replace(candidate, contributions=(*candidate.contributions, part))
+            candidate = candidate.plus(part)
         found.append(candidate)
     return found

@@ -7,12 +7,11 @@ no copy of "90 seconds", "cannot" none of "can", "staging" none of "production",
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from scrubjay.memory.records import Record
-from scrubjay.text.said import said
+from scrubjay.text.said import said, vocabulary
 from scrubjay.text.vouched import NEGATIONS
 
 LEAST: Final = 2
@@ -32,6 +31,7 @@ _BOUNDS: Final = NEGATIONS | frozenset(
 class _Text:
     record: Record
     words: tuple[str, ...]
+    held: frozenset[str]
     heading: tuple[str, ...]
 
 
@@ -40,6 +40,7 @@ class Told:
     """What was told so far, found again by what it says."""
 
     _by: dict[tuple[str, ...], list[_Text]] = field(default_factory=dict)
+    _all: list[_Text] = field(default_factory=list)
 
     def repeated(self, record: Record) -> str | None:
         """Return the memory of which this one says nothing more; where there is none, it is told from now on."""
@@ -47,8 +48,9 @@ class Told:
         same = next((one for one in self._near(text) if _copy(text, one)), None)
         if same is not None:
             return same.record.id
-        for key in {(record.content_hash,), text.words, *_shingles(text.words)}:
+        for key in {(record.content_hash,), text.words}:
             self._by.setdefault(key, []).append(text)
+        self._all.append(text)
         return None
 
     def _near(self, text: _Text) -> list[_Text]:
@@ -56,16 +58,27 @@ class Told:
         equal = self._by.get((text.record.content_hash,), [])
         if equal or len(text.words) < LEAST:
             return equal
-        return self._by.get(text.words) or self._by.get(text.words[:SHINGLE], [])
+        alike = self._by.get(text.words, [])
+        if len(text.words) < SHINGLE or (alike and len(text.words) > SHINGLE):
+            return alike
+        # Looking costs less than an index of all their words in a row: most hold not even these words.
+        first = text.words[:SHINGLE]
+        return [one for one in self._all if one.held.issuperset(first) and _stands(first, one.words)]
 
 
 def _text(record: Record) -> _Text:
     heading = record.heading_path or ((record.title,) if record.place is None else ())
-    return _Text(record, said(record.content), said(" ".join(heading)))
+    return _Text(record, said(record.content), vocabulary(record.content), said(" ".join(heading)))
 
 
-def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
-    return {tuple(words[at : at + SHINGLE]) for at in range(len(words) - SHINGLE + 1)}
+def _stands(first: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    """Return whether words stand in a text in a row."""
+    at = -1
+    for _ in range(words.count(first[0])):
+        at = words.index(first[0], at + 1)
+        if words[at : at + len(first)] == first:
+            return True
+    return False
 
 
 def _copy(text: _Text, better: _Text) -> bool:

@@ -6,7 +6,6 @@ One turn that fits tells that its conversation is about the matter, and so what 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from scrubjay.memory.ranking import Candidate, Contribution
@@ -38,7 +37,7 @@ def session(candidates: Sequence[Candidate], heads: Mapping[str, Head]) -> list[
         lent = best[name] if name is not None else 0.0
         if lent > 0.0:
             part = Contribution("session", lent, lent, SHARE / (1.0 + heads[candidate.id].words / WORDS))
-            candidate = replace(candidate, contributions=(*candidate.contributions, part))
+            candidate = candidate.plus(part)
         found.append(candidate)
     return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.memory.ranking import Candidate, Contribution
@@ -62,9 +62,7 @@ def tiers(candidates: Sequence[Candidate], heads: Mapping[str, Head], pool: Pool
             parts.append(Contribution("sure", head.confidence, 1.0, SURE))
         if head is not None and pool.here is not None and head.project == pool.here:
             parts.append(Contribution("project", 1.0, 1.0, PROJECT))
-        found.append(
-            replace(candidate, contributions=(*candidate.contributions, *parts)) if parts else candidate
-        )
+        found.append(candidate.plus(*parts) if parts else candidate)
     return found
 
 

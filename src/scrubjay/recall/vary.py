@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.memory.records import Record
-from scrubjay.text.said import said
+from scrubjay.text.said import vocabulary
 
 ALIKE: Final = 1.0
 """What the same words as a better candidate's take away, in deviations. Measured with .2, .5, 1 and 2: no set loses
@@ -33,27 +34,43 @@ def vary(candidates: Sequence[Candidate], records: Mapping[str, Record]) -> list
     Alike are two by the idf of the words that they share, of that of all their words; idf among the candidates.
     """
     near, rest = list(candidates[:MOST]), list(candidates[MOST:])
-    words = {one.id: frozenset(said(records[one.id].content)) for one in near}
-    counts = Counter(word for own in words.values() for word in own)
-    weight = {word: math.log(1 + len(near) / count) for word, count in counts.items()}
-    total = {memory: math.fsum(weight[word] for word in own) for memory, own in words.items()}
-    alike = dict.fromkeys(words, 0.0)
+    texts = _Texts({one.id: vocabulary(records[one.id].content) for one in near})
+    scores = {one.id: one.score for one in near}
+    alike = dict.fromkeys(scores, 0.0)
     chosen: list[Candidate] = []
     while near:
-        best = min(near, key=lambda one: (ALIKE * _taken(alike[one.id]) - one.score, one.id))
+        best = min(near, key=lambda one: (ALIKE * _taken(alike[one.id]) - scores[one.id], one.id))
         near.remove(best)
         share = alike[best.id]
         if _taken(share) > 0:
             part = Contribution("alike", share, -_taken(share), ALIKE)
-            best = replace(best, contributions=(*best.contributions, part))
+            best = best.plus(part)
         chosen.append(best)
+        own = texts.words[best.id]
         for one in near:
-            both = words[one.id] & words[best.id]
-            if 2 * len(both) > min(len(words[one.id]), len(words[best.id])):
-                common = math.fsum(weight[word] for word in both)
-                of_all = total[one.id] + total[best.id] - common
-                alike[one.id] = max(alike[one.id], common / of_all)
+            both = texts.words[one.id] & own
+            if 2 * len(both) > min(len(texts.words[one.id]), len(own)):
+                alike[one.id] = max(alike[one.id], texts.share(both, one.id, best.id))
     return chosen + rest
+
+
+@dataclass(slots=True)
+class _Texts:
+    """Candidates' words, and what each weighs: counted where two texts have enough in common to ask."""
+
+    words: Mapping[str, Set[str]]
+    _weights: dict[str, float] = field(default_factory=dict)
+
+    def share(self, both: Set[str], one: str, other: str) -> float:
+        """Return what the words that two have in common weigh of all of theirs."""
+        if not self._weights:
+            counts = Counter(chain.from_iterable(self.words.values()))
+            self._weights = {word: math.log(1 + len(self.words) / count) for word, count in counts.items()}
+        common, of_one, of_other = (
+            math.fsum(map(self._weights.__getitem__, words))
+            for words in (both, self.words[one], self.words[other])
+        )
+        return common / (of_one + of_other - common)
 
 
 def _taken(share: float) -> float:

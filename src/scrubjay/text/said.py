@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from scrubjay.text.reworded import bag
@@ -18,6 +19,11 @@ and "from", "only", "if" or any word that denies; English alone, so that in all 
 _MARKS: Final = ".,;:!?…()[]{}\"“”„«»'’‘*_~`"
 KEPT: Final = 64
 """Characters of a piece up to which what it says is kept: texts share most of theirs."""
+MOST_PIECES: Final = 1 << 16
+"""Pieces of which is kept what they say, about 12 MB; a full memory makes way for an empty one."""
+SHORT: Final = 4_096
+"""Characters of a text up to which what it says is kept for a while: one search asks several times, and so may the
+next. 512 of them are 8 MB at most."""
 _LAYOUT: Final = re.compile(r"[-*•·|>#+]+|[-=_*~`]{3,}")
 """A bullet, a table's line, a heading's signs, a rule."""
 
@@ -30,12 +36,24 @@ def said(text: str) -> tuple[str, ...]:
     >>> said("We can use AWS"), said("we can use C++?")
     (('we', 'can', 'use', 'aws'), ('we', 'can', 'use', 'c++', '?'))
     """
-    pieces = text.casefold().split()
-    return tuple(word for piece in pieces for word in (_kept if len(piece) <= KEPT else _words)(piece))
+    return (_lately if len(text) <= SHORT else _said)(text)[0]
+
+
+def vocabulary(text: str) -> frozenset[str]:
+    """Return the words of `said` as a set."""
+    return (_lately if len(text) <= SHORT else _said)(text)[1]
+
+
+def _said(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    # No loop of ours over all words: one whose piece was met before costs a look-up.
+    words = tuple(chain.from_iterable(map(_PIECES.__getitem__, text.casefold().split())))
+    return words, frozenset(words)
 
 
 def _words(piece: str) -> tuple[str, ...]:
     """Return what a piece between blanks says."""
+    if piece.isalnum():
+        return () if piece in SMALL else (piece,)
     word = piece.strip(_MARKS)
     if word in SMALL and word:
         word = ""
@@ -45,4 +63,17 @@ def _words(piece: str) -> tuple[str, ...]:
     return (*((word,) if word else ()), *(("?",) if asks else ()))
 
 
-_kept: Final = lru_cache(1 << 14)(_words)
+class _Pieces(dict[str, tuple[str, ...]]):
+    """What pieces say, each found out when it is first met; a long one hardly ever comes again."""
+
+    def __missing__(self, piece: str) -> tuple[str, ...]:
+        found = _words(piece)
+        if len(piece) <= KEPT:
+            if len(self) >= MOST_PIECES:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+_PIECES: Final = _Pieces()
+_lately: Final = lru_cache(maxsize=512)(_said)

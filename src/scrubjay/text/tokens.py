@@ -184,21 +184,21 @@ def find(text: str, wanted: Collection[str], language: str = "en") -> list[tuple
         Start, end and the wanted terms emitted, in order of start.
     """
     learnt = _known(language)
+    asked = frozenset(wanted)
     known: dict[str, list[tuple[int, int, tuple[str, ...]]]] = {}
-    found = []
-    for match in _pattern(text).finditer(text):
-        raw = match.group()
-        hits = known.get(raw)
-        if hits is None:
-            emitted, source_words = (learnt[raw], 1) if raw in learnt else _learn(raw, language, learnt)
-            forms = tuple(term for term in emitted if term in wanted)
-            whole = source_words == 1 and raw.isascii() and raw.isalnum()  # nothing to trim or to tell apart
-            hits = [] if not forms else [(0, len(raw), forms)] if whole else _hits(raw, wanted, language)
-            known[raw] = hits
-        start = match.start()
-        for first, last, forms in hits:
-            found.append((start + first, start + last, forms))
-    return found
+    for raw in set(_pattern(text).findall(text)):
+        emitted, source_words = (learnt[raw], 1) if raw in learnt else _learn(raw, language, learnt)
+        if asked.isdisjoint(emitted):
+            continue
+        whole = source_words == 1 and raw.isascii() and raw.isalnum()  # nothing to trim or to tell apart
+        forms = tuple(term for term in emitted if term in asked)
+        known[raw] = [(0, len(raw), forms)] if whole else _hits(raw, asked, language)
+    return [
+        (match.start() + first, match.start() + last, forms)
+        for match in _pattern(text).finditer(text)
+        if (hits := known.get(match[0])) is not None
+        for first, last, forms in hits
+    ]
 
 
 def emitted(text: str, language: str = "en") -> list[frozenset[str]]:

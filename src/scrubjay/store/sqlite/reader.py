@@ -244,7 +244,7 @@ class SQLiteReader(Graph, Told):
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         """Return visible terms spelled like a word."""
-        sharing = set(terms.sharing_trigrams(self._db, self._tenant, word)) - {word}
+        sharing = set(terms.near(self._db, self._tenant, word)) - {word}
         found: list[tuple[str, float]] = []
         for term, alike in nearest(word, sharing, len(sharing)):
             if len(found) == limit:

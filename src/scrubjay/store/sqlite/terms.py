@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.store.sqlite.pack import unpack_terms
-from scrubjay.text.grams import EDGE, trigrams
+from scrubjay.text.grams import EDGE, NEAREST_FLOOR, trigrams
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -82,16 +82,25 @@ def padded(term: str) -> str:
     return f"{EDGE}{term}{EDGE}"
 
 
-def sharing_trigrams(db: Database, tenant: int, word: str) -> list[str]:
-    """Return the tenant's terms that share a trigram with a word, at most `MOST_SHARING`."""
-    grams = sorted(gram for gram in trigrams(word) if "\0" not in gram)  # a query ends at NUL
-    if not grams:
+def near(db: Database, tenant: int, word: str) -> list[str]:
+    """Return the tenant's terms that share so many trigrams with a word that they may be near, at most `MOST_SHARING`.
+
+    The Jaccard index of a terms and b, of which s are shared, is s / (a + b - s). For it to come to the floor f, s must
+    be f · a or more, since b is at least s, and b at most s · (1 + 1 / f) - a. So of the thousands of terms that share
+    one trigram few are read: a term of three letters or more has three trigrams or more.
+    """
+    grams = trigrams(word)
+    asked = sorted(gram for gram in grams if "\0" not in gram)  # a query ends at NUL
+    if not asked:
         return []
-    match = " OR ".join('"' + gram.replace('"', '""') + '"' for gram in grams)
+    unasked = len(grams) - len(asked)
+    each = " UNION ALL ".join(["SELECT rowid AS id FROM term_gram WHERE term_gram MATCH ?"] * len(asked))
+    size, most = len(grams), f"shared * {1 + 1 / NEAREST_FLOOR} - {len(grams)}"
     found = db.execute(
-        "SELECT t.text FROM term_gram JOIN term t ON t.id = term_gram.rowid "
-        "WHERE term_gram MATCH ? AND t.tenant = ? LIMIT ?",
-        (match, tenant, MOST_SHARING),
+        f"SELECT t.text FROM (SELECT id, count(*) + {unasked} AS shared FROM ({each}) GROUP BY id "
+        f"HAVING shared >= {NEAREST_FLOOR * size}) JOIN term t USING (id) WHERE t.tenant = ? "
+        f"AND (length(t.text) < 3 OR {most} >= 3) LIMIT ?",
+        (*('"' + gram.replace('"', '""') + '"' for gram in asked), tenant, MOST_SHARING),
     ).fetchall()
     return [text for (text,) in found]
 
