@@ -46,10 +46,19 @@ class Service:
             self.connections += 1
             threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
 
+    def _asked(self, connection: socket.socket) -> bool:
+        """Whether another whole request came; its head and its body, always ``{}``, may come apart."""
+        held = b""
+        while not held.endswith(b"\r\n\r\n{}"):
+            if not (part := connection.recv(65_536)):
+                return False
+            held += part
+        return True
+
     def _answer(self, connection: socket.socket) -> None:
         with connection:
             try:
-                while connection.recv(65_536):
+                while self._asked(connection):
                     connection.sendall(self.at_once)
                     for byte in self.slowly:
                         if self.over.wait(0.01):
