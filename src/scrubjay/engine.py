@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 from scrubjay.config import Settings, load
 from scrubjay.engine_ask import Asking
 from scrubjay.engine_life import Living
+from scrubjay.engine_look import Looking
 from scrubjay.engine_move import Moving
 from scrubjay.engine_search import Searching
 from scrubjay.errors import ScrubjayError
@@ -50,7 +51,7 @@ def _silent(message: str) -> None:
     """Nobody listens to announcements of remote providers."""
 
 
-class Memory(Searching, Asking, Living, Moving):
+class Memory(Searching, Asking, Looking, Living, Moving):
     """Everything one principal remembers, in one store.
 
     Example:

@@ -10,7 +10,7 @@ from scrubjay.memory.life import UNCHANGED, Unchanged
 
 if TYPE_CHECKING:
     from scrubjay.memory.audits import Audit, Retained
-    from scrubjay.memory.histories import Changed, History, Updated
+    from scrubjay.memory.histories import Changed, History, Rewritten, Updated
     from scrubjay.memory.nights import Consolidated, Undone
     from scrubjay.memory.reports import Progress
     from scrubjay.wiring.desk import Desk
@@ -62,6 +62,28 @@ class Living:
 
         wish = Amendment(content, title, tags, date, confidence, valid_from, valid_until, pinned, origin)
         return update(self._desk, memory, wish)
+
+    def rewrite(self, memory: str, content: str, *, was: str | None = None) -> Rewritten:
+        """Write the new text of a passage into its file, and take the file in again.
+
+        The file is written whole or not at all, and only where it still says what is stored. Front matter, the blank
+        lines around the passage, line ends and encoding stay. A passage from which a secret was taken out is refused.
+
+        Args:
+            memory: The passage's id, or its shortest unique beginning.
+            content: What shall stand there instead.
+            was: ``content_hash`` of the memory as the caller saw it: refused, when it is another by now.
+
+        Raises:
+            NotFoundError: No memory's id begins so, or several do.
+            ForbiddenError: The file is somebody else's.
+            InputError: It stands in no file, or the file no longer says so, is read-only, a log, …: path and lines
+                are named, and nothing was written.
+            SourceError: The file cannot be read or written.
+        """
+        from scrubjay.wiring.passage import rewrite
+
+        return rewrite(self._desk, memory, content, was)
 
     def archive(self, ids: str | Sequence[str]) -> Changed:
         """Take memories out of default answers; they stay whole, and `restore` brings them back.

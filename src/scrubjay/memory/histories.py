@@ -42,6 +42,25 @@ class Updated:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What writing a passage's new text into its file did.
+
+    Attributes:
+        id: The passage as it is found now; the id it had, where enough of it stayed.
+        path: Absolute path of the file.
+        line_start: First line of the passage now.
+        line_end: Last line, inclusive.
+        changed: False where it said so before, and nothing was written.
+    """
+
+    id: str
+    path: str
+    line_start: int
+    line_end: int
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """What happened to one memory, and what it rests on.
 

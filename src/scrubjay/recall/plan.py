@@ -110,7 +110,7 @@ def plan(request: Request, reader: Reader) -> Plan:
         question = anchored(question, query, reader, languages, (request.zone, asked))
     notes += question.notes
     as_of = question.as_of if request.as_of is None else request.as_of
-    where = _resolved(_within(request), reader)
+    where = resolved(_within(request), reader)
     if as_of is not None and where.statuses == USUAL:
         where = replace(where, statuses=(*USUAL, "superseded"))
     found = groups(query.text, languages)
@@ -159,7 +159,7 @@ def _registered(models: Sequence[str], reader: Reader) -> None:
             )
 
 
-def _resolved(where: Where, reader: Reader) -> Where:
+def resolved(where: Where, reader: Reader) -> Where:
     """Return filters with sources and categories by id."""
     if where.sources:
         known = reader.sources()

@@ -142,8 +142,8 @@ def concept_page(reader: Reader, name: str) -> ConceptPage:
     near, looked_at = related(reader, found.id)
     edges = reader.edges([found.id], ["references"], inward=True, limit=SHOWN)
     counts = reader.degrees("references", [found.id])
-    places = _places(reader, [edge.src for edge in edges])
-    return ConceptPage(_known(found, counts), near[:SHOWN], places, looked_at)
+    shown_memories = places(reader, [edge.src for edge in edges])
+    return ConceptPage(_known(found, counts), near[:SHOWN], shown_memories, looked_at)
 
 
 def categories(reader: Reader) -> list[Shelf]:
@@ -185,7 +185,7 @@ def category_page(reader: Reader, name: str) -> ShelfPage:
     return ShelfPage(
         _shelf(found, depth, counts),
         tuple(_shelf(c, depth + 1, counts) for c in below),
-        _places(reader, [edge.src for edge in edges]),
+        places(reader, [edge.src for edge in edges]),
     )
 
 
@@ -230,7 +230,8 @@ def _known(concept: Concept, counts: Mapping[str, int]) -> Known:
     return Known(concept.id, concept.name, concept.aliases, concept.kind, counts.get(concept.id, 0))
 
 
-def _places(reader: Reader, ids: Sequence[str]) -> tuple[Place, ...]:
+def places(reader: Reader, ids: Sequence[str]) -> tuple[Place, ...]:
+    """Return a line about each of these memories, those that are not visible left out."""
     records = reader.get(ids)
     sources = {source.id: source for source in reader.sources()}
     found = []

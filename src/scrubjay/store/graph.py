@@ -129,10 +129,10 @@ class GraphReader(Protocol):
         """
         ...
 
-    def latest(self, where: Where, limit: int) -> list[Record]:
+    def latest(self, where: Where, limit: int, skip: int = 0) -> list[Record]:
         """Return the visible memories that pass a filter and happened last (event start, else recorded), last first.
 
-        Of one time, the order is that of `page`; then that of the tiers.
+        Of one time, the order is that of `page`; then that of the tiers. The first ``skip`` are passed over.
         """
         ...
 

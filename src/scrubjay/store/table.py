@@ -87,11 +87,11 @@ class Table:
         order = np.argsort(self.columns["key"][rows], kind="stable")[:limit]
         return self.ids(rows[order])
 
-    def latest(self, passing: NDArray[np.bool_], limit: int) -> list[str]:
+    def latest(self, passing: NDArray[np.bool_], limit: int, skip: int = 0) -> list[str]:
         """Return the ids of those of some live rows that happened last, last first, by number where times are equal."""
         rows = np.flatnonzero(passing)
         held = self.columns[rows]
-        order = np.lexsort((held["tier"], held["key"], -held["at"]))[:limit]
+        order = np.lexsort((held["tier"], held["key"], -held["at"]))[skip : skip + limit]
         return self.ids(rows[order])
 
     def find(self, ids: Sequence[str]) -> list[int | None]:

@@ -166,9 +166,9 @@ def happened(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
             for after in ("", *ids[::9])
         ],
         "latest": [
-            [record.id for record in reader.latest(where, limit)]
+            [record.id for record in reader.latest(where, limit, skip)]
             for where in (*filters, Where(pinned=True), Where(projects=("p",)))
-            for limit in (3, 1_000)
+            for limit, skip in ((3, 0), (3, 2), (1_000, 0))
         ],
     }
 

@@ -209,6 +209,8 @@ class LifeContract:
             digits = [record.id.partition("_")[2] for record in found[:2]]
             assert digits == sorted(digits)
             assert reader.latest(Where(), 1) == found[:1]
+            assert reader.latest(Where(), 2, 1) == found[1:3]
+            assert reader.latest(Where(), 9, 9) == []
             assert [record.content for record in reader.latest(Where(pinned=True), 9)] == ["b"]
             assert [record.content for record in reader.latest(Where(projects=("p",)), 9)] == ["d"]
             assert reader.latest(Where(statuses=("archived",)), 9) == []

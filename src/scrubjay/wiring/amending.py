@@ -48,7 +48,7 @@ def update(desk: Desk, memory: str, amendment: Amendment) -> Updated:
 
 def _refuse(memory: str, where: str) -> None:
     raise InputError(
-        f"{memory} stands in {where}; scrubjay does not edit files. Nothing was written.",
+        f"{memory} stands in {where}, and this changes no file. Nothing was written.",
         hint=f"edit {where}, then scrubjay sync",
     )
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, NotFoundError, SourceError
 from scrubjay.wiring.desk import Desk
 
 if TYPE_CHECKING:
     from scrubjay.ingest.dictionary import Terms
+    from scrubjay.memory.looks import Web
     from scrubjay.memory.webs import ConceptPage, Known, Learned
+
+MOST_IN_WEB: Final = 2_000
+"""Concepts of one picture: more can neither be drawn nor seen."""
 
 
 class Concepts:
@@ -59,6 +63,23 @@ class Concepts:
 
         with self._desk.store.reader(self._desk.scope) as reader:
             return concept_page(reader, name)
+
+    def web(self, *, query: str = "", limit: int = 150) -> Web:
+        """Return the concepts that most memories refer to, and which of them are referred to together.
+
+        Args:
+            query: Only those with this in their name or in an alias, in any case.
+            limit: Most concepts, 1 to 2,000.
+
+        Raises:
+            InputError: The limit is out of range.
+        """
+        from scrubjay.recall.ties import ties
+
+        if not 1 <= limit <= MOST_IN_WEB:
+            raise InputError(f"limit is {limit}; it must lie between 1 and {MOST_IN_WEB:,}.")
+        with self._desk.store.reader(self._desk.scope) as reader:
+            return ties(reader, limit, query)
 
     def add(
         self, name: str, aliases: Sequence[str] = (), *, visibility: str = "user", group: str | None = None

@@ -52,6 +52,13 @@ def sync(
     return done
 
 
+def resync(desk: Desk, source: Source, only: Path) -> Summary:
+    """Take one file of a registered source in as it is now."""
+    started = time.monotonic()
+    _stamp(desk, None)
+    return run(desk, [source], started, None, only=only)
+
+
 def stamped(desk: Desk) -> Versions:
     """Return the versions of the stages as they are now."""
     return versions(chunks(desk))

@@ -28,7 +28,7 @@ MOST_NUL_SHARE = 0.01
 
 _CHUNK = 1 << 20
 # UTF-32's little-endian mark starts with UTF-16's, so it is asked first.
-_MARKS = (
+MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -39,7 +39,7 @@ _MARKS = (
 _OPEN_FLAGS = os.O_RDONLY
 for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
     _OPEN_FLAGS |= getattr(os, _flag, 0)
-_WALKS_BY_DESCRIPTOR = os.open in os.supports_dir_fd
+WALKS_BY_DESCRIPTOR = os.open in os.supports_dir_fd
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def read(root: Path, path: str) -> FileText:
             raise SourceError(f"{path} cannot be read: {reason}. Nothing stored was changed.") from error
         if before.st_mtime_ns == after.st_mtime_ns and before.st_size == after.st_size == len(data):
             digest = hashlib.sha256(data).hexdigest()
-            return FileText(_decode(data, path), digest, after.st_mtime_ns, after.st_size)
+            return FileText(decode(data, path), digest, after.st_mtime_ns, after.st_size)
     message = f"{path} changed during each of {READ_ATTEMPTS} readings; what was stored of it before is kept."
     raise SourceError(message, hint="it will be read at the next sync")
 
@@ -126,8 +126,27 @@ def _load(root: Path, path: str) -> tuple[bytes, os.stat_result, os.stat_result]
     raise SourceError(message, hint="split it, or leave it out by a line in .scrubjayignore")
 
 
-def _open(root: Path, path: str) -> int:
-    """A descriptor of the file, which lies inside the root whatever is swapped meanwhile."""
+def place(root: Path, path: str) -> tuple[int | str, str]:
+    """Return the folder that a file of a source stands in, and the file's name there, links followed.
+
+    Returns:
+        A descriptor of the folder, which lies inside the root whatever is swapped meanwhile; its path, where the
+        system has no names relative to a descriptor.
+
+    Raises:
+        SourceError: The file lies outside the root.
+        OSError: It is not there.
+    """
+    top, inside = _inside(root, path)
+    if not inside:
+        return place(root.parent, root.name)
+    if not WALKS_BY_DESCRIPTOR:
+        return os.path.join(top, *inside[:-1]), inside[-1]
+    return (_descend(top, inside[:-1]) if inside[:-1] else os.open(top, os.O_RDONLY)), inside[-1]
+
+
+def _inside(root: Path, path: str) -> tuple[str, list[str]]:
+    """Return the real root and the real file's names below it; none where the root is the file."""
     segments = path.split("/")
     outside = SourceError(f"{path!r} is not a path inside {root}; it was not read.", hint="scrubjay sources")
     if not path or "\0" in path or any(part in {"", ".", ".."} for part in segments) or os.path.isabs(path):
@@ -136,13 +155,19 @@ def _open(root: Path, path: str) -> int:
     if not os.path.isdir(top):
         if path != root.name:
             raise outside
-        return os.open(top, _OPEN_FLAGS)
+        return top, []
     real = os.path.realpath(os.path.join(top, *segments), strict=True)
     if not within(real, top) or real == top:
         raise outside
-    if not _WALKS_BY_DESCRIPTOR:
-        return os.open(real, _OPEN_FLAGS)
-    return _descend(top, real[len(top) :].lstrip(os.sep).split(os.sep))
+    return top, real[len(top) :].lstrip(os.sep).split(os.sep)
+
+
+def _open(root: Path, path: str) -> int:
+    """A descriptor of the file, which lies inside the root whatever is swapped meanwhile."""
+    top, inside = _inside(root, path)
+    if not inside or not WALKS_BY_DESCRIPTOR:
+        return os.open(os.path.join(top, *inside), _OPEN_FLAGS)
+    return _descend(top, inside)
 
 
 def _descend(top: str, segments: list[str]) -> int:
@@ -157,8 +182,13 @@ def _descend(top: str, segments: list[str]) -> int:
         os.close(folder)
 
 
-def _decode(data: bytes, path: str) -> str:
-    mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+def decode(data: bytes, path: str) -> str:
+    """Return the text of a file's bytes; ``path`` is named where they are none.
+
+    Raises:
+        SourceError: They are no text.
+    """
+    mark, encoding = next(((mark, name) for mark, name in MARKS if data.startswith(mark)), (b"", "utf-8"))
     if encoding == "utf-8":
         _refuse_binary(data, path)
     try:

@@ -188,10 +188,10 @@ class InMemoryReader(InMemoryGraph, InMemoryLife):
         later = sorted((n, i) for i in ids if (n := int(i.partition("_")[2], 16)) > number)
         return [self._visible[i].record for _, i in later[:limit]]
 
-    def latest(self, where: Where, limit: int) -> list[Record]:
+    def latest(self, where: Where, limit: int, skip: int = 0) -> list[Record]:
         """Return what happened last, last first."""
         found = [m.record for i, m in self._visible.items() if self._passes(i, where)]
-        return sorted(found, key=_lately)[:limit]
+        return sorted(found, key=_lately)[skip : skip + limit]
 
     def _passes(self, memory: str, where: Where) -> bool:
         belongs = {e.dst for e in self.edges([memory], ["belongs"])} if where.categories else set()

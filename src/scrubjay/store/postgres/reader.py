@@ -128,10 +128,10 @@ class PostgresReader(PostgresGraph, Told):
         first = number + 1 - rows.SIGN  # past the last bigint after the last id of all
         return self._records("m.hash >= %s ORDER BY m.hash LIMIT %s", first, limit)
 
-    def latest(self, where: Where, limit: int) -> list[Record]:
+    def latest(self, where: Where, limit: int, skip: int = 0) -> list[Record]:
         """Return what happened last, last first."""
         seen = self._table()
-        ids = seen.latest(scores.passing(self._db, self._own, seen, where), limit)
+        ids = seen.latest(scores.passing(self._db, self._own, seen, where), limit, skip)
         return list(self.get(ids).values())
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:

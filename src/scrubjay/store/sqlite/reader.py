@@ -169,10 +169,10 @@ class SQLiteReader(Graph, Told):
             return []
         return self.seen.records("m.hash >= ?", (first,), f"ORDER BY m.hash LIMIT {limit}")
 
-    def latest(self, where: Where, limit: int) -> list[Record]:
+    def latest(self, where: Where, limit: int, skip: int = 0) -> list[Record]:
         """Return what happened last, last first."""
         table = self._table()
-        return list(self.get(table.latest(self._mask(where), limit)).values())
+        return list(self.get(table.latest(self._mask(where), limit, skip)).values())
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with a prefix."""
