@@ -75,6 +75,9 @@ def test_a_token_sees_what_its_principal_sees_and_does_what_its_scopes_allow(
         ({"forwarded": "for=203.0.113.9"}, 401),
         ({"authorization": "Basic YTpi"}, 401),
         ({"origin": "http://localhost:3000"}, 200),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}, 403),
+        ({"sec-fetch-site": "same-origin"}, 200),
     ],
 )
 def test_without_a_token_only_this_machine_is_the_owner(

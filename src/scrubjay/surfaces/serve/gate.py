@@ -5,7 +5,8 @@ proxy's upstream), or as the cookie that the viewer's own form set. Without one 
 server listens on this machine alone, and only when its Host and Origin are this machine's and nobody forwarded it: no
 page in a browser reaches it by a name that it made lead here (DNS rebinding), and nobody from elsewhere by a reverse
 proxy. A cookie is sent by browsers of themselves, so what comes with one and changes something must come from a page of
-this very server.
+this very server. Nor does a page of another site get anything from a browser that needs no token, whatever it asks for,
+but for a link that its reader follows.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.surfaces.serve.bodies import refused
@@ -49,6 +50,7 @@ class Gate:
         owner: Who a request without a token is; None where it is nobody.
         everybody: Paths, and beginnings of paths that end in ``/``, that anybody may ask for.
         foreign: Beginnings of paths where an Authorization that is no token of ours belongs to somebody else.
+        door: Where a person in a browser is sent who shows no token; None for nowhere.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Gate:
         *,
         everybody: Sequence[str] = (),
         foreign: Sequence[str] = (),
+        door: str | None = None,
     ) -> None:
         self._app = app
         self._tokens = tokens
@@ -66,6 +69,7 @@ class Gate:
         self._everybody = frozenset(each for each in everybody if not each.endswith("/"))
         self._folders = tuple(each for each in everybody if each.endswith("/"))
         self._foreign = tuple(foreign)
+        self._door = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on a request with its principal, or answer it here."""
@@ -77,13 +81,12 @@ class Gate:
         headers = Headers(scope=scope)
         secret, by_cookie = self._shown(headers, scope["path"])
         if secret is None and self._owner is not None:
-            refusal = strange(headers)
+            refusal = strange(headers, reads=scope["method"] in SAFE)
             if refusal is None:
                 await self._app({**scope, PRINCIPAL: self._owner}, receive, send)
                 return
             if not self._open(scope["path"]):
-                status, said = refusal
-                await refused(status, said, scope, receive, send)
+                await self._refused(*refusal, scope, receive, send)
                 return
         if self._open(scope["path"]) and secret is None:
             await self._app(scope, receive, send)
@@ -104,8 +107,21 @@ class Gate:
         elif self._open(scope["path"]):
             await self._app(scope, receive, send)
         else:
-            said = InputError(NOBODY, hint=NOBODY_HINT)
-            await refused(401, said, scope, receive, send, CHALLENGE)
+            await self._refused(401, InputError(NOBODY, hint=NOBODY_HINT), scope, receive, send)
+
+    async def _refused(
+        self, status: int, said: InputError, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Let nobody in: a person is shown the door at which a token can be given, a program an error."""
+        from starlette.datastructures import Headers
+        from starlette.responses import RedirectResponse
+
+        person = "text/html" in Headers(scope=scope).get("accept", "") and scope["method"] in SAFE
+        if status == 401 and person and self._door is not None:
+            asked = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
+            await RedirectResponse(f"{self._door}?{urlencode({'then': asked})}", 303)(scope, receive, send)
+            return
+        await refused(status, said, scope, receive, send, CHALLENGE if said.args[0] == NOBODY else None)
 
     def _open(self, path: str) -> bool:
         return path in self._everybody or path.startswith(self._folders)
@@ -129,8 +145,13 @@ class Gate:
         return (cookie, True) if cookie else (None, False)
 
 
-def strange(headers: Headers) -> tuple[int, InputError] | None:
-    """Return why a request that shows no token is not the owner's, with its status; None where it is."""
+def strange(headers: Headers, *, reads: bool = False) -> tuple[int, InputError] | None:
+    """Return why a request that shows no token is not the owner's, with its status; None where it is.
+
+    Args:
+        headers: What the request says of itself.
+        reads: Whether it changes nothing.
+    """
     if any(name in headers for name in FORWARDED):
         return 401, InputError(
             "The request was forwarded, so it may be anybody's, and shows no token.", hint=NOBODY_HINT
@@ -138,9 +159,11 @@ def strange(headers: Headers) -> tuple[int, InputError] | None:
     if not _local(headers.get("host", "")):
         return 421, InputError("The request's Host names another machine.", hint=NOBODY_HINT)
     origin = headers.get("origin")
-    if origin is not None and not (
+    elsewhere = origin is not None and not (
         origin.startswith(("http://", "https://")) and _local(origin.partition("//")[2])
-    ):
+    )
+    followed = reads and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+    if elsewhere or (headers.get("sec-fetch-site") == "cross-site" and not followed):
         return 403, InputError("The request comes from a page of another site.", hint=NOBODY_HINT)
     return None
 
