@@ -1,4 +1,4 @@
-"""Write docs/reference from the code: the command line, the settings, the errors, the MCP tools.
+"""Write docs/reference from the code: the command line, the settings, the errors, the MCP tools, the HTTP interface.
 
 python scripts/generate_docs.py            write the pages
 python scripts/generate_docs.py --check    exit 1 and name the pages that are not what the code says
@@ -12,7 +12,9 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,6 +23,7 @@ from scrubjay.config import SECTIONS, ModelSettings, Settings, keys_of, variable
 from scrubjay.config_keys import Key
 from scrubjay.surfaces.cli.command import COMMON, Group
 from scrubjay.surfaces.cli.main import INTERRUPTED, UNREAD, cli
+from scrubjay.surfaces.http.answered import SAID
 from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
@@ -187,6 +190,109 @@ def mcp() -> Iterator[str]:
         yield f"\nReturns {', '.join(f'`{each}`' for each in tool.returns)}.\n"
 
 
+def http() -> Iterator[str]:
+    """The page of the HTTP interface, from its OpenAPI."""
+    told = described()
+    schemas = told["components"]["schemas"]
+    yield "# HTTP\n"
+    yield prose(
+        "`scrubjay serve` serves this ([HTTP](../http.md)); the same as OpenAPI, with examples, is at `/openapi.json`. "
+        "Every error is one shape. "
+    )
+    yield "```json"
+    yield json.dumps({"error": {"type": "InputError", "message": "...", "hint": "...", "exit_code": 2}})
+    yield "```\n"
+    yield "| status | meaning |\n| --- | --- |"
+    yield from (f"| {code} | {cell(said)} |" for code, said in SAID.items())
+    yield ""
+    for tag in told["tags"]:
+        yield f"## {tag['name'].capitalize()}\n\n{tag['description']}\n"
+        for path, methods in told["paths"].items():
+            for method, operation in methods.items():
+                if operation["tags"] == [tag["name"]]:
+                    yield from route(f"{method.upper()} {path}", operation, schemas)
+
+
+def described() -> dict[str, Any]:
+    """The OpenAPI of the server; no store is opened for it."""
+    from scrubjay.surfaces.http.app import interface
+    from scrubjay.surfaces.serve.session import Session
+
+    with Session(replace(Settings(), store="memory://")) as session:
+        return interface(session).openapi()
+
+
+def route(name: str, operation: dict[str, Any], schemas: dict[str, Any]) -> Iterator[str]:
+    """One route: what it takes of a token, what can be said, what is answered."""
+    takes_scope = f" Takes `{operation['x-scope']}`." if operation["x-scope"] else ""
+    yield f"### {name}\n\n{operation['description']}{takes_scope}\n"
+    if operation["operationId"].endswith("_by_url"):
+        weights = ", weights as `weights=bm25=1`" if name.endswith("/search") else ""
+        yield f"The fields of POST, as a query; a list by saying its name several times{weights}.\n"
+        return
+    rows = [(each["name"], each["schema"], each.get("required", False), each.get("description", ""))
+            for each in operation.get("parameters", ())]  # fmt: skip
+    for kind, body in operation.get("requestBody", {}).get("content", {}).items():
+        if kind != "application/json":
+            yield f"Its body is the file (`{kind}`).\n"
+            continue
+        form = schemas[body["schema"]["$ref"].rpartition("/")[2]]
+        must = form.get("required", ())
+        rows += [
+            (field, rule, field in must, rule.get("description", ""))
+            for field, rule in form.get("properties", {}).items()
+        ]
+        if "examples" in form:
+            yield f"```json\n{json.dumps(form['examples'][0])}\n```\n"
+    rows.sort(key=lambda row: not row[2])
+    if rows:
+        yield "| field | type | meaning |\n| --- | --- | --- |"
+        for field, rule, required, about_it in rows:
+            default = (
+                f" Default: `{json.dumps(rule['default'])}`."
+                if rule.get("default") not in (None, [], "")
+                else ""
+            )
+            needed = " (required)" if required else ""
+            yield f"| `{field}`{needed} | {cell(kind_of(rule, schemas))} | {cell(about_it + default)} |"
+        yield ""
+    for code, said in operation["responses"].items():
+        if int(code) < 300:
+            yield f"{code}: {said['description']} {answer_of(said, schemas)}\n"
+
+
+def answer_of(said: dict[str, Any], schemas: dict[str, Any]) -> str:
+    """The fields of an answer, in words."""
+    kinds = said.get("content", {})
+    schema = kinds.get("application/json", {}).get("schema", {})
+    if "$ref" not in schema:
+        return " ".join(f"`{kind}`" for kind in kinds)
+    fields = schemas[schema["$ref"].rpartition("/")[2]]["properties"]
+    events = ", or events (`Accept: text/event-stream`)" if "text/event-stream" in kinds else ""
+    return ", ".join(f"`{each}`" for each in fields) + events
+
+
+def kind_of(rule: dict[str, Any], schemas: dict[str, Any]) -> str:
+    """A schema's type in words."""
+    if "anyOf" in rule:
+        kinds = [kind_of(each, schemas) for each in rule["anyOf"]]
+        return " or ".join(dict.fromkeys(kinds))
+    if "enum" in rule or "const" in rule:
+        return ", ".join(f"`{each}`" for each in rule.get("enum", [rule.get("const")]))
+    if "$ref" in rule:
+        return rule["$ref"].rpartition("/")[2]
+    if rule.get("type") == "array":
+        return f"list of {kind_of(rule.get('items', {}), schemas)}"
+    if rule.get("type") == "object" and isinstance(rule.get("additionalProperties"), dict):
+        return f"object of {kind_of(rule['additionalProperties'], schemas)}"
+    bounds = [
+        f"{word} {rule[name]}"
+        for name, word in (("minimum", "from"), ("maximum", "to"))
+        if abs(rule.get(name, 2**53)) < 2**53
+    ]
+    return " ".join([str(rule.get("type", "any")), *bounds])
+
+
 def prose(text: str) -> str:
     """A paragraph."""
     return textwrap.fill(" ".join(text.split()), 110, break_on_hyphens=False) + "\n"
@@ -220,7 +326,13 @@ def cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-PAGES = {"cli.md": command_line, "configuration.md": configuration, "errors.md": error_page, "mcp.md": mcp}
+PAGES = {
+    "cli.md": command_line,
+    "configuration.md": configuration,
+    "errors.md": error_page,
+    "mcp.md": mcp,
+    "http.md": http,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -115,6 +115,8 @@ class AsyncMemory:
     look = _in_thread(Memory.look)
     timeline = _in_thread(Memory.timeline)
     context = _in_thread(Memory.context)
+    page = _in_thread(Memory.page)
+    vectors = _in_thread(Memory.vectors)
     get = _in_thread(Memory.get)
     add = _in_thread(Memory.add)
     add_many = _in_thread(Memory.add_many)

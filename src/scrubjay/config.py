@@ -20,6 +20,7 @@ from scrubjay.config_keys import Key, number, whole, word
 from scrubjay.config_llm import Llm
 from scrubjay.config_recall import Context, Recall
 from scrubjay.config_rerank import Rerank
+from scrubjay.config_server import Server
 from scrubjay.config_start import OFF
 from scrubjay.errors import ConfigError
 from scrubjay.memory.tiers import TIERS
@@ -281,6 +282,7 @@ class Settings:
     hooks: Hooks = field(default_factory=Hooks)
     resident: Resident = field(default_factory=Resident)
     log: Logging = field(default_factory=Logging)
+    server: Server = field(default_factory=Server)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
@@ -300,6 +302,7 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "hooks": Hooks,
     "resident": Resident,
     "log": Logging,
+    "server": Server,
 }
 
 

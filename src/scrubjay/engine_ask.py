@@ -1,4 +1,4 @@
-"""Asking: the part of the facade that answers with more than a list: a story, or what to have in mind."""
+"""Asking: the part of the facade that answers with a story, a page of all there is, or what to have in mind."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from scrubjay.memory.contexts import Context
+    from scrubjay.memory.reports import Page, Vectors
     from scrubjay.memory.threads import Thread
     from scrubjay.wiring.desk import Desk
 
 
 class Asking:
-    """Thread and context; `Memory` is one."""
+    """Thread, page, context and vectors; `Memory` is one."""
 
     _desk: Desk
 
@@ -105,6 +106,75 @@ class Asking:
         laps.lap("rank")
         answered(desk, "thread", query, laps, len(found.knots), [one.model.name for one in embedders])
         return replace(found, partial=(*partial, *without, *found.partial), took_ms=laps.ms)
+
+    def page(
+        self,
+        *,
+        after: str = "",
+        limit: int = 50,
+        tiers: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        path: str = "",
+        sources: Sequence[str] = (),
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        statuses: Sequence[str] = ("active",),
+        projects: Sequence[str] = (),
+        agents: Sequence[str] = (),
+        sessions: Sequence[str] = (),
+        categories: Sequence[str] = (),
+    ) -> Page:
+        """Return memories a page at a time, in the order of their ids' digits, which no writing disturbs.
+
+        Args:
+            after: Go on after this one, as ``next`` of the page before says; empty for the first page.
+            limit: Most memories, 1..1,000.
+            tiers: Any of these tiers.
+            tags: All of these tags.
+            path: Glob over a file's path within its source, or a folder of it.
+            sources: Any of these sources, by id or path.
+            since: What happened at or after.
+            until: What happened before the end of this day, month, year, or before this time.
+            statuses: Any of these statuses.
+            projects: Any of these projects, by name, by the end of a name, or by a path.
+            agents: What any of these agents wrote or recorded.
+            sessions: Any of these conversations.
+            categories: What belongs to any of these categories or to one below, by id or name.
+
+        Raises:
+            InputError: An option has a value it cannot have.
+        """
+        from scrubjay.recall.page import page
+        from scrubjay.recall.request import Filters, request
+        from scrubjay.wiring.places import resolved
+
+        filters = Filters(
+            tiers, tags, path, sources, since, until, statuses,
+            resolved(self._desk, projects), agents, sessions, categories,
+        )  # fmt: skip
+        wanted = request(
+            "", filters=filters, fusion=("auto", None, None), parts=(None, None, None), sizes=(limit, 1, 1),
+            explain=False,
+        )  # fmt: skip
+        with self._desk.store.reader(self._desk.scope) as reader:
+            return page(reader, wanted, after)
+
+    def vectors(self, texts: Sequence[str], *, model: str | None = None) -> Vectors:
+        """Return what a bundled model makes of texts: one unit vector a text, whatever its length.
+
+        Nothing is stored. A text longer than the model's window is the mean of its windows.
+
+        Args:
+            texts: The texts.
+            model: Name of a bundled model; None for the base model.
+
+        Raises:
+            NotFoundError: No bundled model is called so.
+            ProviderError: The model is missing or damaged.
+        """
+        from scrubjay.wiring.embedding import vectors
+
+        return vectors(self._desk, texts, model)
 
     def context(
         self,

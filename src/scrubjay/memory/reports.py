@@ -32,6 +32,36 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """Some of the memories, in the order of their ids' digits.
+
+    Attributes:
+        records: The memories.
+        paths: Memory id to the absolute path of its file.
+        next: What to go on after; None at the end.
+    """
+
+    records: tuple[Record, ...]
+    paths: Mapping[str, str]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """What texts became.
+
+    Attributes:
+        model: The model's name.
+        rows: A unit vector a text, in their order; of a text without a word zeros.
+        tokens: What the texts take, by the measure of ``text.size.tokens``.
+    """
+
+    model: str
+    rows: tuple[tuple[float, ...], ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Added:
     """What `add` did.
 

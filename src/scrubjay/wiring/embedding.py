@@ -1,11 +1,15 @@
-"""Embedding: a desk -> what waited for the backfilled models has their vectors, and topics are found with them."""
+"""Embedding: a desk -> what waited for the backfilled models has their vectors; or texts -> their vectors alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import numpy as np
+
+from scrubjay.errors import InputError
 from scrubjay.ingest.backfill import backfill
-from scrubjay.memory.reports import Embedded, Progress
+from scrubjay.memory.reports import Embedded, Progress, Vectors
+from scrubjay.text.size import tokens
 from scrubjay.wiring.desk import Desk
 
 
@@ -33,6 +37,25 @@ def embed(desk: Desk, seconds: float | None, progress: Callable[[Progress], None
 
         organise_finer(desk, covered)
     return done
+
+
+def vectors(desk: Desk, texts: Sequence[str], model: str | None) -> Vectors:
+    """Return one unit vector a text, of a bundled model.
+
+    Raises:
+        InputError: The texts are one text, or hold what is none.
+        NotFoundError: No bundled model is called so.
+        ProviderError: The model is missing or damaged.
+    """
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise InputError("texts must be a list of texts.")
+    embedder = desk.lineup.bundled(model)
+    rows = []
+    for windows in embedder.embed(texts):
+        mean = windows.astype(np.float64).mean(axis=0)
+        length = float(np.linalg.norm(mean))
+        rows.append(tuple((mean / length if length else mean).astype(np.float32).tolist()))
+    return Vectors(embedder.model.name, tuple(rows), sum(map(tokens, texts)))
 
 
 def _waiting(desk: Desk, key: str) -> int:

@@ -109,6 +109,22 @@ class Lineup:
         """Return the same models, as they reach another principal's memories."""
         return Lineup(self._store, scope, self._catalog, cold=self._cold, overlap=self._overlap)
 
+    def bundled(self, name: str | None) -> Embedder:
+        """Return a bundled model by its name or by the name that settings call it; None for the base model.
+
+        Raises:
+            NotFoundError: No bundled model is called so.
+            ProviderError: It cannot be opened.
+        """
+        if name is None:
+            return self.base
+        held = [self.base, *(self._catalog.open(each) for each in self._catalog.default)]
+        for embedder, called in zip(held, ("", *self._catalog.default), strict=True):
+            if name in (embedder.model.name, called):
+                return embedder
+        names = ", ".join(embedder.model.name for embedder in held)
+        raise NotFoundError(f"No model {name!r:.80} comes with scrubjay; there are: {names}.")
+
     def writing(self) -> Embedder:
         """Return the base model, registered; a new store gets the default models with it."""
         with self._store.reader(self._scope) as reader:

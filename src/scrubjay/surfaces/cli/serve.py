@@ -28,7 +28,10 @@ USUAL_READERS = 4
     help="Processes that answer questions; 0 for none but the server's own.  "
     "[default: one for each processor, at most 4]",
 )
-def serve(call: Call, address: str, require_token: bool, readers: int | None) -> None:
+@click.option(
+    "--root-path", default="", metavar="PATH", help="Path under which a reverse proxy hands requests on."
+)
+def serve(call: Call, address: str, require_token: bool, readers: int | None, root_path: str) -> None:
     """Serve HTTP, and MCP at /mcp, on 127.0.0.1:8765 or where you say, until interrupted.
 
     A client shows a token (`scrubjay token create`); on an address of this machine alone it may go without, and is you.
@@ -51,4 +54,5 @@ def serve(call: Call, address: str, require_token: bool, readers: int | None) ->
         partial(application, tokens=tokens, open_here=where.loopback and not require_token),
         ready=lambda url: tell(f"Serving at {url}; Ctrl-C ends it."),
         readers=min(os.cpu_count() or 1, USUAL_READERS) if readers is None else readers,
+        root_path=root_path,
     )

@@ -10,8 +10,19 @@ from typing import TYPE_CHECKING, Final
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from scrubjay.surfaces.http import health, metrics, searching
+from scrubjay.surfaces.http import (
+    embeddings,
+    health,
+    keeping,
+    living,
+    memories,
+    metrics,
+    moving,
+    searching,
+    webs,
+)
 from scrubjay.surfaces.http.metrics import Measured, Meters
+from scrubjay.surfaces.http.openapi import complete
 from scrubjay.surfaces.mcp.web import PATH, Endpoint, managed
 from scrubjay.surfaces.serve.bodies import Bodies
 from scrubjay.surfaces.serve.gate import Gate
@@ -29,6 +40,11 @@ ABOUT: Final = (
 )
 EVERYBODY: Final = ("/healthz", "/readyz")
 """What needs no token: whether the process lives, and whether it can answer."""
+
+ROUTERS: Final = tuple(
+    part.router for part in (searching, memories, living, webs, keeping, moving, embeddings, health, metrics)
+)
+"""The interface for builders, in the order of its description."""
 
 
 def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp:
@@ -53,13 +69,23 @@ def interface(session: Session) -> FastAPI:
             await stack.enter_async_context(manager.run())
             yield
 
-    app = FastAPI(title="scrubjay", version=version("scrubjay"), description=ABOUT, lifespan=running)
+    app = FastAPI(
+        title="scrubjay",
+        version=version("scrubjay"),
+        description=ABOUT,
+        lifespan=running,
+        # Its pages would load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
+    )
     app.state.session = session
     app.state.meters = Meters()
     problems(app)
-    for part in (health, metrics, searching):
-        app.include_router(part.router)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.openapi = complete(app, ROUTERS)  # type: ignore[method-assign]
     app.router.routes.append(Route(PATH, Endpoint(manager)))
-    app.add_middleware(Bodies)
+    app.add_middleware(Bodies, patience=session.settings.server.patience_seconds, streamed=(moving.IMPORT,))
     app.add_middleware(Measured, meters=app.state.meters)
     return app

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.surfaces.mcp import resources
-from scrubjay.surfaces.serve.bodies import TOO_LARGE, TOO_LARGE_HINT
+from scrubjay.surfaces.serve.bodies import MOST_BYTES, TooLargeError
 from scrubjay.verbs import brief, shape
 from scrubjay.verbs.tool import Caller
 from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS, call, find
@@ -98,8 +98,8 @@ def build(
     async def refuse(_context: Any, _params: Any) -> None:
         raise MCPError(
             types.INVALID_REQUEST,
-            TOO_LARGE,
-            {"hint": TOO_LARGE_HINT},
+            str(TooLargeError(MOST_BYTES)),
+            {"hint": TooLargeError(MOST_BYTES).hint},
         )
 
     server: Server[Any] = Server(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, cast
+from typing import Annotated, Final, cast
 
 from fastapi import Depends, Request
 
@@ -17,6 +17,10 @@ def session(request: Request) -> Session:
     return cast(Session, request.app.state.session)
 
 
+NEEDED: Final[dict[Callable[[Request], Principal], str]] = {}
+"""What each of the dependencies below takes, for the description of the interface."""
+
+
 def allowed(scope: str) -> Callable[[Request], Principal]:
     """Return a dependency that gives the principal, if they may do what takes this scope."""
 
@@ -25,6 +29,7 @@ def allowed(scope: str) -> Callable[[Request], Principal]:
         found.need(scope)
         return found
 
+    NEEDED[who] = scope
     return who
 
 

@@ -5,12 +5,14 @@ The SDK gathers bodies too, but writes a traceback into the log for each client 
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.surfaces.serve.halves import whole
+from scrubjay.surfaces.serve.prefix import inner
 from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
@@ -18,29 +20,59 @@ if TYPE_CHECKING:
 
 MOST_BYTES: Final = 4 * 1024 * 1024
 """Bytes of one message. A memory is some hundred bytes; what is larger is a file, which `scrubjay sync` takes in."""
-TOO_LARGE: Final = f"The message has more than {MOST_BYTES:,} bytes. Nothing was done."
-TOO_LARGE_HINT: Final = "send less at once; `scrubjay sync` takes files"
+CLOSE: Final = {"connection": "close"}
+"""What is said to a client whose body was not read to its end."""
+PATIENCE: Final = 30.0
+"""Seconds in which a body must have come, where nothing else was said."""
+
+
+class TooLargeError(InputError):
+    """A body is larger than what is taken."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"The message has more than {most:,} bytes. Nothing was done.",
+            hint="send less at once; `scrubjay sync` takes files",
+        )
+
+
+class LateError(InputError):
+    """A body did not come in time."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"The body did not come within {seconds:g} seconds. Nothing was done.")
 
 
 class Bodies:
-    """An ASGI application around another."""
+    """An ASGI application around another.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Args:
+        app: What is behind it.
+        patience: Seconds in which a body must have come.
+        streamed: Paths whose handlers read and limit the body themselves.
+    """
+
+    def __init__(self, app: ASGIApp, patience: float = PATIENCE, streamed: Sequence[str] = ()) -> None:
         self._app = app
+        self._patience = patience
+        self._streamed = frozenset(streamed)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on a request with its body; nothing when its client has gone."""
-        body = bytearray()
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > MOST_BYTES:
-                await refused(413, InputError(TOO_LARGE, hint=TOO_LARGE_HINT), scope, receive, send)
-                return
+        if scope["type"] != "http" or inner(scope) in self._streamed:
+            await self._app(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(self._patience):
+                body = await _whole(receive)
+        except TooLargeError as error:
+            await refused(413, error, scope, receive, send, CLOSE)
+            return
+        except TimeoutError:
+            await refused(408, LateError(self._patience), scope, receive, send, CLOSE)
+            return
+        if body is None:
+            return
         text = whole(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         ahead: list[Message] = [{"type": "http.request", "body": text, "more_body": False}]
 
@@ -48,6 +80,25 @@ class Bodies:
             return ahead.pop() if ahead else await receive()
 
         await self._app(scope, once, send)
+
+
+async def _whole(receive: Receive) -> bytes | None:
+    """Return the body, None when its client has gone.
+
+    Raises:
+        TooLargeError: It has more bytes than are taken.
+    """
+    body = bytearray()
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > MOST_BYTES:
+            raise TooLargeError(MOST_BYTES)
+    return bytes(body)
 
 
 async def refused(

@@ -18,6 +18,7 @@ from urllib.parse import urlencode, urlsplit
 
 from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.surfaces.serve.bodies import refused
+from scrubjay.surfaces.serve.prefix import inner
 from scrubjay.verbs.tokens import PREFIX, Principal, Token, Tokens
 
 if TYPE_CHECKING:
@@ -78,17 +79,17 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        secret, by_cookie = self._shown(headers, scope["path"])
+        headers, path = Headers(scope=scope), inner(scope)
+        secret, by_cookie = self._shown(headers, path)
         if secret is None and self._owner is not None:
             refusal = strange(headers, reads=scope["method"] in SAFE)
             if refusal is None:
                 await self._app({**scope, PRINCIPAL: self._owner}, receive, send)
                 return
-            if not self._open(scope["path"]):
+            if not self._open(path):
                 await self._refused(*refusal, scope, receive, send)
                 return
-        if self._open(scope["path"]) and secret is None:
+        if self._open(path) and secret is None:
             await self._app(scope, receive, send)
             return
         if by_cookie and scope["method"] not in SAFE and not same_site(headers):
@@ -104,7 +105,7 @@ class Gate:
             return
         if token is not None:
             await self._app(_with(scope, token), receive, send)
-        elif self._open(scope["path"]):
+        elif self._open(path):
             await self._app(scope, receive, send)
         else:
             await self._refused(401, InputError(NOBODY, hint=NOBODY_HINT), scope, receive, send)
@@ -118,8 +119,13 @@ class Gate:
 
         person = "text/html" in Headers(scope=scope).get("accept", "") and scope["method"] in SAFE
         if status == 401 and person and self._door is not None:
-            asked = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
-            await RedirectResponse(f"{self._door}?{urlencode({'then': asked})}", 303)(scope, receive, send)
+            under = scope.get("root_path", "")
+            asked = scope["path"] + (
+                f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
+            )
+            await RedirectResponse(f"{under}{self._door}?{urlencode({'then': asked})}", 303)(
+                scope, receive, send
+            )
             return
         await refused(status, said, scope, receive, send, CHALLENGE if said.args[0] == NOBODY else None)
 
@@ -162,7 +168,10 @@ def strange(headers: Headers, *, reads: bool = False) -> tuple[int, InputError] 
     elsewhere = origin is not None and not (
         origin.startswith(("http://", "https://")) and _local(origin.partition("//")[2])
     )
-    followed = reads and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+    followed = reads and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == (
+        "navigate",
+        "document",
+    )
     if elsewhere or (headers.get("sec-fetch-site") == "cross-site" and not followed):
         return 403, InputError("The request comes from a page of another site.", hint=NOBODY_HINT)
     return None

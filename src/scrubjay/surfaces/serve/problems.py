@@ -8,6 +8,8 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 
 from scrubjay.errors import (
     ForbiddenError,
@@ -19,11 +21,15 @@ from scrubjay.errors import (
     StoreBusyError,
     StoreError,
 )
+from scrubjay.surfaces.serve.bodies import LateError, TooLargeError
+from scrubjay.surfaces.serve.prefix import inner
 from scrubjay.verbs import shape
 
 STATUS: Final[tuple[tuple[type[ScrubjayError], int], ...]] = (
     (ForbiddenError, 403),
     (NotFoundError, 404),
+    (TooLargeError, 413),
+    (LateError, 408),
     (InputError, 422),
     (SourceError, 422),
     (StoreBusyError, 503),
@@ -49,6 +55,8 @@ def problems(app: FastAPI) -> None:
     app.add_exception_handler(ScrubjayError, _ours)
     app.add_exception_handler(RequestValidationError, _form)
     app.add_exception_handler(HTTPException, _plain)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(Exception, _unexpected)
 
 
 def _told(code: int, error: ScrubjayError, headers: dict[str, str] | None = None) -> JSONResponse:
@@ -60,7 +68,7 @@ async def _ours(request: Request, error: Exception) -> JSONResponse:
     code = status(error)
     if code >= 500:
         log = request.app.state.session.log
-        log.write("error", f"http {request.method} {request.scope.get('route_path', '')}", error=str(error))
+        log.write("error", f"http {request.method} {inner(request.scope)}", error=str(error))
     return _told(code, error, {"retry-after": "1"} if isinstance(error, StoreBusyError) else None)
 
 
@@ -81,3 +89,15 @@ async def _plain(request: Request, error: Exception) -> JSONResponse:
     known: Any = {404: f"There is nothing at {request.url.path!r:.200}.", 405: "This cannot be done there."}
     said = InputError(known.get(error.status_code, str(error.detail)), hint="GET /openapi.json")
     return _told(error.status_code, said, dict(error.headers or {}))
+
+
+async def _gone(_request: Request, _error: Exception) -> Response:
+    """Answer a client that went away before its body was there: nobody hears it, and it is no fault of ours."""
+    return Response(status_code=400)
+
+
+async def _unexpected(_request: Request, _error: Exception) -> JSONResponse:
+    """Answer what nobody expected; what it was stands in the server's own output, and is told to nobody else."""
+    return _told(
+        500, ScrubjayError("Something went wrong that nobody expected; the server's output says what.")
+    )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InputError
+from scrubjay.surfaces.serve.prefix import Prefix, prefix
 from scrubjay.surfaces.serve.readers import Readers
 from scrubjay.surfaces.serve.session import Session
 
@@ -29,6 +30,7 @@ def serve(
     ready: Callable[[str], None],
     *,
     readers: int = 0,
+    root_path: str = "",
 ) -> None:
     """Serve until interrupted.
 
@@ -39,13 +41,17 @@ def serve(
         application: Makes what answers of the open session.
         ready: Told the URL once it can be reached.
         readers: Processes that answer questions; 0 for the threads of this one.
+        root_path: Path under which a reverse proxy hands requests on; empty for none.
 
     Raises:
-        InputError: The address is open to others and there is no token.
+        InputError: The address is open to others and there is no token, or the path is none.
         StoreError: The address is taken, or not to be had.
     """
     import uvicorn
 
+    from scrubjay.surfaces.serve.patience import patient
+
+    under = prefix(root_path)
     if not address.loopback and not tokens.all():
         raise InputError(
             f"{address.host} can be reached from elsewhere, so clients need a token, and there is none. "
@@ -55,7 +61,11 @@ def serve(
     held = address.bound()
     with Session(settings, readers=Readers(settings, readers) if readers else None) as session:
         config = uvicorn.Config(
-            application(session), log_level="warning", ws="none", timeout_graceful_shutdown=5
+            Prefix(application(session), under),
+            http=patient(settings.server.patience_seconds),
+            log_level="warning",
+            ws="none",
+            timeout_graceful_shutdown=5,
         )
         ready(address.url(held))
         with _quiet_end():

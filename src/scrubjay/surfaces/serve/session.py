@@ -1,14 +1,16 @@
 """Session: a principal and something to do with their memory -> it is done, in a thread that no reader waits for.
 
-Reads run beside one another, up to `READERS`; writes run one after another. What is cancelled while it waits its
-turn is never begun. A read that is cancelled while it runs is left to end unheard; a write is waited for, so that it
-either happened or did not. The store is opened by the first call, not at the start: one that cannot be opened is
-then an answer that the agent can read, not a server that dies unseen.
+Reads run beside one another, up to `READERS`; writes run one after another; and what takes long (a sync, a rebuild) one
+after another beside those, so that an addition does not wait for it. What is cancelled while it waits its turn is
+never begun. A read that is cancelled while it runs is left to end unheard; a write is waited for, so that it either
+happened or did not. A call too many is refused at once. The store is opened by the first call, not at the start: one
+that cannot be opened is then an answer that the agent can read, not a server that dies unseen.
 """
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrubjay.errors import StoreError
 from scrubjay.surfaces.serve.seen import Seen
+from scrubjay.surfaces.serve.turns import Turns
 from scrubjay.verbs.reads import read
 
 if TYPE_CHECKING:
@@ -59,22 +62,44 @@ class Session:
         self._processes = readers
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="scrubjay-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-write")
+        self._keeper = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-keep")
+        self._turns = Turns(READERS + settings.server.most_waiting)
+        self._ending = threading.Event()
 
     @property
     def owner(self) -> Principal:
         """Who the settings say this is."""
         return self._store.owner
 
-    async def do(self, who: Principal, work: Callable[[Memory], Value], *, writes: bool = False) -> Value:
-        """Return what comes of ``work`` on the memory that a principal sees."""
+    async def do(
+        self,
+        who: Principal,
+        work: Callable[[Memory], Value],
+        *,
+        writes: bool = False,
+        at_length: bool = False,
+    ) -> Value:
+        """Return what comes of ``work`` on the memory that a principal sees.
+
+        Args:
+            who: Whose memory.
+            work: What is done.
+            writes: Whether it writes.
+            at_length: Whether it may take minutes, so that nobody should wait behind it.
+
+        Raises:
+            StoreBusyError: Too many calls wait already.
+        """
         import anyio
 
-        pool = self._writer if writes else self._readers
+        pool = self._keeper if at_length else self._writer if writes else self._readers
+        self._turns.take()
         future: Future[Value] = pool.submit(lambda: work(self._store.of(who)))
+        future.add_done_callback(self._turns.give)
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
-            if writes and not future.cancelled():
+            if (writes or at_length) and not future.cancelled():
                 with anyio.CancelScope(shield=True):
                     await anyio.to_thread.run_sync(_ended, future)
             raise
@@ -83,16 +108,35 @@ class Session:
         """Return what a question (`verbs/reads.py`) is answered, as JSON.
 
         Raises:
+            StoreBusyError: Too many calls wait already.
             StoreError: The processes that read die of it.
             ScrubjayError: As the facade says.
         """
         if self._processes is None:
             return await self.do(who, partial(read, verb=verb, arguments=arguments))
         for _ in range(TRIES):
+            self._turns.take()
+            try:
+                asked = self._processes.ask(who, verb, arguments)
+            except BaseException:
+                self._turns.give()
+                raise
+            asked.add_done_callback(self._turns.give)
             with suppress(BrokenProcessPool):
-                return await asyncio.wrap_future(self._processes.ask(who, verb, arguments))
+                return await asyncio.wrap_future(asked)
             self.log.write("error", "reader died", verb=verb)
         raise StoreError("The process that read the store for this died, twice. Nothing was answered.")
+
+    def going_on(self) -> None:
+        """Raise where the server ends: what takes long asks after each step, and is found whole when it is stopped.
+
+        Raises:
+            StoreError: It ends.
+        """
+        if self._ending.is_set():
+            raise StoreError(
+                "The server ends. What was done is stored, and the rest was not begun.", hint="ask again"
+            )
 
     def memory(self) -> Memory:
         """Return the owner's memory, opened now if nobody has needed it yet."""
@@ -102,8 +146,9 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let what runs come to its end, drop what waits, and close the store."""
-        for pool in (self._readers, self._writer):
+        """Let what runs come to its end, what takes long at its next step; drop what waits, and close the store."""
+        self._ending.set()
+        for pool in (self._readers, self._writer, self._keeper):
             pool.shutdown(wait=True, cancel_futures=True)
         if self._processes is not None:
             self._processes.close()

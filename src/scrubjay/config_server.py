@@ -1,0 +1,28 @@
+"""Server: the section of the settings that bounds what `scrubjay serve` takes on at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scrubjay.config_keys import number, whole
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """[server]: what the server over HTTP takes on."""
+
+    most_waiting: int = field(
+        default=64,
+        metadata=whole(
+            "Requests that may wait for their turn at the store; others are told to come again (503).",
+            0,
+            100_000,
+        ),
+    )
+    patience_seconds: float = field(
+        default=30.0,
+        metadata=number("Seconds in which a request's head, and then its body, must have come.", 0.1, 3_600),
+    )
+    import_mb: int = field(
+        default=1_000, metadata=whole("Largest file that can be imported, in MB.", 1, 1_000_000)
+    )
