@@ -35,9 +35,9 @@ SAMPLES: Final[Mapping[str, Any]] = {
     "content": "The engine is a Volvo D1-30.",
     "date": "2026-03-01",
     "recorded_at": "2026-03-01T09:30:00+00:00",
-    "citation": "/home/ann/notes/boats.md:7-9",
-    "path": "/home/ann/notes/boats.md",
-    "root": "/home/ann/notes",
+    "citation": "/srv/notes/boats.md:7-9",
+    "path": "/srv/notes/boats.md",
+    "root": "/srv/notes",
     "line_start": 7,
     "line_end": 9,
     "score": 0.812344,
@@ -127,7 +127,7 @@ def sample(kind: Any, name: str = "") -> Any:
     """Return an example of a model or of a field: every field, with a value of its type.
 
     >>> sample(described(reports.Trouble))
-    {'path': '/home/ann/notes/boats.md', 'message': 'text', 'hint': 'text'}
+    {'path': '/srv/notes/boats.md', 'message': 'text', 'hint': 'text'}
     """
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return {field: sample(held.annotation, field) for field, held in kind.model_fields.items()}
