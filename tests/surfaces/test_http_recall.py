@@ -59,6 +59,10 @@ LEFT_OUT = {
     "close": "the server closes it",
     "seen_by": "the token says who asks",
     "watch": "`scrubjay watch` runs beside the server",
+    "look": "the viewer's: get, history and links have routes of their own",
+    "timeline": "the viewer's",
+    "web": "the viewer's",
+    "rewrite": "the viewer's: a program changes files itself",
     "add_file": "add_many takes the same rows; a server reads no file that a client names",
 }
 """Methods of the facade that no route has, and why."""
