@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from scrubjay.memory.ranking import MICRO, Hit, rounded
+from scrubjay.memory.ranking import MICRO, Hit
 from scrubjay.store.score import EXACT, idf, saturation
 from scrubjay.store.table import Table
 
@@ -71,9 +71,14 @@ class ArrayScored:
 
     def of(self, ids: Sequence[str]) -> list[float | None]:
         """Return the scores of memories by id."""
+        rows = self.table.find(ids)
+        if not rows or not len(self.scores):
+            return [None] * len(rows)
+        places = np.array([0 if row is None else row for row in rows], np.int64)
+        scores = (np.rint(self.scores[places] * MICRO) / MICRO).tolist()
         return [
-            rounded(float(self.scores[row])) if row is not None and self.known[row] else None
-            for row in self.table.find(ids)
+            score if row is not None and known else None
+            for row, score, known in zip(rows, scores, self.known[places].tolist(), strict=True)
         ]
 
     def parts(self, ids: Sequence[str]) -> list[tuple[float, ...]]:

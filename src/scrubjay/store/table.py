@@ -26,6 +26,9 @@ COLUMNS: Final = np.dtype(
         ("language", "u1"),  # row of the language table
     ]
 )
+MOST_FOUND: Final = 1 << 14
+"""Ids whose rows a table remembers, about 2 MB: every channel and stage of a search asks for the same ones."""
+UNKNOWN: Final = -1
 TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
 STATUS_CODE: Final = {status: code for code, status in enumerate(STATUSES)}
 
@@ -70,6 +73,7 @@ class Table:
     languages: tuple[int, ...]
     _order: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = field(default_factory=list)
     _masks: dict[tuple[int, ...], NDArray[np.bool_]] = field(default_factory=dict)
+    _found: dict[str, int | None] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -100,14 +104,25 @@ class Table:
             held = np.ascontiguousarray(self.columns["key"])
             by_key = np.argsort(held, kind="stable")
             self._order.append((by_key, held[by_key]))
+        known = [self._found.get(memory, UNKNOWN) for memory in ids]
+        new = [memory for memory, row in zip(ids, known, strict=True) if row == UNKNOWN]
+        if not new:
+            return known
+        looked_up = self._looked_up(new)
+        if len(self._found) > MOST_FOUND:
+            self._found.clear()
+        self._found.update(looked_up)
+        return [looked_up[memory] if row == UNKNOWN else row for memory, row in zip(ids, known, strict=True)]
+
+    def _looked_up(self, ids: Sequence[str]) -> dict[str, int | None]:
         order, keys = self._order[0]
         wanted = [parse_id(memory) for memory in ids]
         numbers = np.array([pair[1] if pair is not None else 0 for pair in wanted], np.uint64)
         spots = np.searchsorted(keys, numbers).tolist()
-        return [
-            self._row((order, keys), spot, pair) if pair is not None else None
-            for spot, pair in zip(spots, wanted, strict=True)
-        ]
+        return {
+            memory: self._row((order, keys), spot, pair) if pair is not None else None
+            for memory, spot, pair in zip(ids, spots, wanted, strict=True)
+        }
 
     def of_status(self, codes: tuple[int, ...]) -> NDArray[np.bool_]:
         """Return which rows are memories of any of these statuses; asked by nearly every search."""

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from scrubjay.text.tokens import TermGroup
 
 NO_TENANT = -1
+MOST_READ = 256
+"""Records that a view remembers: the stages of a search ask one after another for the same."""
 
 
 class SQLiteReader(Graph, Told):
@@ -52,6 +54,7 @@ class SQLiteReader(Graph, Told):
         self._seen: Table | None = None
         self._passing: dict[Where, NDArray[np.bool_]] = {}
         self._found: dict[TermGroup, Held] = {}
+        self._read: dict[str, Record] = {}
 
     def _table(self) -> Table:
         if self._seen is None:
@@ -110,13 +113,9 @@ class SQLiteReader(Graph, Told):
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the visible memories of these ids."""
-        wanted = [memory for memory in dict.fromkeys(ids) if rows.is_id(memory)]
-        held: dict[str, Record] = {}
-        for batch in rows.batches(wanted):
-            hashes = [rows.sort_hash(memory) for memory in batch]
-            marks = ",".join("?" * len(hashes))
-            held |= {record.id: record for record in self.seen.records(f"m.hash IN ({marks})", hashes)}
-        return {memory: held[memory] for memory in wanted if memory in held}
+        held = self._read | self.seen.of([one for one in dict.fromkeys(ids) if one not in self._read])
+        self._read = held if len(held) <= MOST_READ else {}
+        return {memory: held[memory] for memory in dict.fromkeys(ids) if memory in held}
 
     def heads(self, ids: Sequence[str]) -> dict[str, Head]:
         """Return title and length of memories."""
@@ -180,17 +179,18 @@ class SQLiteReader(Graph, Told):
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
         """Return the df of each group."""
-        return [len(self._postings(group)[0][0]) for group in groups]
+        return [len(whole[0]) for whole, _ in self._postings(groups)]
 
     def words(self, groups: Sequence[TermGroup], where: Where) -> ArrayScored:
         """Score by BM25."""
-        return by_words(self._table(), [self._postings(group) for group in groups], self._mask(where))
+        return by_words(self._table(), self._postings(groups), self._mask(where))
 
-    def _postings(self, group: TermGroup) -> Held:
-        """Return a group's rows; asked by the plan first and by the scorer again."""
-        if group not in self._found:
-            self._found[group] = words.postings(self._db, self._tenant, self._table(), group)
-        return self._found[group]
+    def _postings(self, groups: Sequence[TermGroup]) -> list[Held]:
+        """Return the rows of groups; asked by the plan first and by the scorer again."""
+        new = [group for group in groups if group not in self._found]
+        if new:
+            self._found |= words.postings(self._db, self._tenant, self._table(), new)
+        return [self._found[group] for group in groups]
 
     def nearest(
         self, fingerprint: str, query: NDArray[np.float32], where: Where

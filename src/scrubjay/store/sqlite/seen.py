@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.memory.ids import DIGITS
@@ -52,6 +52,16 @@ class Seen(NamedTuple):
             f"{rows.SELECT} WHERE {self.among()} AND {condition} {tail}", (*self.own, *values)
         ).fetchall()
         return [rows.to_record(row) for row in found]
+
+    def of(self, ids: Iterable[str]) -> dict[str, Record]:
+        """Return those of these memories that have one of these ids."""
+        wanted = [memory for memory in ids if rows.is_id(memory)]
+        held: dict[str, Record] = {}
+        for batch in rows.batches(wanted):
+            hashes = [rows.sort_hash(memory) for memory in batch]
+            marks = ",".join("?" * len(hashes))
+            held |= {record.id: record for record in self.records(f"m.hash IN ({marks})", hashes)}
+        return {memory: held[memory] for memory in wanted if memory in held}
 
     def complete(self, prefix: str, limit: int) -> list[str]:
         """Return ids that begin with a prefix, smallest first."""
