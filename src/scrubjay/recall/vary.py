@@ -65,7 +65,8 @@ class _Texts:
         """Return what the words that two have in common weigh of all of theirs."""
         if not self._weights:
             counts = Counter(chain.from_iterable(self.words.values()))
-            self._weights = {word: math.log(1 + len(self.words) / count) for word, count in counts.items()}
+            idf = {count: math.log(1 + len(self.words) / count) for count in set(counts.values())}
+            self._weights = {word: idf[count] for word, count in counts.items()}
         common, of_one, of_other = (
             math.fsum(map(self._weights.__getitem__, words))
             for words in (both, self.words[one], self.words[other])

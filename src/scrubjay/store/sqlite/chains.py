@@ -82,8 +82,9 @@ def adjacent(seen: Seen, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     for batch in rows.batches([memory for memory in ids if rows.is_id(memory)]):
         held = seen.db.execute(
             "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.session = m.session "
-            f"AND n.turn IN (m.turn - 1, m.turn + 1) WHERE {seen.among()} AND {seen.among('n')} "
-            f"AND m.hash IN ({','.join('?' * len(batch))}) ORDER BY m.hash, n.turn, n.tier, n.hash",
+            f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {seen.among()} "
+            f"AND {seen.among('n')} AND m.hash IN ({','.join('?' * len(batch))}) "
+            "ORDER BY m.hash, n.turn, n.tier, n.hash",
             (*seen.own, *seen.own, *map(rows.sort_hash, batch)),
         ).fetchall()
         for tier, number, other_tier, other in held:
