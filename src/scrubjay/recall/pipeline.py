@@ -88,9 +88,10 @@ def judge(reader: Reader, asked: Asked, request: Request, again: Reranking | Non
     beside = sorted({memory for by in led.values() for memory in by} - turns_of.keys())
     turns_of |= {memory: head.turn for memory, head in (reader.heads(beside) if beside else {}).items()}
     told = lent(signs(made, heard.words, heard.rankings, turns_of), led)
-    return Judgement(
-        picked, told, admit(first, told, request.min_relevance if "admit" in made.stages else 0.0)
-    )
+    admitted = admit(first, told, request.min_relevance if "admit" in made.stages else 0.0)
+    if not first and made.question.alone:
+        admitted = Admitted((), "Nothing stored is of the time that is asked about.")
+    return Judgement(picked, told, admitted)
 
 
 def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | None = None) -> Found:

@@ -111,6 +111,14 @@ def plan(request: Request, reader: Reader) -> Plan:
     notes += question.notes
     as_of = question.as_of if request.as_of is None else request.as_of
     where = resolved(_within(request), reader)
+    # Words name nothing of such a time: what lies in it is found by the models.
+    able = {"dated", "vector"} <= {*request.stages, *request.channels}
+    if question.alone and able and where.since is None and where.until is None:
+        since, until = question.window
+        where = replace(where, since=since, until=until)
+        notes.append("It names a time and nothing else: what happened then is looked for.")
+    else:
+        question = replace(question, alone=False)
     if as_of is not None and where.statuses == USUAL:
         where = replace(where, statuses=(*USUAL, "superseded"))
     found = groups(query.text, languages)

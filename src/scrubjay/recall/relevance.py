@@ -48,7 +48,8 @@ class Sign:
         near: Cosine by the base model, or None where it did not take part.
         second: Cosine by MiniLM, or None.
         latin: Share of Latin letters in the query: how far the models are to be believed.
-        exact: Whether it holds a rare identifier of the query, or all that the query quotes.
+        exact: Whether it holds a rare identifier of the query, or all that the query quotes; or is of the time that is
+            all that is asked about.
         told: Whether that says anything: the query names something, and all models that took part are known.
         lent: Relevance of what led to it, by a name or a link; 0 where nothing did.
     """
@@ -139,8 +140,8 @@ def signs(
         strange=share_of(weights, weights.keys() - known, whole),
         familiar=len(names & known) / len(names) if names else 0.0,
         latin=latin_share(plan.query.text),
-        exact=bool(plan.query.phrases),
-        told=whole > 0 and BASE in models and models <= {BASE, SECOND},
+        exact=bool(plan.query.phrases) or (plan.question.alone and "?" in plan.query.text),
+        told=whole > 0 and not plan.question.alone and BASE in models and models <= {BASE, SECOND},
     )
     scarce = rare(plan, words)
     scores = {name: ranking.scored.of(ids) for name, ranking in by_channel.items() if name in (BASE, SECOND)}

@@ -13,7 +13,9 @@ from typing import Final
 
 from scrubjay.memory.dates import local_micros, wall
 from scrubjay.recall.query import Query
+from scrubjay.text.telling import asks_of_all
 from scrubjay.text.times import Span, times
+from scrubjay.text.tokens import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +49,22 @@ class Question:
         times: Times that it names.
         as_of: Last moment of the time as of which it is to be answered, UTC microseconds, or None.
         notes: What was understood, a sentence each.
+        alone: Whether a time is all that it names ("what did we do yesterday?"): then it asks for what happened then.
     """
 
     times: tuple[Meant, ...] = ()
     as_of: int | None = None
     notes: tuple[str, ...] = ()
+    alone: bool = False
+
+    @property
+    def window(self) -> tuple[int | None, int | None]:
+        """From when until when its times reach together; None for no end."""
+        starts = [one.start for one in self.times]
+        ends = [one.end for one in self.times]
+        first = None if None in starts else min((at for at in starts if at is not None), default=None)
+        last = None if None in ends else max((at for at in ends if at is not None), default=None)
+        return first, last
 
 
 NOTHING: Final = Question()
@@ -69,8 +82,8 @@ def understand(query: Query, now: int, zone: tzinfo | None) -> Question:
     places = [(at, at + len(text)) for text in quoted if (at := query.text.find(text)) >= 0]
     found: list[Meant] = []
     for span in times(query.text, wall(now, zone)):
-        words = query.text[span.first : span.last]
-        read = meant(span, words, zone)
+        said = query.text[span.first : span.last]
+        read = meant(span, said, zone)
         if read is not None and all(span.last <= first or last <= span.first for first, last in places):
             found.append(read)
     as_of = [one for one in found if one.relation == "as_of"]
@@ -78,7 +91,20 @@ def understand(query: Query, now: int, zone: tzinfo | None) -> Question:
         tuple(found),
         as_of[-1].end - 1 if as_of and as_of[-1].end is not None else None,
         tuple(dict.fromkeys(f"Read as a time: {one.words} = {one.shown}." for one in found)),
+        _alone(query, found),
     )
+
+
+def _alone(query: Query, found: list[Meant]) -> bool:
+    """Tell whether a query names a time and nothing besides."""
+    if not found or query.phrases or query.wished or query.excluded:
+        return False
+    rest = query.text
+    for one in found:
+        if one.relation == "as_of":
+            return False
+        rest = rest.replace(one.words, " ", 1)
+    return all(asks_of_all(word.text) for word in words(rest))
 
 
 def meant(span: Span, words: str, zone: tzinfo | None) -> Meant | None:

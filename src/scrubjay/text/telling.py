@@ -15,6 +15,14 @@ _ASKING: Final = (
 )
 ASKING: Final = frozenset(_ASKING.split())
 """English words that questions are made of; those of the language guesser are added."""
+_GENERAL: Final = (
+    "anything everything something nothing happen happened happening happens occur occurred going new news events "
+    "event things thing else discuss discussed talk talked work worked "
+    "etwas irgendetwas alles nichts los neu neues neuigkeiten passiert passierte geschah geschehen gab ereignisse "
+    "gemacht besprochen gearbeitet"
+)
+GENERAL: Final = frozenset(_GENERAL.split())
+"""Words that ask what there was at a time, without a word of what."""
 _START: Final = re.compile(r"(?:\A|[.!?:;]\s|\n)\W*")
 _ORDINAL: Final = re.compile(r"\d+(?:s|st|nd|rd|th|am|pm|k|m|km|kg|cm|mm)", re.I)
 _IDENTIFIER: Final = re.compile(
@@ -32,6 +40,15 @@ def says_nothing(word: str) -> bool:
     (True, False)
     """
     return (len(word) < 2 and not word.isdigit()) or word in ASKING or word in function_words()
+
+
+def asks_of_all(word: str) -> bool:
+    """Return whether a folded word, in a question that names a time, asks for all that there was then.
+
+    >>> asks_of_all("happened"), asks_of_all("we"), asks_of_all("invoices")
+    (True, True, False)
+    """
+    return says_nothing(word) or word in GENERAL
 
 
 def named(text: str) -> frozenset[str]:

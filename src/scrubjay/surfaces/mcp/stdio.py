@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import re
+import signal
+import sys
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, cast
@@ -20,6 +22,8 @@ from scrubjay.surfaces.serve.halves import whole
 from scrubjay.surfaces.serve.session import Session
 
 if TYPE_CHECKING:
+    import anyio
+
     from scrubjay.config import Settings
 
 STANDARD_INPUT: Final = 0
@@ -46,14 +50,31 @@ def serve(settings: Settings, around: Mapping[str, str]) -> None:
 
         async def run() -> None:
             lines = cast("anyio.AsyncFile[str]", _incoming(_claimed(STANDARD_INPUT)))
-            async with stdio_server(stdin=lines) as (incoming, outgoing):
-                await server.run(incoming, outgoing, server.create_initialization_options())
+            async with anyio.create_task_group() as group:
+                group.start_soon(_interrupted, group.cancel_scope)
+                async with stdio_server(stdin=lines) as (incoming, outgoing):
+                    await server.run(incoming, outgoing, server.create_initialization_options())
+                group.cancel_scope.cancel()
 
         try:
             anyio.run(run)
         except* (BrokenPipeError, anyio.BrokenResourceError):
             # The client is gone, and with it everybody who could be told.
             logging.getLogger("scrubjay").info("The client reads no more.")
+
+
+async def _interrupted(scope: anyio.CancelScope) -> None:
+    """End the server at Ctrl-C, for certain: asyncio's own way cancels once, and who catches that goes on for ever."""
+    import anyio
+
+    if (
+        sys.platform == "win32"
+    ):  # has no signals that a loop could wait for; there asyncio's own way is the way
+        return
+    with anyio.open_signal_receiver(signal.SIGINT) as signals:
+        async for _ in signals:
+            scope.cancel()
+            return
 
 
 def _folder() -> str:
