@@ -37,6 +37,8 @@ FENCED = {
     "Stemmer": ("text/",),
 }
 """Library to the only places that may know it, so that another can take its place."""
+WRITING = ("scrubjay.ingest.scrub", "scrubjay.ingest.compare")
+"""What a search has no use for that is asked no earlier turns and has no files to look at."""
 
 
 def top(name: str) -> str:
@@ -95,7 +97,7 @@ def test_a_cold_search_loads_nothing_heavy(tmp_path: Path) -> None:
         "import sys\n"
         "from scrubjay.surfaces.cli.main import run\n"
         f"code = run(['search', '--store', {str(tmp_path / 'memory.db')!r}, '--json', 'where is it?'])\n"
-        f"loaded = sorted(set({HEAVY!r}) & set(sys.modules))\n"
+        f"loaded = sorted(set({(*HEAVY, *WRITING)!r}) & set(sys.modules))\n"
         "print(code, loaded, file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)

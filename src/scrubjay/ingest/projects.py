@@ -18,7 +18,6 @@ from scrubjay.ingest.place import Place, in_repository, place, remote_name
 from scrubjay.memory.ids import memory_key
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
-from scrubjay.store.changes import PutProject
 
 DIGITS: Final = 6
 """Hex digits behind a folder's name: two folders of one name collide once in 16 million."""
@@ -125,5 +124,7 @@ class Projects:
         new = sorted(key for key in keys if self._known.get(key) != name)
         if new and self._learn:
             own = self._scope.key()
+            from scrubjay.store.changes import PutProject
+
             self._store.write(self._scope, [PutProject(key, name, own) for key in new])
         self._known.update(dict.fromkeys(new, name))

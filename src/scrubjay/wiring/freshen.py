@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 
 from scrubjay.errors import StoreBusyError
-from scrubjay.ingest.fresh import fresh
-from scrubjay.memory.sources import apart
 from scrubjay.wiring.desk import Desk
 
 WRITING = "Files changed, but another process is writing: the answer is from before."
@@ -20,6 +18,9 @@ def freshen(desk: Desk) -> tuple[str, ...]:
         sources = reader.sources()
         if not sources:
             return ()
+        from scrubjay.ingest.fresh import fresh
+        from scrubjay.memory.sources import apart
+
         look = fresh(reader, [apart(source, sources) for source in sources], desk.settings.sync.look_seconds)
         stamped = reader.versions()
     if not look.changed:

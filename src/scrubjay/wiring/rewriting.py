@@ -78,6 +78,8 @@ class Rewriter:
         Raises:
             InputError: The history is no list of texts.
         """
+        if isinstance(history, list | tuple) and not history:  # most searches: nothing is loaded for them
+            return Rewritten()
         from scrubjay.ingest.scrub import scrub
         from scrubjay.recall.rewrite import MOST_QUESTION, checked, judged, turns
 

@@ -15,7 +15,6 @@ from scrubjay.memory.ranking import Hit
 from scrubjay.memory.records import ANY, Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
-from scrubjay.store.scope_check import after as number_after
 from scrubjay.store.scored import ArrayScored, Held, by_words
 from scrubjay.store.sqlite import chains, filters, registry, rows, terms, vectors, words
 from scrubjay.store.sqlite.graph import Graph
@@ -158,10 +157,11 @@ class SQLiteReader(Graph, Told):
 
     def page(self, after: str, limit: int, where: Where | None = None) -> list[Record]:
         """Return memories in the order of their ids' digits."""
+        from scrubjay.store.scope_check import after as number_after  # it knows all that may be written
+
         number = number_after(after)
         if where is not None:
-            table = self._table()
-            ids = table.page(self._mask(where), number, limit)
+            ids = self._table().page(self._mask(where), number, limit)
             return list(self.get(ids).values())
         first = number + 1 - SIGN
         if first >= SIGN:
