@@ -7,6 +7,8 @@ UV     := $(shell command -v uv 2>/dev/null)
 DATA   ?=
 ARGS   ?=
 ROUNDS ?= 200
+# Tests run in so many processes; one for each processor.
+JOBS   ?= auto
 
 # The MCP Inspector's command line, the client that the protocol's own people test servers with.
 INSPECTOR := @modelcontextprotocol/inspector-cli@0.22.0
@@ -83,9 +85,10 @@ check: $(VENV)/.developer
 
 test: $(VENV)/.developer inspector
 	@# A folder of its own: pytest would otherwise sweep what other runs left in the shared one, and a file it
-	@# may not remove there ends the whole run, because warnings are errors.
+	@# may not remove there ends the whole run, because warnings are errors. A file's tests stay together, so that
+	@# what they share is made once.
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
-	$(BIN)/python -m pytest --basetemp "$$base/run" $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --basetemp "$$base/run" $(ARGS)
 
 agents: $(VENV)/.developer build/agents
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
