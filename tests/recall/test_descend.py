@@ -131,6 +131,17 @@ def test_the_usual_fusion_brings_in_what_no_channel_found(opened: Opener, tmp_pa
     assert "category Birds" in [part.channel for part in brought.explanation.contributions]
 
 
+def test_a_word_is_looked_for_in_categories_in_the_spelling_that_it_is_read_in(
+    opened: Opener, tmp_path: Path
+) -> None:
+    memory = opened(tmp_path / "memory.db")
+    asked = memory.add("The kingfisher dives at dawn.").id
+    put(tmp_path, [category("Birds", OWN, abstract="the kingfisher and its dive")], [(asked, "Birds")])
+    answer = memory.search("when does the kingfihser dive?", hierarchy=True, min_relevance=0)
+    assert any("read as kingfisher" in note for note in answer.notes)
+    assert [one.id for one in answer.results] == [asked]
+
+
 def test_a_setting_descends_in_the_usual_fusion_alone(opened: Opener, settings: Any, tmp_path: Path) -> None:
     from dataclasses import replace
 

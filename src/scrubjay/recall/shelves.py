@@ -18,7 +18,7 @@ from scrubjay.recall.plan import Plan
 from scrubjay.store.base import Scored
 from scrubjay.store.score import idf, saturation
 from scrubjay.text.languages import language
-from scrubjay.text.tokens import TermGroup, terms
+from scrubjay.text.tokens import terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,7 +69,7 @@ def shelves(
     for ranking in rankings:
         scores: Mapping[str, float] = {}
         if isinstance(ranking, WordsRanking):
-            scores = {one: _words(phrase, ranking, made.groups) for one, phrase in phrases.items()}
+            scores = {one: _words(phrase, ranking) for one, phrase in phrases.items()}
         elif ranking is base:
             model = next(one for one in embedders if ranking.channel == f"vector:{one.model.name}")
             scores = _nearness(phrases, model, made.query.text)
@@ -87,10 +87,10 @@ def _shelved(scores: Mapping[str, float], scored: Scored) -> Shelved:
     return Shelved(scores, scored.mean, scored.deviation, scored.covered)
 
 
-def _words(phrase: str, ranking: WordsRanking, groups: Sequence[TermGroup]) -> float:
+def _words(phrase: str, ranking: WordsRanking) -> float:
     """Return a phrase's BM25 by the memories' idf, as of one of average length."""
     counts = terms(phrase, language(phrase)).counts
-    held = zip(groups, ranking.words.frequencies, strict=True)
+    held = zip(ranking.groups, ranking.words.frequencies, strict=True)  # of respelled words their own
     return math.fsum(
         idf(ranking.words.memories, frequency) * saturation(float(times), 1.0, 1.0)
         for group, frequency in held
