@@ -18,6 +18,7 @@ from scrubjay.config_given import Names, from_environment, from_file, from_overr
 from scrubjay.config_hooks import Hooks, Logging, Resident
 from scrubjay.config_keys import Key, number, whole, word
 from scrubjay.config_llm import Llm
+from scrubjay.config_proxy import Proxy
 from scrubjay.config_recall import Context, Recall
 from scrubjay.config_rerank import Rerank
 from scrubjay.config_server import Server
@@ -283,6 +284,7 @@ class Settings:
     resident: Resident = field(default_factory=Resident)
     log: Logging = field(default_factory=Logging)
     server: Server = field(default_factory=Server)
+    proxy: Proxy = field(default_factory=Proxy)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
@@ -303,6 +305,7 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "resident": Resident,
     "log": Logging,
     "server": Server,
+    "proxy": Proxy,
 }
 
 
@@ -397,13 +400,22 @@ def api_key(name: str, model: ModelSettings | Llm | Rerank, environ: Mapping[str
     Raises:
         ConfigError: The variable is named but not set.
     """
-    if not model.api_key_env:
+    return named_key(name, model.api_key_env, environ)
+
+
+def named_key(section: str, name: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return the key that a variable of the environment holds; empty where no variable is named.
+
+    Raises:
+        ConfigError: The variable is named but not set.
+    """
+    if not name:
         return ""
-    value = (os.environ if environ is None else environ).get(model.api_key_env, "")
+    value = (os.environ if environ is None else environ).get(name, "")
     if not value:
         raise ConfigError(
-            f"[{name}] takes its key from {model.api_key_env}, which is not set. Nothing was sent.",
-            hint=f"export {model.api_key_env}=KEY",
+            f"[{section}] takes its key from {name}, which is not set. Nothing was sent.",
+            hint=f"export {name}=KEY",
         )
     return value
 

@@ -399,3 +399,10 @@ class Memory(Searching, Asking, Looking, Living, Moving):
 def as_stored(memory: Memory) -> Memory:
     """Return the same memory, answering from what is stored: files are not compared with it first."""
     return Memory(replace(memory._desk, looks=False))
+
+
+def unnoted(memory: Memory) -> Memory:
+    """Return the same memory, whose additions are not appended to day notes: those are for what somebody adds."""
+    from scrubjay.config import Notes
+
+    return Memory(replace(memory._desk, settings=replace(memory._desk.settings, notes=Notes())))

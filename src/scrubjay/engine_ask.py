@@ -187,6 +187,7 @@ class Asking:
         exclude_paths: Sequence[str] | None = None,
         parts: Sequence[str] | None = None,
         now: str | datetime | None = None,
+        history: Sequence[str] = (),
     ) -> Context:
         """Return what is worth having in mind, as one text to be put into a conversation.
 
@@ -205,6 +206,7 @@ class Asking:
                 the settings'.
             parts: Any of ``pinned``, ``profile``, ``recent``, ``relevant``; None for all.
             now: When it is asked; None for this moment.
+            history: What was said before, oldest first; read as in `search`, where ``[llm] rewrite`` is on.
 
         Raises:
             InputError: An option has a value it cannot have.
@@ -216,6 +218,7 @@ class Asking:
         from scrubjay.recall.standing import Of
         from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
+        from scrubjay.wiring.rewriting import rewritten
         from scrubjay.wiring.telling import Laps, answered
         from scrubjay.wiring.usual import usual
 
@@ -236,6 +239,11 @@ class Asking:
         ).checked()
         partial = freshen(desk)
         laps.lap("files")
+        if wanted.asking is not None and query is not None:
+            meant = rewritten(desk, query, history)
+            laps.lap("rewriting")
+            wanted = replace(wanted, asking=replace(wanted.asking, meant=meant.text))
+            partial = (*partial, *meant.partial)
         embedders, without = desk.lineup.ranking()
         laps.lap("models")
         with desk.store.reader(desk.scope) as reader:

@@ -25,7 +25,7 @@ FENCED = {
     "starlette": ("surfaces/",),
     "uvicorn": ("surfaces/serve/",),
     "tqdm": ("surfaces/cli/",),
-    "httpx": ("providers/post.py",),
+    "httpx": ("providers/post.py", "surfaces/proxy/"),
     "onnxruntime": ("providers/embedders/",),
     "openvino": ("providers/embedders/",),
     "sentence_transformers": ("providers/embedders/",),

@@ -16,7 +16,7 @@ import pytest
 
 from scrubjay.surfaces.cli.main import run
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 
 @dataclass(frozen=True)

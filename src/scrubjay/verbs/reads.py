@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from scrubjay.engine import Memory
 
 Arguments = dict[str, Any]
+OTHERWISE: Final = 300
+"""Tokens of what is told of a person who asks about themselves and to whose question no memory is sure to belong."""
+SHARES: Final = 5
+"""A profile has a fifth of a context's budget where something is asked (recall/room.py)."""
 
 
 def _search(memory: Memory, arguments: Arguments) -> Any:
@@ -28,6 +32,19 @@ def _context(memory: Memory, arguments: Arguments) -> Any:
     return shape.plain(memory.context(arguments.pop("query", None), **arguments))
 
 
+def _recall(memory: Memory, arguments: Arguments) -> Any:
+    """``otherwise`` are parts that are told, more shortly, where nothing has to do with the question for sure."""
+    from scrubjay.engine import as_stored
+
+    standing, query = as_stored(memory), arguments.pop("query")
+    otherwise = arguments.pop("otherwise", ())
+    found = standing.context(query, **arguments)
+    if not found.text and otherwise:
+        less = {"parts": otherwise, "budget": min(arguments["budget"], OTHERWISE) * SHARES}
+        found = standing.context(query, **(arguments | less))
+    return {"text": found.text, "memories": len(found.memories)}
+
+
 def _get(memory: Memory, arguments: Arguments) -> Any:
     return shape.fetched(memory.get(arguments.pop("ids", ()), **arguments))
 
@@ -36,9 +53,10 @@ READS: Final[Mapping[str, Callable[[Memory, Arguments], Any]]] = {
     "search": _search,
     "thread": _thread,
     "context": _context,
+    "recall": _recall,
     "get": _get,
 }
-"""Verb to what it does; the arguments are those of the facade."""
+"""Verb to what it does; the arguments are the facade's. ``recall`` is a context's text, without a look at files."""
 
 
 def read(memory: Memory, verb: str, arguments: Mapping[str, Any]) -> bytes:

@@ -58,6 +58,7 @@ COMMANDS = {
         ("resident", "resident", "resident"),
         ("mcp", "mcp", "mcp"),
         ("serve", "serve", "serve"),
+        ("proxy", "proxy", "proxy"),
         ("token", "token", "token"),
         ("completion", "completion", "completion"),
     )

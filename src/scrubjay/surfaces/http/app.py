@@ -24,6 +24,7 @@ from scrubjay.surfaces.http import (
 from scrubjay.surfaces.http.metrics import Measured, Meters
 from scrubjay.surfaces.http.openapi import complete
 from scrubjay.surfaces.mcp.web import PATH, Endpoint, managed
+from scrubjay.surfaces.proxy.passing import PREFIXES, Passing
 from scrubjay.surfaces.serve.bodies import Bodies
 from scrubjay.surfaces.serve.gate import Gate
 from scrubjay.surfaces.serve.problems import problems
@@ -56,17 +57,18 @@ def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp
         open_here: Whether requests without a token are the owner's, as far as they name this machine.
     """
     app = interface(session)
-    return Gate(app, tokens, session.owner if open_here else None, everybody=EVERYBODY)
+    return Gate(app, tokens, session.owner if open_here else None, everybody=EVERYBODY, foreign=PREFIXES)
 
 
 def interface(session: Session) -> FastAPI:
     """Return what is behind the gate."""
-    manager = managed(session)
+    manager, passing = managed(session), Passing(session)
 
     @asynccontextmanager
     async def running(_app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(manager.run())
+            await stack.enter_async_context(passing.running())
             yield
 
     app = FastAPI(
@@ -87,5 +89,6 @@ def interface(session: Session) -> FastAPI:
     app.openapi = complete(app, ROUTERS)  # type: ignore[method-assign]
     app.router.routes.append(Route(PATH, Endpoint(manager)))
     app.add_middleware(Bodies, patience=session.settings.server.patience_seconds, streamed=(moving.IMPORT,))
+    app.add_middleware(passing.around)
     app.add_middleware(Measured, meters=app.state.meters)
     return app

@@ -35,11 +35,14 @@ class Readers:
     Args:
         settings: Who owns the server, and where the store is.
         count: How many.
+
+    Attributes:
+        count: The same.
     """
 
     def __init__(self, settings: Settings, count: int) -> None:
         self._settings = settings
-        self._count = count
+        self.count = count
         self._guard = threading.Lock()
         self._pool = self._made()
 
@@ -63,7 +66,7 @@ class Readers:
 
     def warm(self) -> None:
         """Start all of them, and return when each has the store open."""
-        for started in [self._pool.submit(_open) for _ in range(self._count)]:
+        for started in [self._pool.submit(_open) for _ in range(self.count)]:
             started.result()
 
     def close(self) -> None:
@@ -74,7 +77,7 @@ class Readers:
         # A fork would copy threads' locks and the store's connections.
         context = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(
-            self._count, mp_context=context, initializer=_begin, initargs=(self._settings,)
+            self.count, mp_context=context, initializer=_begin, initargs=(self._settings,)
         )
 
 

@@ -66,6 +66,9 @@ def serve(
             log_level="warning",
             ws="none",
             timeout_graceful_shutdown=5,
+            # What the proxy hands on has its upstream's own.
+            server_header=False,
+            date_header=False,
         )
         ready(address.url(held))
         with _quiet_end():

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 READERS: Final = 8
 """Searches at the same time. More would share the same processors, and each keeps a connection to the store."""
 
+EACH: Final = 2
+"""Questions asked ahead for each process that reads: one that is quick may take two of them."""
 TRIES: Final = 2
 """Times that a question is asked of the processes that read: the first may have died of somebody else's question."""
 
@@ -137,6 +139,18 @@ class Session:
             raise StoreError(
                 "The server ends. What was done is stored, and the rest was not begun.", hint="ask again"
             )
+
+    async def warm(self, verb: str, arguments: Mapping[str, Any]) -> None:
+        """Open the store ahead and ask it something, in all processes that read where there are any.
+
+        Raises:
+            ScrubjayError: It cannot be opened; whoever asks next is told the same.
+        """
+        count = 1
+        if self._processes is not None:
+            await asyncio.to_thread(self._processes.warm)
+            count = EACH * self._processes.count
+        await asyncio.gather(*(self.ask(self.owner, verb, arguments) for _ in range(count)))
 
     def memory(self) -> Memory:
         """Return the owner's memory, opened now if nobody has needed it yet."""

@@ -1,0 +1,45 @@
+"""proxy: the proxy in front of a model, by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import click
+
+from scrubjay.surfaces.cli.command import Call, command
+from scrubjay.surfaces.cli.mcp import IN_CLEAR
+from scrubjay.surfaces.cli.output import tell
+
+USUAL = "127.0.0.1:8766"
+
+
+@command("proxy")
+@click.argument("address", metavar="[HOST:PORT]", default=USUAL)
+@click.option("--openai", metavar="URL", help="Where /openai/v1 leads.  [default: the settings']")
+@click.option("--anthropic", metavar="URL", help="Where /anthropic leads.  [default: the settings']")
+@click.option("--require-token", is_flag=True, help="Ask clients on this machine for a token too.")
+def proxy(call: Call, address: str, openai: str | None, anthropic: str | None, require_token: bool) -> None:
+    """Stand in front of a model: put memories into its requests, and remember what passes, until interrupted.
+
+    Give a client of OpenAI the base URL http://127.0.0.1:8766/openai/v1, one of Anthropic
+    http://127.0.0.1:8766/anthropic. `scrubjay serve` has the same under its own address.
+    """
+    from scrubjay.surfaces.proxy.app import application
+    from scrubjay.surfaces.serve.address import Address
+    from scrubjay.surfaces.serve.run import serve as run
+    from scrubjay.verbs.tokens import Tokens, tokens_path
+
+    settings = call.settings()
+    found = settings.proxy
+    found = replace(found, openai=openai or found.openai, anthropic=anthropic or found.anthropic)
+    where, tokens = Address.parse(address), Tokens(tokens_path())
+    if not where.loopback:
+        tell(IN_CLEAR)
+    run(
+        replace(settings, proxy=found),
+        where,
+        tokens,
+        partial(application, tokens=tokens, open_here=where.loopback and not require_token),
+        ready=lambda url: tell(f"OpenAI at {url}/openai/v1, Anthropic at {url}/anthropic; Ctrl-C ends it."),
+    )

@@ -1,0 +1,40 @@
+"""App: a session and its tokens -> the ASGI application of `scrubjay proxy`, which is the proxy alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+
+from scrubjay.surfaces.proxy.passing import PREFIXES, Passing
+from scrubjay.surfaces.serve.gate import Gate
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from scrubjay.surfaces.serve.session import Session
+    from scrubjay.verbs.tokens import Tokens
+
+
+def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp:
+    """Return the ASGI application.
+
+    Args:
+        session: What does the work.
+        tokens: Who is let in.
+        open_here: Whether requests without a token are the owner's, as far as they name this machine.
+    """
+    return Gate(alone(Passing(session)), tokens, session.owner if open_here else None, foreign=PREFIXES)
+
+
+def alone(passing: Passing) -> ASGIApp:
+    """Return what is behind the gate: the proxy and nothing else."""
+
+    @asynccontextmanager
+    async def running(_app: Starlette) -> AsyncIterator[None]:
+        async with passing.running():
+            yield
+
+    return passing.around(Starlette(lifespan=running))

@@ -1,0 +1,150 @@
+"""Exchange: one request of a client -> the upstream's answer, with memories put in before and what passed kept after.
+
+gate > rewrite > retrieve > inject > forward > remember
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.surfaces.proxy.conversation import Said, conversation
+from scrubjay.surfaces.proxy.hear import Ear
+from scrubjay.surfaces.proxy.places import members
+from scrubjay.surfaces.proxy.recall import NOTHING, Recalled
+from scrubjay.surfaces.proxy.upstream import Header, passed
+from scrubjay.surfaces.proxy.wire import Asked
+
+if TYPE_CHECKING:
+    import httpx
+    from starlette.types import Send
+
+    from scrubjay.surfaces.proxy.passing import Passing
+    from scrubjay.surfaces.proxy.wire import Wire
+    from scrubjay.surfaces.proxy.wish import Wish
+    from scrubjay.verbs.tokens import Principal
+
+TOLD: Final = b"x-scrubjay-memories"
+"""Header of an answer that says how many memories were put into its request."""
+
+
+@dataclass
+class Exchange:
+    """One request for an answer.
+
+    Attributes:
+        passing: What passes it on.
+        wire: Its interface.
+        who: Whose memory it is.
+        wish: What is to be done.
+    """
+
+    passing: Passing
+    wire: Wire
+    who: Principal
+    wish: Wish
+    recalled: Recalled = NOTHING
+    _asked: Asked | None = None
+    _ear: Ear | None = None
+    _kept: bool = field(default=False)
+
+    async def prepared(self, body: bytes, *, readable: bool) -> bytes:
+        """Return the body to send: with memories in it, or byte for byte as it came."""
+        if not readable or not (self.wish.reads or self.wish.writes):
+            return body
+        self._asked = await asyncio.to_thread(read, body)
+        if self._asked is None or not self.wish.reads:
+            return body
+        recalled = await self.passing.recalling.recalled(self.who, self.wish, self._asked.conversation)
+        if not recalled.text:
+            return body
+        changed = self.wire.injected(self._asked, recalled.text, self.passing.settings.role)
+        if changed is None:
+            return body
+        self.recalled = recalled
+        return changed.encode("utf-8")
+
+    @property
+    def heard(self) -> bool:
+        """Whether the answer is listened to."""
+        return self._asked is not None and self.wish.writes
+
+    async def answered(self, response: httpx.Response, send: Send) -> None:
+        """Hand the answer on as it comes; what passed is written down before its end.
+
+        Raises:
+            CutError: It broke off; nothing is remembered of it.
+        """
+        headers = [*passed(response.headers.raw), (TOLD, str(self.recalled.memories).encode())]
+        await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+        if self.heard and response.is_success and not _compressed(headers):
+            streamed = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+            self._ear = Ear(self.wire.hearing(), streamed=streamed)
+        length, passed_by = int(response.headers.get("content-length") or -1), 0
+        async for piece in self.passing.upstream.pieces(response):
+            passed_by += len(piece)
+            if self._ear is not None:
+                self._ear.feed(piece)
+                if passed_by == length:
+                    self._ear.end()
+                if self._ear.hearing.ended:
+                    await asyncio.to_thread(self.keep)
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        if self._ear is not None and not self._kept:
+            self._ear.end()
+            await asyncio.to_thread(self.keep)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def keep(self) -> None:
+        """Write down what was said, once: the person's turns, and as much of the answer as has passed."""
+        if self._ear is None or self._asked is None or self._kept:
+            return
+        self._kept = True
+        hearing, told = self._ear.hearing, self._asked.conversation
+        session = self.wish.session or told.name
+        if not session or hearing.failed or not hearing.begun:
+            return
+        turns = list(told.fresh)
+        if answer := hearing.text.strip():
+            turns.append(Said("assistant", answer, len(told.said)))
+        try:
+            written, dropped = self.passing.spool.put(self.who, self.wish, session, turns)
+        except (OSError, sqlite3.Error) as error:
+            self.passing.lost(len(turns), type(error).__name__)
+            return
+        if dropped:
+            self.passing.lost(dropped, "the queue is full")
+        if written:
+            self.passing.wake()
+
+
+def read(body: bytes) -> Asked | None:
+    """Return what a request says; None for one that cannot be understood, which then goes on as it is.
+
+    Of an object that names ``messages`` twice nobody knows which the upstream will read.
+    """
+    try:
+        text = body.decode("utf-8")
+        found = members(text, "messages")
+    except (ValueError, RecursionError):
+        return None
+    if any(len(found.get(name, [])) > 1 for name in ("messages", "system")) or "messages" not in found:
+        return None
+    single = {name: each[-1] for name, each in found.items()}
+    if not single["messages"].items:
+        return None
+    return Asked(text, single, conversation(single["messages"].items))
+
+
+def plain(headers: list[Header]) -> list[Header]:
+    """Return the headers of a request whose answer is listened to: it is not to be compressed."""
+    return [
+        *(each for each in headers if each[0].lower() != b"accept-encoding"),
+        (b"accept-encoding", b"identity"),
+    ]
+
+
+def _compressed(headers: list[Header]) -> bool:
+    return any(key.lower() == b"content-encoding" and value.lower() != b"identity" for key, value in headers)

@@ -1,0 +1,183 @@
+"""Spool: turns that passed -> a small durable queue on disk, from which they are remembered once.
+
+One SQLite file (0600) beside the memories for each store. A turn is scrubbed before it is written, written before its
+answer ends, and taken out when the store has it: what a killed process left is there for the next. A request that is
+sent again brings nothing twice: which turns have passed is kept as hashes. It is bounded for each principal; what
+comes when it is full is dropped and counted, for what waits was accepted before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from scrubjay.ingest.scrub import scrub
+from scrubjay.surfaces.proxy.conversation import Said
+from scrubjay.surfaces.proxy.wish import Wish
+from scrubjay.verbs.tokens import Principal
+
+MOST_TEXT: Final = 400_000
+"""Characters of one turn that are remembered, its first: more is a file that somebody pasted."""
+MOST_SEEN: Final = 50_000
+"""Turns that are known again when they pass once more."""
+MOST_SESSIONS: Final = 5_000
+"""Conversations whose turns are counted on."""
+BUSY: Final = 2.0
+"""Seconds to wait for another process that writes."""
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS turns (
+    id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, user TEXT NOT NULL, groups TEXT NOT NULL, turn TEXT NOT NULL,
+    size INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS seen (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS sessions (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, last INTEGER NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One turn that waits to be remembered.
+
+    Attributes:
+        id: Its place in the queue.
+        who: Whose memory it is: tenant, user and groups.
+        said: Fields of a new memory.
+    """
+
+    id: int
+    who: Principal
+    said: dict[str, str | int | None]
+
+
+class Spool:
+    """The queue of one store.
+
+    Args:
+        folder: The data folder.
+        store: Which store.
+        most_bytes: What may wait of one principal.
+    """
+
+    def __init__(self, folder: str, store: str, most_bytes: int) -> None:
+        name = hashlib.sha256(store.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        self.path = Path(folder) / "proxy" / f"{name}.db"
+        self._most = most_bytes
+        self._guard = threading.Lock()
+        self._held: sqlite3.Connection | None = None
+
+    def put(self, who: Principal, wish: Wish, session: str, turns: Sequence[Said]) -> tuple[int, int]:
+        """Write turns down, durably, but for those that passed before; return how many, and how many had no room.
+
+        Raises:
+            OSError: The disk does not take them.
+            sqlite3.Error: The same.
+        """
+        now = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="microseconds")
+        clean = [(one, scrub(one.text[:MOST_TEXT]).text) for one in turns]
+        names = [scrub(name).text for name in (session, wish.project or "", wish.agent)]
+        owner = (who.tenant, who.user, json.dumps(list(who.groups)))
+        written = dropped = 0
+        with self._guard, self._open() as base:
+            base.execute("BEGIN IMMEDIATE")
+            held: int = base.execute(
+                "SELECT coalesce(sum(size), 0) FROM turns WHERE tenant = ? AND user = ?", owner[:2]
+            ).fetchone()[0]
+            for one, text in clean:
+                key = _mark(*owner[:2], names[0], one.role, str(one.number), text)
+                if base.execute("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone():
+                    continue
+                size = len(text.encode("utf-8", "replace"))
+                if held + size > self._most:
+                    dropped += 1
+                    continue
+                number = _number(base, _mark(*owner[:2], names[0]), one.number)
+                said = {
+                    "content": text, "role": one.role, "session": names[0], "turn": number,
+                    "project": names[1] or None, "agent": names[2], "date": now,
+                    "origin": "owner" if one.role == "user" else "agent",
+                }  # fmt: skip
+                base.execute("INSERT INTO seen (key) VALUES (?)", (key,))
+                base.execute(
+                    "INSERT INTO turns (tenant, user, groups, turn, size) VALUES (?, ?, ?, ?, ?)",
+                    (*owner, json.dumps(said), size),
+                )
+                held += size
+                written += 1
+            _bounded(base, "seen", MOST_SEEN)
+            _bounded(base, "sessions", MOST_SESSIONS)
+        return written, dropped
+
+    def first(self, most: int) -> list[Waiting]:
+        """Return the turns that wait longest, all of one principal."""
+        with self._guard, self._open() as base:
+            rows = base.execute(
+                "SELECT id, tenant, user, groups, turn FROM turns ORDER BY id LIMIT ?", (most,)
+            )
+            found = [
+                Waiting(row[0], Principal(row[1], row[2], tuple(json.loads(row[3]))), json.loads(row[4]))
+                for row in rows
+            ]
+        return [one for one in found if one.who == found[0].who]
+
+    def done(self, ids: Sequence[int]) -> None:
+        """Take turns out that the store has."""
+        with self._guard, self._open() as base:
+            base.execute("BEGIN IMMEDIATE")
+            base.executemany("DELETE FROM turns WHERE id = ?", [(each,) for each in ids])
+        with self._guard, self._open() as base:
+            if not base.execute("SELECT 1 FROM turns LIMIT 1").fetchone():
+                # What was said does not lie on in the log of what was written.
+                base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def waiting(self) -> int:
+        """Return how many turns wait."""
+        with self._guard, self._open() as base:
+            return int(base.execute("SELECT count(*) FROM turns").fetchone()[0])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._guard:
+            if self._held is not None:
+                self._held.close()
+                self._held = None
+
+    def _open(self) -> sqlite3.Connection:
+        """The file, made where it is not there; a block of it is one transaction."""
+        if self._held is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            base = sqlite3.connect(self.path, BUSY, isolation_level=None, check_same_thread=False)
+            base.execute("PRAGMA journal_mode = WAL")
+            base.execute("PRAGMA synchronous = FULL")
+            base.execute("PRAGMA secure_delete = ON")
+            base.executescript(_TABLES)
+            self._held = base
+        return self._held
+
+
+def _mark(*parts: str) -> bytes:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).digest()[:16]
+
+
+def _number(base: sqlite3.Connection, session: bytes, said: int) -> int:
+    """Return the number of a conversation's next turn: that of the request, or one more than the last had.
+
+    A client that sends only what is new begins from 0 each time.
+    """
+    row = base.execute("SELECT last FROM sessions WHERE key = ?", (session,)).fetchone()
+    number = said if row is None else max(said, row[0] + 1)
+    base.execute("INSERT OR REPLACE INTO sessions (key, last) VALUES (?, ?)", (session, number))
+    return number
+
+
+def _bounded(base: sqlite3.Connection, table: str, most: int) -> None:
+    base.execute(f"DELETE FROM {table} WHERE id <= (SELECT max(id) FROM {table}) - ?", (most,))
