@@ -32,7 +32,7 @@ USUAL_READERS = 4
     "--root-path", default="", metavar="PATH", help="Path under which a reverse proxy hands requests on."
 )
 def serve(call: Call, address: str, require_token: bool, readers: int | None, root_path: str) -> None:
-    """Serve HTTP, and MCP at /mcp, on 127.0.0.1:8765 or where you say, until interrupted.
+    """Serve HTTP, MCP at /mcp and the proxy at /openai/v1 and /anthropic, on 127.0.0.1:8765 or where you say.
 
     A client shows a token (`scrubjay token create`); on an address of this machine alone it may go without, and is you.
     """
