@@ -26,7 +26,7 @@ help:
 	@echo 'make test     all tests (ARGS=... goes to pytest)'
 	@echo 'make inspector  the MCP Inspector, for the tests (needs npm)'
 	@echo 'make agents   installers and hooks with the agents themselves (needs npm, 1.5 GB)'
-	@echo 'make torture  the fault tests, ROUNDS=200 of each'
+	@echo 'make torture  the fault tests, and made-up requests over HTTP, ROUNDS=200 of each'
 	@echo 'make bench    quality on DATA=FOLDER, and speed; figures, not a test'
 	@echo 'make plots    draw the figures in bench/results into docs/plots'
 	@echo 'make format   put the code into its one format'
@@ -106,7 +106,7 @@ build/agents:
 
 torture: $(VENV)/.developer
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
-	$(BIN)/python -m pytest tests/faults --rounds $(ROUNDS) --basetemp "$$base/run" $(ARGS)
+	$(BIN)/python -m pytest tests/faults tests/surfaces/test_http_openapi.py --rounds $(ROUNDS) --basetemp "$$base/run" $(ARGS)
 
 bench: $(VENV)/.developer
 ifneq ($(DATA),)

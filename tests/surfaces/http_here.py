@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from scrubjay import Memory
 from scrubjay.config import load
+from scrubjay.providers.embedders.port import Embedder
 from scrubjay.surfaces.http.app import application
 from scrubjay.surfaces.serve.session import Session
 from scrubjay.testing.hash_embedder import HashEmbedder
@@ -20,12 +21,14 @@ SCOPES = {"read": ("read",), "write": ("read", "write"), "admin": ("read", "writ
 
 
 @contextmanager
-def asking(environ: dict[str, str], *, open_here: bool = True) -> Iterator[TestClient]:
+def asking(
+    environ: dict[str, str], *, open_here: bool = True, embedder: Embedder | None = None
+) -> Iterator[TestClient]:
     """Yield a client of this machine: the owner, unless it shows a token."""
     settings = load()
 
     def opening() -> Memory:
-        return Memory.open(settings=settings, embedders=[HashEmbedder(64)])
+        return Memory.open(settings=settings, embedders=[embedder or HashEmbedder(64)])
 
     with Session(settings, opening) as session:
         app = application(session, held(environ), open_here=open_here)

@@ -57,7 +57,8 @@ def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp
         open_here: Whether requests without a token are the owner's, as far as they name this machine.
     """
     app = interface(session)
-    return Gate(app, tokens, session.owner if open_here else None, everybody=EVERYBODY, foreign=PREFIXES)
+    owner = session.owner if open_here else None
+    return Gate(app, tokens, owner, everybody=EVERYBODY, foreign=(*PREFIXES, embeddings.PATH))
 
 
 def interface(session: Session) -> FastAPI:

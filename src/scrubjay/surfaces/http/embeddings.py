@@ -22,6 +22,8 @@ from scrubjay.surfaces.serve.asked import Reader, Working
 
 router = APIRouter(prefix="/v1", tags=["embeddings"])
 
+PATH: Final = "/v1/embeddings"
+"""OpenAI's clients always send a key. One that is no token of ours opens nothing here, and keeps nobody out either."""
 MOST_TEXTS: Final = 2_048
 """Texts of one request, as OpenAI has it."""
 Ahead = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]

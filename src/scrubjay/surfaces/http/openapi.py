@@ -59,6 +59,7 @@ def _described(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
     )
     told["components"]["securitySchemes"] = SCHEMES
     for route, operation in operations(routers, told):
+        _with_nulls(route, operation)
         scope = needs(route)
         operation["x-scope"] = scope
         operation["security"] = [{name: [scope]} for name in SCHEMES] if scope else []
@@ -70,6 +71,14 @@ def _described(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
     for name in ("HTTPValidationError", "ValidationError"):
         told["components"]["schemas"].pop(name, None)
     return told
+
+
+def _with_nulls(route: APIRoute, operation: dict[str, Any]) -> None:
+    """Put a route's examples back as they were: FastAPI drops what is null in them."""
+    for code, said in route.responses.items():
+        for kind, content in said.get("content", {}).items():
+            if "example" in content:
+                operation["responses"][str(code)]["content"][kind]["example"] = content["example"]
 
 
 def operations(

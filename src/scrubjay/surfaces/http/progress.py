@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from scrubjay.errors import ScrubjayError
 from scrubjay.surfaces.http.answered import Told
-from scrubjay.surfaces.serve.problems import status
+from scrubjay.surfaces.serve.problems import UNEXPECTED, status
 from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
@@ -72,7 +72,13 @@ async def long(
     doing = asyncio.ensure_future(
         session.do(who, lambda memory: shape.plain(work(memory, report)), at_length=True)
     )
-    doing.add_done_callback(lambda _done: ended())
+
+    def over(done: asyncio.Future[Any]) -> None:
+        ended()
+        if not done.cancelled():
+            done.exception()  # looked at, or asyncio complains where nobody is there to hear it any more
+
+    doing.add_done_callback(over)
     if EVENTS not in request.headers.get("accept", ""):
         return Told(await asyncio.shield(doing))
     return StreamingResponse(_events(doing, step), media_type=EVENTS, headers={"cache-control": "no-store"})
@@ -109,10 +115,14 @@ async def _events(doing: asyncio.Future[Any], step: Latest) -> AsyncIterator[str
             await asyncio.wait({doing}, timeout=PAUSE)
         elif not doing.done():
             yield ": \n\n"
-    try:
+    failed = doing.exception()
+    if failed is None:
         yield event("done", doing.result())
-    except ScrubjayError as error:
-        yield event("error", {**shape.error(error), "status": status(error)})
+    elif isinstance(failed, ScrubjayError):
+        yield event("error", {**shape.error(failed), "status": status(failed)})
+    else:
+        yield event("error", {**shape.error(UNEXPECTED), "status": 500})
+        raise failed
 
 
 def event(name: str, said: Any) -> str:

@@ -156,6 +156,7 @@ class Wanted(Form):
     agent: str | None = None
     exclude_paths: Words | None = None
     parts: Annotated[Words, Field(json_schema_extra={"examples": [list(PARTS)]})] | None = None
+    history: Words = []
     now: Moment = None
 
 

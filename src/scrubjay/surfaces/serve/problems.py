@@ -37,6 +37,7 @@ STATUS: Final[tuple[tuple[type[ScrubjayError], int], ...]] = (
     (ProviderError, 502),
 )
 """The first that an error is an instance of says its status."""
+UNEXPECTED: Final = ScrubjayError("Something went wrong that nobody expected; the server's output says what.")
 MOST_TOLD: Final = 5
 """Faults of a request's form that are told; the first ones explain the rest."""
 
@@ -74,6 +75,11 @@ async def _ours(request: Request, error: Exception) -> JSONResponse:
 
 async def _form(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return _told(
+            400, InputError(f"The body is no JSON: it breaks off or is torn at character {first['loc'][-1]}.")
+        )
     faults = []
     for each in error.errors()[:MOST_TOLD]:
         where = ".".join(str(part) for part in each["loc"] if part != "body") or "the body"

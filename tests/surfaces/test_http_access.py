@@ -1,0 +1,117 @@
+"""Who may do what over HTTP: every route says which scope it takes, and no token does what another scope is for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from http_here import SCOPES, asking, bearer, good, held, refused
+from starlette.testclient import TestClient
+
+from scrubjay.surfaces.http.app import EVERYBODY
+from scrubjay.verbs.tokens import Principal
+
+OPEN = {path for path in EVERYBODY if not path.endswith("/")}
+
+
+def operations(client: TestClient, headers: dict[str, str]) -> list[tuple[str, str, str | None]]:
+    """Method, path and scope of all that the server says that it answers."""
+    told = good(client.get("/openapi.json", headers=headers))
+    return [
+        (method.upper(), path, operation["x-scope"])
+        for path, methods in told["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+def ask(client: TestClient, method: str, path: str, headers: dict[str, str]) -> Any:
+    place = (
+        path.replace("{id}", "obs_1")
+        .replace("{other}", "obs_2")
+        .replace("{name}", "x")
+        .replace("{run}", "run_1")
+    )
+    body = {} if method in ("GET", "DELETE") else {"json": {}}
+    return client.request(method, place, headers=headers, **body)
+
+
+def test_a_token_does_only_what_its_scopes_are_for(environ: dict[str, str]) -> None:
+    tokens = held(environ)
+    shown = {name: bearer(tokens, name, Principal("default", "eve", scopes=(name,))) for name in SCOPES}
+    with asking(environ) as client:
+        every = operations(client, shown["read"])
+        assert {scope for _, _, scope in every} == {"read", "write", "admin", None}
+        for method, path, scope in every:
+            assert (scope is None) == (path in OPEN), path
+            if method in ("PUT", "PATCH", "DELETE"):
+                assert scope in ("write", "admin"), path
+            for name in SCOPES:
+                said = ask(client, method, path, shown[name])
+                if scope is None or scope == name:
+                    assert said.status_code not in (401, 403, 405, 500), (method, path, said.text)
+                else:
+                    assert f"takes {scope}" in refused(said, 403)
+
+
+def test_what_opens_nothing_opens_no_route(environ: dict[str, str]) -> None:
+    tokens = held(environ)
+    everything = Principal("default", "ann", scopes=SCOPES["admin"])
+    good_one = bearer(tokens, "good", everything)
+    revoked = bearer(tokens, "revoked", everything)
+    tokens.revoke("revoked")
+    wrong = [
+        revoked,
+        bearer(tokens, "old", everything, expires=-1),
+        {"authorization": "Bearer scrubjay_unknown"},
+        {"authorization": "Basic YW5uOng="},
+        {"x-scrubjay-token": "x"},
+        {},
+    ]
+    with asking(environ, open_here=False) as client:
+        for method, path, scope in operations(client, good_one):
+            for headers in wrong if scope else []:
+                assert "token is needed" in refused(ask(client, method, path, headers), 401)
+        refused(client.get("/openapi.json"), 401)
+        own = {"x-scrubjay-token": good_one["authorization"].partition(" ")[2]}
+        assert good(client.get("/v1/status", headers=own))["memories"] == 0
+
+
+def test_tenants_and_users_see_nothing_of_each_other(environ: dict[str, str]) -> None:
+    tokens = held(environ)
+    ann = bearer(tokens, "ann", Principal("default", "ann", scopes=SCOPES["admin"]))
+    strangers = [
+        bearer(tokens, "far", Principal("elsewhere", "ann", scopes=SCOPES["admin"])),
+        bearer(tokens, "eve", Principal("default", "eve", scopes=SCOPES["admin"])),
+    ]
+    with asking(environ, open_here=False) as client:
+        ids = [
+            good(client.post("/v1/memories", json={"content": content}, headers=ann), 201)["id"]
+            for content in ("The zeppelin code is 4711.", "The zeppelin lands on platform nine.")
+        ]
+        good(client.post("/v1/concepts", json={"name": "zeppelin"}, headers=ann))
+        one, other = ids
+        for headers in strangers:
+            assert good(client.get("/v1/search?query=zeppelin+code+4711", headers=headers))["results"] == []
+            assert good(client.get("/v1/thread?query=zeppelin", headers=headers))["memories"] == []
+            assert good(client.get("/v1/context?query=zeppelin", headers=headers))["text"] == ""
+            assert good(client.get("/v1/memories", headers=headers))["memories"] == []
+            assert good(client.get("/v1/concepts", headers=headers))["concepts"] == []
+            assert good(client.get("/v1/status", headers=headers))["memories"] == 0
+            assert good(client.post("/v1/get", json={"ids": ids}, headers=headers))["unknown"] == ids
+            assert good(client.post("/v1/forget", json={"ids": ids}, headers=headers))["unknown"] == ids
+            assert good(client.post("/v1/audit", json={}, headers=headers))["memories"] == 0
+            assert "zeppelin" not in client.get("/v1/export", headers=headers).text
+            for method, path, body in (
+                ("GET", f"/v1/memories/{one}", None),
+                ("GET", f"/v1/memories/{one}/history", None),
+                ("GET", f"/v1/memories/{one}/links", None),
+                ("PATCH", f"/v1/memories/{one}", {"content": "mine"}),
+                ("DELETE", f"/v1/memories/{one}", None),
+                ("POST", f"/v1/memories/{one}/archive", None),
+                ("PUT", f"/v1/memories/{one}/links/{other}", {}),
+                ("GET", "/v1/concepts/zeppelin", None),
+                ("PATCH", "/v1/concepts/zeppelin", {"name": "balloon"}),
+            ):
+                refused(client.request(method, path, json=body, headers=headers), 404)
+        assert len(good(client.get("/v1/search?query=zeppelin", headers=ann))["results"]) == 2
+        lent = {"content": "For the crew.", "visibility": "group", "group": "crew"}
+        refused(client.post("/v1/memories", json=lent, headers=ann), 422)

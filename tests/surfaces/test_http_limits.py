@@ -1,0 +1,192 @@
+"""Bad and slow clients, crowds, two servers on one store, a reverse proxy in front."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any
+
+import httpx2
+import pytest
+from http_here import asking, good, refused
+from http_server import serving
+from starlette.testclient import TestClient
+
+from scrubjay import Memory
+
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture
+def client(environ: dict[str, str]) -> Iterator[TestClient]:
+    with asking(environ) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"[" * 100_000, 400),
+        (b'{"query":' * 100_000, 400),
+        (b'{"query": "x", "weights": ' + b'{"a":' * 900 + b"1" + b"}" * 900 + b"}", 422),
+        (b'{"query": ' + b"9" * 5_000 + b"}", 400),
+        (b'{"query": "x", "limit": 1e999}', 422),
+        (b'{"query": "x", "alpha": NaN}', 422),
+        (b'{"query": "\xff"}', 400),
+        (b'{"query": "x"', 400),
+        (b"", 422),
+        (b"null", 422),
+        (b"x" * 5_000_000, 413),
+    ],
+    ids=lambda each: str(each)[:20],
+)
+def test_what_is_no_sound_request_is_refused(client: TestClient, body: bytes, status: int) -> None:
+    refused(client.post("/v1/search", content=body, headers=JSON), status)
+    assert good(client.get("/healthz")) == {"status": "ok"}
+
+
+def test_odd_texts_are_taken_or_refused_and_never_break_an_answer(client: TestClient) -> None:
+    for text in (
+        "\x00",
+        "a\x00b",
+        "\ud83d",
+        "\u202e\ufeff",
+        "😀" * 50,
+        "'; drop table memories; --",
+        "NEAR(* OR",
+        "%",
+    ):
+        body = json.dumps({"query": text}).encode()
+        assert client.post("/v1/search", content=body, headers=JSON).status_code == 200, text
+        body = json.dumps({"content": f"odd {text}", "tags": [text], "title": text, "session": text}).encode()
+        said = client.post("/v1/memories", content=body, headers=JSON)
+        assert said.status_code in (200, 201, 422), said.text
+    for path in (
+        "/v1/memories/%00",
+        "/v1/memories/%ff",
+        "/v1/concepts/%2e%2e%2f",
+        "/v1/categories/%F0%9F",
+        "/v1/memories/a%2Fb",
+    ):
+        refused(client.get(path), 404)
+
+
+def raw(url: str, sent: str) -> bytes:
+    """What a server says to a client that sends this much and waits."""
+    place = httpx2.URL(url)
+    with socket.create_connection((place.host, place.port), timeout=30) as wire:
+        wire.sendall(sent.encode())
+        said = b""
+        while piece := wire.recv(65_536):
+            said += piece
+        return said
+
+
+def test_slow_clients_are_not_waited_for(environ: dict[str, str]) -> None:
+    with serving(environ | {"SCRUBJAY_SERVER_PATIENCE_SECONDS": "0.5"}) as url:
+        head = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        assert raw(url, "") == b""
+        assert raw(url, head) == b""
+        late = raw(url, f'{head}Content-Length: 99\r\n\r\n{{"query":')
+        assert late.startswith(b"HTTP/1.1 408")
+        assert b"did not come within 0.5 seconds" in late
+        upload = raw(url, f"{head.replace('search', 'import')}Content-Length: 99\r\n\r\n{{")
+        assert upload.startswith(b"HTTP/1.1 408")
+        with httpx2.Client(base_url=url) as client:
+            assert good(client.post("/v1/search", json={"query": "x"}))["results"] == []
+
+
+def test_a_file_larger_than_settings_allow_is_not_imported(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCRUBJAY_SERVER_IMPORT_MB", "1")
+    with asking(environ) as client:
+        line = json.dumps({"content": "x" * 1_000_000}).encode() + b"\n"
+        assert "1,000,000 bytes" in refused(client.post("/v1/import", content=line), 413)
+        assert good(client.get("/v1/status"))["memories"] == 0
+
+
+class Gated:
+    """A model that answers when it is let."""
+
+    def __init__(self) -> None:
+        from scrubjay.testing.hash_embedder import HashEmbedder
+
+        self._inner = HashEmbedder(64)
+        self.model = self._inner.model
+        self.open = threading.Event()
+
+    def embed(self, texts: Any, *, kind: Any = "passage") -> Any:
+        assert self.open.wait(60)
+        return self._inner.embed(texts, kind=kind)
+
+
+def test_a_crowd_is_told_to_come_again(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCRUBJAY_SERVER_MOST_WAITING", "2")
+    from scrubjay.surfaces.serve.session import READERS
+
+    model = Gated()
+    model.open.set()
+    with asking(environ, embedder=model) as client, ThreadPoolExecutor(READERS + 5) as crowd:
+        good(client.post("/v1/memories", json={"content": "The kayak leaks."}), 201)
+        model.open.clear()
+        asked = [crowd.submit(client.get, f"/v1/search?query=kayak+{n}") for n in range(READERS + 5)]
+        try:
+            # Nothing is answered before the model is let: those that are ended are those too many.
+            early = [
+                each.result() for _, each in zip(range(3), as_completed(asked, timeout=60), strict=False)
+            ]
+            for said in early:
+                assert "wait for their turn" in refused(said, 503)
+                assert int(said.headers["retry-after"]) >= 1
+            assert good(client.get("/healthz")) == {"status": "ok"}
+        finally:
+            model.open.set()
+        assert sorted(each.result().status_code for each in asked) == [200] * (READERS + 2) + [503] * 3
+        assert len(good(client.get("/v1/memories"))["memories"]) == 1
+
+
+def test_a_client_that_goes_away_during_a_search_is_no_error(environ: dict[str, str]) -> None:
+    with Memory.open(environ["SCRUBJAY_STORE"], user="ann") as memory:
+        memory.add("The kayak leaks.")
+    with serving(environ) as url:  # which looks for a traceback at its end
+        place = httpx2.URL(url)
+        for _ in range(10):
+            with socket.create_connection((place.host, place.port)) as wire:
+                wire.sendall(b"GET /v1/search?query=kayak HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        with httpx2.Client(base_url=url) as client:
+            assert len(good(client.get("/v1/search?query=kayak"))["results"]) == 1
+
+
+def test_two_servers_on_one_store_see_what_the_other_writes(environ: dict[str, str]) -> None:
+    with asking(environ) as one, asking(environ) as other, ThreadPoolExecutor(4) as both:
+        done = [
+            both.submit(server.post, "/v1/memories", json={"content": f"Kayak number {n} leaks."})
+            for n, server in enumerate([one, other] * 10)
+        ]
+        ids = {good(each.result(), 201)["id"] for each in done}
+        for server in (one, other):
+            assert {each["id"] for each in good(server.get("/v1/memories"))["memories"]} == ids
+            assert len(good(server.get("/v1/search?query=kayak&limit=50"))["results"]) == 20
+
+
+def test_a_reverse_proxy_hands_on_a_path_with_its_prefix_or_without(
+    environ: dict[str, str], cli: Any
+) -> None:
+    wrong = cli("serve", "127.0.0.1:0", "--root-path", "no path")
+    assert (wrong.code, "is no path" in wrong.err) == (2, True)
+    with serving(environ, "--root-path", "/memory/") as url, httpx2.Client(base_url=url) as client:
+        for path in ("/memory", ""):
+            assert good(client.get(f"{path}/healthz")) == {"status": "ok"}
+            assert good(client.post(f"{path}/v1/search", json={"query": "x"}))["results"] == []
+            body = {"name": "TCP/IP"}
+            assert client.post(f"{path}/v1/concepts", json=body).status_code == 200
+            assert good(client.get(f"{path}/v1/concepts/TCP%2FIP"))["concept"]["name"] == "TCP/IP"
+        refused(client.get("/memories/healthz"), 404)
+        told = good(client.get("/memory/openapi.json"))
+        assert told["servers"] == [{"url": "/memory"}]
+        forwarded = client.get("/memory/v1/status", headers={"x-forwarded-for": "203.0.113.9"})
+        assert "forwarded" in refused(forwarded, 401)
