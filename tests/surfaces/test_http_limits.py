@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
@@ -16,6 +17,9 @@ from http_server import serving
 from starlette.testclient import TestClient
 
 from scrubjay import Memory
+from scrubjay.config import load
+from scrubjay.errors import StoreError
+from scrubjay.surfaces.serve.session import READERS, Session
 
 JSON = {"content-type": "application/json"}
 
@@ -126,7 +130,6 @@ class Gated:
 
 def test_a_crowd_is_told_to_come_again(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCRUBJAY_SERVER_MOST_WAITING", "2")
-    from scrubjay.surfaces.serve.session import READERS
 
     model = Gated()
     model.open.set()
@@ -190,3 +193,35 @@ def test_a_reverse_proxy_hands_on_a_path_with_its_prefix_or_without(
         assert told["servers"] == [{"url": "/memory"}]
         forwarded = client.get("/memory/v1/status", headers={"x-forwarded-for": "203.0.113.9"})
         assert "forwarded" in refused(forwarded, 401)
+
+
+class Broken(Gated):
+    """A model that fails as nobody expects."""
+
+    def embed(self, texts: Any, *, kind: Any = "passage") -> Any:
+        raise ZeroDivisionError("the engine is a Volvo")
+
+
+def test_what_nobody_expected_is_told_without_what_is_inside(environ: dict[str, str]) -> None:
+    with asking(environ, embedder=Broken()) as client:
+        body = {"model": Broken().model.name, "input": "The engine is a Volvo."}
+        said = client.post("/v1/embeddings", json=body)
+        assert "nobody expected" in refused(said, 500)
+        assert "Volvo" not in said.text
+        assert good(client.get("/healthz")) == {"status": "ok"}
+
+
+def test_what_takes_long_ends_at_its_next_step_when_the_server_ends(environ: dict[str, str]) -> None:
+    begun = threading.Event()
+
+    def work(_memory: Memory) -> None:
+        begun.set()
+        while True:
+            session.going_on()
+
+    with ThreadPoolExecutor(1) as other:
+        with Session(load(), lambda: Memory.open("memory://", user="ann")) as session:
+            doing = other.submit(asyncio.run, session.do(session.owner, work, at_length=True))
+            assert begun.wait(60)
+        with pytest.raises(StoreError, match="The server ends"):
+            doing.result(60)
