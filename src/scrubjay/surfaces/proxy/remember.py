@@ -26,6 +26,8 @@ AT_ONCE: Final = 16
 """Turns of one write: others who write wait for it."""
 LOOK: Final = 5.0
 """Seconds after which it is looked whether another server left something."""
+LINGER: Final = 0.2
+"""Seconds that a turn waits for others: a write of one costs what a write of sixteen does."""
 LONGEST_REST: Final = 60.0
 """Seconds between two tries while the store cannot be written."""
 
@@ -66,6 +68,8 @@ class Worker:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK):
                     await self._wake.wait()
+            # What comes in a moment is written together, and not while the next question is being answered.
+            await asyncio.sleep(LINGER)
             self._wake.clear()
 
     async def emptied(self) -> None:
