@@ -12,19 +12,23 @@ JOBS   ?= auto
 
 # The MCP Inspector's command line, the client that the protocol's own people test servers with.
 INSPECTOR := @modelcontextprotocol/inspector-cli@0.22.0
+# What pages are looked at with for whom cannot see them; only tests load it.
+AXE := axe-core@4.14.1
+CHROMIUM := /usr/bin/chromium
 # The agents themselves, as far as npm has them: 1.5 GB, so they are no part of the usual tests.
 AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 node@24.21.0
 OPENCLAW := openclaw@2026.9.6
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector agents demo check test bench plots torture format docs clean
+.PHONY: help inspector browser agents demo check test bench plots torture format docs clean
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
 	@echo 'make check    format, lint, types, layers, generated pages'
 	@echo 'make test     all tests (ARGS=... goes to pytest)'
 	@echo 'make inspector  the MCP Inspector, for the tests (needs npm)'
+	@echo 'make browser  Chromium and axe-core, for the tests of the viewer (needs apt-get and root, or a chromium; npm)'
 	@echo 'make agents   installers and hooks with the agents themselves (needs npm, 1.5 GB)'
 	@echo 'make torture  the fault tests, and made-up requests over HTTP, ROUNDS=200 of each'
 	@echo 'make bench    quality on DATA=FOLDER, and speed; figures, not a test'
@@ -70,6 +74,21 @@ build/inspector/$(notdir $(INSPECTOR)):
 	  touch build/inspector.new/$(@F) && mv build/inspector.new build/inspector; \
 	else echo 'npm is not there: the MCP Inspector is not tried'; fi
 
+browser: build/browser/$(AXE)
+	@# Chromium as Debian packages it; without root or apt-get the tests that need it are skipped and say so.
+	@if ! [ -x $(CHROMIUM) ] && command -v apt-get >/dev/null; then \
+	  if [ "$$(id -u)" = 0 ]; then sudo=; elif sudo -n true 2>/dev/null; then sudo='sudo -n'; else sudo=none; fi; \
+	  if [ "$$sudo" != none ]; then \
+	    ($$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends \
+	      chromium) >build/browser/apt.log 2>&1 || { tail -n 3 build/browser/apt.log; true; }; fi; fi
+	@[ -x $(CHROMIUM) ] || echo '$(CHROMIUM) is not there: the viewer is not tried in a browser'
+build/browser/$(AXE):
+	@rm -rf build/browser build/browser.new && mkdir -p build/browser.new && \
+	if command -v npm >/dev/null; then \
+	  npm install --prefix build/browser.new --no-audit --no-fund --ignore-scripts --loglevel=error $(AXE) && \
+	  touch build/browser.new/$(@F); \
+	else echo 'npm is not there: pages are not looked at with axe-core'; fi && mv build/browser.new build/browser
+
 # --- what to run -------------------------------------------------------------------------------------------
 
 demo: $(VENV)/.user
@@ -83,7 +102,7 @@ check: $(VENV)/.developer
 	$(BIN)/python scripts/generate_docs.py --check
 	$(BIN)/python scripts/generate_parts.py --check
 
-test: $(VENV)/.developer inspector
+test: $(VENV)/.developer inspector browser
 	@# A folder of its own: pytest would otherwise sweep what other runs left in the shared one, and a file it
 	@# may not remove there ends the whole run, because warnings are errors. A file's tests stay together, so that
 	@# what they share is made once.

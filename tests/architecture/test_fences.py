@@ -21,6 +21,7 @@ FENCED = {
     "click": ("surfaces/cli/",),
     "fastapi": ("surfaces/http/", "surfaces/serve/", "surfaces/proxy/", "surfaces/viewer/"),
     "prometheus_client": ("surfaces/http/",),
+    "jinja2": ("surfaces/viewer/",),
     "pydantic": ("surfaces/http/", "surfaces/proxy/"),
     "starlette": ("surfaces/",),
     "uvicorn": ("surfaces/serve/",),

@@ -1,7 +1,8 @@
 """Ties: the concepts that most memories refer to -> which of them are referred to together.
 
-Counted from a bounded number of memories: of each concept those that name it most, the fewer the more concepts there
-are. So it takes as long in a large store as in a small one, but for the count that says which concepts come first.
+Counted from a bounded number of memories: a share of all, chosen by the digits of their ids and so by chance, and all
+that refer to a rare concept. So it takes as long in a large store as in a small one, but for the count that says which
+concepts come first.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from scrubjay.memory.looks import Tie, Web
 from scrubjay.recall.webs import concepts
 from scrubjay.store.base import Reader
 
-LOOKED_AT: Final = 4_000
-"""Memories that are looked at, all concepts together: tens of milliseconds."""
-LEAST_EACH: Final = 2
-MOST_EACH: Final = 60
+LOOKED_AT: Final = 3_000
+"""Memories of the share: a name that one in a hundred holds is met thirty times."""
+RARE: Final = 40
+"""Memories of a concept that are all looked at: fewer of them than a few would be in the share."""
 A_CONCEPT: Final = 3
 """Ties that are shown, times the number of concepts: more cannot be told apart."""
 CROWD: Final = 40
@@ -36,12 +37,12 @@ def ties(reader: Reader, most: int, query: str = "") -> Web:
     shown = every[:most]
     if not shown:
         return Web((), (), 0, 0)
-    each = min(MOST_EACH, max(LEAST_EACH, LOOKED_AT // len(shown)))
     wanted = {known.id for known in shown}
-    heavy = reader.edges([known.id for known in shown], ["references"], inward=True, limit=each)
-    memories = sorted({edge.src for edge in heavy})
+    rare = [known.id for known in shown if known.memories <= RARE]
+    memories = {edge.src for edge in reader.edges(rare, ["references"], inward=True)}
+    memories |= {record.id for record in reader.page("", LOOKED_AT)}
     named: dict[str, set[str]] = defaultdict(set)
-    for edge in reader.edges(memories, ["references"]):
+    for edge in reader.edges(sorted(memories), ["references"]):
         if edge.dst in wanted:
             named[edge.src].add(edge.dst)
     pairs = Counter(

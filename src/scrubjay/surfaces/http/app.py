@@ -28,6 +28,7 @@ from scrubjay.surfaces.proxy.passing import PREFIXES, Passing
 from scrubjay.surfaces.serve.bodies import Bodies
 from scrubjay.surfaces.serve.gate import Gate
 from scrubjay.surfaces.serve.problems import problems
+from scrubjay.surfaces.viewer import pages as viewer
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -57,8 +58,10 @@ def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp
         open_here: Whether requests without a token are the owner's, as far as they name this machine.
     """
     app = interface(session)
+    app.state.tokens = tokens
     owner = session.owner if open_here else None
-    return Gate(app, tokens, owner, everybody=EVERYBODY, foreign=(*PREFIXES, embeddings.PATH))
+    everybody, foreign = (*EVERYBODY, *viewer.OPEN), (*PREFIXES, embeddings.PATH)
+    return Gate(app, tokens, owner, everybody=everybody, foreign=foreign, door=viewer.DOOR)
 
 
 def interface(session: Session) -> FastAPI:
@@ -87,6 +90,7 @@ def interface(session: Session) -> FastAPI:
     problems(app)
     for router in ROUTERS:
         app.include_router(router)
+    app.include_router(viewer.router)
     app.openapi = complete(app, ROUTERS)  # type: ignore[method-assign]
     app.router.routes.append(Route(PATH, Endpoint(manager)))
     app.add_middleware(Bodies, patience=session.settings.server.patience_seconds, streamed=(moving.IMPORT,))

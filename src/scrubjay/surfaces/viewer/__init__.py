@@ -1,0 +1,1 @@
+"""Viewer: pages on which people see, understand and correct what is remembered."""

@@ -1,0 +1,52 @@
+// Keyboard, theme, and nothing that a page needs to be read: without scripts every link and form still works.
+(() => {
+  const $ = (selector) => document.querySelector(selector);
+  const dark = () => document.documentElement.dataset.theme === "dark" ||
+    (!document.documentElement.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches);
+
+  function theme() {
+    const next = dark() ? "light" : "dark";
+    document.documentElement.dataset.theme = next;
+    try { localStorage.setItem("theme", next); } catch { /* for this page alone */ }
+    document.dispatchEvent(new Event("theme"));
+  }
+
+  function step(by) {
+    const items = [...document.querySelectorAll("[data-item]")].filter((each) => each.offsetParent);
+    if (!items.length) return;
+    const at = items.indexOf(document.activeElement);
+    items[at < 0 ? (by > 0 ? 0 : items.length - 1) : Math.min(items.length - 1, Math.max(0, at + by))].focus();
+  }
+
+  let go = 0; // when `g` was pressed
+
+  function pressed(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = event.target.closest("input, textarea, select, [contenteditable]");
+    if (typing) {
+      if (event.key === "Escape") typing.blur();
+      return;
+    }
+    if ($("#keys").open) return;
+    const soon = event.timeStamp - go < 1500;
+    go = 0;
+    if (soon) {
+      const page = $(`[data-go="${CSS.escape(event.key)}"]`);
+      if (page) { event.preventDefault(); page.click(); return; }
+    }
+    const acts = {
+      "/": () => { const query = $("#query"); if (query) { query.focus(); query.select(); } else location.assign("/"); },
+      "?": () => $("#keys").showModal(),
+      "j": () => step(1),
+      "k": () => step(-1),
+      "d": theme,
+      "e": () => $("[data-edit]")?.click(),
+      "g": () => { go = event.timeStamp; },
+    };
+    if (acts[event.key]) { event.preventDefault(); acts[event.key](); }
+  }
+
+  document.addEventListener("keydown", pressed);
+  $("#theme").addEventListener("click", theme);
+  $("#help").addEventListener("click", () => $("#keys").showModal());
+})();

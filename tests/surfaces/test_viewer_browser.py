@@ -1,0 +1,229 @@
+"""The viewer in Chromium: without a mouse, light and dark, on a phone, and for whom cannot see it (axe-core)."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from http_server import serving
+
+from scrubjay import Memory, NewMemory
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Playwright
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = Path("/usr/bin/chromium")
+AXE = ROOT / "build/browser/node_modules/axe-core/axe.min.js"
+ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+             "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
+WIDE, PHONE = {"width": 1180, "height": 820}, {"width": 360, "height": 740}
+NOTE = "---\ntags: [boats]\n---\n\n# Berth\n\nThe berth in Lisbon costs forty euros a night.\n"
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not there: make browser"),
+    pytest.mark.skipif(importlib.util.find_spec("playwright") is None, reason="playwright is not installed"),
+    pytest.mark.skipif(sys.platform != "linux", reason="the browser is Debian's"),
+]
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Playwright]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as drive:
+        yield drive
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """One server for all of these tests, each of which changes memories of its own alone."""
+    folder = tmp_path_factory.mktemp("site")
+    notes = folder / "notes" / "boats"
+    notes.mkdir(parents=True)
+    for name in ("berth", "other"):
+        (notes / f"{name}.md").write_text(NOTE if name == "berth" else NOTE.replace("Lisbon", "Porto"))
+    environ = {
+        "SCRUBJAY_STORE": str(folder / "memory.db"),
+        "SCRUBJAY_CACHE_DIR": str(folder / "cache"),
+        "SCRUBJAY_USER": "ann",
+        "XDG_CONFIG_HOME": str(folder / "configuration"),
+        "XDG_DATA_HOME": str(folder / "data"),
+        "SCRUBJAY_SYNC_LOOK_SECONDS": "60",
+    }
+    with Memory.open(environ["SCRUBJAY_STORE"], user="ann") as memory:
+        memory.sync(folder / "notes")
+        memory.concepts.add_many(["Quiet Harbor", "Iron Ledger"])
+        memory.add_many(
+            [NewMemory(f"They met at Quiet Harbor and Iron Ledger on day {n}.", date=f"2026-03-{n + 1:02}")
+             for n in range(12)]
+        )  # fmt: skip
+        memory.add(
+            "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script> zeppelin"
+        )
+        memory.add("The old kayak is blue.", tags=["kayak"])
+        memory.add("The pipistrelle is forgotten today.")
+    with serving(environ) as url:
+        yield url, folder
+
+
+@contextmanager
+def opened(drive: Playwright, folder: Path, **options: Any) -> Iterator[Page]:
+    """Hand out a page of a new browser with a new profile; nothing may go wrong on it that a console tells."""
+    options = {"color_scheme": "light", "viewport": WIDE, "reduced_motion": "reduce", **options}
+    browser = drive.chromium.launch_persistent_context(
+        folder, executable_path=CHROMIUM, args=ARGUMENTS, headless=True, **options
+    )
+    page, wrong = browser.new_page(), []
+    page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("requestfailed", lambda asked: wrong.append(f"{asked.url} {asked.failure}"))
+    try:
+        yield page
+    finally:
+        browser.close()
+    assert wrong == []
+
+
+def sound(page: Page, url: str, path: str) -> None:
+    """A page has no fault that axe-core finds, and is no wider than the window."""
+    page.goto(url + path)
+    if path == "/concepts":
+        page.locator("#web[data-drawn]").wait_for()
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, f"{path} is {wide} pixels wider than the window"
+    if AXE.exists():
+        page.evaluate(AXE.read_text("utf-8"))
+        faults = page.evaluate(
+            "axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html + n.failureSummary)]))"
+        )
+        assert faults == [], path
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", PHONE)])
+def test_every_page_can_be_read_by_everybody(
+    playwright: Playwright, site: tuple[str, Path], tmp_path: Path, scheme: str, size: dict[str, int]
+) -> None:
+    url, _ = site
+    with opened(playwright, tmp_path / "profile", color_scheme=scheme, viewport=size) as page:
+        sound(page, url, "/?query=berth+in+Lisbon&by=memory&since=2020")
+        page.locator(".why > summary").first.click()
+        one = page.locator("article a[data-item]").first.get_attribute("href")
+        for path in ("/", f"{one}", f"{one}/edit", f"{one}/forget", "/timeline", "/concepts", "/categories?kind=path",
+                     "/status", "/audit", "/login"):  # fmt: skip
+            sound(page, url, path)
+
+
+def test_a_search_needs_no_mouse_and_no_new_page(
+    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+) -> None:
+    url, _ = site
+    with opened(playwright, tmp_path / "profile") as page:
+        page.goto(f"{url}/timeline")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+        page.keyboard.press("g")
+        page.keyboard.press("s")
+        page.wait_for_url(f"{url}/")
+        page.locator("main").click(position={"x": 5, "y": 5})
+        page.keyboard.press("/")
+        page.keyboard.type("berth in Lisbon")
+        page.evaluate("window.same = true")
+        page.keyboard.press("Enter")
+        page.locator(".results mark").first.wait_for()
+        assert page.evaluate("window.same") is True
+        assert "query=berth" in page.url
+        assert "likely to answer" in page.locator(".why").first.inner_text()
+        page.keyboard.press("Escape")
+        page.keyboard.press("j")
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile("/memories/"))
+        page.keyboard.press("?")
+        assert page.locator("#keys").is_visible()
+        page.keyboard.press("Escape")
+        before = page.evaluate("getComputedStyle(document.body).color")
+        page.keyboard.press("d")
+        assert page.evaluate("getComputedStyle(document.body).color") != before
+        page.reload()
+        assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+        page.keyboard.press("e")
+        page.wait_for_url(re.compile("/edit$"))
+
+
+def test_a_passage_is_corrected_in_its_file(
+    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+) -> None:
+    url, folder = site
+    with opened(playwright, tmp_path / "profile") as page:
+        page.goto(f"{url}/?query=berth+in+Porto")
+        page.get_by_role("link", name="Berth").first.click()
+        page.get_by_role("link", name="Edit").click()
+        page.locator("textarea[name=content]").fill("# Berth\n\nThe berth in Porto costs ninety pounds.")
+        page.get_by_role("button", name="Save to the file").click()
+        page.get_by_text("Changed.", exact=True).wait_for()
+        assert "ninety pounds" in page.locator(".content").inner_text()
+        file = folder / "notes" / "boats" / "other.md"
+        assert file.read_text() == NOTE.replace(
+            "Lisbon costs forty euros a night", "Porto costs ninety pounds"
+        )
+
+
+def test_a_memory_is_judged_archived_and_forgotten(
+    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+) -> None:
+    url, _ = site
+    with opened(playwright, tmp_path / "profile") as page:
+        page.goto(f"{url}/?query=pipistrelle")
+        page.get_by_role("link", name="pipistrelle").first.click()
+        page.get_by_role("button", name="Useful").click()
+        page.get_by_text("Noted: it was useful.").wait_for()
+        page.get_by_role("button", name="Archive").click()
+        page.get_by_role("button", name="Restore").click()
+        page.get_by_text("Restored: it answers again.").wait_for()
+        page.get_by_role("link", name="Forget").click()
+        page.get_by_label("I want it gone for good").check()
+        page.get_by_role("button", name="Forget").click()
+        page.get_by_role("heading", name="Forgotten").wait_for()
+        page.goto(f"{url}/?query=pipistrelle")
+        assert page.locator(".results article").count() == 0
+        assert page.get_by_role("status").inner_text() in (
+            "Nothing is likely to answer.",
+            "Nothing was found.",
+        )
+
+
+def test_what_is_remembered_does_not_run(
+    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+) -> None:
+    url, _ = site
+    with opened(playwright, tmp_path / "profile") as page:
+        page.goto(f"{url}/?query=zeppelin+%3Cimg+src%3Dx+onerror%3D%22document.title%3D%27hacked%27%22%3E")
+        assert "hacked" in page.locator(".results").inner_text()
+        page.locator("article a[data-item]").first.click()
+        assert "<script>" in page.locator(".content").inner_text()
+        assert "hacked" not in page.title()
+
+
+def test_the_picture_of_concepts_leads_to_them_and_the_audit_comes_by_itself(
+    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+) -> None:
+    url, _ = site
+    with opened(playwright, tmp_path / "profile") as page:
+        page.goto(f"{url}/concepts")
+        page.locator("#web[data-drawn]").wait_for()
+        assert int(page.locator("#web").get_attribute("data-drawn") or 0) >= 2
+        page.get_by_role("link", name="Iron Ledger").click()
+        page.get_by_role("heading", name="Iron Ledger", exact=True).wait_for()
+        page.goto(f"{url}/categories?kind=path")
+        page.locator(".shelves summary").first.click()
+        page.locator(".below > *").first.wait_for()
+        page.goto(f"{url}/audit")
+        page.get_by_role("button", name="Look now").click()
+        page.get_by_text(re.compile("were looked at")).wait_for()
