@@ -176,7 +176,7 @@ def _front(text: str) -> int:
     r"""Return the offset behind front matter, whatever the line ends.
 
     >>> _front("---\r\ntitle: x\r\n---\r\nText"), _front("Text")
-    (22, 0)
+    (20, 0)
     """
     flat = text.replace("\r\n", "\n")
     lines = flat.count("\n", 0, front_matter(flat))
