@@ -307,6 +307,39 @@ def test_a_person_without_a_token_is_shown_the_door_and_enters_by_a_cookie(
         assert site.runner.run(site.client.get("/")).status_code == 303
 
 
+def test_under_a_path_of_a_reverse_proxy_every_link_leads_there(
+    environ: dict[str, str], tokens: Tokens
+) -> None:
+    secret = tokens.create("ann", Principal("default", "ann"), None)
+    with pages(settings_of(environ), tokens, open_here=False, under="/memory") as site:
+        away = site.runner.run(site.client.get("/memory/timeline"))
+        assert away.headers["location"] == "/memory/login?then=%2Ftimeline"
+        entered = site.post("/memory/login", {"token": secret, "then": "/timeline"}, headers=SAME)
+        assert entered.headers["location"] == "/memory/timeline"
+        site.memory.concepts.add("Quiet Harbor")
+        one = site.memory.add("They met at Quiet Harbor.", tags=["sea"]).id
+        for path in (
+            "/",
+            "/?query=harbor",
+            "/timeline",
+            f"/memories/{one}",
+            "/concepts",
+            "/categories",
+            "/status",
+            "/audit",
+        ):
+            shown = site.get(f"/memory{path}")
+            links = [
+                each.get(name)
+                for _, each in shown.tags
+                for name in ("href", "src", "action", "hx-get", "data-web")
+            ]
+            assert {each for each in links if each and not each.startswith(("/memory/", "#"))} == set()
+            assert [
+                each["data-go"] for each in shown.named("a") if each.get("aria-current") == "page"
+            ] or "memories" in path
+
+
 @pytest.mark.parametrize(
     "headers",
     [

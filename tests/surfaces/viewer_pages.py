@@ -16,6 +16,7 @@ import httpx2
 from scrubjay import Memory
 from scrubjay.config import Settings, load
 from scrubjay.surfaces.http.app import application
+from scrubjay.surfaces.serve.prefix import Prefix
 from scrubjay.surfaces.serve.session import Session
 from scrubjay.testing.hash_embedder import HashEmbedder
 from scrubjay.verbs.tokens import Tokens
@@ -54,7 +55,9 @@ class Read(HTMLParser):
                 link = attrs.get(name) or "/"
                 if urlsplit(link).scheme or urlsplit(link).netloc or not link.startswith(("/", "#")):
                     found.append(f"{tag} {name}={link}")
-            script = tag == "script" and not (attrs.get("src") or "").startswith("/assets/")
+            script = tag == "script" and not (attrs.get("src") or "").startswith(
+                ("/assets/", "/memory/assets/")
+            )
             if script or tag in ("style", "iframe", "object", "embed", "img", "base"):
                 found.append(tag)
         return found
@@ -96,14 +99,19 @@ class Pages:
 
 @contextmanager
 def pages(
-    settings: Settings, tokens: Tokens, *, open_here: bool = True, headers: dict[str, str] | None = None
+    settings: Settings,
+    tokens: Tokens,
+    *,
+    open_here: bool = True,
+    headers: dict[str, str] | None = None,
+    under: str = "",
 ) -> Iterator[Pages]:
     def opening() -> Memory:
         return Memory.open(settings=settings, embedders=[HashEmbedder(64)])
 
     with asyncio.Runner() as runner, Session(settings, opening) as session:
         app: Any = application(session, tokens, open_here=open_here)
-        transport = httpx2.ASGITransport(app=app)
+        transport = httpx2.ASGITransport(app=Prefix(app, under))
         client = httpx2.AsyncClient(
             transport=transport, base_url=HERE, headers={"accept": "text/html", **(headers or {})}
         )

@@ -120,7 +120,7 @@ class Gate:
         person = "text/html" in Headers(scope=scope).get("accept", "") and scope["method"] in SAFE
         if status == 401 and person and self._door is not None:
             under = scope.get("root_path", "")
-            asked = scope["path"] + (
+            asked = inner(scope) + (
                 f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
             )
             await RedirectResponse(f"{under}{self._door}?{urlencode({'then': asked})}", 303)(

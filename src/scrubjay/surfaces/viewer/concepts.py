@@ -32,14 +32,16 @@ async def concepts(
     every = await session.do(who, lambda memory: memory.concepts.list(query=find))
     held = every[(number - 1) * A_PAGE : number * A_PAGE]
     given = {"find": find, "size": "" if size == SIZES[1] else size}
+    web = request.scope.get("root_path", "") + query("/concepts/web.json", given)
+    more = len(every) > number * A_PAGE
     return page(
-        request, "concepts", held=held, known=len(every), number=number, more=len(every) > number * A_PAGE,
-        given=given, find=find, size=size, sizes=SIZES, web=query("/concepts/web.json", given),
+        request, "concepts", held=held, known=len(every), number=number, more=more, given=given, find=find,
+        size=size, sizes=SIZES, web=web,
     )  # fmt: skip
 
 
 @router.get("/concepts/web.json")
-async def web(
+async def picture(
     who: Reader,
     session: Working,
     find: str = "",

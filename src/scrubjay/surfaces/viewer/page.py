@@ -20,6 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from scrubjay.errors import ForbiddenError, InputError, ScrubjayError
 from scrubjay.surfaces.serve.asked import session
 from scrubjay.surfaces.serve.gate import PRINCIPAL, SAFE, TOKEN
+from scrubjay.surfaces.serve.prefix import inner
 from scrubjay.surfaces.serve.problems import status
 from scrubjay.surfaces.serve.session import Session
 from scrubjay.surfaces.viewer.assets import address
@@ -92,7 +93,8 @@ def page(request: Request, template: str, code: int = 200, /, **shown: Any) -> H
             who=who,
             writes="write" in scopes,
             leaves=TOKEN in request.scope,
-            path=request.url.path,
+            path=inner(request.scope),
+            under=request.scope.get("root_path", ""),
             **shown,
         )
     )
@@ -100,7 +102,7 @@ def page(request: Request, template: str, code: int = 200, /, **shown: Any) -> H
 
 
 def seen(location: str) -> RedirectResponse:
-    """Send a browser on after a form was taken."""
+    """Send a browser on to a path of this server after a form was taken; `Page` puts the prefix before it."""
     return RedirectResponse(location, 303, HEADERS)
 
 
@@ -115,7 +117,12 @@ class Page(APIRoute):
             try:
                 if request.method not in SAFE and not _of_ours(request):
                     raise ForbiddenError("The form comes from a page of another site. Nothing was done.")
-                return await usual(request)
+                answer = await usual(request)
+                if "location" in answer.headers:
+                    answer.headers["location"] = (
+                        request.scope.get("root_path", "") + answer.headers["location"]
+                    )
+                return answer
             except ScrubjayError as error:
                 code = status(error)
                 if code >= 500:

@@ -42,7 +42,7 @@
         cy.elements().not(near).addClass("far");
       });
     };
-    cy.on("tap", "node", (event) => location.assign(`/concepts/${encodeURIComponent(event.target.id())}`));
+    cy.on("tap", "node", (event) => location.assign(`${box.dataset.web.split("/web.json")[0]}/${encodeURIComponent(event.target.id())}`));
     cy.on("mouseover", "node", (event) => show(event.target));
     cy.on("mouseout", "node", () => show(null));
     for (const link of document.querySelectorAll("[data-concept]")) {

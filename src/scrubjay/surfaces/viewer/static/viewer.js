@@ -35,7 +35,7 @@
       if (page) { event.preventDefault(); page.click(); return; }
     }
     const acts = {
-      "/": () => { const query = $("#query"); if (query) { query.focus(); query.select(); } else location.assign("/"); },
+      "/": () => { const query = $("#query"); if (query) { query.focus(); query.select(); } else $(".name").click(); },
       "?": () => $("#keys").showModal(),
       "j": () => step(1),
       "k": () => step(-1),
