@@ -188,7 +188,7 @@ def test_a_reverse_proxy_hands_on_a_path_with_its_prefix_or_without(
             body = {"name": "TCP/IP"}
             assert client.post(f"{path}/v1/concepts", json=body).status_code == 200
             assert good(client.get(f"{path}/v1/concepts/TCP%2FIP"))["concept"]["name"] == "TCP/IP"
-        refused(client.get("/memories/healthz"), 404)
+        refused(client.get("/memoryless/healthz"), 404)
         told = good(client.get("/memory/openapi.json"))
         assert told["servers"] == [{"url": "/memory"}]
         forwarded = client.get("/memory/v1/status", headers={"x-forwarded-for": "203.0.113.9"})
