@@ -7,22 +7,21 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 COMMAND = [sys.executable, "-m", "scrubjay.surfaces.cli", "serve"]
 
 
 @contextmanager
-def serving(environ: Mapping[str, str], *options: str, address: str = "127.0.0.1:0") -> Iterator[str]:
-    """Run it and yield its URL; it must end well."""
-    command = [*COMMAND, address, *options]
+def started(command: Sequence[str], environ: Mapping[str, str], told: str) -> Iterator[str]:
+    """Run a server and yield the URL that it tells; it must end well."""
     process = subprocess.Popen(command, stderr=subprocess.PIPE, env={**os.environ, **environ}, text=True)
     assert process.stderr is not None
     with process:
         try:
             said = ""
-            while not (found := re.search(r"Serving at (\S+);", said)):
+            while not (found := re.search(told, said)):
                 line = process.stderr.readline()
                 assert line, f"the server ended: {said}"
                 said += line
@@ -32,3 +31,10 @@ def serving(environ: Mapping[str, str], *options: str, address: str = "127.0.0.1
             rest = process.stderr.read()
         assert process.wait(30) == 0, rest
         assert "Traceback" not in rest, rest
+
+
+def serving(
+    environ: Mapping[str, str], *options: str, address: str = "127.0.0.1:0"
+) -> AbstractContextManager[str]:
+    """Run `scrubjay serve`."""
+    return started([*COMMAND, address, *options], environ, r"Serving at (\S+);")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-import signal
-import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx2
+from http_server import started
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -56,25 +54,11 @@ def over_http(url: str, token: str | None = None, mode: str = "auto") -> Server:
     return connected
 
 
-@contextmanager
-def running(environ: Mapping[str, str], *options: str, address: str = "127.0.0.1:0") -> Iterator[str]:
-    """Run a server over HTTP and yield its URL; it must end well."""
-    command = [*COMMAND, "--http", address, *options]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, env={**os.environ, **environ}, text=True)
-    assert process.stderr is not None
-    with process:
-        try:
-            said = ""
-            while not (found := re.search(r"MCP at (\S+);", said)):
-                line = process.stderr.readline()
-                assert line, f"the server ended: {said}"
-                said += line
-            yield found[1]
-        finally:
-            process.send_signal(signal.SIGINT)
-            rest = process.stderr.read()
-        assert process.wait(30) == 0, rest
-        assert "Traceback" not in rest
+def running(
+    environ: Mapping[str, str], *options: str, address: str = "127.0.0.1:0"
+) -> AbstractContextManager[str]:
+    """Run a server over HTTP."""
+    return started([*COMMAND, "--http", address, *options], environ, r"MCP at (\S+);")
 
 
 def talk(server: Server, *uses: Use) -> None:
