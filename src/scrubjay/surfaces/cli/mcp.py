@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import click
 
 from scrubjay.config_start import environment
 from scrubjay.errors import InputError
 from scrubjay.surfaces.cli.command import Call, command
-from scrubjay.surfaces.cli.output import tell
-
-IN_CLEAR = "Tokens and memories go over the network as they are: put a proxy with TLS in front."
+from scrubjay.surfaces.cli.served import served
 
 
 @command("mcp")
@@ -39,18 +35,6 @@ def mcp(call: Call, http: str | None, require_token: bool) -> None:
 
         serve(call.settings(), environment(call.store, call.user))
         return
-    from scrubjay.surfaces.mcp import web
-    from scrubjay.surfaces.serve.address import Address
-    from scrubjay.surfaces.serve.run import serve as serve_http
-    from scrubjay.verbs.tokens import Tokens, tokens_path
+    from scrubjay.surfaces.mcp.web import PATH, application
 
-    address, tokens = Address.parse(http), Tokens(tokens_path())
-    if not address.loopback:
-        tell(IN_CLEAR)
-    serve_http(
-        call.settings(),
-        address,
-        tokens,
-        partial(web.application, tokens=tokens, open_here=address.loopback and not require_token),
-        ready=lambda url: tell(f"MCP at {url}{web.PATH}; Ctrl-C ends it."),
-    )
+    served(call.settings(), http, application, f"MCP at {{url}}{PATH}", require_token=require_token)

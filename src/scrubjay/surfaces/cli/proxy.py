@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import click
 
 from scrubjay.surfaces.cli.command import Call, command
-from scrubjay.surfaces.cli.mcp import IN_CLEAR
-from scrubjay.surfaces.cli.output import tell
+from scrubjay.surfaces.cli.served import served
 
 USUAL = "127.0.0.1:8766"
 
@@ -26,20 +24,14 @@ def proxy(call: Call, address: str, openai: str | None, anthropic: str | None, r
     http://127.0.0.1:8766/anthropic. `scrubjay serve` has the same under its own address.
     """
     from scrubjay.surfaces.proxy.app import application
-    from scrubjay.surfaces.serve.address import Address
-    from scrubjay.surfaces.serve.run import serve as run
-    from scrubjay.verbs.tokens import Tokens, tokens_path
 
     settings = call.settings()
     found = settings.proxy
     found = replace(found, openai=openai or found.openai, anthropic=anthropic or found.anthropic)
-    where, tokens = Address.parse(address), Tokens(tokens_path())
-    if not where.loopback:
-        tell(IN_CLEAR)
-    run(
+    served(
         replace(settings, proxy=found),
-        where,
-        tokens,
-        partial(application, tokens=tokens, open_here=where.loopback and not require_token),
-        ready=lambda url: tell(f"OpenAI at {url}/openai/v1, Anthropic at {url}/anthropic; Ctrl-C ends it."),
+        address,
+        application,
+        "OpenAI at {url}/openai/v1, Anthropic at {url}/anthropic",
+        require_token=require_token,
     )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 
 import click
 
 from scrubjay.surfaces.cli.command import Call, command
-from scrubjay.surfaces.cli.mcp import IN_CLEAR
-from scrubjay.surfaces.cli.output import tell
+from scrubjay.surfaces.cli.served import served
 
 USUAL = "127.0.0.1:8765"
 MOST_READERS = 64
@@ -37,22 +35,16 @@ def serve(call: Call, address: str, require_token: bool, readers: int | None, ro
     A client shows a token (`scrubjay token create`); on an address of this machine alone it may go without, and is you.
     """
     from scrubjay.surfaces.http.app import application
-    from scrubjay.surfaces.serve.address import Address
-    from scrubjay.surfaces.serve.run import serve as run
-    from scrubjay.verbs.tokens import Tokens, tokens_path
 
-    where, tokens = Address.parse(address), Tokens(tokens_path())
-    if not where.loopback:
-        tell(IN_CLEAR)
     settings = call.settings()
     if settings.store.startswith("memory:"):  # nobody else can read it
         readers = 0
-    run(
+    served(
         settings,
-        where,
-        tokens,
-        partial(application, tokens=tokens, open_here=where.loopback and not require_token),
-        ready=lambda url: tell(f"Serving at {url}; Ctrl-C ends it."),
+        address,
+        application,
+        "Serving at {url}",
+        require_token=require_token,
         readers=min(os.cpu_count() or 1, USUAL_READERS) if readers is None else readers,
         root_path=root_path,
     )
