@@ -116,7 +116,7 @@ class Rewriter:
                 so_far.row, so_far.until = 0, self._clock() + REST
 
     def _complete(self, question: str, said: Sequence[str]) -> str:
-        """Ask, and wait no longer than the deadline: looking a host up can outlast what a request is given.
+        """Ask, and wait no longer than the deadline, which holds for the whole request (`providers.post`).
 
         Raises:
             ConfigError: The settings cannot be used.
@@ -127,22 +127,7 @@ class Rewriter:
         model, deadline = self._model(), self._settings.rewrite_deadline
         request = asked(question, said)
         self._tell(model, len(said), len(request))
-        answers: list[str | ProviderError] = []
-
-        def ask() -> None:
-            try:
-                answers.append(model.complete(TASK, request, deadline=deadline, max_bytes=LARGEST))
-            except ProviderError as error:
-                answers.append(error)
-
-        thread = threading.Thread(target=ask, name="rewrite", daemon=True)
-        thread.start()
-        thread.join(deadline)
-        if not answers:
-            raise ProviderError(f"{model.host} did not answer within {deadline:g} s")
-        if isinstance(answers[0], ProviderError):
-            raise answers[0]
-        return answers[0]
+        return model.complete(TASK, request, deadline=deadline, max_bytes=LARGEST)
 
     def _model(self) -> LanguageModel:
         from scrubjay.providers.llms.open import open_llm
