@@ -8,6 +8,7 @@ from typing import Final
 
 from scrubjay.recall.channels.ranking import WordsRanking
 from scrubjay.recall.plan import Plan
+from scrubjay.recall.understand import beside
 from scrubjay.store.score import idf
 from scrubjay.text.telling import identifiers, named, says_nothing
 from scrubjay.text.tokens import words as split
@@ -41,11 +42,9 @@ def _timely(plan: Plan) -> set[str]:
 
     The words of an event that time is counted from say what is asked about, too, and are none of them.
     """
-    inside, rest = set(), plan.query.text
-    for meant in (one for one in plan.question.times if not one.anchor):
-        inside |= {word.text for word in split(meant.words)}
-        rest = rest.replace(meant.words, " ", 1)
-    return inside - {word.text for word in split(rest)}
+    times = [one for one in plan.question.times if not one.anchor]
+    inside = {word.text for one in times for word in split(one.words)}
+    return inside - {word.text for word in split(beside(plan.query.text, times))}
 
 
 def rare(plan: Plan, words: WordsRanking | None) -> set[str]:

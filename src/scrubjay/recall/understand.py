@@ -6,7 +6,7 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta, tzinfo
 from typing import Final
@@ -95,16 +95,20 @@ def understand(query: Query, now: int, zone: tzinfo | None) -> Question:
     )
 
 
-def _alone(query: Query, found: list[Meant]) -> bool:
+def _alone(query: Query, found: Sequence[Meant]) -> bool:
     """Tell whether a query names a time and nothing besides."""
     if not found or query.phrases or query.wished or query.excluded:
         return False
-    rest = query.text
-    for one in found:
-        if one.relation == "as_of":
-            return False
-        rest = rest.replace(one.words, " ", 1)
-    return all(asks_of_all(word.text) for word in words(rest))
+    if any(one.relation == "as_of" for one in found):
+        return False
+    return all(asks_of_all(word.text) for word in words(beside(query.text, found)))
+
+
+def beside(text: str, times: Sequence[Meant]) -> str:
+    """Return a query's text without the words that name these times."""
+    for one in times:
+        text = text.replace(one.words, " ", 1)
+    return text
 
 
 def meant(span: Span, words: str, zone: tzinfo | None) -> Meant | None:
