@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from scrubjay.surfaces.proxy.wire import Asked
+from scrubjay.surfaces.proxy.wire import Asked, Hearing
 
 KINDS: Final = {
     400: "invalid_request_error",
@@ -21,17 +21,8 @@ KINDS: Final = {
 }
 
 
-class Message:
+class Message(Hearing):
     """Listens to a message."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self.begun = self.ended = self.failed = False
-
-    @property
-    def text(self) -> str:
-        """What the model said so far."""
-        return "".join(self._parts)
 
     def event(self, data: Any) -> None:
         """Hear one event of a stream."""

@@ -10,20 +10,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from scrubjay.surfaces.proxy.wire import Asked
+from scrubjay.surfaces.proxy.wire import Asked, Hearing
 
 
-class Chat:
+class Chat(Hearing):
     """Listens to a chat completion; of several choices to the first."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self.begun = self.ended = self.failed = False
-
-    @property
-    def text(self) -> str:
-        """What the model said so far."""
-        return "".join(self._parts)
 
     def event(self, data: Any) -> None:
         """Hear one chunk; None is the end of the stream, ``[DONE]``."""

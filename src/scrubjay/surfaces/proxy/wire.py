@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,7 +25,7 @@ class Asked:
     conversation: Conversation
 
 
-class Hearing(Protocol):
+class Hearing(ABC):
     """Listens to an answer.
 
     Attributes:
@@ -33,17 +34,20 @@ class Hearing(Protocol):
         failed: Whether the upstream said that it failed.
     """
 
-    begun: bool
-    ended: bool
-    failed: bool
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self.begun = self.ended = self.failed = False
 
     @property
     def text(self) -> str:
         """What the model said so far."""
+        return "".join(self._parts)
 
+    @abstractmethod
     def event(self, data: Any) -> None:
         """Hear one event of a stream."""
 
+    @abstractmethod
     def whole(self, data: Any) -> None:
         """Hear an answer that is no stream."""
 
