@@ -145,17 +145,14 @@ class Asking:
             InputError: An option has a value it cannot have.
         """
         from scrubjay.recall.page import page
-        from scrubjay.recall.request import Filters, request
+        from scrubjay.recall.request import Filters, listing
         from scrubjay.wiring.places import resolved
 
         filters = Filters(
             tiers, tags, path, sources, since, until, statuses,
             resolved(self._desk, projects), agents, sessions, categories,
         )  # fmt: skip
-        wanted = request(
-            "", filters=filters, fusion=("auto", None, None), parts=(None, None, None), sizes=(limit, 1, 1),
-            explain=False,
-        )  # fmt: skip
+        wanted = listing(filters, limit)
         with self._desk.store.reader(self._desk.scope) as reader:
             return page(reader, wanted, after)
 

@@ -146,3 +146,9 @@ def full_path(record: Record, sources: Mapping[str, Source]) -> str | None:
     if place is None or place.source not in sources:
         return None
     return str(Path(sources[place.source].root) / place.path)
+
+
+def full_paths(records: Sequence[Record], sources: Sequence[Source]) -> dict[str, str]:
+    """Return memory to the absolute path of its file, of those that have one."""
+    by_id = {source.id: source for source in sources}
+    return {record.id: path for record in records if (path := full_path(record, by_id)) is not None}

@@ -10,7 +10,7 @@ from pathlib import Path
 from scrubjay.errors import InputError
 from scrubjay.memory.records import Record, Source
 from scrubjay.memory.reports import Fetched
-from scrubjay.recall.assemble import full_path
+from scrubjay.recall.assemble import full_paths
 from scrubjay.store.base import Reader
 
 MOST_EVIDENCE = 20
@@ -139,7 +139,6 @@ def _around(reader: Reader, record: Record, neighbours: int) -> list[Record]:
 def _bounded(reader: Reader, records: Sequence[Record], unknown: tuple[str, ...], window: Window) -> Fetched:
     """Cut the joined text of the records to ``limit`` characters from ``offset``, on whole characters."""
     offset, limit = window.offset, window.limit
-    sources = {source.id: source for source in reader.sources()}
     kept: list[Record] = []
     at = 0
     for record in records:
@@ -147,5 +146,5 @@ def _bounded(reader: Reader, records: Sequence[Record], unknown: tuple[str, ...]
         if first < len(record.content) and last > 0:
             kept.append(replace(record, content=record.content[first:last]))
         at += len(record.content)
-    paths = {record.id: path for record in kept if (path := full_path(record, sources)) is not None}
+    paths = full_paths(kept, reader.sources())
     return Fetched(tuple(kept), paths, unknown, offset + limit if at > offset + limit else None)

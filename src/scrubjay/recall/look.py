@@ -10,7 +10,7 @@ from scrubjay.memory.looks import Look, Stretch
 from scrubjay.memory.records import Where
 from scrubjay.memory.tree import path
 from scrubjay.memory.webs import Known
-from scrubjay.recall.assemble import full_path
+from scrubjay.recall.assemble import full_path, full_paths
 from scrubjay.recall.get import Window, fetch
 from scrubjay.recall.plan import resolved
 from scrubjay.recall.webs import links, places
@@ -54,10 +54,8 @@ def look(reader: Reader, history: History, neighbours: int) -> Look:
 def stretch(reader: Reader, where: Where, limit: int, skip: int) -> Stretch:
     """Return a page of what passes a filter, by when it happened, last first; sources and categories by any name."""
     found = reader.latest(resolved(where, reader), limit + 1, skip)
-    sources = {source.id: source for source in reader.sources()}
     shown = tuple(found[:limit])
-    paths = {record.id: full for record in shown if (full := full_path(record, sources)) is not None}
-    return Stretch(shown, paths, len(found) > limit)
+    return Stretch(shown, full_paths(shown, reader.sources()), len(found) > limit)
 
 
 def _concepts(reader: Reader, memory: str) -> tuple[Known, ...]:

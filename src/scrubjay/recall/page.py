@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scrubjay.memory.reports import Page
-from scrubjay.recall.assemble import full_path
+from scrubjay.recall.assemble import full_paths
 from scrubjay.recall.plan import resolved
 from scrubjay.recall.request import Request
 from scrubjay.store.base import Reader
@@ -18,6 +18,6 @@ def page(reader: Reader, wanted: Request, after: str) -> Page:
     """
     found = reader.page(after, wanted.limit + 1, resolved(wanted.where, reader))
     kept = found[: wanted.limit]
-    sources = {source.id: source for source in reader.sources()}
-    paths = {record.id: path for record in kept if (path := full_path(record, sources)) is not None}
-    return Page(tuple(kept), paths, kept[-1].id if len(found) > len(kept) else None)
+    return Page(
+        tuple(kept), full_paths(kept, reader.sources()), kept[-1].id if len(found) > len(kept) else None
+    )

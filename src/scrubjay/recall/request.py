@@ -222,6 +222,16 @@ def request(
     )
 
 
+def listing(filters: Filters, limit: int) -> Request:
+    """Check what a caller asked for who searches for nothing: what passes the filters, so many of it.
+
+    Raises:
+        InputError: Something has a value it cannot have.
+    """
+    fusion, parts = ("auto", None, None), (None, None, None)
+    return request("", filters=filters, fusion=fusion, parts=parts, sizes=(limit, 1, 1), explain=False)
+
+
 def _between(filters: Filters, place: tzinfo | None) -> tuple[int | None, int | None]:
     """Return the first moment that is kept, and the first after them.
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from scrubjay.errors import InputError
 from scrubjay.memory.looks import Look, Stretch
 from scrubjay.recall import look as read_path
-from scrubjay.recall.request import Filters, request
+from scrubjay.recall.request import Filters, listing
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.living import history
 from scrubjay.wiring.places import resolved
@@ -33,13 +33,6 @@ def timeline(desk: Desk, filters: Filters, limit: int, skip: int) -> Stretch:
     if skip < 0:
         raise InputError(f"skip is {skip}; it must not be negative.")
     filters = replace(filters, projects=resolved(desk, filters.projects))
-    checked = request(
-        "",
-        filters=filters,
-        fusion=("auto", None, None),
-        parts=(None, None, None),
-        sizes=(limit, 1, 1),
-        explain=False,
-    )
+    checked = listing(filters, limit)
     with desk.store.reader(desk.scope) as reader:
         return read_path.stretch(reader, checked.where, limit, skip)
