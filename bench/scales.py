@@ -20,6 +20,7 @@ from report import percentiles
 from scrubjay.memory.models import Model
 from scrubjay.memory.new import NewMemory
 from scrubjay.providers.embedders.static import StaticEmbedder
+from trees import generate, words_of
 
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.port import Embedder, Kind
@@ -78,6 +79,18 @@ def questions(words: Sequence[str], count: int, seed: int) -> list[str]:
     """Queries of three to eight words, drawn like the texts."""
     rng = random.Random(seed + 1)
     return [" ".join(rng.choices(words, k=rng.randint(3, 8))) for _ in range(count)]
+
+
+def turns_stored(folder: Path, count: int, seed: int) -> tuple[Path, list[str]]:
+    """Write a store of so many made-up turns, forty a conversation; return it and the words they are drawn from."""
+    (folder / "tree").mkdir()
+    words = words_of([generate(folder / "tree", seed)])
+    store = folder / "memory.db"
+    with open_memory(store, [StaticEmbedder()], USER) as memory:
+        for part, batch in enumerate(_batches(words, count, seed)):
+            turns = enumerate(batch, part * BATCH)
+            memory.add_many([NewMemory(text, session=f"s{at // 40}", turn=at % 40) for at, text in turns])
+    return store, words
 
 
 def measure_scale(words: Sequence[str], count: int, folder: Path, *, seed: int, asked: int) -> dict[str, Any]:

@@ -29,14 +29,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ask import HollowError, embedders, open_memory
+from ask import HollowError
 from metrics import SEED
 from report import circumstances, log_rows, percentiles, write_json
-from scales import questions, texts
-from scrubjay.memory.new import NewMemory
-from trees import generate, words_of
+from scales import USER, questions, turns_stored
 
-USER = "reader"
 WARM = 200
 """Questions that are asked first and not counted."""
 MOST = 100_000
@@ -66,16 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def written(folder: Path, memories: int) -> tuple[dict[str, str], list[str]]:
     """Write a store; return the environment of a server on it, and questions to ask."""
-    (folder / "tree").mkdir()
-    words = words_of([generate(folder / "tree", SEED)])
-    store = folder / "memory.db"
-    batch = [
-        NewMemory(text, session=f"s{number // 40}", turn=number % 40)
-        for number, text in enumerate(texts(words, memories, SEED))
-    ]
-    with open_memory(store, embedders()[:1], USER) as memory:
-        for first in range(0, len(batch), 5_000):
-            memory.add_many(batch[first : first + 5_000])
+    store, words = turns_stored(folder, memories, SEED)
     own = {"HOME": str(folder), "SCRUBJAY_STORE": str(store), "SCRUBJAY_USER": USER}
     own |= {"XDG_CONFIG_HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
     return {**os.environ, **own}, questions(words, MOST, SEED)

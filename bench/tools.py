@@ -32,16 +32,13 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from tokenizers import Tokenizer
 
-from ask import HollowError, embedders, open_memory
+from ask import HollowError
 from metrics import SEED
 from report import circumstances, log_rows, percentiles, write_json
-from scales import questions, texts
+from scales import USER, questions, turns_stored
 from scrubjay import Memory
-from scrubjay.memory.new import NewMemory
 from scrubjay.verbs.tools import INSTRUCTIONS
-from trees import generate, words_of
 
-USER = "reader"
 WARM = 10
 COMMAND = [sys.executable, "-m", "scrubjay.surfaces.cli", "mcp"]
 
@@ -76,17 +73,8 @@ def measure(folder: Path, memories: int, asked: int) -> dict[str, Any]:
     Raises:
         HollowError: A search found nothing.
     """
-    (folder / "tree").mkdir()
-    words = words_of([generate(folder / "tree", SEED)])
-    store = folder / "memory.db"
+    store, words = turns_stored(folder, memories, SEED)
     queries = questions(words, asked + WARM, SEED)
-    batch = [
-        NewMemory(text, session=f"s{number // 40}", turn=number % 40)
-        for number, text in enumerate(texts(words, memories, SEED))
-    ]
-    with open_memory(store, embedders()[:1], USER) as memory:
-        for first in range(0, len(batch), 5_000):
-            memory.add_many(batch[first : first + 5_000])
     with Memory.open(store, user=USER) as memory:
         took = {"python": percentiles([_asked(memory, query) for query in queries][WARM:])}
     environ = {**os.environ, "SCRUBJAY_STORE": str(store), "SCRUBJAY_USER": USER}
