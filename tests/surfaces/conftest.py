@@ -7,14 +7,18 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from scrubjay.surfaces.cli.main import run
+
+if TYPE_CHECKING:
+    from proxied import Proxied
+    from scripted_model import Model
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
@@ -86,6 +90,24 @@ def environ(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> dic
 @pytest.fixture
 def cli(environ: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     return Cli(capsys, monkeypatch, environ)
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    """A model that says what a test wants it to say."""
+    from scripted_model import modelling
+
+    with modelling() as running:
+        yield running
+
+
+@pytest.fixture
+def proxy(environ: dict[str, str], model: Model) -> Iterator[Proxied]:
+    """The proxy before that model."""
+    from proxied import proxying
+
+    with proxying(environ, model) as running:
+        yield running
 
 
 @pytest.fixture

@@ -56,13 +56,18 @@ class Model:
     """One running service."""
 
     url: str = ""
-    answer: Callable[[Request], Reply] = field(default=lambda request: completion("Fine."))
+    answer: Callable[[Request], Reply] = field(default=lambda request: fine(request))
     asked: list[Request] = field(default_factory=list)
     over: threading.Event = field(default_factory=threading.Event)
 
     @property
     def last(self) -> Request:
         return self.asked[-1]
+
+
+def fine(request: Request) -> Reply:
+    """An answer of one word, in the form that is asked for."""
+    return (message if request.path.endswith("/messages") else completion)("Fine.")
 
 
 def completion(text: str | None, **more: Any) -> Reply:

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import anthropic
 import httpx2
 import pytest
-from proxied import Proxied, proxying
-from scripted_model import STREAM, Model, Reply, message, message_events, message_streamed, modelling
+from proxied import Proxied
+from scripted_model import STREAM, Reply, message, message_events, message_streamed
 
 MEMORY = "The zeppelin lands on platform nine."
 QUESTION = "Where does the zeppelin land?"
-
-
-@pytest.fixture
-def model() -> Iterator[Model]:
-    with modelling() as running:
-        running.answer = lambda request: message("Fine.")
-        yield running
-
-
-@pytest.fixture
-def proxy(environ: dict[str, str], model: Model) -> Iterator[Proxied]:
-    with proxying(environ, model) as running:
-        yield running
 
 
 def client(proxy: Proxied) -> anthropic.Anthropic:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import httpx2
 import openai
 import pytest
 from proxied import Proxied, proxying, turns_of
-from scripted_model import DONE, STREAM, Model, Reply, chunk, completion, modelling
+from scripted_model import DONE, STREAM, Model, Reply, chunk, completion
 
 from scrubjay import Memory
 from scrubjay.errors import ConfigError
@@ -21,18 +20,6 @@ from scrubjay.pauses import Pauses
 from scrubjay.verbs.tokens import Principal, Tokens
 
 SAID: Any = [{"role": "user", "content": "The ferry to Bornholm leaves at nine."}]
-
-
-@pytest.fixture
-def model() -> Iterator[Model]:
-    with modelling() as running:
-        yield running
-
-
-@pytest.fixture
-def proxy(environ: dict[str, str], model: Model) -> Iterator[Proxied]:
-    with proxying(environ, model) as running:
-        yield running
 
 
 def ask(proxy: Proxied, *, key: str = "sk-theirs", stream: bool = False, **headers: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -14,24 +13,12 @@ import httpx2
 import openai
 import pytest
 from proxied import Proxied, proxying
-from scripted_model import DONE, STREAM, Model, Reply, chunk, completion, modelling, streamed
+from scripted_model import DONE, STREAM, Model, Reply, chunk, completion, streamed
 
 from chat_service import serving
 from scrubjay import Memory
 from scrubjay.config import load
 from scrubjay.verbs.tokens import Principal, Tokens
-
-
-@pytest.fixture
-def model() -> Iterator[Model]:
-    with modelling() as running:
-        yield running
-
-
-@pytest.fixture
-def proxy(environ: dict[str, str], model: Model) -> Iterator[Proxied]:
-    with proxying(environ, model) as running:
-        yield running
 
 
 def client(proxy: Proxied, **headers: str) -> openai.OpenAI:
