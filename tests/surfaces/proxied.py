@@ -17,7 +17,7 @@ from scrubjay import Memory
 from scrubjay.config import load
 from scrubjay.memory.records import Record
 from scrubjay.surfaces.proxy.app import alone
-from scrubjay.surfaces.proxy.passing import PREFIXES, Passing
+from scrubjay.surfaces.proxy.passing import FOREIGN, Passing
 from scrubjay.surfaces.serve.address import Address
 from scrubjay.surfaces.serve.gate import Gate
 from scrubjay.surfaces.serve.session import Session
@@ -120,7 +120,7 @@ def proxying(
     with Session(found, opening) as session:
         passing = Passing(session)
         held = address.bound()
-        app = Gate(alone(passing), tokens, session.owner if open_here else None, foreign=PREFIXES)
+        app = Gate(alone(passing), tokens, session.owner if open_here else None, foreign=FOREIGN)
         config = uvicorn.Config(
             app,
             log_level="critical",

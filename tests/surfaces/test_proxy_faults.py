@@ -155,6 +155,46 @@ def test_a_token_of_ours_goes_no_further_and_the_settings_key_takes_its_place(
             assert "scrubjay_" not in str(model.last.headers)
 
 
+@pytest.mark.parametrize(
+    ("open_here", "headers", "status", "kind", "told"),
+    [
+        (False, {}, 401, "authentication_error", "A token is needed"),
+        (True, {"x-scrubjay-token": "scrubjay_revoked"}, 401, "authentication_error", "token create NAME"),
+        (True, {"x-forwarded-for": "10.0.0.9"}, 401, "authentication_error", "The request was forwarded"),
+        (True, {"origin": "https://evil.example"}, 403, "permission_error", "a page of another site"),
+        (True, {"host": "evil.example"}, 421, "invalid_request_error", "Host names another machine"),
+    ],
+)
+def test_who_is_not_let_in_reads_why_in_the_form_of_the_interface(
+    environ: dict[str, str],
+    model: Model,
+    open_here: bool,
+    headers: dict[str, str],
+    status: int,
+    kind: str,
+    told: str,
+) -> None:
+    with proxying(environ, model, open_here=open_here) as proxy:
+        with pytest.raises(openai.APIStatusError) as caught:
+            ask(proxy, **headers)
+        said, error = caught.value, caught.value.body
+        assert said.status_code == status
+        assert (said.type, said.code) == ("invalid_request_error", "scrubjay_proxy")
+        assert isinstance(error, dict)
+        assert told in error["message"]
+        with (
+            anthropic.Anthropic(
+                base_url=proxy.anthropic, api_key="k", max_retries=0, default_headers=headers
+            ) as asking,
+            pytest.raises(anthropic.APIStatusError) as refused,
+        ):
+            asking.messages.create(model="m", max_tokens=1, messages=SAID)
+        body: Any = refused.value.body
+        assert (refused.value.status_code, body["type"], body["error"]["type"]) == (status, "error", kind)
+        assert told in body["error"]["message"]
+    assert model.asked == []
+
+
 def test_the_settings_that_are_shown_hold_no_key(cli: Any) -> None:
     cli.patch.setenv("THEIR_KEY", "sk-of-the-team")
     cli.patch.setenv("SCRUBJAY_PROXY_OPENAI_KEY_ENV", "THEIR_KEY")

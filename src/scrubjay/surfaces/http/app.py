@@ -24,7 +24,7 @@ from scrubjay.surfaces.http import (
 from scrubjay.surfaces.http.metrics import Measured, Meters
 from scrubjay.surfaces.http.openapi import complete
 from scrubjay.surfaces.mcp.web import PATH, Endpoint, managed
-from scrubjay.surfaces.proxy.passing import PREFIXES, Passing
+from scrubjay.surfaces.proxy.passing import FOREIGN, Passing
 from scrubjay.surfaces.serve.bodies import Bodies
 from scrubjay.surfaces.serve.gate import Gate
 from scrubjay.surfaces.serve.problems import problems
@@ -60,7 +60,7 @@ def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp
     app = interface(session)
     app.state.tokens = tokens
     owner = session.owner if open_here else None
-    everybody, foreign = (*EVERYBODY, *viewer.OPEN), (*PREFIXES, embeddings.PATH)
+    everybody, foreign = (*EVERYBODY, *viewer.OPEN), {**FOREIGN, embeddings.PATH: None}
     return Gate(app, tokens, owner, everybody=everybody, foreign=foreign, door=viewer.DOOR)
 
 

@@ -15,6 +15,7 @@ from scrubjay.surfaces.proxy.wire import Asked, Hearing
 KINDS: Final = {
     400: "invalid_request_error",
     401: "authentication_error",
+    403: "permission_error",
     404: "not_found_error",
     413: "request_too_large",
     504: "timeout_error",
@@ -92,4 +93,5 @@ class Anthropic:
 
     def error(self, status: int, message: str) -> dict[str, Any]:
         """Return an error of ours in Anthropic's form."""
-        return {"type": "error", "error": {"type": KINDS.get(status, "api_error"), "message": message}}
+        usual = KINDS[400] if status < 500 else "api_error"
+        return {"type": "error", "error": {"type": KINDS.get(status, usual), "message": message}}

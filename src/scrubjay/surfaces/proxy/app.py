@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 
-from scrubjay.surfaces.proxy.passing import PREFIXES, Passing
+from scrubjay.surfaces.proxy.passing import FOREIGN, Passing
 from scrubjay.surfaces.serve.gate import Gate
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp
         tokens: Who is let in.
         open_here: Whether requests without a token are the owner's, as far as they name this machine.
     """
-    return Gate(alone(Passing(session)), tokens, session.owner if open_here else None, foreign=PREFIXES)
+    return Gate(alone(Passing(session)), tokens, session.owner if open_here else None, foreign=FOREIGN)
 
 
 def alone(passing: Passing) -> ASGIApp:

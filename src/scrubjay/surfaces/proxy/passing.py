@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from scrubjay.surfaces.serve.session import Session
 
 WIRES: Final[tuple[Wire, ...]] = (OpenAI(), Anthropic())
-PREFIXES: Final = tuple(wire.prefix for wire in WIRES)
-"""Where a request's Authorization or key is the upstream's, unless it is a token of ours."""
+FOREIGN: Final = {wire.prefix: wire.error for wire in WIRES}
+"""Where a request's Authorization or key is the upstream's, unless it is a token of ours; and the form of an error."""
 THROUGH: Final = b"x-scrubjay-through"
 """Header that names the proxies that a request has passed, so that none passes it on to itself for ever."""
 LAST: Final = 3.0

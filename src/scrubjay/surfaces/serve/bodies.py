@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import InputError
 from scrubjay.surfaces.serve.halves import whole
@@ -24,6 +24,9 @@ CLOSE: Final = {"connection": "close"}
 """What is said to a client whose body was not read to its end."""
 PATIENCE: Final = 30.0
 """Seconds in which a body must have come, where nothing else was said."""
+
+Form = Callable[[int, str], Mapping[str, Any]]
+"""What others call an error: a status and a message, with its hint -> what is sent as JSON."""
 
 
 class TooLargeError(InputError):
@@ -108,9 +111,11 @@ async def refused(
     receive: Receive,
     send: Send,
     headers: Mapping[str, str] | None = None,
+    form: Form | None = None,
 ) -> None:
-    """Answer a request with an error of ours as JSON."""
+    """Answer a request with an error of ours as JSON, in another form than ours if one is given."""
     from starlette.responses import Response
 
-    text = json.dumps(shape.error(error))
+    told = shape.error(error) if form is None else form(status, f"{error} {error.hint}".strip())
+    text = json.dumps(told)
     await Response(text, status, headers, media_type="application/json")(scope, receive, send)

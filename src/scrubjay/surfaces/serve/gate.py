@@ -6,18 +6,18 @@ server listens on this machine alone, and only when its Host and Origin are this
 page in a browser reaches it by a name that it made lead here (DNS rebinding), and nobody from elsewhere by a reverse
 proxy. A cookie is sent by browsers of themselves, so what comes with one and changes something must come from a page of
 this very server. Nor does a page of another site get anything from a browser that needs no token, whatever it asks for,
-but for a link that its reader follows.
+but for a link that its reader follows. Where clients of others ask, they are refused in the form that they know.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode, urlsplit
 
 from scrubjay.errors import InputError, ScrubjayError
-from scrubjay.surfaces.serve.bodies import refused
+from scrubjay.surfaces.serve.bodies import Form, refused
 from scrubjay.surfaces.serve.prefix import inner
 from scrubjay.verbs.tokens import PREFIX, Principal, Token, Tokens
 
@@ -50,7 +50,8 @@ class Gate:
         tokens: Who is let in.
         owner: Who a request without a token is; None where it is nobody.
         everybody: Paths, and beginnings of paths that end in ``/``, that anybody may ask for.
-        foreign: Beginnings of paths where an Authorization that is no token of ours belongs to somebody else.
+        foreign: Beginnings of paths where an Authorization that is no token of ours belongs to somebody else, and
+            the form of an error there; None for ours.
         door: Where a person in a browser is sent who shows no token; None for nowhere.
     """
 
@@ -61,7 +62,7 @@ class Gate:
         owner: Principal | None,
         *,
         everybody: Sequence[str] = (),
-        foreign: Sequence[str] = (),
+        foreign: Mapping[str, Form | None] = {},
         door: str | None = None,
     ) -> None:
         self._app = app
@@ -70,6 +71,7 @@ class Gate:
         self._everybody = frozenset(each for each in everybody if not each.endswith("/"))
         self._folders = tuple(each for each in everybody if each.endswith("/"))
         self._foreign = tuple(foreign)
+        self._forms = [(start, form) for start, form in foreign.items() if form is not None]
         self._door = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -94,14 +96,14 @@ class Gate:
             return
         if by_cookie and scope["method"] not in SAFE and not same_site(headers):
             said = InputError("The request comes from a page of another site. Nothing was done.")
-            await refused(403, said, scope, receive, send)
+            await self._answered(403, said, scope, receive, send)
             return
         try:
             token = self._tokens.find(secret) if secret else None
         except ScrubjayError as error:
             logging.getLogger("scrubjay").warning("%s %s", error, error.hint)
             said = InputError("The server cannot read its tokens; its log says why.")
-            await refused(503, said, scope, receive, send)
+            await self._answered(503, said, scope, receive, send)
             return
         if token is not None:
             await self._app(_with(scope, token), receive, send)
@@ -127,7 +129,16 @@ class Gate:
                 scope, receive, send
             )
             return
-        await refused(status, said, scope, receive, send, CHALLENGE if said.args[0] == NOBODY else None)
+        await self._answered(status, said, scope, receive, send)
+
+    async def _answered(
+        self, status: int, said: InputError, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answer with an error, in the form that is known where it was asked."""
+        path = inner(scope)
+        form = next((form for start, form in self._forms if path.startswith(start)), None)
+        challenge = CHALLENGE if said.args[0] == NOBODY else None
+        await refused(status, said, scope, receive, send, challenge, form)
 
     def _open(self, path: str) -> bool:
         return path in self._everybody or path.startswith(self._folders)
