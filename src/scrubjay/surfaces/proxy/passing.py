@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import secrets
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
@@ -69,7 +70,7 @@ class Passing:
         self.upstream = Upstream(self.settings)
         most = self.settings.queue_mb * 1_000_000
         self._folder = data_folder(environment())
-        self.spool = Spool(self._folder, session.settings.store, most)
+        self.spool = Spool(self._folder, session.settings.store, most, self._damaged)
         self.dropped = 0
         self._name = secrets.token_hex(8).encode()
         self.worker: Worker | None = None
@@ -119,6 +120,16 @@ class Passing:
         """Count turns that could not be kept, and log them."""
         self.dropped += turns
         self._session.log.write("error", "proxy turns dropped", turns=turns, dropped=self.dropped, why=why)
+
+    def _damaged(self, damage: str, aside: str) -> None:
+        """Tell of a queue that was put aside, here and in the log."""
+        self._session.log.write("error", "proxy queue damaged", error=damage, file=aside)
+        logging.getLogger("scrubjay").error(
+            "The proxy's queue is damaged (%s). It was put aside as proxy/%s in the data folder; what waited in it "
+            "is not remembered. A new one was begun, and requests pass as before.",
+            damage,
+            aside,
+        )
 
     async def _request(self, wire: Wire, scope: Scope, receive: Receive, send: Send) -> None:
         from starlette.datastructures import Headers

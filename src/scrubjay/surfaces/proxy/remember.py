@@ -82,9 +82,7 @@ class Worker:
         """
         if not self._spool.path.exists():
             return
-        descriptor = os.open(
-            self._spool.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
-        )
+        descriptor = os.open(self._spool.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             if not locked(descriptor):
                 return
@@ -103,7 +101,7 @@ class Worker:
                 return
             # It can never be written: kept, it would keep all others from being remembered.
             self._session.log.write("error", "proxy turn refused", error=str(error)[:200])
-        await asyncio.to_thread(self._spool.done, [one.id for one in batch])
+        await asyncio.to_thread(self._spool.done, batch)
 
     async def _written(self, batch: Sequence[Waiting]) -> None:
         def write(memory: Memory) -> Any:

@@ -3,18 +3,16 @@
 One SQLite file (0600) beside the memories for each store. A turn is scrubbed before it is written, written before its
 answer ends, and taken out when the store has it: what a killed process left is there for the next. A request that is
 sent again brings nothing twice: which turns have passed is kept as hashes. It is bounded for each principal; what
-comes when it is full is dropped and counted, for what waits was accepted before.
+comes when it is full is dropped and counted, for what waits was accepted before. A damaged file is put aside (`held`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
-import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +20,7 @@ from typing import Final
 
 from scrubjay.ingest.scrub import scrub
 from scrubjay.surfaces.proxy.conversation import Said
+from scrubjay.surfaces.proxy.held import DamagedError, Held
 from scrubjay.surfaces.proxy.wish import Wish
 from scrubjay.verbs.tokens import Principal
 
@@ -31,8 +30,6 @@ MOST_SEEN: Final = 50_000
 """Turns that are known again when they pass once more."""
 MOST_SESSIONS: Final = 5_000
 """Conversations whose turns are counted on."""
-BUSY: Final = 2.0
-"""Seconds to wait for another process that writes."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS turns (
     id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, user TEXT NOT NULL, groups TEXT NOT NULL, turn TEXT NOT NULL,
@@ -48,11 +45,13 @@ class Waiting:
     """One turn that waits to be remembered.
 
     Attributes:
-        id: Its place in the queue.
+        file: Name of the file that it waits in.
+        id: Its place there.
         who: Whose memory it is: tenant, user and groups.
         said: Fields of a new memory.
     """
 
+    file: str
     id: int
     who: Principal
     said: dict[str, str | int | None]
@@ -65,14 +64,23 @@ class Spool:
         folder: The data folder.
         store: Which store.
         most_bytes: What may wait of one principal.
+        damaged: Told of damage to the file, and of what it is called since it was put aside.
+
+    Attributes:
+        lock: File that the server locks that empties the queue.
     """
 
-    def __init__(self, folder: str, store: str, most_bytes: int) -> None:
+    def __init__(self, folder: str, store: str, most_bytes: int, damaged: Callable[[str, str], None]) -> None:
         name = hashlib.sha256(store.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-        self.path = Path(folder) / "proxy" / f"{name}.db"
+        first = Path(folder) / "proxy" / f"{name}.db"
+        self.lock = first.with_suffix(".lock")
         self._most = most_bytes
-        self._guard = threading.Lock()
-        self._held: sqlite3.Connection | None = None
+        self._held = Held(first, _TABLES, damaged)
+
+    @property
+    def path(self) -> Path:
+        """Where the queue is now."""
+        return self._held.path
 
     def put(self, who: Principal, wish: Wish, session: str, turns: Sequence[Said]) -> tuple[int, int]:
         """Write turns down, durably, but for those that passed before; return how many, and how many had no room.
@@ -85,8 +93,9 @@ class Spool:
         clean = [(one, scrub(one.text[:MOST_TEXT]).text) for one in turns]
         names = [scrub(name).text for name in (session, wish.project or "", wish.agent)]
         owner = (who.tenant, who.user, json.dumps(list(who.groups)))
-        written = dropped = 0
-        with self._guard, self._open() as base:
+
+        def write(base: sqlite3.Connection, _file: str) -> tuple[int, int]:
+            written = dropped = 0
             base.execute("BEGIN IMMEDIATE")
             held: int = base.execute(
                 "SELECT coalesce(sum(size), 0) FROM turns WHERE tenant = ? AND user = ?", owner[:2]
@@ -114,54 +123,55 @@ class Spool:
                 written += 1
             _bounded(base, "seen", MOST_SEEN)
             _bounded(base, "sessions", MOST_SESSIONS)
-        return written, dropped
+            return written, dropped
+
+        return self._held.do(write)
 
     def first(self, most: int) -> list[Waiting]:
         """Return the turns that wait longest, all of one principal."""
-        with self._guard, self._open() as base:
+
+        def read(base: sqlite3.Connection, file: str) -> list[Waiting]:
+            # Read as bytes: what is no text any more is told by who reads the JSON.
             rows = base.execute(
-                "SELECT id, tenant, user, groups, turn FROM turns ORDER BY id LIMIT ?", (most,)
-            )
-            found = [
-                Waiting(row[0], Principal(row[1], row[2], tuple(json.loads(row[3]))), json.loads(row[4]))
-                for row in rows
-            ]
+                "SELECT id, tenant, user, CAST(groups AS BLOB), CAST(turn AS BLOB) FROM turns ORDER BY id LIMIT ?",
+                (most,),
+            ).fetchall()
+            try:
+                return [
+                    Waiting(
+                        file, row[0], Principal(row[1], row[2], tuple(json.loads(row[3]))), json.loads(row[4])
+                    )
+                    for row in rows
+                ]
+            except ValueError as error:
+                raise DamagedError("a turn is no JSON") from error
+
+        found = self._held.do(read)
         return [one for one in found if one.who == found[0].who]
 
-    def done(self, ids: Sequence[int]) -> None:
-        """Take turns out that the store has."""
-        with self._guard, self._open() as base:
+    def done(self, turns: Sequence[Waiting]) -> None:
+        """Take turns out that the store has; of a file that was put aside meanwhile, nothing."""
+
+        def remove(base: sqlite3.Connection, file: str) -> None:
             base.execute("BEGIN IMMEDIATE")
-            base.executemany("DELETE FROM turns WHERE id = ?", [(each,) for each in ids])
-        with self._guard, self._open() as base:
+            gone = [(one.id,) for one in turns if one.file == file]
+            base.executemany("DELETE FROM turns WHERE id = ?", gone)
+
+        def tidy(base: sqlite3.Connection, _file: str) -> None:
             if not base.execute("SELECT 1 FROM turns LIMIT 1").fetchone():
                 # What was said does not lie on in the log of what was written.
                 base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+        self._held.do(remove)
+        self._held.do(tidy)
+
     def waiting(self) -> int:
         """Return how many turns wait."""
-        with self._guard, self._open() as base:
-            return int(base.execute("SELECT count(*) FROM turns").fetchone()[0])
+        return self._held.do(lambda base, _: int(base.execute("SELECT count(*) FROM turns").fetchone()[0]))
 
     def close(self) -> None:
         """Let go of the file."""
-        with self._guard:
-            if self._held is not None:
-                self._held.close()
-                self._held = None
-
-    def _open(self) -> sqlite3.Connection:
-        """The file, made where it is not there; a block of it is one transaction."""
-        if self._held is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            base = sqlite3.connect(self.path, BUSY, isolation_level=None, check_same_thread=False)
-            base.execute("PRAGMA journal_mode = WAL")
-            base.execute("PRAGMA synchronous = FULL")
-            base.execute("PRAGMA secure_delete = ON")
-            base.executescript(_TABLES)
-            self._held = base
-        return self._held
+        self._held.close()
 
 
 def _mark(*parts: str) -> bytes:
