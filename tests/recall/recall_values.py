@@ -14,6 +14,8 @@ from scrubjay.memory.models import Model
 from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.memory.records import Record
 from scrubjay.recall.channels.ranking import Ranking
+from scrubjay.recall.slate import Slate, slate
+from scrubjay.store.base import Head
 from scrubjay.store.inmemory.scored import ListScored
 
 
@@ -26,6 +28,11 @@ def ranking(channel: str, scores: Mapping[str, float], *, depth: int = 100, blan
 
 def candidate(memory: str, score: float) -> Candidate:
     return Candidate(memory, (Contribution("bm25", score, score, 1.0),))
+
+
+def rows(scores: Mapping[str, float], heads: Mapping[str, Head]) -> Slate:
+    """Return memories that are judged, as their words alone score them."""
+    return slate(list(scores), [[("bm25", score, score, 1.0)] for score in scores.values()], heads)
 
 
 def record(memory: str, content: str, **fields: Any) -> Record:

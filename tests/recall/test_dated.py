@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from recall_values import candidate
+from recall_values import rows
 
 from scrubjay.memory.dates import DAY
 from scrubjay.recall.dated import DATED, dated, nearness
@@ -35,14 +35,16 @@ def test_of_an_open_time_one_side_loses_nothing() -> None:
 
 @given(st.integers(-(10**17), 10**17), st.floats(-9, 9))
 def test_it_adds_no_more_than_its_weight_and_takes_nothing(at: int, score: float) -> None:
-    (found,) = dated([candidate("a", score)], {"a": Head("", 1, at=at)}, [WEEK])
-    assert -1e-5 <= found.score - score <= DATED + 1e-5
+    (one,) = told = rows({"a": score}, {"a": Head("", 1, at=at)})
+    dated(told, [WEEK])
+    assert -1e-5 <= one.score - score <= DATED + 1e-5
 
 
 def test_of_several_times_the_nearest_counts() -> None:
     other = Meant("in March", 200 * DAY, 231 * DAY, 31 * DAY, "in", "")
-    (found,) = dated([candidate("a", 1.0)], {"a": Head("", 1, at=205 * DAY)}, [WEEK, other])
-    assert found.score == 1 + DATED
+    (one,) = told = rows({"a": 1.0}, {"a": Head("", 1, at=205 * DAY)})
+    dated(told, [WEEK, other])
+    assert one.score == 1 + DATED
 
 
 def test_what_happened_then_stands_before_what_is_worded_alike(memory: Any) -> None:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from recall_values import rows
 
 from scrubjay.memory.dates import DAY
-from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.recall.life import AGE, HALF_LIFE, fading, life, outlived
+from scrubjay.recall.slate import as_candidates, best_first
 from scrubjay.store.base import Head
 
 NOW = 20_000 * DAY
 IDS = {tier: f"{prefix}0000000000000001" for tier, prefix in PREFIX.items()}
 
 
-def candidate(memory: str, score: float) -> Candidate:
-    return Candidate(memory, (Contribution("bm25", score, score, 1.0),))
-
-
 def aged(memory: str, score: float, head: Head, now: int = NOW) -> float:
-    return life([candidate(memory, score)], {memory: head}, now)[0].score
+    (one,) = told = rows({memory: score}, {memory: head})
+    life(told, now)
+    return one.score
 
 
 def test_half_of_what_age_takes_is_taken_after_the_tiers_half_life() -> None:
@@ -66,6 +65,7 @@ def test_what_was_called_wrong_and_what_is_unsure_rank_lower_within_bounds() -> 
 def test_what_age_alone_keeps_out_is_counted() -> None:
     old, new, other = (f"obs_000000000000000{n}" for n in range(3))
     heads = {old: Head("", 1, at=0), new: Head("", 1, at=NOW), other: Head("", 1, at=NOW)}
-    scored = life([candidate(old, 1.0), candidate(new, 0.99), candidate(other, 0.2)], heads, NOW)
-    ranked = sorted(scored, key=lambda one: -one.score)
+    told = rows({old: 1.0, new: 0.99, other: 0.2}, heads)
+    life(told, NOW)
+    ranked = as_candidates(best_first(told))
     assert (outlived(ranked, 1), outlived(ranked, 2)) == (1, 0)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from recall_values import candidate
+from recall_values import rows
 
 from scrubjay.recall.neighbours import SHARE, neighbours
 from scrubjay.store.base import Head
@@ -9,8 +9,9 @@ from scrubjay.store.base import Head
 
 def lent(words: int, **scores: float) -> float:
     """Return what turn ``b`` borrows, standing between ``a`` and ``c``."""
-    found = neighbours([candidate("b", 1.0)], scores, {"b": ("a", "c")}, {"b": Head("", words)})
-    return found[0].score - 1.0
+    (one,) = told = rows({"b": 1.0}, {"b": Head("", words)})
+    neighbours(told, scores, {"b": ("a", "c")})
+    return one.score - 1.0
 
 
 def test_a_turn_borrows_from_its_better_neighbour_alone() -> None:
@@ -27,13 +28,14 @@ def test_a_neighbour_lends_no_debt(scores: dict[str, float]) -> None:
 
 
 def test_a_memory_outside_of_conversations_stays_as_it_is() -> None:
-    alone = [candidate("x", 1.0)]
-    assert neighbours(alone, {"x": 1.0, "a": 9.0}, {}, {"x": Head("", 1)}) == alone
+    alone = rows({"x": 1.0}, {"x": Head("", 1)})
+    neighbours(alone, {"x": 1.0, "a": 9.0}, {})
+    assert alone[0].score == 1.0
 
 
 def test_turns_lend_what_they_had_before_they_borrowed() -> None:
-    turns = [candidate("a", 2.0), candidate("b", 1.0), candidate("c", 0.5)]
+    scores = {"a": 2.0, "b": 1.0, "c": 0.5}
     adjacent = {"a": ("b",), "b": ("a", "c"), "c": ("b",)}
-    heads = {memory: Head("", 0) for memory in adjacent}
-    found = neighbours(turns, {c.id: c.score for c in turns}, adjacent, heads)
-    assert [c.score for c in found] == [2.5, 2.0, 1.0]
+    turns = rows(scores, {memory: Head("", 0) for memory in adjacent})
+    neighbours(turns, scores, adjacent)
+    assert [one.score for one in turns] == [2.5, 2.0, 1.0]

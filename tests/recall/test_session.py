@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from recall_values import candidate
+from recall_values import rows
 
 from scrubjay.recall.session import SHARE, session
 from scrubjay.store.base import Head
@@ -12,8 +12,9 @@ def turn(name: str | None, words: int = 0) -> Head:
 
 
 def scores(heads: dict[str, Head], **given: float) -> dict[str, float]:
-    found = session([candidate(name, score) for name, score in given.items()], heads)
-    return {one.id: one.score for one in found}
+    told = rows(given, heads)
+    session(told, told, list(given.values()))
+    return {one.id: one.score for one in told}
 
 
 def test_turns_borrow_from_the_best_of_their_conversation() -> None:

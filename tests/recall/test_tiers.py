@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recall_values import candidate
+from recall_values import candidate, rows
 
 from scrubjay import Memory
 from scrubjay.config import Settings
@@ -27,14 +27,17 @@ SHARE = st.floats(0, 1)
 
 def gained(tier: str, head: Head, pool: Pool, score: float = 1.0) -> float:
     memory = IDS[tier]
-    return round(tiers([candidate(memory, score)], {memory: head}, pool)[0].score - score, 6)
+    (one,) = told = rows({memory: score}, {memory: head})
+    tiers(told, pool)
+    return round(one.score - score, 6)
 
 
 def test_sure_observations_of_no_project_pass_through_unchanged() -> None:
-    found = [candidate(IDS["observation"], 1.0)]
     heads = {IDS["observation"]: Head("", 1)}
-    assert tiers(found, heads, Pool(here="jay")) == found
-    assert pooled(found, heads, Pool()).candidates == found
+    told = rows({IDS["observation"]: 1.0}, heads)
+    tiers(told, Pool(here="jay"))
+    assert told == rows({IDS["observation"]: 1.0}, heads)
+    assert pooled(told, heads, Pool()).left == told
 
 
 def test_sure_crystals_and_facts_gain_and_no_other_tier_does() -> None:
@@ -65,8 +68,10 @@ def test_of_two_alike_the_surer_and_stronger_never_stands_behind(
         low: Head("", 1, strength=min(weak, strong), confidence=min(sure, surer)),
         high: Head("", 1, strength=max(weak, strong), confidence=max(sure, surer)),
     }
-    lived = life([candidate(low, score), candidate(high, score)], heads, 0)
-    ranked = {one.id: one.score for one in tiers(lived, heads, Pool())}
+    told = rows({low: score, high: score}, heads)
+    life(told, 0)
+    tiers(told, Pool())
+    ranked = {one.id: one.score for one in told}
     assert ranked[high] >= ranked[low]
 
 
@@ -78,7 +83,7 @@ def test_what_is_unsure_is_kept_out_and_counted_unless_it_is_pinned() -> None:
         ids[2]: Head("", 1, pinned=True, confidence=0.1),
     }
     found = pooled([candidate(memory, 1.0) for memory in ids], heads, Pool())
-    assert [one.id for one in found.candidates] == [ids[0], ids[2]]
+    assert [one.id for one in found.left] == [ids[0], ids[2]]
     assert kept_out(found.unsure, 0.3) == ("1 found with a confidence below 0.3 were left out.",)
     assert pooled([candidate(memory, 1.0) for memory in ids], heads, Pool(floor=0)).unsure == 0
 
@@ -86,7 +91,7 @@ def test_what_is_unsure_is_kept_out_and_counted_unless_it_is_pinned() -> None:
 def test_no_tier_takes_more_than_its_places() -> None:
     many = [candidate(f"obs_{number:016x}", 2.0) for number in range(MOST + 9)]
     one = candidate(IDS["crystal"], 1.0)
-    found = pooled([*many, one], {}, Pool()).candidates
+    found = pooled([*many, one], {}, Pool()).left
     assert len(found) == MOST + 1
     assert found[-1] == one
 

@@ -1,4 +1,4 @@
-"""Bridged: candidates -> candidates, with what the best of them lead on to."""
+"""Bridged: memories that are judged -> the same and more, with what the best of them lead on to."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.recall.channelled import Heard
 from scrubjay.recall.channels.graph import SEEDS, GraphRanking, Seed, graph
-from scrubjay.recall.fuse import ordered
 from scrubjay.recall.plan import Plan
+from scrubjay.recall.slate import Row, Slate, best_first
 from scrubjay.store.base import Head, Reader
 from scrubjay.store.paths import passes
 
@@ -31,34 +30,35 @@ NEW: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Bridged:
-    """Candidates in no order, their heads, and the way to each that one leads to."""
+    """Memories in no order, what is known of them without their texts, and the way to each that one leads to."""
 
-    candidates: list[Candidate]
+    rows: Slate
     heads: Mapping[str, Head]
     ways: Mapping[str, tuple[str, ...]]
 
 
-Judge = Callable[[Sequence[str]], tuple[list[Candidate], Mapping[str, Head]]]
+Judge = Callable[[Sequence[str]], tuple[Slate, Mapping[str, Head]]]
 
 
 def bridged(
-    made: Plan, heard: Heard, reader: Reader, judged: tuple[list[Candidate], Mapping[str, Head]], judge: Judge
+    made: Plan, heard: Heard, reader: Reader, judged: tuple[Slate, Mapping[str, Head]], judge: Judge
 ) -> Bridged:
-    """Add what ways from the best passages are worth, to candidates and to what they lead to beside.
+    """Add what ways from the best passages are worth, to memories and to what they lead to beside.
 
     Args:
         made: The query made ready.
         heard: What the other channels said.
         reader: What is visible.
-        judged: Candidates as they stand without ways, and their heads.
+        judged: Memories as they stand without ways, and their heads.
         judge: What judges memories that the other channels did not find.
     """
     found, heads = judged
-    best = [one for one in ordered(found) if not _is_turn(heads, one.id)][:SEEDS]
-    open_ = _open(heard, best[0].id) if best and best[0].score > 0 else 0.0
+    best = best_first([one for one in found if not _is_turn(heads, one.id)])[:SEEDS]
+    first = best[0].score if best else 0.0
+    open_ = _open(heard, best[0].id) if first > 0 else 0.0
     if not open_:
         return Bridged(found, heads, {})
-    shares = {one.id: max(one.score, 0.0) / best[0].score for one in best}
+    shares = {one.id: max(one.score, 0.0) / first for one in best}
     titles = {one.id: heads[one.id].title for one in found if one.id in heads and heads[one.id].title}
     led = _led(made, heard, reader, shares, titles)
     if led is None:
@@ -68,18 +68,17 @@ def bridged(
     heads = {**heads, **beside}
     raws = {hit.id: hit.score for hit in led.hits if not _is_turn(heads, hit.id)}
     begun = {one.id: one.score for one in best}
-    every = [
-        _led_to(one, raws[one.id], BRIDGE * open_, begun[led.ways[one.id][0]]) if one.id in raws else one
-        for one in (*found, *(one for one in new if one.id in raws))
-    ]
+    every = [*found, *(one for one in new if one.id in raws)]
+    for one in every:
+        if one.id in raws:
+            _lead_to(one, raws[one.id], BRIDGE * open_, begun[led.ways[one.id][0]])
     return Bridged(every, heads, led.ways)
 
 
-def _led_to(one: Candidate, way: float, weight: float, seed: float) -> Candidate:
-    """Return a candidate with what a way to it is worth: no second step stands before the hit that it began with."""
+def _lead_to(one: Row, way: float, weight: float, seed: float) -> None:
+    """Add what a way to a memory is worth: no second step stands before the hit that it began with."""
     worth = min(way * weight, CLOSER * max(0.0, seed - one.score))
-    part = Contribution("graph", way, worth / weight, weight)
-    return one.plus(part)
+    one.parts.append(("graph", way, worth / weight, weight))
 
 
 def ranked_by_ways(made: Plan, heard: Heard, reader: Reader, ids: Sequence[str]) -> GraphRanking | None:

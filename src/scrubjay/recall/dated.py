@@ -1,4 +1,4 @@
-"""Dated: candidates -> candidates, with what the time that is asked about gives those that tell of it.
+"""Dated: memories that are judged -> the same, with what the time that is asked about gives those that tell of it.
 
 A preference, never a filter: people misremember days, and what happened is often told of later. The words of the time
 stay words of the query.
@@ -6,13 +6,12 @@ stay words of the query.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from scrubjay.memory.dates import DAY
-from scrubjay.memory.ranking import Candidate, Contribution
+from scrubjay.recall.slate import Slate
 from scrubjay.recall.understand import Meant
-from scrubjay.store.base import Head
 
 DATED: Final = 1.0
 """What lying in the time that is asked about adds, on z-scores: as much as being a deviation nearer, which no chance
@@ -20,28 +19,20 @@ hit makes up for. LoCoMo's 68 questions with a time R@5 .347 to .533, LongMemEva
 more than .01 and begins to take from LongMemEval (bench/LOG.md)."""
 
 
-def dated(
-    candidates: Sequence[Candidate], heads: Mapping[str, Head], meant: Sequence[Meant]
-) -> list[Candidate]:
-    """Add to each candidate by how near it lies to a time that is meant; their order is for the caller to make.
+def dated(rows: Slate, meant: Sequence[Meant]) -> None:
+    """Add to each memory by how near it lies to a time that is meant.
 
     ``DATED x 2^(-gap / length)``: nothing is lost within the time, half at a distance of the time's own length (of at
     least a day), nothing is left far away. Of several times the nearest counts.
 
     Args:
-        candidates: Fused candidates.
-        heads: When each happened.
+        rows: Memories, whose heads tell when each happened.
         meant: Times that the question names.
     """
-    found = []
-    for candidate in candidates:
-        head = heads.get(candidate.id)
+    for _, head, parts in rows:
         if head is not None:
             near = max(nearness(head.at, one) for one in meant)
-            part = Contribution("dated", near, near, DATED)
-            candidate = candidate.plus(part)
-        found.append(candidate)
-    return found
+            parts.append(("dated", near, near, DATED))
 
 
 def nearness(at: int, meant: Meant) -> float:

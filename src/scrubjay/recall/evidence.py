@@ -1,4 +1,4 @@
-"""Evidence: candidates -> candidates, with what their title, length and speaker say."""
+"""Evidence: memories that are judged -> the same, with what their title, length and speaker say."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.memory.records import Record
 from scrubjay.memory.turns import PERSON as PERSONS
-from scrubjay.store.base import Head
+from scrubjay.recall.slate import Slate
 from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokens import TermGroup, emitted
 
@@ -34,41 +33,33 @@ of 612 turns of evidence are that speaker's. Turns R@5 .532 to .576 at 1, .584 a
 
 
 def evidence(
-    candidates: Sequence[Candidate],
-    heads: Mapping[str, Head],
+    rows: Slate,
     groups: Sequence[TermGroup],
     weights: Sequence[float],
     speaker: str | None = None,
-) -> list[Candidate]:
-    """Add title match, length and speaker to the candidates' scores; their order is for the caller to make.
+) -> None:
+    """Add title match, length and speaker to what speaks for memories.
 
     Args:
-        candidates: Fused candidates.
-        heads: Title, length and speaker of each.
+        rows: Memories, whose heads tell title, length and speaker.
         groups: The query's words.
         weights: The idf of each.
         speaker: Whom the query names of those who speak, or None.
     """
     total = math.fsum(weights)
     wanted = {form: place for place, group in enumerate(groups) for form in group.forms}
-    found = []
-    for candidate in candidates:
-        head = heads.get(candidate.id)
-        parts = []
-        if head is not None:
-            match = title_match(head.title, wanted, weights, total)
-            if match:
-                parts.append(Contribution("title", match, match, TITLE))
-            if head.words:
-                parts.append(
-                    Contribution("length", float(head.words), -math.log1p(head.words / WORDS), LENGTH)
-                )
-            if head.turn and head.role in PERSONS:
-                parts.append(Contribution("person", 1.0, 1.0, PERSON))
-            if head.turn and speaker is not None and head.role == speaker:
-                parts.append(Contribution("speaker", 1.0, 1.0, SPEAKER))
-        found.append(candidate.plus(*parts) if parts else candidate)
-    return found
+    for _, head, parts in rows:
+        if head is None:
+            continue
+        match = title_match(head.title, wanted, weights, total) if head.title else 0.0
+        if match:
+            parts.append(("title", match, match, TITLE))
+        if head.words:
+            parts.append(("length", float(head.words), -math.log1p(head.words / WORDS), LENGTH))
+        if head.turn and head.role in PERSONS:
+            parts.append(("person", 1.0, 1.0, PERSON))
+        if head.turn and speaker is not None and head.role == speaker:
+            parts.append(("speaker", 1.0, 1.0, SPEAKER))
 
 
 def title_match(title: str, wanted: Mapping[str, int], weights: Sequence[float], total: float) -> float:
@@ -91,17 +82,10 @@ def _title(title: str) -> tuple[frozenset[str], ...]:
     return tuple(emitted(title))
 
 
-def wished(
-    found: Sequence[Candidate], records: Mapping[str, Record], phrases: Sequence[str]
-) -> list[Candidate]:
+def wished(rows: Slate, records: Mapping[str, Record], phrases: Sequence[str]) -> None:
     """Add what a question quotes and a memory holds word for word."""
-    held = []
-    for candidate in found:
-        record = records.get(candidate.id)
+    for row in rows:
+        record = records.get(row.id)
         count = sum(1 for phrase in phrases if record is not None and contains_phrase(record.content, phrase))
         if count:
-            share = count / len(phrases)
-            part = Contribution("phrase", float(count), share, PHRASE)
-            candidate = candidate.plus(part)
-        held.append(candidate)
-    return held
+            row.parts.append(("phrase", float(count), count / len(phrases), PHRASE))

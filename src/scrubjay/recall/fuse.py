@@ -7,6 +7,7 @@ from typing import Final
 
 from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.recall.channels.ranking import Ranking, Weight
+from scrubjay.recall.slate import Part
 
 RRF_K: Final = 60
 """The usual constant of reciprocal rank fusion (Cormack et al., 2009)."""
@@ -39,24 +40,37 @@ def fuse(
         weights: Channel to weight.
         turns: Those of the memories that are turns of a conversation.
     """
+    parts = weighted(rankings, ids, weights, turns)
+    return [
+        Candidate(memory, tuple([Contribution(*part) for part in own]))
+        for memory, own in zip(ids, parts, strict=True)
+    ]
+
+
+def weighted(
+    rankings: Sequence[Ranking],
+    ids: Sequence[str],
+    weights: Mapping[str, Weight],
+    turns: Collection[str] = (),
+) -> list[list[Part]]:
+    """Return what `fuse` adds up, for each memory: nothing is made of it yet."""
     scores = {ranking.channel: ranking.scored.of(ids) for ranking in rankings}
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
-    each = [(one, weights.get(one.channel, Weight(0.0, 0.0)), scores[one.channel]) for one in rankings]
-    found = []
-    for place, memory in enumerate(ids):
-        parts = []
-        turn = memory in turns
-        for ranking, weight, raws in each:
-            amount = weight.turn if turn else weight.passage
-            raw = raws[place]
+    found: list[list[Part]] = [[] for _ in ids]
+    said = [memory in turns for memory in ids]
+    for ranking in rankings:
+        weight = weights.get(ranking.channel, Weight(0.0, 0.0))
+        channel, mean, deviation = ranking.channel, ranking.scored.mean, ranking.scored.deviation
+        amounts = (weight.passage, weight.turn)
+        for place, raw in enumerate(scores[channel]):
             if raw is not None:
-                parts.append(Contribution(ranking.channel, raw, distance(ranking, raw), amount))
+                value = (raw - mean) / deviation if deviation else 0.0
+                found[place].append((channel, raw, value, amounts[said[place]]))
             elif ranking.kind == "vector" and base is not None:
                 known = scores[base.channel][place]
                 if known is not None:
                     value = FORETOLD * distance(base, known)
-                    parts.append(Contribution(f"{ranking.channel} (foretold)", known, value, amount))
-        found.append(Candidate(memory, tuple(parts)))
+                    found[place].append((f"{channel} (foretold)", known, value, amounts[said[place]]))
     return found
 
 

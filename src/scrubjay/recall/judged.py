@@ -5,6 +5,7 @@ weigh > fuse > evidence > session > neighbours > life > dated > tiers > graph
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,13 +15,14 @@ from scrubjay.recall.bridged import bridged, ranked_by_ways
 from scrubjay.recall.channelled import Heard
 from scrubjay.recall.dated import dated
 from scrubjay.recall.evidence import evidence, wished
-from scrubjay.recall.fuse import by_rank, candidates, fuse, ordered, shared
+from scrubjay.recall.fuse import by_rank, candidates, fuse, ordered, shared, weighted
 from scrubjay.recall.life import life
 from scrubjay.recall.neighbours import neighbours
 from scrubjay.recall.plan import Plan
 from scrubjay.recall.raw import letters, raw
 from scrubjay.recall.session import session
-from scrubjay.recall.tiers import MOST, pooled, tiers
+from scrubjay.recall.slate import Slate, as_candidates, best_first, slate
+from scrubjay.recall.tiers import MOST, Pooled, T, pooled, tiers
 from scrubjay.recall.weigh import weigh
 from scrubjay.store.base import Head, Reader
 from scrubjay.text.speakers import named
@@ -44,28 +46,32 @@ def rank(made: Plan, heard: Heard, reader: Reader, now: int, wanted: Sequence[st
     ids = candidates(rankings) if wanted is None else list(wanted)
     ways: Mapping[str, tuple[str, ...]] = {}
     leads = "graph" in made.channels and wanted is None
+    most = max([MOST, *(len(ranking.hits) for ranking in rankings)]) if wanted is None else sys.maxsize
     if made.fusion == "auto":
-        fused, heads = judged(made, heard, reader, now, ids)
+        rows, heads = judged(made, heard, reader, now, ids)
         if leads:
             found = bridged(
-                made, heard, reader, (fused, heads), lambda new: judged(made, heard, reader, now, new)
+                made, heard, reader, (rows, heads), lambda new: judged(made, heard, reader, now, new)
             )
-            fused, heads, ways = found.candidates, found.heads, found.ways
-    else:
-        if leads and (led := ranked_by_ways(made, heard, reader, ids)) is not None:
-            rankings, ways = (*rankings, led), led.ways
-            ids = candidates(rankings)
-        weights = shared(rankings, made.weights)
-        fused = by_rank(rankings, weights) if made.fusion == "rrf" else fuse(rankings, ids, weights)
-        if made.fusion == "raw":
-            fused = raw(rankings, ids, weights, letters(made, reader))
-        heads = reader.heads(ids) if "tiers" in made.stages else {}
-    ranked = ordered(fused)
-    if "tiers" not in made.stages:
-        return Ranked(ranked, 0, ways)
-    most = max([MOST, *(len(ranking.hits) for ranking in rankings)]) if wanted is None else len(ranked)
-    left = pooled(ranked, heads, made.pool, most)
-    return Ranked(left.candidates, left.unsure, ways)
+            rows, heads, ways = found.rows, found.heads, found.ways
+        left = _left(best_first(rows), heads, made, most)
+        return Ranked(as_candidates(left.left), left.unsure, ways)
+    if leads and (led := ranked_by_ways(made, heard, reader, ids)) is not None:
+        rankings, ways = (*rankings, led), led.ways
+        ids = candidates(rankings)
+        most = max(most, len(led.hits))
+    weights = shared(rankings, made.weights)
+    fused = by_rank(rankings, weights) if made.fusion == "rrf" else fuse(rankings, ids, weights)
+    if made.fusion == "raw":
+        fused = raw(rankings, ids, weights, letters(made, reader))
+    heads = reader.heads(ids) if "tiers" in made.stages else {}
+    held = _left(ordered(fused), heads, made, most)
+    return Ranked(held.left, held.unsure, ways)
+
+
+def _left(ranked: Sequence[T], heads: Mapping[str, Head], made: Plan, most: int) -> Pooled[T]:
+    """Leave out what is not sure enough or beyond its tier's share, where tiers count."""
+    return pooled(ranked, heads, made.pool, most) if "tiers" in made.stages else Pooled(list(ranked), 0)
 
 
 def scored(made: Plan, heard: Heard, reader: Reader, now: int, ids: Sequence[str]) -> list[Candidate]:
@@ -75,7 +81,7 @@ def scored(made: Plan, heard: Heard, reader: Reader, now: int, ids: Sequence[str
 
 def judged(
     made: Plan, heard: Heard, reader: Reader, now: int, ids: Sequence[str]
-) -> tuple[list[Candidate], Mapping[str, Head]]:
+) -> tuple[Slate, Mapping[str, Head]]:
     """Fuse the rankings and let all else speak that is known of the memories: fusion ``auto``."""
     rankings = heard.rankings
     adjacent = reader.adjacent(ids) if "neighbours" in made.stages else {}
@@ -83,23 +89,25 @@ def judged(
     every = sorted({*ids, *near})
     heads = reader.heads(every)
     turns = {memory for memory, head in heads.items() if head.turn}
-    fused = fuse(rankings, every, weigh(rankings, made.query.text), turns)
+    parts = weighted(rankings, every, weigh(rankings, made.query.text), turns)
+    lenders = slate(every, parts, heads)
     if "evidence" in made.stages:
         speakers = {head.role for head in heads.values() if head.turn and head.role} - GENERIC
         speaker = named(made.query.text, speakers) if speakers else None
-        fused = evidence(fused, heads, made.groups, heard.rarity, speaker)
+        evidence(lenders, made.groups, heard.rarity, speaker)
         if made.query.wished:
-            fused = wished(fused, reader.get(every), made.query.wished)
-    scores = {candidate.id: candidate.score for candidate in fused} if adjacent else {}
-    if "session" in made.stages and turns:
-        fused = session(fused, heads)
-    if adjacent:
-        fused = neighbours(fused, scores, adjacent, heads)
-    if "life" in made.stages:
-        fused = life(fused, heads, now)
-    if "dated" in made.stages and made.question.times:
-        fused = dated(fused, heads, made.question.times)
-    if "tiers" in made.stages:
-        fused = tiers(fused, heads, made.pool)
+            wished(lenders, reader.get(every), made.query.wished)
     hits = set(ids)
-    return [candidate for candidate in fused if candidate.id in hits], heads
+    rows = [row for row in lenders if row.id in hits]
+    if adjacent or turns:
+        scores = [row.score for row in lenders]  # before anything is borrowed
+        if "session" in made.stages:
+            session(rows, lenders, scores)
+        neighbours(rows, dict(zip(every, scores, strict=True)), adjacent)
+    if "life" in made.stages:
+        life(rows, now)
+    if "dated" in made.stages and made.question.times:
+        dated(rows, made.question.times)
+    if "tiers" in made.stages:
+        tiers(rows, made.pool)
+    return rows, heads

@@ -1,4 +1,4 @@
-"""Life: candidates -> candidates, with what time and use make of them.
+"""Life: memories that are judged -> the same, with what time and use make of them.
 
 A pure function of now: nothing is rewritten as time goes by, and no job can compound it. What a memory loses by age
 is bounded, so that age decides between near equals and never puts a strong match below a weak one.
@@ -7,12 +7,13 @@ is bounded, so that age decides between near equals and never puts a strong matc
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from scrubjay.memory.dates import DAY
-from scrubjay.memory.ranking import Candidate, Contribution
+from scrubjay.memory.ranking import Candidate
 from scrubjay.memory.tiers import PREFIX
+from scrubjay.recall.slate import Slate
 from scrubjay.store.base import Head
 
 AGE: Final = 0.15
@@ -35,28 +36,23 @@ HALF_LIFE: Final = {
 _TIER: Final = {prefix: tier for tier, prefix in PREFIX.items()}
 
 
-def life(candidates: Sequence[Candidate], heads: Mapping[str, Head], now: int) -> list[Candidate]:
-    """Take away what age, doubt and bad experience cost; their order is for the caller to make.
+def life(rows: Slate, now: int) -> None:
+    """Take away what age, doubt and bad experience cost.
 
     Args:
-        candidates: Fused candidates.
-        heads: When each happened and was used, and how good it is known to be.
+        rows: Memories, whose heads tell when each happened and was used, and how good it is known to be.
         now: UTC microseconds of the question.
     """
-    found = []
-    for candidate in candidates:
-        head = heads.get(candidate.id)
-        parts = []
-        if head is not None:
-            faded = fading(candidate.id, head, now)
-            if faded > 0:
-                parts.append(Contribution("age", float(days(head, now)), -faded, AGE))
-            if head.strength < 1:
-                parts.append(Contribution("strength", head.strength, head.strength - 1, STRENGTH))
-            if head.confidence < 1:
-                parts.append(Contribution("confidence", head.confidence, head.confidence - 1, CONFIDENCE))
-        found.append(candidate.plus(*parts) if parts else candidate)
-    return found
+    for memory, head, parts in rows:
+        if head is None:
+            continue
+        faded = fading(memory, head, now)
+        if faded > 0:
+            parts.append(("age", float(days(head, now)), -faded, AGE))
+        if head.strength < 1:
+            parts.append(("strength", head.strength, head.strength - 1, STRENGTH))
+        if head.confidence < 1:
+            parts.append(("confidence", head.confidence, head.confidence - 1, CONFIDENCE))
 
 
 def since(head: Head) -> int:

@@ -1,15 +1,14 @@
-"""Session: candidates -> candidates, with what the conversation that they stand in lends.
+"""Session: memories that are judged -> the same, with what the conversation that they stand in lends.
 
 One turn that fits tells that its conversation is about the matter, and so what else was said in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from scrubjay.memory.ranking import Candidate, Contribution
-from scrubjay.store.base import Head
+from scrubjay.recall.slate import Row, Slate
 
 SHARE: Final = 0.3
 """What a turn without a word of its own is lent of the best score in its session. From .2 to .5 all alike: BEAM R@5
@@ -19,30 +18,26 @@ WORDS: Final = 100.0
 .763 to .729."""
 
 
-def session(candidates: Sequence[Candidate], heads: Mapping[str, Head]) -> list[Candidate]:
+def session(rows: Slate, every: Slate, scores: Sequence[float]) -> None:
     """Let each turn borrow from the best turn of its conversation, which may be itself.
 
     Args:
-        candidates: Candidates as they are scored so far.
-        heads: Conversation and length of each.
+        rows: Memories that may borrow.
+        every: Those that may lend.
+        scores: Score of each of them as it stands so far.
     """
     best: dict[str, float] = {}
-    for candidate in candidates:
-        name = _session(heads, candidate)
-        if name is not None:
-            best[name] = max(best.get(name, 0.0), candidate.score)
-    found = []
-    for candidate in candidates:
-        name = _session(heads, candidate)
-        lent = best[name] if name is not None else 0.0
-        if lent > 0.0:
-            part = Contribution("session", lent, lent, SHARE / (1.0 + heads[candidate.id].words / WORDS))
-            candidate = candidate.plus(part)
-        found.append(candidate)
-    return found
+    for row, score in zip(every, scores, strict=True):
+        name = _session(row)
+        if name is not None and score > best.get(name, 0.0):
+            best[name] = score
+    for row in rows:
+        name = _session(row)
+        lent = best.get(name, 0.0) if name is not None else 0.0
+        if lent > 0.0 and row.head is not None:
+            row.parts.append(("session", lent, lent, SHARE / (1.0 + row.head.words / WORDS)))
 
 
-def _session(heads: Mapping[str, Head], candidate: Candidate) -> str | None:
-    """Return the conversation that a candidate is a turn of, or None."""
-    head = heads.get(candidate.id)
-    return head.session if head is not None and head.turn else None
+def _session(row: Row) -> str | None:
+    """Return the conversation that a memory is a turn of, or None."""
+    return row.head.session if row.head is not None and row.head.turn else None

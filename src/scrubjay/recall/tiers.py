@@ -10,11 +10,11 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Generic, Protocol, TypeVar
 
-from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.recall.request import Pool
+from scrubjay.recall.slate import Slate
 from scrubjay.store.base import Head
 
 MOST: Final = 50
@@ -35,53 +35,60 @@ another project still stands before it."""
 _TIER: Final = {prefix: tier for tier, prefix in PREFIX.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Pooled:
-    """What is left of the candidates, in their order, and how many were kept out for being unsure."""
+class Named(Protocol):
+    """Whatever is ranked by the id of a memory."""
 
-    candidates: list[Candidate]
+    @property
+    def id(self) -> str:
+        """The memory."""
+        ...
+
+
+T = TypeVar("T", bound=Named)
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled(Generic[T]):
+    """What is left of the memories, in their order, and how many were kept out for being unsure."""
+
+    left: list[T]
     unsure: int
 
 
-def tiers(candidates: Sequence[Candidate], heads: Mapping[str, Head], pool: Pool) -> list[Candidate]:
-    """Add what tier, certainty and project are worth; their order is for the caller to make.
+def tiers(rows: Slate, pool: Pool) -> None:
+    """Add what tier, certainty and project are worth.
 
     Args:
-        candidates: Fused candidates.
-        heads: Confidence and project of each.
+        rows: Memories, whose heads tell confidence and project.
         pool: What the caller and the settings say of tiers and projects.
     """
-    found = []
-    for candidate in candidates:
-        head, tier = heads.get(candidate.id), tier_of(candidate.id)
-        parts = []
+    for memory, head, parts in rows:
+        tier = tier_of(memory)
         weight = pool.weights.get(tier, 1.0)
         if weight not in (0.0, 1.0):
-            parts.append(Contribution("tier", weight, math.log2(weight), TIER))
+            parts.append(("tier", weight, math.log2(weight), TIER))
         if head is not None and tier in DISTILLED and head.confidence > SURELY:
-            parts.append(Contribution("sure", head.confidence, 1.0, SURE))
+            parts.append(("sure", head.confidence, 1.0, SURE))
         if head is not None and pool.here is not None and head.project == pool.here:
-            parts.append(Contribution("project", 1.0, 1.0, PROJECT))
-        found.append(candidate.plus(*parts) if parts else candidate)
-    return found
+            parts.append(("project", 1.0, 1.0, PROJECT))
 
 
-def pooled(ranked: Sequence[Candidate], heads: Mapping[str, Head], pool: Pool, most: int = MOST) -> Pooled:
+def pooled(ranked: Sequence[T], heads: Mapping[str, Head], pool: Pool, most: int = MOST) -> Pooled[T]:
     """Leave out what is less sure than the floor, tiers that weigh nothing, and what is beyond a tier's share.
 
     What is pinned is never unsure: somebody said that it holds.
 
     Args:
-        ranked: Candidates, best first.
+        ranked: Memories, best first.
         heads: Confidence of each.
         pool: Floor and weights.
-        most: Candidates of one tier.
+        most: Memories of one tier.
     """
-    kept: list[Candidate] = []
+    kept: list[T] = []
     counted: Counter[str] = Counter()
     unsure = 0
-    for candidate in ranked:
-        head, tier = heads.get(candidate.id), tier_of(candidate.id)
+    for one in ranked:
+        head, tier = heads.get(one.id), tier_of(one.id)
         if pool.weights.get(tier, 1.0) == 0.0:
             continue
         if head is not None and head.confidence < pool.floor and not head.pinned:
@@ -89,7 +96,7 @@ def pooled(ranked: Sequence[Candidate], heads: Mapping[str, Head], pool: Pool, m
             continue
         counted[tier] += 1
         if counted[tier] <= most:
-            kept.append(candidate)
+            kept.append(one)
     return Pooled(kept, unsure)
 
 

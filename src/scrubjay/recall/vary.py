@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
@@ -34,42 +33,69 @@ def vary(candidates: Sequence[Candidate], records: Mapping[str, Record]) -> list
     Alike are two by the idf of the words that they share, of that of all their words; idf among the candidates.
     """
     near, rest = list(candidates[:MOST]), list(candidates[MOST:])
-    texts = _Texts({one.id: vocabulary(records[one.id].content) for one in near})
-    scores = {one.id: one.score for one in near}
-    alike = dict.fromkeys(scores, 0.0)
+    texts = [_Text(one, records[one.id].content) for one in near]
+    weigh = _Weights([text.words for text in texts])
+    for text, bits in zip(texts, _as_bits([text.words for text in texts]), strict=True):
+        text.bits = bits
     chosen: list[Candidate] = []
-    while near:
-        best = min(near, key=lambda one: (ALIKE * _taken(alike[one.id]) - scores[one.id], one.id))
-        near.remove(best)
-        share = alike[best.id]
-        if _taken(share) > 0:
-            part = Contribution("alike", share, -_taken(share), ALIKE)
-            best = best.plus(part)
-        chosen.append(best)
-        own = texts.words[best.id]
-        for one in near:
-            both = texts.words[one.id] & own
-            if 2 * len(both) > min(len(texts.words[one.id]), len(own)):
-                alike[one.id] = max(alike[one.id], texts.share(both, one.id, best.id))
+    while texts:
+        best = min(texts, key=_standing)
+        texts.remove(best)
+        chosen.append(best.told())
+        for one in texts:
+            both = (one.bits & best.bits).bit_count()
+            if 2 * both > min(len(one.words), len(best.words)):
+                one.alike = max(one.alike, weigh.share(one.words, best.words))
     return chosen + rest
 
 
-@dataclass(slots=True)
-class _Texts:
-    """Candidates' words, and what each weighs: counted where two texts have enough in common to ask."""
+class _Text:
+    """A candidate, its words (also as bits of a number, which are counted at once), and how alike a better one is."""
 
-    words: Mapping[str, Set[str]]
-    _weights: dict[str, float] = field(default_factory=dict)
+    __slots__ = ("alike", "bits", "candidate", "score", "words")
 
-    def share(self, both: Set[str], one: str, other: str) -> float:
-        """Return what the words that two have in common weigh of all of theirs."""
+    def __init__(self, candidate: Candidate, content: str) -> None:
+        self.candidate, self.score = candidate, candidate.score
+        self.words = vocabulary(content)
+        self.bits, self.alike = 0, 0.0
+
+    def told(self) -> Candidate:
+        """Return the candidate with what is taken from it."""
+        taken = _taken(self.alike)
+        if taken <= 0:
+            return self.candidate
+        return self.candidate.plus(Contribution("alike", self.alike, -taken, ALIKE))
+
+
+def _standing(text: _Text) -> tuple[float, str]:
+    return ALIKE * _taken(text.alike) - text.score, text.candidate.id
+
+
+def _as_bits(texts: Sequence[Set[str]]) -> list[int]:
+    """Return each text's words as a number, of which a bit is a word."""
+    bits: dict[str, int] = {}
+    for words in texts:
+        for word in words:
+            if word not in bits:
+                bits[word] = 1 << len(bits)
+    return [sum(map(bits.__getitem__, words)) for words in texts]
+
+
+class _Weights:
+    """What each word weighs among some texts: counted where two of them have enough in common to ask."""
+
+    def __init__(self, texts: Sequence[Set[str]]) -> None:
+        self._texts = texts
+        self._weights: dict[str, float] = {}
+
+    def share(self, one: Set[str], other: Set[str]) -> float:
+        """Return what the words that two texts have in common weigh of all of theirs."""
         if not self._weights:
-            counts = Counter(chain.from_iterable(self.words.values()))
-            idf = {count: math.log(1 + len(self.words) / count) for count in set(counts.values())}
+            counts = Counter(chain.from_iterable(self._texts))
+            idf = {count: math.log(1 + len(self._texts) / count) for count in set(counts.values())}
             self._weights = {word: idf[count] for word, count in counts.items()}
         common, of_one, of_other = (
-            math.fsum(map(self._weights.__getitem__, words))
-            for words in (both, self.words[one], self.words[other])
+            math.fsum(map(self._weights.__getitem__, words)) for words in (one & other, one, other)
         )
         return common / (of_one + of_other - common)
 

@@ -21,6 +21,7 @@ from scrubjay.store.sqlite.graph import Graph
 from scrubjay.store.sqlite.nominate import NominatedScored
 from scrubjay.store.sqlite.pack import SIGN
 from scrubjay.store.sqlite.seen import Seen
+from scrubjay.store.sqlite.snapshot import Snapshot
 from scrubjay.store.sqlite.table import Tables
 from scrubjay.store.sqlite.tenant import find
 from scrubjay.store.sqlite.told import Told
@@ -36,15 +37,14 @@ if TYPE_CHECKING:
     from scrubjay.text.tokens import TermGroup
 
 NO_TENANT = -1
-MOST_READ = 256
-"""Records that a view remembers: the stages of a search ask one after another for the same."""
 
 
 class SQLiteReader(Graph, Told):
-    """A view that lasts as long as its transaction."""
+    """A view that lasts as long as its transaction; ``kept`` is what those before it read of the same state."""
 
-    def __init__(self, db: Database, scope: Scope, tables: Tables, blocks: Blocks) -> None:
-        tenant = find(db, scope.tenant)
+    def __init__(self, db: Database, scope: Scope, tables: Tables, blocks: Blocks, kept: Snapshot) -> None:
+        tenant = kept.once("tenant", lambda: find(db, scope.tenant))
+        self._kept = kept
         number, self._generation = (tenant.number, tenant.generation) if tenant else (NO_TENANT, 0)
         super().__init__(Seen(db, number, self._generation, scope.keys))
         self._own = self.seen.own
@@ -53,11 +53,12 @@ class SQLiteReader(Graph, Told):
         self._seen: Table | None = None
         self._passing: dict[Where, NDArray[np.bool_]] = {}
         self._found: dict[TermGroup, Held] = {}
-        self._read: dict[str, Record] = {}
 
     def _table(self) -> Table:
         if self._seen is None:
-            self._seen = self._tables.table(self._db, self._tenant, self._generation, self._keys)
+            self._seen = self._kept.once(
+                "table", lambda: self._tables.table(self._db, self._tenant, self._generation, self._keys)
+            )
         return self._seen
 
     def _mask(self, where: Where) -> NDArray[np.bool_]:
@@ -69,6 +70,9 @@ class SQLiteReader(Graph, Told):
 
     def sources(self) -> list[Source]:
         """Return the visible sources, by root."""
+        return list(self._kept.once("sources", self._sources))
+
+    def _sources(self) -> list[Source]:
         found = self._db.execute(
             f"SELECT id, root, description, include, exclude, key, added_at, synced_at FROM source WHERE tenant = ? "
             f"AND key IN ({self._marks}) ORDER BY root, id",
@@ -112,12 +116,13 @@ class SQLiteReader(Graph, Told):
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the visible memories of these ids."""
-        held = self._read | self.seen.of([one for one in dict.fromkeys(ids) if one not in self._read])
-        self._read = held if len(held) <= MOST_READ else {}
-        return {memory: held[memory] for memory in dict.fromkeys(ids) if memory in held}
+        return self._kept.records.of(ids, self.seen.of)
 
     def heads(self, ids: Sequence[str]) -> dict[str, Head]:
         """Return title and length of memories."""
+        return self._kept.heads.of(ids, self._heads)
+
+    def _heads(self, ids: Sequence[str]) -> dict[str, Head]:
         table = self._table()
         places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
         found: dict[str, Head] = {}
@@ -137,7 +142,7 @@ class SQLiteReader(Graph, Told):
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the turns just before and after each turn of a session."""
-        return chains.adjacent(self.seen, ids)
+        return self._kept.beside.of(ids, lambda new: chains.adjacent(self.seen, new))
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
         """Return the edges from later to earlier memories that begin or end in these."""
@@ -203,7 +208,7 @@ class SQLiteReader(Graph, Told):
         self, fingerprint: str, shape: tuple[int, ...] | None = None, axes: int = 1
     ) -> tuple[int, Model]:
         """Return a model's number and itself; queries of this shape must have so many axes and fit it."""
-        known = registry.registered(self._db, self._tenant)
+        known = self._registered()
         if fingerprint not in known:
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
         number, model, _ = known[fingerprint]
@@ -212,6 +217,9 @@ class SQLiteReader(Graph, Told):
                 f"The query has {shape[-1]} dimensions; {model.name} makes {model.dimensions}."
             )
         return number, model
+
+    def _registered(self) -> dict[str, tuple[int, Model, str]]:
+        return self._kept.once("models", lambda: registry.registered(self._db, self._tenant))
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, Codes]:
         """Return the windows that memories have of a model."""
@@ -233,6 +241,9 @@ class SQLiteReader(Graph, Told):
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages of the visible memories."""
+        return self._kept.once("languages", self._languages)
+
+    def _languages(self) -> tuple[str, ...]:
         codes = self._table().languages
         if not codes:
             return ()
@@ -255,10 +266,7 @@ class SQLiteReader(Graph, Told):
 
     def models(self) -> list[ModelState]:
         """Return the registered models."""
-        found = [
-            ModelState(model, state)
-            for _, model, state in registry.registered(self._db, self._tenant).values()
-        ]
+        found = [ModelState(model, state) for _, model, state in self._registered().values()]
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
     def coverage(self, fingerprint: str) -> Coverage:
@@ -267,6 +275,9 @@ class SQLiteReader(Graph, Told):
 
     def windows(self, fingerprint: str) -> int:
         """Return how many vectors the visible memories have of a model."""
+        return self._kept.once(("windows", fingerprint), lambda: self._windows(fingerprint))
+
+    def _windows(self, fingerprint: str) -> int:
         (found,) = self._db.execute(
             "SELECT total(v.rows) FROM segment s JOIN vector v ON v.segment = s.id JOIN model m ON m.id = v.model "
             f"WHERE s.tenant = ? AND s.generation = ? AND s.key IN ({self._marks}) AND m.fingerprint = ?",

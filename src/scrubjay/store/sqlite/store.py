@@ -14,6 +14,7 @@ from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, spoken
 from scrubjay.store.sqlite.files import Files
 from scrubjay.store.sqlite.lock import PATIENCE, alone, turn
 from scrubjay.store.sqlite.reader import SQLiteReader
+from scrubjay.store.sqlite.snapshot import Snapshots
 from scrubjay.store.sqlite.table import Tables
 from scrubjay.store.sqlite.tenant import find, obtain
 from scrubjay.store.sqlite.terms import Vocabulary
@@ -69,6 +70,7 @@ class SQLiteStore:
         db: Database | None = getattr(self._local, "db", None)
         if db is None:
             self._local.db = db = self._connect()
+            self._local.snapshots = Snapshots()
         return db
 
     def _connect(self) -> Database:
@@ -135,7 +137,8 @@ class SQLiteStore:
             if not nested:
                 db.execute("BEGIN")
             try:
-                yield SQLiteReader(db, scope, self._tables, self._blocks)
+                kept = self._local.snapshots.of(db, (scope.tenant, *scope.keys))
+                yield SQLiteReader(db, scope, self._tables, self._blocks, kept)
             finally:
                 if not nested:
                     db.execute("COMMIT")

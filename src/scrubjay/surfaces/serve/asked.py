@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Final, cast
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Final, TypeAlias, cast
 
 from fastapi import Depends, Request
 
@@ -12,19 +12,25 @@ from scrubjay.surfaces.serve.session import Session
 from scrubjay.verbs.tokens import Principal
 
 
-def session(request: Request) -> Session:
+def working(request: Request) -> Session:
     """Return what does the work of this server."""
     return cast(Session, request.app.state.session)
 
 
-NEEDED: Final[dict[Callable[[Request], Principal], str]] = {}
+async def session(request: Request) -> Session:
+    """Return the same as a dependency: one that is no coroutine would be sent through a thread."""
+    return working(request)
+
+
+Asking: TypeAlias = "Callable[[Request], Awaitable[Principal]]"
+NEEDED: Final[dict[Asking, str]] = {}
 """What each of the dependencies below takes, for the description of the interface."""
 
 
-def allowed(scope: str) -> Callable[[Request], Principal]:
+def allowed(scope: str) -> Asking:
     """Return a dependency that gives the principal, if they may do what takes this scope."""
 
-    def who(request: Request) -> Principal:
+    async def who(request: Request) -> Principal:
         found: Principal = request.scope[PRINCIPAL]
         found.need(scope)
         return found

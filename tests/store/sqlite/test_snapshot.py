@@ -1,0 +1,128 @@
+"""Snapshots: rows are read once until somebody writes, and never shown to another scope or after a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, cast
+
+import apsw
+import pytest
+
+from scrubjay.memory.life import Life
+from scrubjay.memory.scope import Scope
+from scrubjay.store.changes import Forget, PutLife, PutMemory, PutModel
+from scrubjay.store.sqlite.snapshot import MOST_SCOPES, Rows, Snapshots
+from scrubjay.store.sqlite.store import SQLiteStore
+from scrubjay.testing.store_samples import SMALL, memory, sample_id, write
+
+ANN, BOB = Scope("t", "ann"), Scope("t", "bob")
+A, B = sample_id("a"), sample_id("b")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memories.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SQLiteStore]:
+    with closing(SQLiteStore(path, b"k")) as opened:
+        for turn, name in enumerate("ab"):
+            write(
+                opened,
+                ANN,
+                PutMemory(memory(f"jay {name}", "user:ann", name=name, session="s", turn=turn, role="user")),
+            )
+        yield opened
+
+
+def read(
+    store: SQLiteStore, scope: Scope = ANN
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], int]:
+    with store.reader(scope) as reader:
+        ids = [A, B]
+        return reader.get(ids), reader.heads(ids), reader.adjacent(ids), len(reader.models())
+
+
+def statements(store: SQLiteStore) -> list[str]:
+    """Return a list that the statements of this thread's reading come into."""
+    told: list[str] = []
+    connection = cast(apsw.Connection, store._db())
+    connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: told.append(str(event["sql"])))
+    return told
+
+
+def test_what_was_read_is_not_read_again_until_something_is_written(store: SQLiteStore, path: Path) -> None:
+    first = read(store)
+    told = statements(store)
+    assert read(store) == first
+    assert not [statement for statement in told if "FROM" in statement]
+    with closing(SQLiteStore(path)) as other:
+        write(other, ANN, PutLife({A: Life(pinned=True)}))
+    assert read(store)[1][A].pinned
+    assert [statement for statement in told if "FROM memory" in statement]
+
+
+@pytest.mark.parametrize("mine", [True, False], ids=["by this store", "by another process's"])
+def test_what_is_written_is_seen_by_the_next_reader(store: SQLiteStore, path: Path, mine: bool) -> None:
+    held, heads, beside, models = read(store)
+    assert (sorted(held), sorted(heads), beside, models) == (
+        sorted([A, B]),
+        sorted([A, B]),
+        {A: (B,), B: (A,)},
+        0,
+    )
+    with closing(SQLiteStore(path)) as other:
+        write(store if mine else other, ANN, PutModel(SMALL), Forget((A,)))
+    held, heads, beside, models = read(store)
+    assert (list(held), list(heads), beside, models) == ([B], [B], {}, 1)
+
+
+def test_a_reader_goes_on_with_what_was_there_when_it_began(store: SQLiteStore, path: Path) -> None:
+    read(store)
+    with store.reader(ANN) as reader:
+        assert not reader.heads([A])[A].pinned
+        with closing(SQLiteStore(path)) as other:
+            write(other, ANN, PutLife({A: Life(pinned=True)}), PutLife({B: Life(pinned=True)}))
+        assert not reader.heads([B])[B].pinned
+    assert read(store)[1][B].pinned
+
+
+def test_nobody_is_shown_what_another_read(store: SQLiteStore) -> None:
+    assert len(read(store)[0]) == 2
+    assert read(store, BOB)[:3] == ({}, {}, {})
+    assert read(store, Scope("other", "ann"))[:3] == ({}, {}, {})
+
+
+def test_rows_are_kept_up_to_a_number_and_more_are_read_all_the_same() -> None:
+    rows: Rows[int, int] = Rows(4)
+    asked: list[list[int]] = []
+
+    def double(new: list[int]) -> dict[int, int]:
+        asked.append(new)
+        return {one: 2 * one for one in new if one >= 0}
+
+    assert rows.of([1, 2, -1, 2], double) == {1: 2, 2: 4}
+    assert rows.of([2, -1, 1], double) == {2: 4, 1: 2}
+    assert asked == [[1, 2, -1]]
+    assert rows.of([3, 1, 4], double) == {3: 6, 1: 2, 4: 8}  # too many: what is asked for now stays
+    assert len(rows) == 3
+    assert rows.of(range(9), double) == {one: 2 * one for one in range(9)}
+    assert len(rows) == 0
+
+
+def test_the_scopes_that_read_last_are_kept(store: SQLiteStore) -> None:
+    kept = Snapshots()
+    db = store._db()
+    first = kept.of(db, 0)
+    for number in range(MOST_SCOPES):
+        assert kept.of(db, 0) is first
+        kept.of(db, number)
+    kept.of(db, "one more")
+    kept.of(db, "and one")
+    assert kept.of(db, "and one") is kept.of(db, "and one")
+    for number in range(MOST_SCOPES):
+        kept.of(db, f"then {number}")
+    assert kept.of(db, 0) is not first
