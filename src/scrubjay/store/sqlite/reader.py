@@ -18,6 +18,7 @@ from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.scored import ArrayScored, Held, by_words
 from scrubjay.store.sqlite import chains, filters, registry, rows, terms, vectors, words
 from scrubjay.store.sqlite.graph import Graph
+from scrubjay.store.sqlite.heads import heads
 from scrubjay.store.sqlite.nominate import NominatedScored
 from scrubjay.store.sqlite.pack import SIGN
 from scrubjay.store.sqlite.seen import Seen
@@ -120,25 +121,7 @@ class SQLiteReader(Graph, Told):
 
     def heads(self, ids: Sequence[str]) -> dict[str, Head]:
         """Return title and length of memories."""
-        return self._kept.heads.of(ids, self._heads)
-
-    def _heads(self, ids: Sequence[str]) -> dict[str, Head]:
-        table = self._table()
-        places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
-        found: dict[str, Head] = {}
-        for batch in rows.batches(list(places)):
-            held = self._db.execute(
-                "SELECT tier, hash, title, turn, role, coalesce(event_start, recorded_at), last_used, pinned, "
-                "strength, confidence, session, project FROM memory WHERE tenant = ? AND generation = ? "
-                f"AND key IN ({self._marks}) AND hash IN ({','.join('?' * len(batch))})",
-                (*self._own, *map(rows.sort_hash, batch)),
-            ).fetchall()
-            for tier, number, title, turn, role, at, used, pinned, *sure in held:
-                memory = rows.from_hash(tier, number)
-                if memory in places:
-                    words = int(table.lengths[places[memory]])
-                    found[memory] = Head(title, words, turn is not None, role, at, used, bool(pinned), *sure)
-        return found
+        return self._kept.heads.of(ids, lambda new: heads(self.seen, self._table(), new))
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the turns just before and after each turn of a session."""
