@@ -16,7 +16,7 @@ from scrubjay.memory.records import ANY, Document, Record, Source, Versions, Whe
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.scored import ArrayScored, Held, by_words
-from scrubjay.store.sqlite import chains, filters, registry, rows, terms, vectors, words
+from scrubjay.store.sqlite import chains, filters, registry, terms, vectors, words
 from scrubjay.store.sqlite.graph import Graph
 from scrubjay.store.sqlite.heads import heads
 from scrubjay.store.sqlite.nominate import NominatedScored
