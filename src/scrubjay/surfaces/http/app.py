@@ -87,6 +87,7 @@ def interface(session: Session) -> FastAPI:
     )
     app.state.session = session
     app.state.meters = Meters()
+    app.state.passing = passing
     problems(app)
     for router in ROUTERS:
         app.include_router(router)

@@ -6,11 +6,14 @@ A label is a route's pattern, never a path: what stands in a path may be a name 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from scrubjay.surfaces.serve.asked import Reader, Working
 
@@ -99,10 +102,36 @@ def _known(method: str) -> str:
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(request: Request, who: Reader, session: Working) -> Response:
-    """Return what Prometheus reads: requests and their times, and what is stored in the caller's sight."""
+    """Return what Prometheus reads: of requests, of the proxy's queue, and of what is stored in the caller's sight."""
+    state = request.app.state
     status = await session.do(who, lambda memory: memory.status())
-    text = generate_latest(request.app.state.meters.registry) + generate_latest(stored(status))
+    queue = Queue(state.passing.losses.turns, await state.passing.waiting())
+    text = b"".join(generate_latest(part) for part in (state.meters.registry, queue, stored(status)))
     return Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+class Queue(Collector):
+    """What became of turns that passed the proxy.
+
+    Args:
+        dropped: Why, to the turns that were dropped for it.
+        waiting: Turns that wait to be remembered; None where that cannot be told.
+    """
+
+    def __init__(self, dropped: Mapping[str, int], waiting: int | None) -> None:
+        self._dropped = dropped
+        self._waiting = waiting
+
+    def collect(self) -> Iterator[Metric]:
+        """Return the counts."""
+        about = "Turns that passed the proxy and could not be kept."
+        dropped = CounterMetricFamily("scrubjay_proxy_turns_dropped", about, labels=("why",))
+        for why, turns in self._dropped.items():
+            dropped.add_metric((why,), turns)
+        yield dropped
+        if self._waiting is not None:
+            about = "Turns that passed the proxy and wait to be remembered."
+            yield GaugeMetricFamily("scrubjay_proxy_turns_waiting", about, self._waiting)
 
 
 def stored(status: Status) -> CollectorRegistry:

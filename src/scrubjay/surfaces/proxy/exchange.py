@@ -112,10 +112,10 @@ class Exchange:
         try:
             written, dropped = self.passing.spool.put(self.who, self.wish, session, turns)
         except (OSError, sqlite3.Error) as error:
-            self.passing.lost(len(turns), type(error).__name__)
+            self.passing.losses.dropped(len(turns), "unwritten", type(error).__name__)
             return
         if dropped:
-            self.passing.lost(dropped, "the queue is full")
+            self.passing.losses.dropped(dropped, "full", "the queue is full")
         if written:
             self.passing.wake()
 

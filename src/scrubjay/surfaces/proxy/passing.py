@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import secrets
+import sqlite3
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +19,7 @@ from scrubjay.errors import ScrubjayError
 from scrubjay.pauses import Pauses
 from scrubjay.surfaces.proxy.anthropic import Anthropic
 from scrubjay.surfaces.proxy.exchange import Exchange, plain
+from scrubjay.surfaces.proxy.losses import Losses
 from scrubjay.surfaces.proxy.openai import OpenAI
 from scrubjay.surfaces.proxy.recall import Recalling
 from scrubjay.surfaces.proxy.remember import Worker
@@ -57,7 +58,7 @@ class Passing:
         upstream: The services.
         spool: What waits to be remembered.
         worker: What remembers it, while it runs.
-        dropped: Turns that passed and could not be kept.
+        losses: What passed and could not be kept.
 
     Raises:
         ConfigError: An upstream's URL is none.
@@ -68,10 +69,10 @@ class Passing:
         self.settings = session.settings.proxy
         self.recalling = Recalling(session)
         self.upstream = Upstream(self.settings)
+        self.losses = Losses(session.log)
         most = self.settings.queue_mb * 1_000_000
         self._folder = data_folder(environment())
-        self.spool = Spool(self._folder, session.settings.store, most, self._damaged)
-        self.dropped = 0
+        self.spool = Spool(self._folder, session.settings.store, most, self.losses.damaged)
         self._name = secrets.token_hex(8).encode()
         self.worker: Worker | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -116,20 +117,13 @@ class Passing:
         """Tell whether `scrubjay pause` holds, of all agents."""
         return Pauses(self._folder).until(USUAL_AGENT) is not None
 
-    def lost(self, turns: int, why: str) -> None:
-        """Count turns that could not be kept, and log them."""
-        self.dropped += turns
-        self._session.log.write("error", "proxy turns dropped", turns=turns, dropped=self.dropped, why=why)
-
-    def _damaged(self, damage: str, aside: str) -> None:
-        """Tell of a queue that was put aside, here and in the log."""
-        self._session.log.write("error", "proxy queue damaged", error=damage, file=aside)
-        logging.getLogger("scrubjay").error(
-            "The proxy's queue is damaged (%s). It was put aside as proxy/%s in the data folder; what waited in it "
-            "is not remembered. A new one was begun, and requests pass as before.",
-            damage,
-            aside,
-        )
+    async def waiting(self) -> int | None:
+        """Return how many turns of all principals wait to be remembered; None while the queue cannot be read."""
+        try:
+            return await asyncio.to_thread(self.spool.waiting)
+        except (OSError, sqlite3.Error) as error:
+            self._session.log.write("warning", "proxy queue", error=type(error).__name__)
+            return None
 
     async def _request(self, wire: Wire, scope: Scope, receive: Receive, send: Send) -> None:
         from starlette.datastructures import Headers

@@ -167,6 +167,8 @@ class Spool:
 
     def waiting(self) -> int:
         """Return how many turns wait."""
+        if not self.path.exists():
+            return 0
         return self._held.do(lambda base, _: int(base.execute("SELECT count(*) FROM turns").fetchone()[0]))
 
     def close(self) -> None:
