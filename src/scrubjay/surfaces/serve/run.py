@@ -13,6 +13,7 @@ from scrubjay.surfaces.serve.readers import Readers
 from scrubjay.surfaces.serve.session import Session
 
 if TYPE_CHECKING:
+    import uvicorn
     from starlette.types import ASGIApp
 
     from scrubjay.config import Settings
@@ -70,15 +71,23 @@ def serve(
             server_header=False,
             date_header=False,
         )
-        ready(address.url(held))
-        with _quiet_end():
-            uvicorn.Server(config).run(sockets=[held])
+        server = uvicorn.Server(config)
+        with _ending(server):
+            ready(address.url(held))
+            server.run(sockets=[held])
 
 
 @contextmanager
-def _quiet_end() -> Iterator[None]:
-    """Let the server's end be the end of the block: it raises the signal that ended it once more, for nobody."""
-    before = {each: signal.signal(each, lambda *_: None) for each in (signal.SIGINT, signal.SIGTERM)}
+def _ending(server: uvicorn.Server) -> Iterator[None]:
+    """Let a signal end the server and then the block, also one that comes before the server listens to signals.
+
+    The server raises the signal that ended it once more when it is done; by then there is nothing left to end.
+    """
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
+    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
