@@ -6,6 +6,8 @@ import json
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,3 +72,24 @@ def test_a_reader_that_dies_is_replaced_and_its_question_is_answered(
         for process in multiprocessing.active_children():
             os.kill(process.pid, signal.SIGKILL)
         assert snippets(session, ANN) == ["The zeppelin code is 4711."]
+
+
+UNGUARDED = """
+from scrubjay.config import load
+from scrubjay.surfaces.serve.readers import Readers
+
+print("begun", flush=True)
+readers = Readers(load(), 1)
+readers.warm()
+readers.close()
+"""
+
+
+def test_a_reader_does_not_run_the_program_that_starts_it(environ: dict[str, str], tmp_path: Path) -> None:
+    """A launcher that does not ask whether it is the main program would serve in the reader, which never answers."""
+    program = tmp_path / "launcher.py"
+    program.write_text(UNGUARDED)
+    done = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, timeout=60, env={**os.environ, **environ}
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "begun\n", "")

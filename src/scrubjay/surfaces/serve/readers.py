@@ -10,11 +10,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing.connection import wait
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import StoreError
@@ -52,22 +55,24 @@ class Readers:
         Raises:
             StoreError: The readers died, and those that took their place did as well.
         """
-        with self._guard:
+        with self._guard, _nothing_run_again():
             try:
                 return self._pool.submit(_answer, who, verb, dict(arguments))
             except BrokenProcessPool:
                 self._pool = self._made()
-        try:
-            return self._pool.submit(_answer, who, verb, dict(arguments))
-        except BrokenProcessPool as error:
-            raise StoreError(
-                "The processes that read the store die as they start; the log says why."
-            ) from error
+            try:
+                return self._pool.submit(_answer, who, verb, dict(arguments))
+            except BrokenProcessPool as error:
+                raise StoreError(
+                    "The processes that read the store die as they start; the log says why."
+                ) from error
 
     def warm(self) -> None:
         """Start all of them, and return when each has the store open."""
-        for started in [self._pool.submit(_open) for _ in range(self.count)]:
-            started.result()
+        with self._guard, _nothing_run_again():
+            started = [self._pool.submit(_open) for _ in range(self.count)]
+        for each in started:
+            each.result()
 
     def close(self) -> None:
         """Let what is being answered come to its end."""
@@ -79,6 +84,21 @@ class Readers:
         return ProcessPoolExecutor(
             self.count, mp_context=context, initializer=_begin, initargs=(self._settings,)
         )
+
+
+@contextmanager
+def _nothing_run_again() -> Iterator[None]:
+    """Let processes that start in the block begin with nothing of the program that starts them.
+
+    A spawned process runs the main program's file first. Where that file does not look whether it is the main
+    program, a reader would become one more server, and never answer.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _begin(settings: Settings) -> None:
