@@ -369,3 +369,13 @@ def test_the_libraries_are_those_whose_marks_are_written_down() -> None:
     notice = (Path(__file__).parents[2] / "NOTICE").read_text("utf-8")
     for name in ("htmx.min.js", "cytoscape.min.js"):
         assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() in notice
+
+
+def test_a_shelf_says_its_name_once(site: Pages, file: Path) -> None:
+    (file.parent / "other.md").write_text("# Other\n\nThe berth in Porto costs thirty euros.\n")
+    site.memory.sync()
+    (shelf,) = site.memory.categories.list(kind="path", depth=1)
+    assert shelf.abstract.startswith(f"{shelf.name}: ")
+    shown = site.get("/categories?kind=path").text
+    assert shown.count(shelf.name) == 1
+    assert shelf.abstract.removeprefix(f"{shelf.name}: ") in shown

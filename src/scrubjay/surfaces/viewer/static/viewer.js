@@ -24,7 +24,7 @@
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = event.target.closest("input, textarea, select, [contenteditable]");
     if (typing) {
-      if (event.key === "Escape") typing.blur();
+      if (event.key === "Escape") { event.preventDefault(); typing.blur(); } // or the browser empties a search field
       return;
     }
     if ($("#keys").open) return;
@@ -47,6 +47,8 @@
   }
 
   document.addEventListener("keydown", pressed);
+  // What was asked is answered: keys are for the answers now, and a phone's keyboard makes room for them.
+  document.addEventListener("submit", (event) => { if (event.target.matches(".search")) $("#query").blur(); });
   $("#theme").addEventListener("click", theme);
   $("#help").addEventListener("click", () => $("#keys").showModal());
 })();
