@@ -1,8 +1,8 @@
 """Worlds: realistic stores of any size -> what arrives, of whom, in the order in which it comes.
 
 A thousand tenants are not alike: by Zipf's law the first has most, the tail a handful, and what they say arrives
-interleaved, a few turns at a time. Four of five memories are turns of conversations; the rest are notes and facts. Texts
-have the frequencies of a tree's words, and each a word of its own, so that the vocabulary grows with the store.
+interleaved, a few turns at a time. Most memories are turns of conversations; the rest are notes and facts. Texts have
+the frequencies of a tree's words, and each a word of its own, so that the vocabulary grows with the store.
 """
 
 from __future__ import annotations
