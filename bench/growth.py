@@ -34,7 +34,15 @@ USER = "reader"
 BATCH = 5_000
 LIMIT = 6
 FILTERS: tuple[dict[str, Any], ...] = ({}, {"tags": ["ops"]}, {}, {"since": "2024-06-01"})
-FIGURES = ("search_p50", "search_p99", "first_search_ms", "private_mb", "five_private_mb", "disk_mb", "write_ms")
+FIGURES = (
+    "search_p50",
+    "search_p99",
+    "first_search_ms",
+    "private_mb",
+    "five_private_mb",
+    "disk_mb",
+    "write_ms",
+)
 """Figures that a slope is told of."""
 
 
@@ -140,7 +148,9 @@ def _disk(store: Path) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", default="10000,30000,100000,300000,1000000", help="memories, ascending")
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--store", type=Path, help="a file that is kept; none, and it is removed")
