@@ -75,7 +75,7 @@ def grown(folder: Path, store: Path, sizes: Sequence[int], asked: int, result: d
     for size in sizes:
         begun, added = time.perf_counter(), 0
         with open_memory(store, embedders()[:1], USER) as memory:
-            if memory.status().memories > held:
+            if not held and memory.status().memories:
                 raise HollowError(f"{store} holds something already.")
             while held < size:
                 for batch in next(arriving).values():
