@@ -52,6 +52,19 @@ def test_what_is_no_sound_request_is_refused(client: TestClient, body: bytes, st
     assert good(client.get("/healthz")) == {"status": "ok"}
 
 
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain; charset=utf-8", ""])
+def test_json_that_does_not_come_as_json_is_told_so(client: TestClient, kind: str) -> None:
+    """What `curl -d` sends unless it is told otherwise; it reads well, so nobody would look at its header."""
+    headers = {"content-type": kind} if kind else {}
+    said = client.post("/v1/search", content=b'{"query": "x"}', headers=headers)
+    assert kind.partition(";")[0] in refused(said, 422)
+    assert "content-type: application/json" in said.json()["error"]["hint"]
+
+
+def test_who_watches_a_server_may_ask_for_the_head_alone(client: TestClient) -> None:
+    assert [client.head(path).status_code for path in ("/healthz", "/readyz")] == [200, 200]
+
+
 def test_odd_texts_are_taken_or_refused_and_never_break_an_answer(client: TestClient) -> None:
     for text in (
         "\x00",

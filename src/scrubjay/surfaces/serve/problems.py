@@ -73,9 +73,17 @@ async def _ours(request: Request, error: Exception) -> JSONResponse:
     return _told(code, error, {"retry-after": "1"} if isinstance(error, StoreBusyError) else None)
 
 
-async def _form(_request: Request, error: Exception) -> JSONResponse:
+async def _form(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if first["loc"] == ("body",) and isinstance(error.body, bytes) and not kind.endswith("json"):
+        sent = f"as {kind!r:.100}" if kind else "without a content-type"
+        said = InputError(
+            f"The body came {sent}, so it was not read. Nothing was done.",
+            hint="send JSON as content-type: application/json; curl does with --json",
+        )
+        return _told(422, said)
     if first["type"] == "json_invalid":
         return _told(
             400, InputError(f"The body is no JSON: it breaks off or is torn at character {first['loc'][-1]}.")
