@@ -316,6 +316,7 @@ def test_under_a_path_of_a_reverse_proxy_every_link_leads_there(
         assert away.headers["location"] == "/memory/login?then=%2Ftimeline"
         entered = site.post("/memory/login", {"token": secret, "then": "/timeline"}, headers=SAME)
         assert entered.headers["location"] == "/memory/timeline"
+        assert "path=/memory;" in f"{entered.headers['set-cookie'].lower()};", "its neighbours get no token"
         site.memory.concepts.add("Quiet Harbor")
         one = site.memory.add("They met at Quiet Harbor.", tags=["sea"]).id
         for path in (
@@ -338,6 +339,8 @@ def test_under_a_path_of_a_reverse_proxy_every_link_leads_there(
             assert [
                 each["data-go"] for each in shown.named("a") if each.get("aria-current") == "page"
             ] or "memories" in path
+        assert site.post("/memory/logout", headers=SAME).status_code == 303
+        assert site.runner.run(site.client.get("/memory/")).status_code == 303
 
 
 @pytest.mark.parametrize(

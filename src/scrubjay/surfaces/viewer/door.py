@@ -35,16 +35,21 @@ async def enter(request: Request, fields: Fields, tokens: Annotated[Tokens, Depe
         return page(request, "login", 401, then=then, error=WRONG, stale=COOKIE in request.cookies)
     answer = seen(then)
     secure = request.url.scheme == "https"
-    answer.set_cookie(COOKIE, secret, path="/", httponly=True, samesite="strict", secure=secure)
+    answer.set_cookie(COOKIE, secret, path=_ours(request), httponly=True, samesite="strict", secure=secure)
     return answer
 
 
 @router.post("/logout")
-def leave() -> Response:
+def leave(request: Request) -> Response:
     """Forget the cookie; the token stays in force."""
     answer = seen("/")
-    answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+    answer.delete_cookie(COOKIE, path=_ours(request), httponly=True, samesite="strict")
     return answer
+
+
+def _ours(request: Request) -> str:
+    """Return the path under which this server is: behind a reverse proxy, what stands beside it gets no token."""
+    return request.scope.get("root_path", "") or "/"
 
 
 def _inside(then: str) -> str:
