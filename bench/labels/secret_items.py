@@ -1,0 +1,69 @@
+"""Secrets: the labelled templates -> texts, and where in each a secret stands.
+
+Standard library only, and nothing of scrubjay: the labels must not depend on what the scrubber takes for a secret.
+The files hold no secret: what is random in one is made here, from the item's id.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import string
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+SEED = 20261122
+ALPHABETS = {
+    "hex": "0123456789abcdef",
+    "HEX": "0123456789ABCDEF",
+    "dig": string.digits,
+    "low": string.ascii_lowercase,
+    "b32": string.ascii_uppercase + "234567",
+    "b36": string.ascii_lowercase + string.digits,
+    "B36": string.ascii_uppercase + string.digits,
+    "b62": string.ascii_letters + string.digits,
+    "b64": string.ascii_letters + string.digits + "+/",
+    "b64u": string.ascii_letters + string.digits + "-_",
+}
+MARKS = re.compile("[⟦⟧⟪⟫]")
+MADE = re.compile(r"«(\w+?)(?::(\d+))?»")
+
+
+class Item(NamedTuple):
+    """A text; where secrets stand in it, and where something that may go or stay."""
+
+    id: str
+    about: str
+    text: str
+    secrets: tuple[tuple[int, int], ...]
+    optional: tuple[tuple[int, int], ...]
+
+
+def items(half: str) -> Iterator[Item]:
+    """The items of a half, ``dev`` or ``test``, always the same ones."""
+    lines = (Path(__file__).parent / f"secrets_{half}.jsonl").read_text("utf-8").splitlines()
+    for row in map(json.loads, lines):
+        chance = random.Random(f"{SEED}:{row['id']}")
+        marked = MADE.sub(lambda found, chance=chance: _made(chance, found[1], found[2]), row["text"])
+        yield _unmarked(row["id"], row["about"], marked)
+
+
+def _made(chance: random.Random, kind: str, size: str | None) -> str:
+    if kind == "uuid":
+        return str(uuid.UUID(int=chance.getrandbits(128), version=4))
+    return "".join(chance.choices(ALPHABETS[kind], k=int(size or 0)))
+
+
+def _unmarked(id: str, about: str, marked: str) -> Item:
+    text, begun, spans = "", 0, {"⟧": [], "⟫": []}
+    for piece in re.split("([⟦⟧⟪⟫])", marked):
+        if not MARKS.fullmatch(piece):
+            text += piece
+        elif piece in "⟦⟪":
+            begun = len(text)
+        else:
+            spans[piece].append((begun, len(text)))
+    return Item(id, about, text, tuple(spans["⟧"]), tuple(spans["⟫"]))
