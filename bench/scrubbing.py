@@ -1,0 +1,117 @@
+"""Scrubbing: labelled texts -> how many of their secrets are taken out, and what else is.
+
+    python bench/scrubbing.py [--half dev|test|both] [--misses] [--json FILE]
+
+The rules of labelling and scoring are in labels/SECRETS.md. ``--misses`` prints what of the dev half went wrong; of
+the test half only figures are shown, so that nobody writes rules for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from metrics import figure
+from report import circumstances, shown, write_json
+from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
+
+sys.path.insert(0, str(Path(__file__).parent / "labels"))
+from secret_items import Item, items
+
+MARK = re.compile(r"\[(?:secret:[\w-]+|private)\](?:[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]*)")
+LEAST = 8
+"""Characters of a secret that may stay; of a long one a quarter may, by which its owner knows it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, write; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--half", choices=("dev", "test", "both"), default="dev")
+    parser.add_argument("--misses", action="store_true", help="print what went wrong in the dev half")
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args(arguments)
+    halves = ("dev", "test") if args.half == "both" else (args.half,)
+    rows = [item for half in halves for item in items(half)]
+    found: list[float] = []
+    right: list[float] = []
+    wrong: Counter[str] = Counter()
+    missed: Counter[str] = Counter()
+    for item in rows:
+        gone, replaced = judge(item)
+        found += gone
+        right += [float(touches) for *_, touches in replaced]
+        missed[item.about] += gone.count(0.0)
+        wrong[item.about] += sum(not touches for *_, touches in replaced)
+        if args.misses and item.id.startswith("sd"):
+            tell(item, gone, replaced)
+    if not found or not right:
+        print("Nothing was measured.", file=sys.stderr)
+        return 1
+    recall, precision = figure(found), figure(right)
+    print(f"{args.half}: {len(rows)} texts, {len(found)} secrets, {len(right)} stretches replaced")
+    print(f"recall    {shown(recall)}   not found: {+missed}")
+    print(f"precision {shown(precision)}   wrong: {+wrong}")
+    result: dict[str, Any] = {"what": "scrubbing", "half": args.half, **circumstances()}
+    result |= {"scrubber": SCRUBBER_VERSION, "texts": len(rows)}
+    result |= {"recall": list(vars_of(recall)), "precision": list(vars_of(precision))}
+    write_json(args.json, result)
+    return 0
+
+
+def vars_of(value: Any) -> Iterator[float]:
+    """Mean, low, high and count of a figure."""
+    yield from (value.mean, value.low, value.high, value.queries)
+
+
+def judge(item: Item) -> tuple[list[float], list[tuple[int, int, bool]]]:
+    """For each secret 1.0 where it is gone; and each replaced stretch that counts, with whether it is right."""
+    after = scrub(item.text).text
+    gone = [float(not _left(item.text[start:end], after)) for start, end in item.secrets]
+    replaced = []
+    for start, end in stretches(item.text, after):
+        if _touches((start, end), item.secrets):
+            replaced.append((start, end, True))
+        elif not _touches((start, end), item.optional):
+            replaced.append((start, end, False))
+    return gone, replaced
+
+
+def stretches(before: str, after: str) -> list[tuple[int, int]]:
+    """Where in the text before something was replaced."""
+    if before == after:
+        return []
+    pattern = "(.*?)".join(re.escape(part) for part in MARK.split(after))
+    match = re.fullmatch(pattern, before, re.DOTALL)
+    if match is None:
+        raise ValueError(f"{after!r} is not {before!r} with stretches replaced")
+    return [match.span(group + 1) for group in range(match.re.groups) if match[group + 1]]
+
+
+def tell(item: Item, gone: Sequence[float], replaced: Sequence[tuple[int, int, bool]]) -> None:
+    """Print what went wrong with an item."""
+    for (start, end), is_gone in zip(item.secrets, gone, strict=True):
+        if not is_gone:
+            print(f"  missed {item.id} {item.about}: {item.text[start:end][:60]!r} in {item.text[:150]!r}")
+    for start, end, touches in replaced:
+        if not touches:
+            print(f"  wrong  {item.id} {item.about}: {item.text[start:end][:60]!r} in {item.text[:150]!r}")
+
+
+def _left(secret: str, after: str) -> bool:
+    size = min(len(secret), max(LEAST, len(secret) // 4 + 1))
+    return any(secret[at : at + size] in after for at in range(len(secret) - size + 1))
+
+
+def _touches(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
+    return any(span[0] < end and start < span[1] for start, end in others)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
