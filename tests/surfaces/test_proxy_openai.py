@@ -18,6 +18,7 @@ from scripted_model import DONE, STREAM, Model, Reply, chunk, completion, stream
 from chat_service import serving
 from scrubjay import Memory
 from scrubjay.config import load
+from scrubjay.text.size import tokens as size
 from scrubjay.verbs.tokens import Principal, Tokens
 
 
@@ -306,3 +307,21 @@ def test_a_search_that_takes_too_long_is_not_waited_for(environ: dict[str, str],
         over.set()
         assert proxy.injected() == ""
     assert '"error": "TimeoutError"' in proxy.log.read_text()
+
+
+def test_what_is_put_in_keeps_to_its_room_is_cited_and_said_once(
+    environ: dict[str, str], model: Model
+) -> None:
+    found: dict[int, str] = {}
+    for room in (120, 800):
+        with proxying(environ, model, tokens=room) as proxy:
+            memory = proxy.session.memory()
+            for day in range(1, 13):
+                memory.add(f"The zeppelin landed on platform {day} that day.", date=f"2026-03-{day:02}")
+            known = [one.id for one in memory.page(limit=50).records]
+            ask(proxy, "On which platform did the zeppelin land?", headers={"x-scrubjay-memory": "read"})
+            found[room] = proxy.injected()
+            assert 0 < size(found[room]) <= room
+            told = [one for one in known if one in found[room]]
+            assert found[room].count("The zeppelin landed") == len(told) >= 1
+    assert size(found[800]) > 120, "or nothing was held back"
