@@ -7,6 +7,9 @@ UV     := $(shell command -v uv 2>/dev/null)
 DATA   ?=
 ARGS   ?=
 ROUNDS ?= 200
+# Of the fault tests: processes that are killed in all, and what the choices are made of.
+N      ?= 10000
+SEED   ?= 1
 # Tests run in so many processes; one for each processor.
 JOBS   ?= auto
 
@@ -30,7 +33,7 @@ help:
 	@echo 'make inspector  the MCP Inspector, for the tests (needs npm)'
 	@echo 'make browser  Chromium and axe-core, for the tests of the viewer (needs apt-get and root, or a chromium; npm)'
 	@echo 'make agents   installers and hooks with the agents themselves (needs npm, 1.5 GB)'
-	@echo 'make torture  the fault tests, and made-up requests over HTTP, ROUNDS=200 of each'
+	@echo 'make torture  the fault tests: N=10000 kills with SEED=1, and made-up requests over HTTP, ROUNDS=200 of each'
 	@echo 'make bench    quality on DATA=FOLDER, and speed; figures, not a test'
 	@echo 'make plots    draw the figures in bench/results into docs/plots'
 	@echo 'make format   put the code into its one format'
@@ -125,7 +128,8 @@ build/agents:
 
 torture: $(VENV)/.developer
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
-	$(BIN)/python -m pytest tests/faults tests/surfaces/test_http_openapi.py --rounds $(ROUNDS) --basetemp "$$base/run" $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist load tests/faults tests/surfaces/test_http_openapi.py \
+	  --kills $(N) --seed $(SEED) --rounds $(ROUNDS) --basetemp "$$base/run" $(ARGS)
 
 bench: $(VENV)/.developer
 ifneq ($(DATA),)

@@ -28,12 +28,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None,
         help="rounds of each fault test; each has a small number of its own",
     )
+    parser.addoption("--kills", type=int, default=None, help="kills in all, over all kinds of work")
+    parser.addoption("--seed", type=int, default=1, help="what the choices of fault tests are made of")
 
 
 @pytest.fixture
 def rounds(request: pytest.FixtureRequest) -> int | None:
     """How many rounds a fault test was asked for, or None for its own small number."""
     found: int | None = request.config.getoption("--rounds")
+    return found
+
+
+@pytest.fixture
+def kills(request: pytest.FixtureRequest) -> int | None:
+    """How many kills were asked for, or None for as many as are tried always."""
+    found: int | None = request.config.getoption("--kills")
+    return found
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """What the choices of a fault test are made of."""
+    found: int = request.config.getoption("--seed")
     return found
 
 
