@@ -7,9 +7,11 @@ UV     := $(shell command -v uv 2>/dev/null)
 DATA   ?=
 ARGS   ?=
 ROUNDS ?= 200
-# Of the fault tests: processes that are killed in all, and what the choices are made of.
+# Of the fault tests: processes that are killed in all, and what the choices are made of. Of fuzzing: inputs that are tried.
 N      ?= 10000
 SEED   ?= 1
+# What is fuzzed.
+TARGET ?= markdown
 # Tests run in so many processes; one for each processor.
 JOBS   ?= auto
 
@@ -24,7 +26,7 @@ OPENCLAW := openclaw@2026.9.6
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector browser agents demo check test bench plots torture format docs clean
+.PHONY: help inspector browser agents demo check test bench plots torture fuzz format docs clean
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
@@ -34,6 +36,7 @@ help:
 	@echo 'make browser  Chromium and axe-core, for the tests of the viewer (needs apt-get and root, or a chromium; npm)'
 	@echo 'make agents   installers and hooks with the agents themselves (needs npm, 1.5 GB)'
 	@echo 'make torture  the fault tests: N=10000 kills with SEED=1, and made-up requests over HTTP, ROUNDS=200 of each'
+	@echo 'make fuzz     made-up inputs through TARGET=markdown (fuzz/README.md), N=10000 of them'
 	@echo 'make bench    quality on DATA=FOLDER, and speed; figures, not a test'
 	@echo 'make plots    draw the figures in bench/results into docs/plots'
 	@echo 'make format   put the code into its one format'
@@ -130,6 +133,15 @@ torture: $(VENV)/.developer
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
 	$(BIN)/python -m pytest -n $(JOBS) --dist load tests/faults tests/surfaces/test_http_openapi.py \
 	  --kills $(N) --seed $(SEED) --rounds $(ROUNDS) --basetemp "$$base/run" $(ARGS)
+
+# One target, until N inputs were tried or one fails.
+fuzz: $(VENV)/.developer
+ifdef UV
+	$(UV) pip install -q --python $(BIN)/python -c constraints.txt --group fuzz
+else
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --group fuzz
+endif
+	$(BIN)/python -m fuzz.run $(TARGET) -runs=$(N)
 
 bench: $(VENV)/.developer
 ifneq ($(DATA),)

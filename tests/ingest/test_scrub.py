@@ -134,6 +134,11 @@ def test_a_private_key_goes_and_keeps_its_lines(label: str) -> None:
     assert scrub(text).text == "a\n[secret:private-key]\n\n\n\n\nb"
 
 
+def test_lone_carriage_returns_in_a_secret_stay_line_ends_of_their_own() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\rMIIEvAIBADANBgkqhkiG9w0BAQ\n\rAAAAAAAAAAAAAAAAAAAAAAAAAA\n-----END PRIVATE KEY-----"
+    assert scrub(f"a {key} b").text == "a [secret:private-key]\n\n\n\n b"
+
+
 def test_a_pgp_key_an_indented_key_and_a_key_on_one_line_go() -> None:
     pgp = (
         PEM.format("PGP ")

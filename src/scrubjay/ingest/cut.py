@@ -8,8 +8,9 @@ words) and the nearer the piece then comes to the target,
 
 A block that fits nowhere is taken apart one step at a time: a list into items, anything into lines, a line
 into sentences, a sentence into words, a word at its punctuation or between ideographs. So a piece's parts
-are never finer than they must be, and only one unbroken word can be longer than the limit. Each character is
-looked at a bounded number of times, so time is linear in the length of the section.
+are never finer than they must be, and only one unbroken word, with the few characters beside it that are too few
+to stand alone, can be longer than the limit. Each character is looked at a bounded number of times, so time is
+linear in the length of the section.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ _PRIVATE = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 _KEY_OPENS = re.compile(rb"-----BEGIN ((?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?)-----")
 _KEY_TEXT = re.compile(rb"[A-Za-z0-9+/=]{16,}")
 _BLANK_LINE = re.compile(rb"\n[ \t>]*\r?\n")
-_LINE_ENDS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,18 @@ def _replace(text: str, spans: list[Span], counts: Counter[str]) -> str:
     end = 0
     for span in spans:
         mark = "[private]" if span.kind == "private" else f"[secret:{span.kind}]"
-        parts += (text[end : span.start], mark, *_LINE_ENDS.findall(text, span.start, span.end))
+        parts += (text[end : span.start], mark, *_line_ends(text, span))
         counts[span.kind] += 1
         end = span.end
     parts.append(text[end:])
     return "".join(parts)
+
+
+def _line_ends(text: str, span: Span) -> Iterator[str]:
+    r"""The line ends inside a span; a lone ``\r`` as ``\n``, or it would be one with a ``\n`` that now follows."""
+    for found in _LINE_ENDS.finditer(text, span.start, span.end):
+        halved = found.end() == span.end and text.startswith("\n", span.end)
+        yield "\n" if found[0] == "\r" and not halved else found[0]
 
 
 def _merge(spans: Iterator[Span]) -> list[Span]:

@@ -1,0 +1,1 @@
+"""Fuzz: bytes -> a part of scrubjay, which must keep what it promises whatever they are."""

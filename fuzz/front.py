@@ -1,0 +1,49 @@
+"""Front: text between dashes -> fields and facts; wrong YAML is a sentence, never an exception, and never publishes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from fuzz.bound import bound
+from fuzz.switches import switches
+from scrubjay.ingest.extract import MOST_TAGS, extract
+from scrubjay.ingest.front import DEEPEST, fields
+
+
+@contextmanager
+def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
+    """Yield what takes one input."""
+
+    def check(data: bytes) -> None:
+        _, data = switches(data)
+        raw = data.decode("utf-8", "replace").replace("\0", "\ufffd")
+        with bound(len(raw), timed=timed):
+            given, wrong = fields(raw)
+            assert not (given and wrong), "fields and a complaint at once"
+            for key, value in given.items():
+                assert key == key.strip().lower()
+                _plain(value, 1)
+            facts = extract(f"---\n{raw}\n---\nA body.\n", path="2026-03-01 a.md")
+        assert len(facts.tags) <= MOST_TAGS
+        assert len({tag.casefold() for tag in facts.tags}) == len(facts.tags)
+        assert facts.visibility in (None, "user", "group", "public")
+        assert facts.date is not None
+        assert all(problem.endswith((".", "Z")) for problem in facts.problems), facts.problems
+        if facts.visibility in ("group", "public"):
+            assert not wrong, "what cannot be read was published"
+
+    yield check
+
+
+def _plain(value: object, depth: int) -> None:
+    assert depth <= DEEPEST + 1
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            assert isinstance(key, str | tuple), "YAML built a key that is no text"
+            _plain(inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            _plain(inner, depth + 1)
+    else:
+        assert isinstance(value, str), f"YAML built a {type(value).__name__}"

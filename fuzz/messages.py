@@ -1,0 +1,160 @@
+"""Messages: bytes of what an MCP client writes -> the server, in this process: one sound answer to each request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final, cast
+
+from mcp.server.stdio import stdio_server
+
+from fuzz.bound import bound
+from fuzz.queries import SAID, SECRET
+from scrubjay import Memory
+from scrubjay.config import load
+from scrubjay.surfaces.mcp.server import build
+from scrubjay.surfaces.mcp.stdio import lines
+from scrubjay.surfaces.serve.session import Session
+from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.verbs.tokens import Principal
+
+RENEWED: Final = 400
+"""Calls after which the store is made anew."""
+LONGEST_WAIT: Final = 20
+"""Seconds that an answer may take to come at all."""
+MOST: Final = 1_024
+"""Bytes of a line that are taken; what is longer has to be refused."""
+HELLO: Final = (
+    '{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18",'
+    '"capabilities":{},"clientInfo":{"name":"fuzz","version":"1"}}}',
+    '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+)
+PING: Final = '{"jsonrpc":"2.0","id":"bye","method":"ping"}'
+
+
+@contextmanager
+def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
+    """Yield what takes one input."""
+    loop = asyncio.new_event_loop()
+    held: list[_Server] = []
+
+    def check(data: bytes) -> None:
+        if not held or held[0].calls > RENEWED:
+            while held:
+                held.pop().close()
+            held.append(_Server())
+        with bound(len(data), timed=timed):
+            sent = _lines(data)
+            held[0].calls += len(sent)
+            loop.run_until_complete(asyncio.wait_for(_talk(held[0].server, sent), LONGEST_WAIT))
+
+    try:
+        yield check
+    finally:
+        while held:
+            held.pop().close()
+        loop.close()
+
+
+class _Server:
+    def __init__(self) -> None:
+        self.calls = 0
+        self._stack = ExitStack()
+        home = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
+        (home / "config.toml").write_text("")
+        store = {"store": str(home / "memory.db"), "cache_dir": str(home / "cache"), "user": "ann"}
+        settings = load(home / "config.toml", {}, store)
+        with Memory.open(settings=settings, user="bob", embedders=[HashEmbedder(64)]) as other:
+            other.add(SECRET)
+        with Memory.open(settings=settings, embedders=[HashEmbedder(64)]) as memory:
+            for text in SAID:
+                memory.add(text, date="2026-02-01")
+        session = self._stack.enter_context(
+            Session(settings, lambda: Memory.open(settings=settings, embedders=[HashEmbedder(64)]))
+        )
+        # Somebody who may not name files of this machine.
+        who = Principal("default", "ann", scopes=("read", "write"))
+        self.server = build(session, lambda _context: who, local=False)
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+def _lines(data: bytes) -> list[str]:
+    """What the server's own reader of standard input makes of the bytes."""
+    source, sink = os.pipe()
+    with os.fdopen(sink, "wb", buffering=0) as out:
+        out.write(data)
+    try:
+        return list(lines(source, MOST))
+    finally:
+        os.close(source)
+
+
+class _Out:
+    """Where the server writes its answers."""
+
+    def __init__(self) -> None:
+        self.said: list[dict[str, Any]] = []
+        self.more = asyncio.Event()
+
+    async def write(self, line: str) -> None:
+        assert line.endswith("\n")
+        assert "\n" not in line[:-1], "a message of two lines"
+        assert "quagga" not in line, "somebody else's memory"
+        assert "Traceback" not in line, "a traceback"
+        line.encode("utf-8")
+        self.said.append(json.loads(line))
+        self.more.set()
+
+    async def flush(self) -> None:
+        return
+
+
+async def _talk(server: Any, sent: list[str]) -> None:
+    out = _Out()
+    waited = _requests(sent)
+
+    async def incoming() -> AsyncIterator[str]:
+        for line in (*HELLO, *sent, PING):
+            yield line
+        while not {"bye", *waited} <= {_key(said) for said in out.said}:
+            out.more.clear()
+            await out.more.wait()
+
+    async with stdio_server(stdin=cast(Any, incoming()), stdout=cast(Any, out)) as (given, answers):
+        await server.run(given, answers, server.create_initialization_options())
+    answered = [_key(said) for said in out.said if "method" not in said]
+    assert all(answered.count(key) == 1 for key in {"bye", *waited}), f"answered twice: {answered}"
+    for said in out.said:
+        assert said.get("error", {}).get("code") != -32603, f"an internal error: {said}"
+
+
+def _key(said: dict[str, Any]) -> object:
+    return said.get("id")
+
+
+def _requests(sent: list[str]) -> set[object]:
+    """The ids that must be answered: of sound requests, each used once, if none of them is called off."""
+    ids: list[object] = []
+    for line in sent:
+        try:
+            told = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(told, dict):
+            continue
+        if "cancelled" in str(told.get("method")):
+            return set()
+        if (
+            told.get("jsonrpc") == "2.0"
+            and isinstance(told.get("method"), str)
+            and type(told.get("id")) is int
+        ):
+            ids.append(told["id"])
+    return {one for one in ids if ids.count(one) == 1 and abs(cast(int, one)) < 2**31}
