@@ -135,7 +135,7 @@ def test_a_private_key_goes_and_keeps_its_lines(label: str) -> None:
 
 
 def test_lone_carriage_returns_in_a_secret_stay_line_ends_of_their_own() -> None:
-    key = "-----BEGIN PRIVATE KEY-----\rMIIEvAIBADANBgkqhkiG9w0BAQ\n\rAAAAAAAAAAAAAAAAAAAAAAAAAA\n-----END PRIVATE KEY-----"
+    key = "-----BEGIN PRIVATE KEY-----\rMIIEvAIBADANBgkqhkiG9w0BAQ\n\rAAAAAAAAAAAAAAAAAAAAA\n-----END PRIVATE KEY-----"
     assert scrub(f"a {key} b").text == "a [secret:private-key]\n\n\n\n b"
 
 
