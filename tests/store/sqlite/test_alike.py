@@ -14,7 +14,7 @@ from scrubjay.memory.ranking import Hit
 from scrubjay.memory.records import Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Codes, Forget, PutMemory, PutModel
-from scrubjay.store.sqlite import alike, vectors
+from scrubjay.store.sqlite import alike, nominate, vectors
 from scrubjay.store.sqlite.reader import SQLiteReader
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_samples import codes, memory, write
@@ -112,6 +112,22 @@ def test_a_large_store_answers_from_its_files(store: SQLiteStore, monkeypatch: p
     for one in small:
         assert large[one].data.tolist() == small[one].data.tolist()
         assert large[one].scales.tolist() == small[one].scales.tolist()
+
+
+def test_many_questions_of_a_large_store_miss_nothing_that_nominating_would(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.reader(ANN) as reader:
+        wanted = reader.alike(MODEL.fingerprint, asked(), 10, 0.2)
+        for module, name, value in (
+            (vectors, "LARGE", 100),
+            (nominate, "NOMINATED", 3),
+            (nominate, "FEW", 0.0),
+        ):
+            monkeypatch.setattr(module, name, value)
+        few = vectors.MANY - 1
+        assert reader.alike(MODEL.fingerprint, asked()[:few], 10, 0.2) != wanted[:few]
+        assert reader.alike(MODEL.fingerprint, asked(), 10, 0.2) == wanted
 
 
 def test_no_queries_have_no_answers(store: SQLiteStore) -> None:

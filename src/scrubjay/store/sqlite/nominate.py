@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -77,6 +77,12 @@ class Query:
     scale: float
     spans: tuple[Span, ...]
 
+    @classmethod
+    def of(cls, query: NDArray[np.float32], spans: Sequence[Span]) -> Query:
+        """Return the query of a unit vector."""
+        codes, scale = quantised(query)
+        return cls(codes, scale, tuple(spans))
+
     def exact(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the best window's score of each of these rows (ascending), ``-inf`` where there is none."""
         best = np.full(len(rows), -np.inf, np.float64)
@@ -104,30 +110,35 @@ def nominate(
 
     The Hamming distance of signs orders rows nearly as the cosine does; the nearest are scored exactly.
     """
-    codes, scale = quantised(query)
-    asked = Query(codes, scale, tuple(spans))
+    asked = Query.of(query, spans)
     covered = sum(len(span.vectors.slots) for span in spans)
+    mean, deviation = spread(_sample(table, asked, covered))
+    found = nominated(table, asked, passing)
+    return NominatedScored(
+        replace(found, mean=mean, deviation=deviation, covered=min(covered, table.memories)), asked
+    )
+
+
+def nominated(table: Table, asked: Query, passing: NDArray[np.bool_]) -> ArrayScored:
+    """Score the rows that are nominated and no others, without mean and deviation."""
     few = int(passing.sum()) <= max(FEW * table.rows, NOMINATED)
-    rows = np.flatnonzero(passing) if few else _nearest(table, spans, codes, passing)
+    rows = np.flatnonzero(passing) if few else _nearest(table, asked, passing)
     best = np.full(table.rows, -np.inf, np.float64)
     best[rows] = asked.exact(rows)
     known = table.live & (best > -np.inf)
-    mean, deviation = spread(_sample(table, asked, covered))
-    found = ArrayScored(
+    return ArrayScored(
         table=table,
         scores=best,
         known=known,
         passing=rows[known[rows]],
-        mean=mean,
-        deviation=deviation,
-        covered=min(covered, table.memories),
+        mean=0.0,
+        deviation=0.0,
+        covered=len(rows),
     )
-    return NominatedScored(found, asked)
 
 
-def _nearest(
-    table: Table, spans: Sequence[Span], codes: NDArray[np.float32], passing: NDArray[np.bool_]
-) -> NDArray[np.int64]:
+def _nearest(table: Table, asked: Query, passing: NDArray[np.bool_]) -> NDArray[np.int64]:
+    codes, spans = asked.codes, asked.spans
     wanted = signs(codes[None, :])[:, 0]
     far = np.uint16(np.iinfo(np.uint16).max)
     distance = np.full(table.rows, far, np.uint16)
