@@ -35,7 +35,8 @@ def readers(settings: Settings) -> Iterator[Readers]:
     with Memory.open(settings=settings, user="ann") as memory:
         memory.add("The zeppelin code is 4711.")
     found = Readers(settings, 2)
-    found.warm()
+    for each in found.warm():
+        each.result()
     yield found
     found.close()
 
@@ -80,7 +81,7 @@ from scrubjay.surfaces.serve.readers import Readers
 
 print("begun", flush=True)
 readers = Readers(load(), 1)
-readers.warm()
+readers.warm()[0].result()
 readers.close()
 """
 

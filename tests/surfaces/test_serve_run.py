@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from http_server import COMMAND
 
 EARLY = """
 import signal, sys
@@ -38,3 +41,37 @@ def test_a_signal_that_comes_as_soon_as_the_address_is_told_ends_the_server(
         command, capture_output=True, text=True, timeout=60, env={**os.environ, **environ}, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")
+
+
+STUCK = """
+import os, sys
+
+if "--multiprocessing-fork" in sys.orig_argv:
+    os.write(2, b"stuck\\n")
+    os.read(0, 1)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_reader_that_never_comes_to_its_start_does_not_keep_the_server_from_its_end(
+    environ: dict[str, str], tmp_path: Path, name: str
+) -> None:
+    """The reader waits for a word on its standard input, which never comes."""
+    (tmp_path / "first").mkdir()
+    (tmp_path / "first" / "sitecustomize.py").write_text(STUCK)
+    path = os.pathsep.join([str(tmp_path / "first"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    pipes = dict.fromkeys(("stdin", "stderr"), subprocess.PIPE)
+    command = [*COMMAND, "127.0.0.1:0", "--readers", "2"]
+    with subprocess.Popen(command, **pipes, env={**os.environ, **environ, "PYTHONPATH": path}) as server:
+        try:
+            said = b""
+            while b"Serving" not in said or said.count(b"stuck") < 2:
+                line = server.stderr.readline()
+                assert line, said
+                said += line
+            server.send_signal(signal.Signals[name])
+            assert server.wait(30) == 0
+        finally:
+            server.kill()
+            server.stdin.close()
+        assert server.stderr.read() == b""

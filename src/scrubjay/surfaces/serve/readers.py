@@ -17,8 +17,10 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import wait
+from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
 
 from scrubjay.errors import StoreError
 from scrubjay.verbs.reads import read
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from scrubjay.config import Settings
     from scrubjay.surfaces.serve.seen import Seen
     from scrubjay.verbs.tokens import Principal
+
+LAST: Final = 2.0
+"""Seconds that a reader has to end by itself. Who asked has been answered, or has gone, before it is told to."""
 
 _own: Seen | None = None
 """What this process reads, where it is a reader."""
@@ -47,6 +52,7 @@ class Readers:
         self._settings = settings
         self.count = count
         self._guard = threading.Lock()
+        self._context = _Spawning()
         self._pool = self._made()
 
     def ask(self, who: Principal, verb: str, arguments: Mapping[str, Any]) -> Future[bytes]:
@@ -67,23 +73,49 @@ class Readers:
                     "The processes that read the store die as they start; the log says why."
                 ) from error
 
-    def warm(self) -> None:
-        """Start all of them, and return when each has the store open."""
+    def warm(self) -> list[Future[None]]:
+        """Start all of them; what is returned is done when each has the store open, which may be never."""
         with self._guard, _nothing_run_again():
-            started = [self._pool.submit(_open) for _ in range(self.count)]
-        for each in started:
-            each.result()
+            return [self._pool.submit(_open) for _ in range(self.count)]
 
     def close(self) -> None:
-        """Let what is being answered come to its end."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Let what is being answered come to its end; kill what does not, be it that it never began."""
+        with self._guard:
+            running = self._context.running()
+        late = threading.Timer(LAST, _kill, [running])
+        late.start()
+        try:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        finally:
+            late.cancel()
 
     def _made(self) -> ProcessPoolExecutor:
-        # A fork would copy threads' locks and the store's connections.
-        context = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(
-            self.count, mp_context=context, initializer=_begin, initargs=(self._settings,)
+            self.count, mp_context=self._context, initializer=_begin, initargs=(self._settings,)
         )
+
+
+class _Spawning(SpawnContext):
+    """Starts processes anew, as a fork would copy threads' locks and the store's connections; and knows them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._started: WeakSet[SpawnProcess] = WeakSet()
+
+    def Process(self, *args: Any, **options: Any) -> SpawnProcess:  # type: ignore[override]
+        """Return a process that is to be started."""
+        made = SpawnProcess(*args, **options)
+        self._started.add(made)
+        return made
+
+    def running(self) -> list[SpawnProcess]:
+        """Return those that a pool still holds."""
+        return list(self._started)
+
+
+def _kill(processes: list[SpawnProcess]) -> None:
+    for each in processes:
+        each.kill()
 
 
 @contextmanager

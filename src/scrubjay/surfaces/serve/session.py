@@ -148,7 +148,9 @@ class Session:
         """
         count = 1
         if self._processes is not None:
-            await asyncio.to_thread(self._processes.warm)
+            # Only the starting is a thread's, for the loop waits for threads when it ends.
+            starting = await asyncio.to_thread(self._processes.warm)
+            await asyncio.gather(*map(asyncio.wrap_future, starting))
             count = EACH * self._processes.count
         await asyncio.gather(*(self.ask(self.owner, verb, arguments) for _ in range(count)))
 
