@@ -128,6 +128,12 @@ def test_a_quote_goes_on_with_lazy_lines():
     assert kinds("> a\n# b\n") == ["quote", "heading"]
 
 
+def test_a_line_indented_by_spaces_and_a_tab_or_by_wide_spaces_is_code_and_the_scan_comes_to_its_end():
+    for indent in (" \t", "  \t", "   \t", " \u3000\u3000\u3000", " \v\v\v"):
+        text = f"# T\n\n{indent}a\n\tb\n  \tc\nd"
+        assert [block.kind for block in blocks(text)] == ["heading", "blank", "code", "paragraph"]
+
+
 def test_code_by_indentation_keeps_its_blank_lines_and_interrupts_nothing():
     assert pieces("a\n    b\n\n    # c\n\n    d\n\ne\n")[2] == ("code", "    # c\n\n    d\n")
     assert kinds("a\n    b\n") == ["paragraph"]

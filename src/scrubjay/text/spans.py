@@ -32,6 +32,8 @@ _HTML = re.compile(
     re.IGNORECASE,
 )
 _INTERRUPTING = (ATX, _FENCE, RULE, ITEM, _HTML, _RAW_HTML)
+_INDENTS = ("    ", "\t", " \t", "  \t", "   \t")
+"""What begins a line of code: a tab goes on to the next column that four divides."""
 _FRONT = re.compile(r"\ufeff?---[ \t]*\n(?=[^\n]*:|[#{]|---|\.\.\.)")
 _FRONT_END = re.compile(r"\n(?:---|\.\.\.)[ \t]*+(?=\n|\Z)")
 
@@ -86,12 +88,12 @@ def quote(text: str, pos: int) -> int:
 
 
 def code(text: str, pos: int) -> int:
-    """Code by indentation; blank lines belong to it when more of it follows."""
-    end = ahead = pos
+    """Code by indentation, as the line at ``pos`` is; blank lines belong to it when more of it follows."""
+    end = ahead = line(text, pos)
     while ahead < len(text):
         stop = line(text, ahead)
         if not text[ahead:stop].isspace():
-            if not text.startswith(("    ", "\t"), ahead):
+            if not text.startswith(_INDENTS, ahead):
                 break
             end = stop
         ahead = stop
