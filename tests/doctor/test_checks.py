@@ -232,3 +232,15 @@ def test_errors_of_the_last_day_are_counted_by_what_they_were(case: Case) -> Non
     found = one(examine(case), "log")
     assert (found.state, found.fix) == (WARNING, "scrubjay status")
     assert found.found == f"errors within a day: hook failed StoreError (2); the last at {stamp[:16]}Z"
+
+
+def test_a_user_of_postgres_whom_row_level_security_lets_pass_is_told(
+    make: Make, postgres_url: str, application_url: str
+) -> None:
+    found = list(store.check(make({"store": postgres_url})))
+    told = one(iter(found), "fence")
+    assert (told.state, "the database user scrubjay, a superuser" in told.found) == (WARNING, True)
+    assert "Two users" in told.fix
+    found = list(store.check(make({"store": application_url})))
+    assert "memories" in {check.about for check in found}
+    assert "fence" not in {check.about for check in found}

@@ -30,3 +30,14 @@ class TestPostgres(StoreContract):
 
     def make_store(self, tmp_path: Path, secret: bytes) -> Store:
         return PostgresStore(self._url, secret)
+
+
+class TestPostgresApplication(StoreContract):
+    """As the user that docs/postgres.md makes for it: neither owner nor superuser, behind both fences."""
+
+    @pytest.fixture(autouse=True)
+    def _server(self, application_url: str) -> None:
+        self._url = application_url
+
+    def make_store(self, tmp_path: Path, secret: bytes) -> Store:
+        return PostgresStore(self._url, secret)

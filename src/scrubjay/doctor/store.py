@@ -43,6 +43,8 @@ def check(case: Case) -> Iterator[Check]:
             "scrubjay sync DIR, or install an agent: scrubjay install --list",
         )
     )
+    for text in found.warnings:
+        yield warning("fence", text, 'run it as a user that is neither: docs/postgres.md, "Two users"')
     yield _backlog(found)
     yield from _sources(found)
     yield _clock(case, found)

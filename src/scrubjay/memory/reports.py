@@ -230,7 +230,7 @@ class RemovedSource(SourceStatus):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Facts about a store for one scope."""
+    """Facts about a store for one scope; ``warnings`` are what whoever runs it should put right."""
 
     store: str
     bytes: int
@@ -240,3 +240,4 @@ class Status:
     documents: int
     sources: tuple[SourceStatus, ...]
     models: tuple[ModelStatus, ...]
+    warnings: tuple[str, ...] = ()

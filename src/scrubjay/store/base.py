@@ -381,6 +381,10 @@ class Store(Protocol):
         """Return the bytes that the store takes on disk, 0 where it has no file."""
         ...
 
+    def unguarded(self) -> str:
+        """Return why a second fence between tenants, which this kind of store has, is not in force; else nothing."""
+        ...
+
     def close(self) -> None:
         """Let go of files and connections."""
         ...

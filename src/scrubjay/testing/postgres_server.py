@@ -32,19 +32,36 @@ def serving(places: Path, **settings: str) -> Iterator[str]:
         places: Folder of the programs, of `programs`.
         settings: Settings of the server beside its usual ones, such as ``fsync="off"``.
     """
+    with started(places, **settings) as server:
+        yield server.url
+
+
+@contextmanager
+def started(places: Path, **settings: str) -> Iterator[Server]:
+    """Run a server as `serving` does; yield it, to be stopped and started again."""
     scratch = tempfile.TemporaryDirectory(prefix="sj-pg-", ignore_cleanup_errors=True)
-    with scratch as folder, _Server(places, Path(folder), settings) as url:
-        yield url
+    with scratch as folder:
+        server = Server(places, Path(folder), settings)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
-class _Server:
-    """A server that runs as somebody else when we are root: PostgreSQL refuses to run as root."""
+class Server:
+    """A server that runs as somebody else when we are root: PostgreSQL refuses to run as root.
+
+    Attributes:
+        url: Of its database.
+        log: Its log.
+    """
 
     def __init__(self, places: Path, folder: Path, settings: dict[str, str]) -> None:
         import pwd
 
         self._folder = folder
-        self._settings = settings
+        self._settings = {"listen_addresses": "", "unix_socket_directories": str(folder), **settings}
         self._user = "nobody" if os.geteuid() == 0 else None
         if self._user is not None:
             nobody = pwd.getpwnam(self._user)
@@ -52,23 +69,23 @@ class _Server:
             if not _reachable(places):
                 places = _copied(places, folder)
         self._programs = places / "bin"
-
-    def __enter__(self) -> str:
-        data = str(self._folder / "data")
+        self._data = str(folder / "data")
+        self.log = folder / "log"
+        self.url = f"postgresql://scrubjay@/postgres?host={folder}"
         self._run(
-            "initdb", "-D", data, "-U", "scrubjay", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
-        )
-        settings = {
-            "listen_addresses": "",
-            "unix_socket_directories": str(self._folder),
-            **self._settings,
-        }
-        options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
-        self._run("pg_ctl", "-D", data, "-w", "-l", str(self._folder / "log"), "-o", options, "start")
-        return f"postgresql://scrubjay@/postgres?host={self._folder}"
+            "initdb", "-D", self._data, "-U", "scrubjay", "-A", "trust", "-E", "UTF8", "--locale=C",
+            "--no-sync",
+        )  # fmt: skip
 
-    def __exit__(self, *_: object) -> None:
-        self._run("pg_ctl", "-D", str(self._folder / "data"), "-m", "immediate", "-w", "stop")
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = " ".join(f"-c {name}='{value}'" for name, value in self._settings.items())
+        self._run("pg_ctl", "-D", self._data, "-w", "-l", str(self.log), "-o", options, "start")
+
+    def stop(self) -> None:
+        """Stop it at once, as a crash would; once stopped it stays so."""
+        if Path(self._data, "postmaster.pid").exists():
+            self._run("pg_ctl", "-D", self._data, "-m", "immediate", "-w", "stop")
 
     def _run(self, program: str, *arguments: str) -> None:
         output = self._folder / "output"

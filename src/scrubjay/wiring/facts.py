@@ -55,4 +55,5 @@ def status(desk: Desk) -> Status:
         documents=counts.documents,
         sources=tuple(sources(desk)),
         models=tuple(desk.lineup.status()),
+        warnings=tuple(filter(None, (desk.store.unguarded(),))),
     )

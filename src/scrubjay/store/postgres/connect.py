@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -18,8 +18,28 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "scrubjay"
 """Schema that all of our tables are in."""
+READ: Final = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
+"""What follows ``BEGIN`` where one state is read and nothing is written."""
 REACH_S: Final = 10
 """Seconds to wait for the server to answer a connection."""
+SESSION: Final = f"""
+SET search_path TO {SCHEMA};
+SET lock_timeout TO '30s';
+SET statement_timeout TO '10min';
+SET idle_in_transaction_session_timeout TO '5min';
+"""
+"""What every session begins with: nobody waits, works or stands still for ever.
+
+A statement is a part of a search or of a write; the longest by far removes the old generation of a large tenant.
+A writer has computed everything before it begins, so who stands still in a transaction has died or been stopped,
+and what it holds others wait for. A rebuild, which computes in between, gives itself more time.
+"""
+REACHABLE: Final = {
+    "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3", "tcp_user_timeout": "60000"
+}  # fmt: skip
+"""A server that fell off the network is noticed within a minute. What the URL says of these goes before."""
+ENDED: Final = ("08", "57P", "25P03")
+"""What the codes of errors begin with after which a session is gone: lost, shut down, ended as it stood still."""
 ESCAPE: Final = "\x1b"
 """PostgreSQL's text holds every character but NUL: NUL is sent as this and ``0``, this as this and ``1``."""
 
@@ -60,23 +80,31 @@ def unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: "\x00" if found[0][1] == "0" else ESCAPE, text)
 
 
-def connect(url: str) -> Database:
-    """Open a connection on which each statement is its own transaction until ``BEGIN`` is sent.
+def need_driver(url: str) -> None:
+    """Make sure that psycopg, an extra, is installed.
 
     Raises:
-        StoreError: psycopg is not installed, or the server cannot be reached.
+        StoreError: It is not.
     """
     try:
-        import psycopg
+        import psycopg  # noqa: F401
     except ImportError as error:
         raise StoreError(
             f"{shown(url)} needs psycopg, which is not installed. Nothing was written.",
             hint="pip install 'scrubjay[postgres]'",
         ) from error
+
+
+def connect(url: str) -> Database:
+    """Open a connection on which each statement is its own transaction until ``BEGIN`` is sent.
+
+    Raises:
+        StoreError: The server cannot be reached.
+    """
+    import psycopg
+
     try:
-        db = psycopg.connect(
-            url, autocommit=True, connect_timeout=REACH_S, application_name="scrubjay", client_encoding="utf8"
-        )
+        db = psycopg.connect(url, autocommit=True, client_encoding="utf8", **_own(url))
     except psycopg.Error as error:
         # Neither the text nor the cause is passed on: a driver may repeat the URL, password and all.
         raise StoreError(
@@ -84,23 +112,17 @@ def connect(url: str) -> Database:
             hint="check that the server runs, and the URL's host, port, user and database",
         ) from None
     _take_any_text(db)
-    db.execute(f"SET search_path TO {SCHEMA}")
+    with spoken(url):
+        db.execute(SESSION, prepare=False)
     return db
 
 
-def answers(db: Database) -> bool:
-    """Return whether the server still answers on a connection, which is closed if not.
+def _own(url: str) -> dict[str, Any]:
+    """Return what is asked of a connection beyond what its URL asks."""
+    from psycopg.conninfo import conninfo_to_dict
 
-    The server may have been restarted, or have ended what was idle.
-    """
-    import psycopg
-
-    try:
-        db.execute("SELECT 1")
-    except psycopg.OperationalError:
-        db.close()
-        return False
-    return True
+    own = {"connect_timeout": str(REACH_S), "application_name": "scrubjay", **REACHABLE}
+    return {name: value for name, value in own.items() if name not in conninfo_to_dict(url)}
 
 
 def _without(url: str, message: str) -> str:
@@ -142,7 +164,8 @@ def spoken(url: str) -> Iterator[None]:
         yield
     except (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure) as error:
         raise StoreBusyError(
-            f"Another writer holds {shown(url)}. Nothing was written.", hint="try again in a moment"
+            f"Somebody else holds {shown(url)}, to write or to change its tables. Nothing was written.",
+            hint="try again in a moment",
         ) from error
     except errors.DiskFull as error:
         raise StoreError(
@@ -152,16 +175,36 @@ def spoken(url: str) -> Iterator[None]:
     except (errors.InsufficientPrivilege, errors.ReadOnlySqlTransaction) as error:
         raise StoreError(
             f"{shown(url)} does not allow it ({_line(error)}). Nothing was written.",
-            hint=f"let this user create and write the schema {SCHEMA}",
+            hint=f"give this user its rights in the schema {SCHEMA}: docs/postgres.md",
+        ) from error
+    except errors.QueryCanceled as error:
+        raise StoreError(
+            f"{shown(url)} ended what took too long ({_line(error)}). Nothing was written.",
+            hint="ask for less at once; if it is always so, see what the server is busy with",
         ) from error
     except psycopg.Error as error:
+        if _gone(error):
+            raise StoreError(
+                f"The connection to {shown(url)} was lost ({_line(error)}). Nothing was written.",
+                hint="try again: the next call connects anew",
+            ) from error
         raise StoreError(
             f"{shown(url)} failed ({_line(error)}). Nothing was written.", hint="see the server's log"
         ) from error
 
 
+def _gone(error: psycopg.Error) -> bool:
+    import psycopg
+
+    if error.sqlstate is None:  # not the server's own words
+        return isinstance(error, psycopg.OperationalError)
+    return error.sqlstate.startswith(ENDED)
+
+
 def _line(error: psycopg.Error) -> str:
-    return error.diag.message_primary or type(error).__name__
+    if error.diag.message_primary:
+        return error.diag.message_primary
+    return "it was closed" if error.sqlstate is None else type(error).__name__
 
 
 @contextmanager
@@ -170,12 +213,23 @@ def transaction(db: Database, kind: str = "") -> Iterator[None]:
 
     Args:
         db: The connection.
-        kind: What follows ``BEGIN``, such as ``ISOLATION LEVEL REPEATABLE READ READ ONLY``.
+        kind: What follows ``BEGIN``, such as `READ`.
     """
     db.execute(f"BEGIN {kind}")
+    with ended(db):
+        yield
+
+
+@contextmanager
+def ended(db: Database) -> Iterator[None]:
+    """End the transaction that has begun: committed at the end of the block, rolled back on any error.
+
+    Raises:
+        StoreError: The connection was lost while it committed, so that nobody knows whether it did.
+    """
     try:
         yield
-        db.execute("COMMIT")
+        _commit(db)
     except UnicodeEncodeError as error:
         _roll_back(db)
         raise InputError(f"A text holds half a character ({error}). Nothing was written.") from error
@@ -184,6 +238,26 @@ def transaction(db: Database, kind: str = "") -> Iterator[None]:
         raise
 
 
+def _commit(db: Database) -> None:
+    import psycopg
+
+    try:
+        said = db.execute("COMMIT").statusmessage
+    except psycopg.OperationalError as error:
+        if not db.closed:
+            raise
+        raise StoreError(
+            "The connection to the server was lost at the very end. All of it was written, or nothing.",
+            hint="do it again: what is there already is replaced by itself",
+        ) from error
+    if said != "COMMIT":
+        raise StoreError("An error before the end undid the transaction. Nothing was written.")
+
+
 def _roll_back(db: Database) -> None:
-    if not (db.closed or db.broken):
-        db.execute("ROLLBACK")
+    import psycopg
+
+    if not db.closed:
+        # A connection that cannot even do this has no transaction any more; who lent it closes it.
+        with suppress(psycopg.Error):
+            db.execute("ROLLBACK")

@@ -1,11 +1,16 @@
-"""Migrations: numbered, in order, each committed together with the record that it ran."""
+"""Migrations: numbered, in order, each committed together with the record that it ran.
+
+Every table with a column ``tenant`` is fenced as in `M005`, in the migration that makes it. The owner is fenced, too: a
+migration that changes rows lifts the fence with ``NO FORCE`` and puts it up again.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import StoreVersionError
+from scrubjay.errors import StoreBusyError, StoreError, StoreVersionError
 from scrubjay.store.postgres.connect import SCHEMA, shown, transaction
 
 if TYPE_CHECKING:
@@ -13,6 +18,13 @@ if TYPE_CHECKING:
 
 LOCK: Final = 0x534A4159
 """``SJAY``: the advisory lock under which one process at a time makes tables."""
+PATIENCE_S: Final = 30.0
+"""Seconds to wait for another process that changes the schema, and for what is under way."""
+TRY_MS: Final = 500
+"""How long one try holds up others while it waits for the tables; below the second after which PostgreSQL looks for a
+deadlock, so that of two who wait for each other it is the migration that gives way, and tries again."""
+PAUSE_S: Final = 0.2
+"""Between two tries: whoever was held up goes on meanwhile."""
 
 M001: Final = """
 -- generation: which memories answer now. versions: what made them, as JSON.
@@ -135,56 +147,143 @@ CREATE TABLE reading (
 );
 """
 
-MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
+FENCE: Final = """
+ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY own ON {table} USING ({own}) WITH CHECK ({own});
+"""
+OWN: Final = "tenant = (SELECT nullif(current_setting('scrubjay.tenant', true), '')::bigint)"
+"""Whether a row is of the tenant that the transaction has named, looked up once a statement; none before it has."""
+NAMED: Final = "'=' || name = (SELECT current_setting('scrubjay.tenant_name', true))"
+"""How a tenant's own row is found, before its number is known: by its name, marked as `tenant.MARK` says."""
+M005: Final = FENCE.format(table="tenant", own=NAMED) + "".join(
+    FENCE.format(table=table, own=OWN)
+    for table in (
+        "source", "document", "memory", "term", "model", "vector", "cache", "tombstone", "concept",
+        "concept_mark", "category", "project", "edge", "event", "run", "reading",
+    )
+)  # fmt: skip
+
+Migration = tuple[int, str, str]
+MIGRATIONS: Final[tuple[Migration, ...]] = (
     (1, "first", M001),
     (2, "connected", M002),
     (3, "lived", M003),
     (4, "read", M004),
+    (5, "fenced", M005),
 )
 
 
-def migrate(db: Database, url: str) -> None:
-    """Bring a database's schema to the newest.
+def newest() -> int:
+    """Return the number of the schema that this scrubjay works with."""
+    return MIGRATIONS[-1][0]
+
+
+def schema(db: Database, url: str, known: int | None = None) -> int:
+    """Return the number of a database's schema, 0 where there is none.
+
+    Args:
+        db: A connection.
+        url: What messages call it by.
+        known: The newest that there may be; None for that of this scrubjay.
 
     Raises:
         StoreVersionError: A newer scrubjay made it.
     """
-    newest = MIGRATIONS[-1][0]
-    if _done(db, url) == newest:
-        return
-    # The lock is taken before the transaction: what a session knows of tables is brought up to date at BEGIN.
-    db.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
-    try:
-        _run_missing(db, url)
-    finally:
-        db.execute("SELECT pg_advisory_unlock(%s)", (LOCK,))
-
-
-def _run_missing(db: Database, url: str) -> None:
-    with transaction(db):
-        done = _done(db, url)  # another process may have run some while we waited
-        db.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-        db.execute(
-            "CREATE TABLE IF NOT EXISTS migration "
-            "(id integer PRIMARY KEY, name text NOT NULL, applied_at bigint NOT NULL)"
-        )
-        for number, name, script in MIGRATIONS:
-            if number > done:
-                db.execute(script)
-                db.execute(
-                    "INSERT INTO migration VALUES (%s, %s, %s)", (number, name, time.time_ns() // 1000)
-                )
-
-
-def _done(db: Database, url: str) -> int:
     (there,) = db.execute("SELECT to_regclass(%s)::text", (f"{SCHEMA}.migration",)).fetchall()[0]
     if there is None:
         return 0
     (done,) = db.execute("SELECT coalesce(max(id), 0) FROM migration").fetchall()[0]
-    newest = MIGRATIONS[-1][0]
-    if done > newest:
+    known = newest() if known is None else known
+    if done > known:
         raise StoreVersionError(
-            f"{shown(url)} has schema {done}; this scrubjay knows {newest}. It was not touched.",
+            f"{shown(url)} has schema {done}; this scrubjay knows {known}. It was not touched.",
             hint="upgrade scrubjay: `pip install --upgrade scrubjay`",
         )
     return int(done)
+
+
+def migrate(
+    db: Database, url: str, patience: float = PATIENCE_S, migrations: Sequence[Migration] | None = None
+) -> None:
+    """Bring a database's schema to the newest, while others read and write.
+
+    Args:
+        db: A connection to be closed afterwards: on an error it may hold the lock.
+        url: What messages call it by.
+        patience: Seconds to wait for others.
+        migrations: All that there are, in order; None for `MIGRATIONS`.
+
+    Raises:
+        StoreBusyError: Others held the tables, or changed the schema, for longer than that.
+        StoreVersionError: A newer scrubjay made it, or this user may not change it.
+        StoreError: There is none yet, and this user may not make it.
+    """
+    from psycopg import errors
+
+    wanted = MIGRATIONS if migrations is None else migrations
+    deadline = time.monotonic() + patience
+    try:
+        # Taken before the transaction: what a session knows of tables is brought up to date at BEGIN.
+        db.execute("SELECT set_config('lock_timeout', %s, false)", (f"{max(1, round(patience * 1000))}ms",))
+        db.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
+        while not _ran(db, url, wanted):
+            if time.monotonic() > deadline:
+                raise _busy(url)
+            time.sleep(PAUSE_S)
+        db.execute("SELECT pg_advisory_unlock(%s)", (LOCK,))
+    except errors.LockNotAvailable as error:
+        raise _busy(url) from error
+    except errors.InsufficientPrivilege as error:
+        raise _refused(url, schema(db, url), wanted[-1][0]) from error
+
+
+def _busy(url: str) -> StoreBusyError:
+    return StoreBusyError(
+        f"The schema of {shown(url)} is to be changed, and others hold its tables. It was not touched.",
+        hint="try again when the longest of them are done: select * from pg_stat_activity",
+    )
+
+
+def _refused(url: str, done: int, wanted: int) -> StoreError:
+    hint = "run `scrubjay status --store URL` once as the user who owns the schema: docs/postgres.md"
+    if not done:
+        return StoreError(
+            f"{shown(url)} does not allow it: there is no schema {SCHEMA} yet, and this user may not make "
+            "it. Nothing was written.",
+            hint=hint,
+        )
+    return StoreVersionError(
+        f"{shown(url)} has schema {done}; this scrubjay needs {wanted}, and this user may not change it. "
+        "It was not touched.",
+        hint=hint,
+    )
+
+
+def _ran(db: Database, url: str, migrations: Sequence[Migration]) -> bool:
+    """Run what is missing, all of it or none; False where others held the tables."""
+    from psycopg import errors
+
+    try:
+        with transaction(db):
+            _run_missing(db, url, migrations)
+    except (errors.LockNotAvailable, errors.DeadlockDetected):
+        return False
+    return True
+
+
+def _run_missing(db: Database, url: str, migrations: Sequence[Migration]) -> None:
+    db.execute(f"SET LOCAL lock_timeout TO {TRY_MS}")
+    db.execute("SET LOCAL statement_timeout TO 0")  # an index on a large table takes as long as it takes
+    (there,) = db.execute("SELECT to_regnamespace(%s)::text", (SCHEMA,)).fetchall()[0]
+    if there is None:
+        db.execute(f"CREATE SCHEMA {SCHEMA}")
+    db.execute(
+        "CREATE TABLE IF NOT EXISTS migration "
+        "(id integer PRIMARY KEY, name text NOT NULL, applied_at bigint NOT NULL)"
+    )
+    db.execute("LOCK TABLE migration IN ACCESS EXCLUSIVE MODE")
+    done = schema(db, url, migrations[-1][0])  # another process may have run some while we waited
+    for number, name, script in migrations:
+        if number > done:
+            db.execute(script)
+            db.execute("INSERT INTO migration VALUES (%s, %s, %s)", (number, name, time.time_ns() // 1000))

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from scrubjay.errors import InputError, StoreBusyError, StoreError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Change
-from scrubjay.store.postgres.connect import SCHEMA, answers, connect, shown, spoken, transaction
-from scrubjay.store.postgres.migrations import migrate
+from scrubjay.store.postgres.connect import READ, SCHEMA, connect, need_driver, shown, spoken
+from scrubjay.store.postgres.migrations import migrate, newest, schema
+from scrubjay.store.postgres.pool import MOST, PATIENCE_S, Pool
 from scrubjay.store.postgres.reader import PostgresReader
 from scrubjay.store.postgres.rebuild import PostgresRebuild
 from scrubjay.store.postgres.tenant import find, obtain
 from scrubjay.store.postgres.writer import Writer
 
-if TYPE_CHECKING:
-    from scrubjay.store.postgres.connect import Database
-
-PATIENCE: Final = 30.0
-"""Seconds a writer waits for another one of its tenant."""
-MOST_IDLE: Final = 8
-"""Connections that are kept open between calls; each is a process of the server's."""
+UNFENCED: Final = """
+SELECT current_user::text, CASE
+    WHEN bool_or(NOT row_security_active(c.oid)) IS NOT TRUE THEN ''
+    WHEN bool_or(r.rolsuper) THEN 'a superuser'
+    WHEN bool_or(r.rolbypassrls) THEN 'who has BYPASSRLS'
+    ELSE 'as the tables are: they were changed' END
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_roles r ON r.rolname = current_user
+WHERE n.nspname = %s AND c.relkind IN ('r', 'p') AND c.relname <> 'migration'
+"""
 
 
 class PostgresStore:
@@ -35,21 +37,28 @@ class PostgresStore:
     Args:
         url: ``postgresql://user@host/database``, as libpq reads it.
         secret: Key of ids and tombstones for a new tenant; random when left out.
-        patience: Seconds a writer waits for its turn.
+        patience: Seconds a writer waits for its turn, and anybody for a connection.
+        most: Threads that read or write at once.
 
     Raises:
+        StoreVersionError: A newer scrubjay made the schema, or an older one did and this user may not change it.
         StoreError: The driver is not installed, or the server cannot be reached or used.
     """
 
-    def __init__(self, url: str, secret: bytes | None = None, *, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, url: str, secret: bytes | None = None, *, patience: float = PATIENCE_S, most: int = MOST
+    ) -> None:
         self._url = url
         self._secret = secret
         self._patience = patience
-        self._idle: list[Database] = []
-        self._lock = threading.Lock()
+        need_driver(url)
+        self._pool = Pool(url, most, patience)
         try:
-            with self._connection() as db:
-                migrate(db, url)
+            with self._pool.transaction(READ, gated=False) as db:
+                done = schema(db, url)
+            if done < newest():
+                with spoken(url), closing(connect(url)) as db:
+                    migrate(db, url)
         except BaseException:
             self.close()
             raise
@@ -59,33 +68,9 @@ class PostgresStore:
         """What `open_store` opens it by, but for the password: libpq finds that in its own places."""
         return shown(self._url)
 
-    @contextmanager
-    def _connection(self) -> Iterator[Database]:
-        """Lend a connection that nobody else uses, and take it back in a clean state."""
-        db = self._borrowed() or connect(self._url)
-        try:
-            with spoken(self._url):
-                yield db
-        finally:
-            with self._lock:
-                kept = not (db.closed or db.broken) and len(self._idle) < MOST_IDLE
-                if kept:
-                    self._idle.append(db)
-            if not kept:
-                db.close()
-
-    def _borrowed(self) -> Database | None:
-        """Return an idle connection that the server still answers on."""
-        while self._idle:
-            with self._lock:
-                db = self._idle.pop() if self._idle else None
-            if db is not None and answers(db):
-                return db
-        return None
-
     def secret(self, scope: Scope) -> bytes:
         """Return the tenant's key for ids and tombstones."""
-        with self._connection() as db:
+        with self._pool.transaction(READ) as db:
             found = find(db, scope.tenant)
         if found is None:
             self.write(scope, ())
@@ -95,7 +80,7 @@ class PostgresStore:
     @contextmanager
     def reader(self, scope: Scope) -> Iterator[PostgresReader]:
         """Open a consistent view: everything in the block is read from one snapshot."""
-        with self._connection() as db, transaction(db, "ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+        with self._pool.transaction(READ) as db:
             yield PostgresReader(db, scope)
 
     def write(
@@ -107,7 +92,7 @@ class PostgresStore:
         patience: float | None = None,
     ) -> None:
         """Apply all of these changes, or none."""
-        with self._connection() as db, transaction(db):
+        with self._pool.transaction() as db:
             # Without a wait for the disk a crash of the server may lose the last writes, never half of one.
             db.execute("SELECT set_config('synchronous_commit', %s, true)", ("on" if durable else "off",))
             seconds = self._patience if patience is None else patience
@@ -119,7 +104,7 @@ class PostgresStore:
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
         """Return whether another writer of the tenant is at work."""
         try:
-            with self._connection() as db, transaction(db):
+            with self._pool.transaction() as db:
                 obtain(db, scope.tenant, self._secret, patience)
         except StoreBusyError:
             return True
@@ -145,7 +130,8 @@ class PostgresStore:
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[PostgresRebuild]:
         """Fill the next generation beside the current one, then flip to it. The tenant's writers wait."""
-        with self._connection() as db, transaction(db):
+        with self._pool.transaction() as db:
+            db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
             rebuild = PostgresRebuild(db, obtain(db, scope.tenant, self._secret, self._patience))
             yield rebuild
             rebuild.flip()
@@ -154,12 +140,12 @@ class PostgresStore:
         """Refuse: a server is backed up by its own tools, for all of its users at once."""
         raise InputError(
             "The store is a PostgreSQL database, and a server has its own backups. Nothing was written.",
-            hint="use pg_dump --format=custom --schema=scrubjay, or `scrubjay export` for what you may see",
+            hint="use pg_dump --format=custom --schema=scrubjay (docs/postgres.md), or `scrubjay export`",
         )
 
     def size(self) -> int:
         """Return the bytes of all tables and indexes, for all tenants."""
-        with self._connection() as db:
+        with self._pool.transaction(READ) as db:
             row = db.execute(
                 "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "
                 "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r'",
@@ -169,9 +155,14 @@ class PostgresStore:
             raise StoreError(f"{self.url} does not tell its size.")
         return int(row[0])
 
+    def unguarded(self) -> str:
+        """Return why row-level security does not hold for this user, an empty text where it does."""
+        with self._pool.transaction(READ) as db:
+            row = db.execute(UNFENCED, (SCHEMA,)).fetchone()
+        if row is None or not row[1]:
+            return ""
+        return f"row-level security is not in force for the database user {row[0]}, {row[1]}"
+
     def close(self) -> None:
         """Close every connection that is not in use."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for db in idle:
-            db.close()
+        self._pool.close()

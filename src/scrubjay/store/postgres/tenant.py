@@ -1,19 +1,54 @@
-"""Tenant: the number, secret and current generation of a tenant."""
+"""Tenant: the number, secret and current generation of a tenant, named to both fences.
+
+Each statement about rows names its tenant: the first fence. The second are the policies of `migrations.M005`, which let
+a transaction see and write only the rows of the tenant that it has named in its settings, and none before it has.
+"""
 
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from scrubjay.errors import StoreVersionError
 from scrubjay.store.kept import Tenant
+from scrubjay.store.postgres.migrations import newest
 
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
 
+MARK: Final = "="
+"""Stands before the name in the setting: a setting that is not there reads as an empty text, and so might a name."""
+NAME: Final = (
+    "SELECT set_config('scrubjay.tenant_name', %s, true), set_config('scrubjay.tenant', '', true), "
+    "(SELECT max(id) FROM migration)"
+)
+FIND: Final = (
+    "SELECT id, secret, generation, set_config('scrubjay.tenant', id::text, true) FROM tenant WHERE name = %s"
+)
+
 
 def find(db: Database, name: str) -> Tenant | None:
-    """Return a tenant, None before its first write."""
-    row = db.execute("SELECT id, secret, generation FROM tenant WHERE name = %s", (name,)).fetchone()
+    """Return a tenant, None before its first write, and let the transaction see its rows and no others.
+
+    Args:
+        db: Inside a transaction.
+        name: The tenant's name.
+
+    Raises:
+        StoreVersionError: Another scrubjay has changed the schema since this one opened the store.
+    """
+    row = db.execute(NAME, (MARK + name,)).fetchone()
+    if row is not None and row[2] != newest():
+        raise StoreVersionError(
+            f"The database {db.info.dbname} has schema {row[2]} by now; this scrubjay knows {newest()}. "
+            "Nothing was written.",
+            hint="start it again, of the version that the others have: `pip install --upgrade scrubjay`",
+        )
+    return _found(db, name)
+
+
+def _found(db: Database, name: str) -> Tenant | None:
+    row = db.execute(FIND, (name,)).fetchone()
     return None if row is None else Tenant(row[0], bytes(row[1]), row[2])
 
 
@@ -25,6 +60,9 @@ def obtain(db: Database, name: str, secret: bytes | None, patience: float) -> Te
         name: The tenant's name.
         secret: Its secret if it is new; random when left out.
         patience: Seconds to wait for another writer.
+
+    Raises:
+        StoreVersionError: As `find`.
     """
     # Nought would mean for ever.
     db.execute("SELECT set_config('lock_timeout', %s, true)", (f"{max(1, round(patience * 1000))}ms",))
@@ -34,6 +72,6 @@ def obtain(db: Database, name: str, secret: bytes | None, patience: float) -> Te
     if found is None:
         row = (name, secret or secrets.token_bytes(32))
         db.execute("INSERT INTO tenant (name, secret) VALUES (%s, %s)", row)
-        found = find(db, name)
+        found = _found(db, name)
     assert found is not None
     return found

@@ -32,6 +32,8 @@ def status(call: Call) -> None:
     write("models")
     for text in models.rows(list(found.models)):
         write(indent(text))
+    for text in found.warnings:
+        write(f"warning    {line(text)}")
     for text in behind.lines(around):
         write(text)
     for at, entry in enumerate(errors):

@@ -1,0 +1,251 @@
+"""The second fence: what one tenant's transaction sees and writes, whatever its statements ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from scrubjay.errors import StoreError, StoreVersionError
+from scrubjay.memory.edges import Edge
+from scrubjay.memory.events import Event
+from scrubjay.memory.readings import Reading
+from scrubjay.memory.runs import Run
+from scrubjay.memory.scope import Scope
+from scrubjay.store.changes import (
+    Forget,
+    PutCategory,
+    PutConcept,
+    PutEdges,
+    PutEvents,
+    PutMemory,
+    PutModel,
+    PutProject,
+    PutReadings,
+    PutRun,
+    PutSource,
+    PutVectors,
+)
+from scrubjay.store.postgres import migrations
+from scrubjay.store.postgres.connect import connect
+from scrubjay.store.postgres.store import PostgresStore
+from scrubjay.store.postgres.tenant import find
+from scrubjay.testing.store_samples import (
+    SMALL,
+    category,
+    con,
+    concept,
+    embedded,
+    memory,
+    put_document,
+    sample_id,
+    source,
+    write,
+)
+
+MINE = "user:ann"
+TABLES = "SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'scrubjay'::regnamespace AND c.relkind IN ('r', 'p')"
+FENCED = """
+SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity,
+    (SELECT array_agg(p.polcmd::text || p.polpermissive || (p.polqual IS NOT NULL) || (p.polwithcheck IS NOT NULL)
+        || (p.polroles = '{0}')) FROM pg_policy p WHERE p.polrelid = c.oid),
+    EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant')
+FROM pg_class c WHERE c.relnamespace = 'scrubjay'::regnamespace AND c.relkind IN ('r', 'p')
+"""
+
+
+def fill(store: PostgresStore, scope: Scope) -> None:
+    """Write at least one row into every table."""
+    vectors = {SMALL.fingerprint: embedded("jay", 1)}
+    texts = PutVectors(SMALL.fingerprint, {}, {"a" * 64: embedded("t")})
+    write(store, scope, PutModel(SMALL), texts, PutSource(source("notes", MINE)))
+    write(store, scope, put_document("notes", "a.md", ["one"], MINE, vectors=vectors))
+    write(store, scope, *(PutMemory(memory(name, MINE, name=name)) for name in "abc"))
+    write(store, scope, PutConcept(concept("oak", MINE)), PutCategory(category("shelf", MINE)))
+    a = sample_id("a")
+    told = PutEvents((Event(a, "used", 1, MINE),))
+    write(store, scope, PutEdges((Edge(a, "references", con("oak"), MINE),)), told)
+    write(store, scope, PutRun(Run("run_1", MINE, "done", "1", 1, None, {})), PutProject("p", "q", MINE))
+    write(store, scope, Forget((sample_id("c"),)))
+    write(store, scope, PutVectors(SMALL.fingerprint, {}, {"b" * 64: embedded("t")}))
+    write(store, scope, PutReadings((Reading(a, "1", b"x"),)))
+
+
+@pytest.fixture
+def ann(tmp_path: Path) -> Scope:
+    return Scope(str(tmp_path), "ann")
+
+
+@pytest.fixture
+def eve(tmp_path: Path) -> Scope:
+    return Scope(f"{tmp_path} of others", "ann")
+
+
+@pytest.fixture
+def full(application_url: str, ann: Scope, eve: Scope) -> Iterator[PostgresStore]:
+    """A store in which two tenants have a row in every table, opened by the application's user."""
+    with closing(PostgresStore(application_url)) as store:
+        for scope in (ann, eve):
+            fill(store, scope)
+        yield store
+
+
+@pytest.fixture
+def tables(application_url: str) -> list[str]:
+    """Every table but the one of migrations."""
+    with psycopg.connect(application_url) as db:
+        found = [name for (name,) in db.execute(TABLES).fetchall()]
+    return sorted(set(found) - {"migration"})
+
+
+def test_every_table_of_tenants_is_fenced_by_force_for_everybody_and_for_reads_and_writes(
+    application_url: str,
+) -> None:
+    with psycopg.connect(application_url) as db:
+        found = {name: facts for name, *facts in db.execute(FENCED).fetchall()}
+    assert found.pop("migration") == [False, False, None, False]
+    assert found.pop("tenant") == [True, True, ["*truetruetruetrue"], False]
+    assert len(found) >= 16
+    assert {
+        name for name, facts in found.items() if facts != [True, True, ["*truetruetruetrue"], True]
+    } == set()
+
+
+@pytest.mark.parametrize("user", ["scrubjay_app", "scrubjay_owner"])
+@pytest.mark.parametrize("setting", [None, ""])
+def test_a_transaction_that_names_no_tenant_sees_no_row_in_postgres(
+    full: PostgresStore, application_url: str, tables: list[str], user: str, setting: str | None
+) -> None:
+    """Not even the owner: the fence is forced."""
+    with psycopg.connect(application_url.replace("scrubjay_app", user)) as db:
+        if setting is not None:
+            for name in ("tenant", "tenant_name"):
+                db.execute("SELECT set_config(%s, %s, true)", (f"scrubjay.{name}", setting))
+        for table in tables:
+            assert db.execute(f"SELECT count(*) FROM scrubjay.{table}").fetchone() == (0,), table
+
+
+def test_a_statement_that_forgot_its_tenant_sees_and_changes_that_tenant_alone(
+    full: PostgresStore, application_url: str, tables: list[str], ann: Scope, eve: Scope
+) -> None:
+    with closing(connect(application_url)) as db:
+        numbers = {}
+        for scope in (ann, eve):
+            db.execute("BEGIN")
+            mine = find(db, scope.tenant)
+            assert mine is not None
+            numbers[scope] = mine.number
+            assert db.execute("SELECT name FROM tenant").fetchall() == [(scope.tenant,)]
+            for table in set(tables) - {"tenant"}:
+                assert db.execute(f"SELECT DISTINCT tenant FROM {table}").fetchall() == [(mine.number,)], (
+                    table
+                )
+            db.execute("ROLLBACK")
+        db.execute("BEGIN")
+        find(db, ann.tenant)
+        for table in set(tables) - {"tenant"}:
+            foreign = f"DELETE FROM {table} WHERE tenant = %s"
+            assert db.execute(foreign, (numbers[eve],)).rowcount == 0, table
+        assert db.execute("UPDATE memory SET title = 'taken'").rowcount > 0
+        assert db.execute("DELETE FROM edge").rowcount > 0
+        db.execute("COMMIT")
+    with full.reader(eve) as reader:
+        assert "taken" not in {record.title for record in reader.page("", 99)}
+        assert reader.edges([sample_id("a")], ["references"])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO term (tenant, text) VALUES (%(theirs)s, 'x')",
+        "UPDATE term SET tenant = %(theirs)s",
+        "INSERT INTO tenant (name, secret) VALUES ('another', 'x')",
+        "UPDATE tenant SET name = 'another'",
+        "INSERT INTO project SELECT %(theirs)s, key, place, name FROM project",
+    ],
+)
+def test_no_row_of_another_tenant_is_written_in_postgres(
+    full: PostgresStore, application_url: str, ann: Scope, eve: Scope, statement: str
+) -> None:
+    with closing(connect(application_url)) as db:
+        db.execute("BEGIN")
+        theirs = find(db, eve.tenant)
+        assert theirs is not None
+        find(db, ann.tenant)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+            db.execute(statement, {"theirs": theirs.number})
+        db.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("end", ["COMMIT", "ROLLBACK"])
+def test_the_name_of_a_tenant_ends_with_its_transaction(
+    full: PostgresStore, application_url: str, ann: Scope, end: str
+) -> None:
+    with closing(connect(application_url)) as db:
+        db.execute("BEGIN")
+        find(db, ann.tenant)
+        assert db.execute("SELECT count(*) > 0 FROM memory").fetchone() == (True,)
+        db.execute(end)
+        assert db.execute("SELECT count(*) FROM memory").fetchone() == (0,)
+        assert db.execute("SELECT count(*) FROM tenant").fetchone() == (0,)
+
+
+def test_a_tenant_that_is_not_there_is_not_taken_for_the_last_one(
+    full: PostgresStore, application_url: str, ann: Scope
+) -> None:
+    with closing(connect(application_url)) as db:
+        db.execute("BEGIN")
+        assert find(db, ann.tenant) is not None
+        assert find(db, f"{ann.tenant} of nobody") is None
+        assert db.execute("SELECT count(*) FROM memory").fetchone() == (0,)
+
+
+def test_a_tenant_without_a_name_is_fenced_as_every_other_one(full: PostgresStore, ann: Scope) -> None:
+    nameless = Scope("", "ann")
+    write(full, nameless, PutMemory(memory("jay", MINE, name="a")))
+    with full.reader(nameless) as reader:
+        assert [record.content for record in reader.page("", 99)] == ["jay"]
+
+
+def test_the_store_tells_which_user_passes_by_the_fence(
+    postgres_url: str, application_url: str, tmp_path: Path
+) -> None:
+    with closing(PostgresStore(postgres_url)) as store:
+        assert store.unguarded() == (
+            "row-level security is not in force for the database user scrubjay, a superuser"
+        )
+    for user in ("scrubjay_app", "scrubjay_owner"):
+        with closing(PostgresStore(application_url.replace("scrubjay_app", user))) as store:
+            assert store.unguarded() == ""
+    superuser = application_url.replace("scrubjay_app@", "scrubjay@")
+    with psycopg.connect(superuser, autocommit=True) as db:
+        db.execute("CREATE ROLE passing LOGIN BYPASSRLS IN ROLE scrubjay_owner")
+    try:
+        with closing(PostgresStore(application_url.replace("scrubjay_app", "passing"))) as store:
+            assert store.unguarded().endswith("the database user passing, who has BYPASSRLS")
+    finally:
+        with psycopg.connect(superuser, autocommit=True) as db:
+            db.execute("DROP ROLE passing")
+
+
+def test_a_user_who_may_not_change_the_schema_works_with_the_newest_and_is_told_of_an_older_one(
+    application_url: str, ann: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(PostgresStore(application_url)) as store:
+        write(store, ann, PutMemory(memory("jay", MINE)))
+    later = (*migrations.MIGRATIONS, (99, "later", "CREATE TABLE later (tenant bigint)"))
+    monkeypatch.setattr(migrations, "MIGRATIONS", later)
+    with pytest.raises(
+        StoreVersionError, match=r"has schema \d+; this scrubjay needs 99, and this user"
+    ) as told:
+        PostgresStore(application_url)
+    assert "as the user who owns the schema" in told.value.hint
+
+
+def test_a_user_who_may_not_make_the_schema_is_told_so(application_url: str) -> None:
+    with pytest.raises(StoreError, match="there is no schema scrubjay yet") as told:
+        PostgresStore(application_url.replace("/memories?", "/template1?"))
+    assert "docs/postgres.md" in told.value.hint
