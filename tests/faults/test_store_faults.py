@@ -105,6 +105,19 @@ def test_a_full_disk_during_a_rebuild_leaves_the_current_generation(store: SQLit
     assert disagreements(path) == []
 
 
+def test_a_search_of_a_large_store_on_a_full_disk_does_without_its_files(
+    store: SQLiteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are there to be shared between processes; where they cannot be made, each has its own copy."""
+    monkeypatch.setattr(vectors, "LARGE", 1)
+    with no_file_larger_than(10):
+        full = answers(store)
+    assert list(path.parent.glob("memories.db-vectors/*")) == []
+    with closing(SQLiteStore(path)) as again:
+        assert answers(again) == full
+    assert list(path.parent.glob("memories.db-vectors/*.vec"))
+
+
 def test_a_store_held_by_another_program_is_busy_and_can_be_read(store: SQLiteStore, path: Path) -> None:
     before = answers(store)
     # By the same library: a second one in this process would not see the first one's locks.

@@ -75,11 +75,7 @@ class Files:
             if file in self._open:
                 self._open.move_to_end(file)
                 return self._open[file]
-        path = self._folder / file
-        if not path.exists():
-            self._make(path, list(read()), dimensions)
-            self._drop_older(segment, model, version)
-        mapped = _map(path, dimensions)
+        mapped = self._mapped(name, dimensions, read)
         with self._lock:
             # What a version before says is asked for no more, and its file takes room as long as it is mapped.
             of_it = f"{segment}-{model}-"
@@ -91,15 +87,35 @@ class Files:
                 self._open.popitem(last=False)
         return mapped
 
-    def _make(self, path: Path, parts: list[Vectors], dimensions: int) -> None:
-        empty = (np.zeros(0, np.uint16), np.zeros(0, np.float32), np.zeros((0, dimensions), np.int8))
-        slots, scales, data = join(parts) if parts else empty
+    def _mapped(
+        self, name: tuple[int, int, int], dimensions: int, read: Callable[[], Iterable[Vectors]]
+    ) -> Mapped:
+        segment, version, model = name
+        path = self._folder / f"{segment}-{model}-{version}.vec"
+        made = None
+        try:
+            if not path.exists():
+                made = _laid_out(list(read()), dimensions)
+                self._make(path, made)
+                self._drop_older(segment, model, version)
+            return _map(path, dimensions)
+        except OSError:  # no room, or not ours to write: this process keeps a copy of its own
+            return _laid_out(list(read()), dimensions) if made is None else made
+
+    def _make(self, path: Path, vectors: Mapped) -> None:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         draft = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-            out.write(signs(data).tobytes() + scales.astype("<f4").tobytes() + slots.astype("<u2").tobytes())
-            out.write(np.ascontiguousarray(data).tobytes())
-        draft.replace(path)
+        try:
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+                slots, scales = vectors.slots.astype("<u2"), vectors.scales.astype("<f4")
+                out.write(vectors.bits.tobytes() + scales.tobytes() + slots.tobytes())
+                out.write(np.ascontiguousarray(vectors.data).tobytes())
+                out.flush()
+                os.fsync(out.fileno())  # else the name may outlive a loss of power, and what it names may not
+            draft.replace(path)
+        except OSError:
+            draft.unlink(missing_ok=True)
+            raise
 
     def _drop_older(self, segment: int, model: int, version: int) -> None:
         for file in self._folder.glob(f"{segment}-{model}-*.vec"):
@@ -117,6 +133,12 @@ class Files:
             whole = file.suffix == ".vec" and len(parts) == 3
             if not whole or (int(parts[0]), int(parts[2])) not in current:
                 file.unlink(missing_ok=True)
+
+
+def _laid_out(parts: list[Vectors], dimensions: int) -> Mapped:
+    empty = (np.zeros(0, np.uint16), np.zeros(0, np.float32), np.zeros((0, dimensions), np.int8))
+    slots, scales, data = join(parts) if parts else empty
+    return Mapped(slots, scales, data, signs(data))
 
 
 def _map(path: Path, dimensions: int) -> Mapped:
