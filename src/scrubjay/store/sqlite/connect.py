@@ -140,6 +140,19 @@ def reachable(path: Path) -> Iterator[None]:
 
 
 @contextmanager
+def wiping(path: Path) -> Iterator[None]:
+    """Say in our words what kept the bytes of a forgotten text where they were: the memory itself is gone by then."""
+    try:
+        yield
+    except (apsw.Error, OSError) as error:
+        raise StoreError(
+            f"What was to go is forgotten and in no answer, but its bytes could not be wiped from the files beside "
+            f"{path} ({error}).",
+            hint="see whether the disk is full or failing; the next write to the store wipes them",
+        ) from error
+
+
+@contextmanager
 def immediate(db: Database) -> Iterator[None]:
     """Hold one write transaction: committed at the end of the block, rolled back on any error."""
     db.execute("BEGIN IMMEDIATE")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.memory.scope import Scope
-from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, spoken
+from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, spoken, wiping
 from scrubjay.store.sqlite.files import Files
 from scrubjay.store.sqlite.lock import PATIENCE, alone, turn
 from scrubjay.store.sqlite.reader import SQLiteReader
@@ -172,15 +172,31 @@ class SQLiteStore:
             except BaseException:
                 self._vocabulary.discard()
                 raise
-            if writer.forgot:
-                self._files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
             self._unwiped |= writer.forgot
-            if self._unwiped and patience is None:
-                # The log still holds what was forgotten. An open reader keeps it: then the next write tries.
-                db.set_busy_timeout(WIPE_MS)
-                (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                db.set_busy_timeout(self._busy_ms)
-                self._unwiped = bool(busy)
+            if self._unwiped:
+                self._wipe(db, told=writer.forgot, log=patience is None)
+
+    def _wipe(self, db: Database, *, told: bool, log: bool) -> None:
+        """Take what was forgotten out of the files beside the store's; what cannot be done now, the next write tries.
+
+        Args:
+            db: The connection that writes, after its commit.
+            told: Whether to tell when it cannot be done: this write did what it was asked, unless that was to forget.
+            log: Whether there is time to empty the write-ahead log. An open reader keeps it.
+        """
+        try:
+            with wiping(self._path):
+                self._files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
+                if log:
+                    db.set_busy_timeout(WIPE_MS)
+                    try:
+                        (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                    finally:
+                        db.set_busy_timeout(self._busy_ms)
+                    self._unwiped = bool(busy)
+        except StoreError:
+            if told:
+                raise
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
         """Return whether another process or thread writes."""
