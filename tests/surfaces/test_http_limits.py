@@ -116,6 +116,30 @@ def test_slow_clients_are_not_waited_for(environ: dict[str, str]) -> None:
             assert good(client.post("/v1/search", json={"query": "x"}))["results"] == []
 
 
+def test_who_sends_too_much_reads_why_even_if_it_reads_only_when_all_is_sent(
+    environ: dict[str, str],
+) -> None:
+    """As a reverse proxy does: it would answer 502 for a connection that breaks while it sends."""
+    with serving(environ) as url:
+        head = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        said = raw(url, f"{head}Content-Length: 100000000\r\n\r\n{'x' * 100_000_000}")
+        assert said.startswith(b"HTTP/1.1 413")
+        assert b"connection: close" in said
+        assert b"more than 4,194,304 bytes" in said
+
+
+def test_who_never_stops_to_send_is_cut_off(environ: dict[str, str]) -> None:
+    with serving(environ) as url:
+        place = httpx2.URL(url)
+        with socket.create_connection((place.host, place.port), timeout=30) as wire:
+            wire.sendall(b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999999999\r\n\r\n")
+            with pytest.raises(ConnectionError):
+                wire.sendall(b"x" * 400_000_000)
+    with serving(environ | {"SCRUBJAY_SERVER_PATIENCE_SECONDS": "0.5"}) as url:
+        head = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        assert raw(url, f"{head}Content-Length: 9999999\r\n\r\n{'x' * 5_000_000}").startswith(b"HTTP/1.1 413")
+
+
 def test_a_file_larger_than_settings_allow_is_not_imported(
     environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

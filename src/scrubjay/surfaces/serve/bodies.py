@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import InputError
@@ -22,6 +23,8 @@ MOST_BYTES: Final = 4 * 1024 * 1024
 """Bytes of one message. A memory is some hundred bytes; what is larger is a file, which `scrubjay sync` takes in."""
 CLOSE: Final = {"connection": "close"}
 """What is said to a client whose body was not read to its end."""
+MOST_DROPPED: Final = 128 * 1024 * 1024
+"""Bytes that are read and dropped once a body is refused; a connection closed before would take the answer with it."""
 PATIENCE: Final = 30.0
 """Seconds in which a body must have come, where nothing else was said."""
 
@@ -67,14 +70,18 @@ class Bodies:
             return
         try:
             async with asyncio.timeout(self._patience):
-                body = await _whole(receive)
-        except TooLargeError as error:
-            await refused(413, error, scope, receive, send, CLOSE)
-            return
+                body, more = await _whole(receive)
         except TimeoutError:
             await refused(408, LateError(self._patience), scope, receive, send, CLOSE)
             return
         if body is None:
+            return
+        if len(body) > MOST_BYTES:
+            await refused(413, TooLargeError(MOST_BYTES), scope, receive, _unended(send), CLOSE)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._patience):
+                    await _dropped(receive, more)
+            await send({"type": "http.response.body"})
             return
         text = whole(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         ahead: list[Message] = [{"type": "http.request", "body": text, "more_body": False}]
@@ -85,23 +92,38 @@ class Bodies:
         await self._app(scope, once, send)
 
 
-async def _whole(receive: Receive) -> bytes | None:
-    """Return the body, None when its client has gone.
-
-    Raises:
-        TooLargeError: It has more bytes than are taken.
-    """
-    body = bytearray()
-    more = True
-    while more:
+async def _whole(receive: Receive) -> tuple[bytes | None, bool]:
+    """Return the body, None when its client has gone, and whether there is more than is taken."""
+    body, more = bytearray(), True
+    while more and len(body) <= MOST_BYTES:
         message = await receive()
         if message["type"] == "http.disconnect":
-            return None
+            return None, False
         body += message.get("body", b"")
         more = message.get("more_body", False)
-        if len(body) > MOST_BYTES:
-            raise TooLargeError(MOST_BYTES)
-    return bytes(body)
+    return bytes(body), more
+
+
+def _unended(send: Send) -> Send:
+    """Return what sends an answer whose end is yet to be said: the server closes the connection at the end."""
+
+    async def sending(message: Message) -> None:
+        await send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
+
+    return sending
+
+
+async def _dropped(receive: Receive, more: bool) -> None:
+    """Read the rest of a body and drop it, up to a bound.
+
+    Who sends all of it before it reads, as most clients and reverse proxies do, would else be cut off while it sends,
+    and never read why.
+    """
+    read = 0
+    while more and read < MOST_DROPPED:
+        message = await receive()
+        read += len(message.get("body", b""))
+        more = message.get("more_body", False)
 
 
 async def refused(
