@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import anyio
@@ -73,6 +73,28 @@ def test_a_reader_that_dies_is_replaced_and_its_question_is_answered(
         for process in multiprocessing.active_children():
             os.kill(process.pid, signal.SIGKILL)
         assert snippets(session, ANN) == ["The zeppelin code is 4711."]
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_what_a_server_asks_itself_to_be_warm_is_not_told_as_slow(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch, processes: int
+) -> None:
+    monkeypatch.setenv("SCRUBJAY_LOG_SLOW_MS", "1")
+    settings = load()
+    with Memory.open(settings=settings) as memory:
+        memory.add("The zeppelin code is 4711.")
+    log = Path(environ["XDG_DATA_HOME"]) / "scrubjay" / "log"
+    with Session(settings, readers=Readers(settings, processes) if processes else None) as session:
+
+        async def asks(queries: Sequence[str]) -> None:
+            await session.warm("recall", {"query": "What is remembered here?", "budget": 50})
+            for query in queries:
+                await session.ask(session.owner, "search", {"query": query})
+
+        anyio.run(asks, ())
+        assert not log.exists()
+        anyio.run(asks, ["zeppelin code"])
+        assert [json.loads(line)["event"] for line in log.read_text().splitlines()] == ["slow search"]
 
 
 UNGUARDED = """

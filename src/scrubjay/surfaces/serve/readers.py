@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
 from scrubjay.errors import StoreError
+from scrubjay.surfaces.serve.unasked import unasked
 from scrubjay.verbs.reads import read
 
 if TYPE_CHECKING:
@@ -55,19 +56,27 @@ class Readers:
         self._context = _Spawning()
         self._pool = self._made()
 
-    def ask(self, who: Principal, verb: str, arguments: Mapping[str, Any]) -> Future[bytes]:
+    def ask(
+        self, who: Principal, verb: str, arguments: Mapping[str, Any], *, warming: bool = False
+    ) -> Future[bytes]:
         """Return what will be the answer to a question, as JSON.
+
+        Args:
+            who: Whose memory.
+            verb: What is asked.
+            arguments: And how.
+            warming: Whether nobody asks it but the server, to be warm.
 
         Raises:
             StoreError: The readers died, and those that took their place did as well.
         """
         with self._guard, _nothing_run_again():
             try:
-                return self._pool.submit(_answer, who, verb, dict(arguments))
+                return self._pool.submit(_answer, who, verb, dict(arguments), warming)
             except BrokenProcessPool:
                 self._pool = self._made()
             try:
-                return self._pool.submit(_answer, who, verb, dict(arguments))
+                return self._pool.submit(_answer, who, verb, dict(arguments), warming)
             except BrokenProcessPool as error:
                 raise StoreError(
                     "The processes that read the store die as they start; the log says why."
@@ -155,6 +164,7 @@ def _open() -> None:
     _own.of(_own.owner)
 
 
-def _answer(who: Principal, verb: str, arguments: dict[str, Any]) -> bytes:
+def _answer(who: Principal, verb: str, arguments: dict[str, Any], warming: bool) -> bytes:
     assert _own is not None
-    return read(_own.of(who), verb, arguments)
+    with unasked() if warming else nullcontext():
+        return read(_own.of(who), verb, arguments)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.config_start import data_folder, environment
+from scrubjay.surfaces.serve.unasked import Asked
 from scrubjay.verbs.tokens import Principal
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Seen:
 
     def __init__(self, settings: Settings, opening: Callable[[], Memory] | None = None) -> None:
         self.settings = settings
-        self.log = settings.log.open(data_folder(environment()))
+        self.log = Asked(settings.log, data_folder(environment()))
         self._opening = opening or self._open
         self._memory: Memory | None = None
         self._seen: OrderedDict[Principal, Memory] = OrderedDict()

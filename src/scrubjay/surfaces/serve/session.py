@@ -14,13 +14,14 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrubjay.errors import StoreError
 from scrubjay.surfaces.serve.seen import Seen
 from scrubjay.surfaces.serve.turns import Turns
+from scrubjay.surfaces.serve.unasked import unasked
 from scrubjay.verbs.reads import read
 
 if TYPE_CHECKING:
@@ -106,8 +107,16 @@ class Session:
                     await anyio.to_thread.run_sync(_ended, future)
             raise
 
-    async def ask(self, who: Principal, verb: str, arguments: Mapping[str, Any]) -> bytes:
+    async def ask(
+        self, who: Principal, verb: str, arguments: Mapping[str, Any], *, warming: bool = False
+    ) -> bytes:
         """Return what a question (`verbs/reads.py`) is answered, as JSON.
+
+        Args:
+            who: Whose memory.
+            verb: What is asked.
+            arguments: And how.
+            warming: Whether nobody asks it but the server, to be warm: then the log is not told that it was slow.
 
         Raises:
             StoreBusyError: Too many calls wait already.
@@ -115,11 +124,11 @@ class Session:
             ScrubjayError: As the facade says.
         """
         if self._processes is None:
-            return await self.do(who, partial(read, verb=verb, arguments=arguments))
+            return await self.do(who, partial(_read, verb=verb, arguments=arguments, warming=warming))
         for _ in range(TRIES):
             self._turns.take()
             try:
-                asked = self._processes.ask(who, verb, arguments)
+                asked = self._processes.ask(who, verb, arguments, warming=warming)
             except BaseException:
                 self._turns.give()
                 raise
@@ -152,7 +161,7 @@ class Session:
             starting = await asyncio.to_thread(self._processes.warm)
             await asyncio.gather(*map(asyncio.wrap_future, starting))
             count = EACH * self._processes.count
-        await asyncio.gather(*(self.ask(self.owner, verb, arguments) for _ in range(count)))
+        await asyncio.gather(*(self.ask(self.owner, verb, arguments, warming=True) for _ in range(count)))
 
     def memory(self) -> Memory:
         """Return the owner's memory, opened now if nobody has needed it yet."""
@@ -169,6 +178,11 @@ class Session:
         if self._processes is not None:
             self._processes.close()
         self._store.close()
+
+
+def _read(memory: Memory, verb: str, arguments: Mapping[str, Any], warming: bool) -> bytes:
+    with unasked() if warming else nullcontext():
+        return read(memory, verb, arguments)
 
 
 def _ended(future: Future[Value]) -> None:
