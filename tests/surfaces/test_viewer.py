@@ -71,6 +71,12 @@ def test_filters_narrow_and_more_can_be_asked_for(site: Pages) -> None:
     assert len(site.get("/").named("article")) == 10
 
 
+def test_fields_that_are_sent_empty_narrow_nothing(site: Pages, file: Path) -> None:
+    """As a browser without scripts sends them."""
+    found = site.get("/?query=berth+in+Lisbon&by=&since=&until=&tag=&project=&path=&tier=&status=")
+    assert f"{file}:1-7" in found.text
+
+
 def test_a_memory_is_shown_with_its_place_history_and_shelves(site: Pages, file: Path) -> None:
     site.memory.concepts.add("Lisbon")
     one = passage(site, file)

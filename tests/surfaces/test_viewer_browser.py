@@ -165,6 +165,25 @@ def test_a_search_needs_no_mouse_and_no_new_page(
         page.wait_for_url(re.compile("/edit$"))
 
 
+def test_an_address_says_what_was_asked_for_and_not_what_was_left_open(
+    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+) -> None:
+    url, _ = site
+    with opened(playwright, tmp_path / "profile") as page:
+        page.goto(url)
+        page.locator("#query").fill("berth")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{url}/?query=berth&status=active")
+        page.locator(".filters > summary").click()
+        page.locator("[name=since]").fill("2020")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{url}/?query=berth&since=2020&status=active")
+        page.goto(f"{url}/timeline")
+        page.locator("[name=since]").fill("2020")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{url}/timeline?since=2020&status=active")
+
+
 def test_a_passage_is_corrected_in_its_file(
     playwright: Playwright, site: tuple[str, Path], tmp_path: Path
 ) -> None:

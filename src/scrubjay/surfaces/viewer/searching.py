@@ -56,8 +56,8 @@ async def search(  # noqa: PLR0913 - a filter each
     show: str = "",
 ) -> Response:
     """Show the search, with what answers where something was asked, else with what was remembered last."""
-    given = {"query": query, "tier": tier or [], "tag": tag, "project": project, "path": path}
-    given |= {"since": since, "until": until, "status": status or [], "by": "" if by == "memory" else by}
+    given = {"query": query, "tier": _chosen(tier), "tag": tag, "project": project, "path": path}
+    given |= {"since": since, "until": until, "status": _chosen(status), "by": "" if by == "memory" else by}
     narrowed = any(value for name, value in given.items() if name not in ("query", "by"))
     limit = max(AT_ONCE, min(MOST, int(show) if show.isdecimal() and len(show) < 4 else AT_ONCE))
     shown: dict[str, Any] = {"given": given, "narrowed": narrowed, "limit": limit, "most": MOST}
@@ -93,6 +93,11 @@ async def _asked(session: Working, who: Reader, given: Mapping[str, Any], limit:
         "more": len(answer.results) > limit and limit < MOST,
         "at_most": len(answer.results) > limit and limit >= MOST,
     }
+
+
+def _chosen(values: list[str] | None) -> list[str]:
+    """Return what was chosen; a form without scripts also sends fields that are empty."""
+    return [each for each in values or () if each]
 
 
 def _latest(memory: Memory, given: Mapping[str, Any]) -> Stretch:

@@ -49,6 +49,16 @@
   document.addEventListener("keydown", pressed);
   // What was asked is answered: keys are for the answers now, and a phone's keyboard makes room for them.
   document.addEventListener("submit", (event) => { if (event.target.matches(".search")) $("#query").blur(); });
+  // An address says what was asked for, not what was left open. htmx asks for the fields by the same event.
+  document.addEventListener("formdata", (event) => {
+    if (event.target.method !== "get") return;
+    const empty = [...event.formData].filter(([, value]) => value === "");
+    for (const [name] of empty) {
+      const held = event.formData.getAll(name).filter((value) => value !== "");
+      event.formData.delete(name);
+      for (const value of held) event.formData.append(name, value);
+    }
+  });
   $("#theme").addEventListener("click", theme);
   $("#help").addEventListener("click", () => $("#keys").showModal());
 })();
