@@ -71,6 +71,16 @@ def test_filters_narrow_and_more_can_be_asked_for(site: Pages) -> None:
     assert len(site.get("/").named("article")) == 10
 
 
+def test_a_snippet_does_not_say_the_heading_that_stands_above_it(site: Pages, tmp_path: Path) -> None:
+    made = tmp_path / "notes" / "berth.md"
+    made.parent.mkdir()
+    made.write_text("# Berth\n\nThe mooring in Lisbon costs forty euros.\n")
+    site.memory.sync(made.parent)
+    found = site.get("/?query=mooring+in+Lisbon")
+    assert "# Berth" not in found.text
+    assert "Berth The mooring in Lisbon costs forty euros." in found.text
+
+
 def test_fields_that_are_sent_empty_narrow_nothing(site: Pages, file: Path) -> None:
     """As a browser without scripts sends them."""
     found = site.get("/?query=berth+in+Lisbon&by=&since=&until=&tag=&project=&path=&tier=&status=")

@@ -34,10 +34,19 @@ class Row:
     where: str
 
 
+def body(text: str) -> str:
+    r"""Return what stands below the headings that a passage or snippet begins with; a text of headings alone as it is.
+
+    >>> body("# Berth\n\n## Costs\n\nForty euros."), body("# Berth"), body("…forty # euros")
+    ('Forty euros.', '# Berth', '…forty # euros')
+    """
+    return _HEADINGS.sub("", text).lstrip() or text
+
+
 def row(record: Record, path: str | None) -> Row:
     """Return one line."""
-    body = _HEADINGS.sub("", record.content) or record.content
-    return Row(record, record.title, few(record.abstract or body), dated(record), citation(record, path))
+    text = few(record.abstract or body(record.content))
+    return Row(record, record.title, text, dated(record), citation(record, path))
 
 
 def rows(found: Stretch) -> list[Row]:

@@ -16,7 +16,7 @@ from scrubjay.memory.tiers import STATUSES, TIERS
 from scrubjay.surfaces.serve.asked import Reader
 from scrubjay.surfaces.viewer.marks import Pieces, marked
 from scrubjay.surfaces.viewer.page import Page, Working, page
-from scrubjay.surfaces.viewer.rows import rows
+from scrubjay.surfaces.viewer.rows import body, rows
 
 router = APIRouter(include_in_schema=False, route_class=Page)
 
@@ -88,7 +88,12 @@ async def _asked(session: Working, who: Reader, given: Mapping[str, Any], limit:
     return {
         "answer": answer,
         "results": [
-            (one, _marked(one.snippet, given, one.explanation), why(one.explanation)) for one in found
+            (
+                one,
+                _marked(body(one.snippet) if one.title else one.snippet, given, one.explanation),
+                why(one.explanation),
+            )
+            for one in found
         ],
         "more": len(answer.results) > limit and limit < MOST,
         "at_most": len(answer.results) > limit and limit >= MOST,
