@@ -191,7 +191,7 @@ def hold(db: Database, tenant: int, old: int, fresh: int) -> None:
     """Remove the edges and events of memories that one generation has and a fresh one has not."""
     carried = (
         "EXISTS (SELECT FROM memory o JOIN memory n ON n.tenant = o.tenant AND n.hash = o.hash AND n.tier = o.tier "
-        "WHERE o.tenant = e.tenant AND o.generation = %(old)s AND n.generation = %(fresh)s AND o.hash = e.{0})"
+        "WHERE o.tenant = %(tenant)s AND o.generation = %(old)s AND n.generation = %(fresh)s AND o.hash = e.{0})"
     )
     values = {"tenant": tenant, "old": old, "fresh": fresh, "between": BETWEEN_MEMORIES}
     db.execute(
