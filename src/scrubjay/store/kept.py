@@ -21,11 +21,13 @@ class Tenant:
         number: Its key in every table.
         secret: What ids and tombstones are hashed with.
         generation: Which memories answer now.
+        mark: What each transaction that writes changes, in a store that has such a mark.
     """
 
     number: int
     secret: bytes
     generation: int
+    mark: int = 0
 
 
 def record_of(row: tuple[Any, ...], memory: str, headings: Iterable[str], tags: Iterable[str]) -> Record:

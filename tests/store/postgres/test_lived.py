@@ -17,11 +17,21 @@ from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Forget, PutDocument, PutEvents, PutLife, PutMemory, PutRun, PutSource
 from scrubjay.store.postgres import migrations
+from scrubjay.store.postgres.rows import number_of
 from scrubjay.store.postgres.store import PostgresStore
 from scrubjay.testing.store_samples import document, memory, place, sample_id, source, write
 
 MINE = "user:ann"
 A, B = sample_id("a"), sample_id("b")
+ROW_OF_SCHEMA_2 = """
+INSERT INTO scrubjay.memory (
+    tenant, generation, key, hash, tier, status, owner, origin, title, heading_path, content_hash, recorded_at,
+    updated_at, pinned, confidence, strength, tags, content, language, at, length, terms, tfs
+) VALUES (
+    1, 1, 'user:ann', %s, 'observation', 'active', 'ann', 'owner', 'A title', '{}', 'x', 7, 9, false, 1, 1, '{}',
+    'jay', 'en', 7, 1, '{}', '{}'
+)
+"""
 HOLD = """
 import sys
 from scrubjay.memory.scope import Scope
@@ -59,9 +69,10 @@ def test_a_store_of_the_second_schema_opens_and_takes_lives(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
-        # What is written there asks for no table of the third; removing does.
-        with closing(PostgresStore(database)) as older:
-            write(older, ann, PutMemory(memory("jay", MINE, name="a")))
+        PostgresStore(database).close()
+    with psycopg.connect(database) as db:
+        db.execute("INSERT INTO scrubjay.tenant (name, secret) VALUES (%s, 'k')", (ann.tenant,))
+        db.execute(ROW_OF_SCHEMA_2, (number_of(A),))
     told, run = (
         Event(A, "archived", 1, MINE, "run_1"),
         Run("run_1", MINE, "done", "1", 1, None, {"archived": 1}),

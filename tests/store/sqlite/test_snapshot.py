@@ -13,7 +13,8 @@ import pytest
 from scrubjay.memory.life import Life
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Forget, PutLife, PutMemory, PutModel
-from scrubjay.store.sqlite.snapshot import MOST_SCOPES, Rows, Snapshots
+from scrubjay.store.snapshot import Rows
+from scrubjay.store.sqlite.snapshot import MOST_SCOPES, Snapshots
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_samples import SMALL, memory, sample_id, write
 

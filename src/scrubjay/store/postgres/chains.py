@@ -72,6 +72,57 @@ def _links(db: Database, own: Own, condition: str, *values: Any) -> list[Link]:
     return [Link(rows.id_of(tier, number), *rest) for tier, number, *rest in found]
 
 
+class Turns(NamedTuple):
+    """The turns of sessions.
+
+    Attributes:
+        places: Session and turn of each.
+        said: What was said at each place, by id's prefix and number.
+    """
+
+    places: dict[str, tuple[str, int]]
+    said: dict[tuple[str, int], list[str]]
+
+    def beside(self, memory: str) -> tuple[str, ...]:
+        """Return what was said just before and after a turn."""
+        if memory not in self.places:
+            return ()
+        session, turn = self.places[memory]
+        return (*self.said.get((session, turn - 1), ()), *self.said.get((session, turn + 1), ()))
+
+
+def turns(db: Database, own: Own) -> Turns:
+    """Return all visible turns."""
+    found = db.execute(
+        f"SELECT m.tier, m.hash, m.session, m.turn FROM memory m WHERE {SCOPE} "
+        'AND m.session IS NOT NULL AND m.turn IS NOT NULL ORDER BY m.tier COLLATE "C", m.hash',
+        own,
+    ).fetchall()
+    held = Turns({}, defaultdict(list))
+    for tier, number, *place in found:
+        memory = rows.id_of(tier, number)
+        held.places[memory] = place[0], place[1]
+        held.said[place[0], place[1]].append(memory)
+    return held
+
+
+def adjacent(db: Database, own: Own, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return what was said just before and after each turn, of those that have any."""
+    found = db.execute(
+        "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.tenant = m.tenant "
+        "AND n.generation = m.generation AND n.session = m.session AND n.turn IN (m.turn - 1, "
+        "m.turn + 1) "
+        f"AND n.key = ANY(%s) WHERE {SCOPE} AND m.hash = ANY(%s::bigint[]) "
+        'ORDER BY n.turn, n.tier COLLATE "C", n.hash',
+        (own[2], *own, rows.hashes(ids)),
+    ).fetchall()
+    near: dict[str, tuple[str, ...]] = {}
+    for tier, number, other_tier, other in found:
+        memory = rows.id_of(tier, number)
+        near[memory] = (*near.get(memory, ()), rows.id_of(other_tier, other))
+    return near
+
+
 def _sessions(near: Sequence[Link]) -> Iterator[tuple[str, Link, Link]]:
     said = defaultdict(list)
     for one in near:

@@ -9,15 +9,16 @@ from scrubjay.memory.categories import Category
 from scrubjay.memory.concepts import Concept, Row
 from scrubjay.memory.edges import STORED, Edge
 from scrubjay.memory.records import Record
-from scrubjay.memory.scope import Scope
 from scrubjay.store.postgres import chains, edges, rows
 from scrubjay.store.postgres.edges import SEEN
 from scrubjay.store.postgres.scores import SCOPE
-from scrubjay.store.postgres.tenant import find
 
 if TYPE_CHECKING:
+    from scrubjay.memory.scope import Scope
+    from scrubjay.store.kept import Tenant
     from scrubjay.store.postgres.connect import Database
     from scrubjay.store.postgres.scores import Own
+    from scrubjay.store.snapshot import Snapshot
 
 NO_TENANT: Final = -1
 
@@ -25,9 +26,9 @@ NO_TENANT: Final = -1
 class PostgresGraph:
     """Concepts, categories, edges, chains, sessions and projects that one scope sees."""
 
-    def __init__(self, db: Database, scope: Scope) -> None:
+    def __init__(self, db: Database, scope: Scope, tenant: Tenant | None, kept: Snapshot) -> None:
         self._db = db
-        tenant = find(db, scope.tenant)
+        self._kept = kept
         self._tenant = tenant.number if tenant else NO_TENANT
         self._keys = list(scope.keys)
         self._own: Own = (self._tenant, tenant.generation if tenant else 0, self._keys)
@@ -102,12 +103,41 @@ class PostgresGraph:
         limit: int | None = None,
     ) -> list[Edge]:
         """Return visible stored edges that leave these ids, or lead to them."""
-        return edges.united(self._db, self._own, "dst" if inward else "src", ids, kinds, limit)
+        if not self._connected():
+            return []
+        near, wanted = "dst" if inward else "src", [kind for kind in STORED if kind in kinds]
+
+        def read(new: list[str]) -> dict[str, list[Edge]]:
+            held: dict[str, list[Edge]] = {}
+            for edge in edges.united(self._db, self._own, near, new, wanted, limit):
+                held.setdefault(edge.dst if inward else edge.src, []).append(edge)
+            return held
+
+        known = self._kept.rows(("edges", near, tuple(wanted), limit)).of(ids, read)
+        return [edge for found in known.values() for edge in found]
+
+    def _connected(self) -> bool:
+        """Return whether there is any edge that the scope may see, which many tenants do not have."""
+        return self._kept.once("connected", self._any_edge)
+
+    def _any_edge(self) -> bool:
+        found = self._bound(
+            "SELECT EXISTS (SELECT FROM edge WHERE tenant = %(tenant)s AND key = ANY(%(keys)s))"
+        )
+        return bool(found[0][0])
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
         """Return how many visible edges of a kind lead to each id."""
-        if kind not in STORED:
+        if kind not in STORED or not self._connected():
             return {}
+        if ids is None:
+            return self._degrees(kind)
+        known: dict[str, int] = self._kept.rows(("degrees", kind)).of(
+            ids, lambda new: self._degrees(kind, new)
+        )
+        return known
+
+    def _degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
         condition = "e.kind = %(kind)s AND (%(all)s OR e.dst = ANY(%(ends)s::bigint[]))"
         found = self._bound(
             f"{SEEN.format(condition=condition)} "

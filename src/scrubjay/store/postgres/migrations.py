@@ -163,6 +163,11 @@ M005: Final = FENCE.format(table="tenant", own=NAMED) + "".join(
     )
 )  # fmt: skip
 
+M006: Final = """
+-- mark: random, another one after each transaction that writes.
+ALTER TABLE tenant ADD COLUMN mark bigint NOT NULL DEFAULT 0;
+"""
+
 Migration = tuple[int, str, str]
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     (1, "first", M001),
@@ -170,6 +175,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     (3, "lived", M003),
     (4, "read", M004),
     (5, "fenced", M005),
+    (6, "marked", M006),
 )
 
 

@@ -56,13 +56,19 @@ def drop(db: Database, tenant: int, fingerprint: str) -> None:
     db.execute("DELETE FROM model WHERE tenant = %s AND fingerprint = %s", (tenant, fingerprint))
 
 
-def put_vectors(db: Database, tenant: int, num: int, model: int, codes: Codes) -> None:
-    """Store the windows of a memory that has none of this model."""
-    for place, (scale, row) in enumerate(zip(codes.scales.tolist(), codes.data, strict=True)):
-        db.execute(
-            "INSERT INTO vector VALUES (%s, %s, %s, %s, %s, %s)",
-            (tenant, num, model, place, scale, row.tobytes()),
-        )
+def put_vectors(db: Database, tenant: int, model: int, windows: Mapping[int, Codes]) -> None:
+    """Store the windows of memories, by the numbers of their rows, that have none of this model."""
+    held = [
+        (num, place, scale, row.tobytes())
+        for num, codes in windows.items()
+        for place, (scale, row) in enumerate(zip(codes.scales.tolist(), codes.data, strict=True))
+    ]
+    nums, places, scales, data = [list(column) for column in zip(*held, strict=True)] or [[]] * 4
+    db.execute(
+        "INSERT INTO vector (tenant, memory, model, place, scale, data) SELECT %s, memory, %s, place, scale, data "
+        "FROM unnest(%s::bigint[], %s::integer[], %s::real[], %s::bytea[]) AS new (memory, place, scale, data)",
+        (tenant, model, nums, places, scales, data),
+    )
 
 
 def windows(db: Database, own: Own, model: tuple[int, Model], hashes: Sequence[int]) -> dict[str, Codes]:

@@ -1,4 +1,7 @@
-"""Reader: one consistent view for one scope, inside one read-only transaction."""
+"""Reader: one consistent view for one scope, inside one read-only transaction.
+
+What those before it read of the same state, it does not read again (`snapshots`).
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,14 @@ from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes
 from scrubjay.store.kept import counts_of
-from scrubjay.store.postgres import models, rows, scores
+from scrubjay.store.postgres import chains, models, postings, rows, scores
 from scrubjay.store.postgres.graph import PostgresGraph
-from scrubjay.store.postgres.models import registered
-from scrubjay.store.postgres.scores import SCOPE
+from scrubjay.store.postgres.models import Registered, registered
+from scrubjay.store.postgres.scores import SCOPE, Windows
 from scrubjay.store.postgres.told import Told
 from scrubjay.store.scope_check import after as number_after
-from scrubjay.store.scored import ArrayScored, by_words
+from scrubjay.store.scored import ArrayScored, Held, by_words
+from scrubjay.store.snapshot import ROW_BYTES, Snapshot
 from scrubjay.store.table import Table
 from scrubjay.text.grams import nearest
 
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from scrubjay.store.kept import Tenant
     from scrubjay.store.postgres.connect import Database
     from scrubjay.text.tokens import TermGroup
 
@@ -37,17 +42,30 @@ if TYPE_CHECKING:
 class PostgresReader(PostgresGraph, Told):
     """A view that lasts as long as its transaction."""
 
-    def __init__(self, db: Database, scope: Scope) -> None:
-        super().__init__(db, scope)
-        self._seen: Table | None = None
+    def __init__(self, db: Database, scope: Scope, tenant: Tenant | None, kept: Snapshot) -> None:
+        super().__init__(db, scope, tenant, kept)
+        self._passing: dict[Where, NDArray[np.bool_]] = {}
+        self._found: dict[TermGroup, Held] = {}
+
+    def _all_rows(self) -> tuple[Table, tuple[str, ...]]:
+        return self._kept.once(
+            "table", lambda: scores.table(self._db, self._own), lambda read: 3 * read[0].columns.nbytes
+        )
 
     def _table(self) -> Table:
-        if self._seen is None:
-            self._seen = scores.table(self._db, self._own)
-        return self._seen
+        return self._all_rows()[0]
+
+    def _mask(self, where: Where) -> NDArray[np.bool_]:
+        """Return which rows pass a filter; each channel of a search asks for the same."""
+        if where not in self._passing:
+            self._passing[where] = scores.passing(self._db, self._own, self._table(), where)
+        return self._passing[where]
 
     def sources(self) -> list[Source]:
         """Return the visible sources, by root."""
+        return list(self._kept.once("sources", self._sources))
+
+    def _sources(self) -> list[Source]:
         found = self._all(
             "SELECT id, root, description, include, exclude, key, added_at, synced_at FROM source "
             'WHERE tenant = %s AND key = ANY(%s) ORDER BY root COLLATE "C", id COLLATE "C"',
@@ -85,45 +103,45 @@ class PostgresReader(PostgresGraph, Told):
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the visible memories of these ids."""
-        found = {r.id: r for r in self._records("m.hash = ANY(%s::bigint[])", rows.hashes(ids))}
-        return {memory: found[memory] for memory in ids if memory in found}
+        return self._kept.records.of(ids, self._get)
+
+    def _get(self, ids: Sequence[str]) -> dict[str, Record]:
+        return {r.id: r for r in self._records("m.hash = ANY(%s::bigint[])", rows.hashes(ids))}
 
     def heads(self, ids: Sequence[str]) -> dict[str, Head]:
         """Return title, length, turn and role of memories."""
+        return self._kept.heads.of(ids, self._heads)
+
+    def _heads(self, ids: Sequence[str]) -> dict[str, Head]:
         found = self._all(
             "SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role, coalesce(m.event_start, m.recorded_at), "
             f"m.last_used, m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
             f"WHERE {SCOPE} AND m.hash = ANY(%s::bigint[])",
             *self._own, rows.hashes(ids),
         )  # fmt: skip
-        heads = {
+        return {
             rows.id_of(tier, number): Head(title, words, turn is not None, role, *life)
             for tier, number, title, words, turn, role, *life in found
         }
-        return {memory: heads[memory] for memory in ids if memory in heads}
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the turns just before and after each turn of a session."""
-        found = self._all(
-            "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.tenant = m.tenant "
-            "AND n.generation = m.generation AND n.session = m.session AND n.turn IN (m.turn - 1, "
-            "m.turn + 1) "
-            f"AND n.key = ANY(%s) WHERE {SCOPE} AND m.hash = ANY(%s::bigint[]) "
-            'ORDER BY n.turn, n.tier COLLATE "C", n.hash',
-            self._keys, *self._own, rows.hashes(ids),
-        )  # fmt: skip
-        near: dict[str, tuple[str, ...]] = {}
-        for tier, number, other_tier, other in found:
-            memory = rows.id_of(tier, number)
-            near[memory] = (*near.get(memory, ()), rows.id_of(other_tier, other))
-        return {memory: near[memory] for memory in ids if memory in near}
+        return self._kept.beside.of(ids, self._adjacent)
+
+    def _adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        if self._table().rows > postings.MOST_KEPT:
+            return chains.adjacent(self._db, self._own, ids)
+        turns = self._kept.once(
+            "turns", lambda: chains.turns(self._db, self._own), lambda read: ROW_BYTES * len(read.places)
+        )
+        return {memory: near for memory in ids if (near := turns.beside(memory))}
 
     def page(self, after: str, limit: int, where: Where | None = None) -> list[Record]:
         """Return the visible memories whose digits come after those of an id."""
         number = number_after(after)
         if where is not None:
             seen = self._table()
-            ids = seen.page(scores.passing(self._db, self._own, seen, where), number, limit)
+            ids = seen.page(self._mask(where), number, limit)
             return list(self.get(ids).values())
         first = number + 1 - rows.SIGN  # past the last bigint after the last id of all
         return self._records("m.hash >= %s ORDER BY m.hash LIMIT %s", first, limit)
@@ -131,7 +149,7 @@ class PostgresReader(PostgresGraph, Told):
     def latest(self, where: Where, limit: int, skip: int = 0) -> list[Record]:
         """Return what happened last, last first."""
         seen = self._table()
-        ids = seen.latest(scores.passing(self._db, self._own, seen, where), limit, skip)
+        ids = seen.latest(self._mask(where), limit, skip)
         return list(self.get(ids).values())
 
     def complete(self, prefix: str, limit: int = 10) -> list[str]:
@@ -154,13 +172,18 @@ class PostgresReader(PostgresGraph, Told):
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
         """Return the df of each group."""
-        return [len(whole[0]) for whole, _ in scores.postings(self._db, self._own, self._table(), groups)]
+        return [len(whole[0]) for whole, _ in self._postings(groups)]
 
     def words(self, groups: Sequence[TermGroup], where: Where) -> ArrayScored:
         """Score by BM25."""
-        seen = self._table()
-        found = scores.postings(self._db, self._own, seen, groups)
-        return by_words(seen, found, scores.passing(self._db, self._own, seen, where))
+        return by_words(self._table(), self._postings(groups), self._mask(where))
+
+    def _postings(self, groups: Sequence[TermGroup]) -> list[Held]:
+        """Return the rows of groups; asked by the plan first and by the scorer again."""
+        new = [group for group in groups if group not in self._found]
+        if new:
+            self._found |= postings.find(self._db, self._own, self._table(), self._kept, new)
+        return [self._found[group] for group in groups]
 
     def nearest(self, fingerprint: str, query: NDArray[np.float32], where: Where) -> ArrayScored:
         """Score by cosine with the best window."""
@@ -169,12 +192,21 @@ class PostgresReader(PostgresGraph, Told):
             raise ModelMismatchError(
                 f"The query has {query.shape[-1]} dimensions; {model.name} makes {model.dimensions}."
             )
-        seen = self._table()
-        mask = scores.passing(self._db, self._own, seen, where)
-        return scores.nearest(seen, scores.windows(self._db, self._own, seen, (number, model)), query, mask)
+        return scores.nearest(self._table(), self._held(number, model), query, self._mask(where))
+
+    def _held(self, number: int, model: Model) -> Windows:
+        """Return all visible vectors of a model."""
+        return self._kept.once(
+            ("vectors", number),
+            lambda: scores.windows(self._db, self._own, self._table(), (number, model)),
+            lambda read: sum(array.nbytes for array in read),
+        )
+
+    def _registered(self) -> dict[str, Registered]:
+        return self._kept.once("models", lambda: registered(self._db, self._tenant))
 
     def _model(self, fingerprint: str) -> tuple[int, Model]:
-        found = registered(self._db, self._tenant).get(fingerprint)
+        found = self._registered().get(fingerprint)
         if found is None:
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
         return found.number, found.model
@@ -194,8 +226,8 @@ class PostgresReader(PostgresGraph, Told):
                 f"The queries have shape {queries.shape}; {model.name} makes {model.dimensions} dimensions."
             )
         seen = self._table()
-        mask = scores.passing(self._db, self._own, seen, where)
-        held = scores.windows(self._db, self._own, seen, (number, model))
+        mask = self._mask(where)
+        held = self._held(number, model)
         found = [scores.nearest(seen, held, query, mask).top(limit) for query in queries]
         return [[hit for hit in hits if hit.score >= floor] for hits in found]
 
@@ -207,8 +239,7 @@ class PostgresReader(PostgresGraph, Told):
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages of the visible memories."""
-        found = self._all(f"SELECT DISTINCT m.language FROM memory m WHERE {SCOPE}", *self._own)
-        return tuple(sorted(code for (code,) in found))
+        return self._all_rows()[1]
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         """Return visible terms spelled like a word."""
@@ -221,12 +252,12 @@ class PostgresReader(PostgresGraph, Told):
 
     def models(self) -> list[ModelState]:
         """Return the tenant's registered models."""
-        found = [ModelState(one.model, one.state) for one in registered(self._db, self._tenant).values()]
+        found = [ModelState(one.model, one.state) for one in self._registered().values()]
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
     def _waits(self, fingerprint: str) -> tuple[str, int]:
         """Return the condition of waiting for a model, and the number it asks for."""
-        known = registered(self._db, self._tenant)
+        known = self._registered()
         number = known[fingerprint].number if fingerprint in known else -1
         mine = "v.tenant = m.tenant AND v.memory = m.num AND v.model = %s"
         return f"NOT EXISTS (SELECT FROM vector v WHERE {mine})", number
@@ -243,10 +274,18 @@ class PostgresReader(PostgresGraph, Told):
 
     def windows(self, fingerprint: str) -> int:
         """Return how many vectors the visible memories have of a model."""
+        return self._kept.once(("windows", fingerprint), lambda: self._windows(fingerprint))
+
+    def _windows(self, fingerprint: str) -> int:
+        known = self._registered()
+        if fingerprint not in known:
+            return 0
+        if self._table().rows <= postings.MOST_KEPT:  # they are read by the search that asks
+            return len(self._held(known[fingerprint].number, known[fingerprint].model)[0])
         ((found,),) = self._all(
             "SELECT count(*) FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
-            f"JOIN model k ON k.tenant = v.tenant AND k.id = v.model WHERE k.fingerprint = %s AND {SCOPE}",
-            fingerprint, *self._own,
+            f"WHERE v.model = %s AND {SCOPE}",
+            known[fingerprint].number, *self._own,
         )  # fmt: skip
         return int(found)
 

@@ -14,6 +14,7 @@ from scrubjay.store.kept import Tenant
 from scrubjay.store.postgres import rows
 from scrubjay.store.postgres.connecting import hold
 from scrubjay.store.postgres.models import registered
+from scrubjay.store.postgres.tenant import touch
 from scrubjay.store.postgres.writer import Writer
 from scrubjay.store.scope_check import of_a_generation
 from scrubjay.text.tokens import Terms
@@ -77,12 +78,11 @@ class PostgresRebuild:
     def write(self, changes: Sequence[Change]) -> None:
         """Apply changes to the next generation."""
         of_a_generation(changes)
-        writer = Writer(self._db, self._next, None)
-        for change in changes:
-            writer.apply(change)
+        Writer(self._db, self._next, None).apply_all(changes)
 
     def flip(self) -> None:
         """Let the next generation answer, and remove the last one with the edges of what was not carried over."""
+        touch(self._db, self._old)
         hold(self._db, self._old.number, self._old.generation, self._next.generation)
         stale = (self._old.number, self._old.generation)
         self._db.execute(

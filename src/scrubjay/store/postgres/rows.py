@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from scrubjay.memory.ids import DIGITS, parse_id, parse_node
@@ -10,6 +10,7 @@ from scrubjay.memory.records import Document, Place, Record, Versions
 from scrubjay.memory.tiers import CATEGORY_PREFIX, CONCEPT_PREFIX, PREFIX
 from scrubjay.store.changes import Prepared
 from scrubjay.store.kept import record_of
+from scrubjay.store.score import MOST_COUNTED
 
 SIGN: Final = 1 << 63
 """Moves an id's number into the range of a bigint without changing its order."""
@@ -26,9 +27,7 @@ FIELDS: Final = (
     "valid_from, valid_until, pinned, confidence, strength, tags, content, language, at, length, "
     "abstract, overview, terms, tfs"
 )
-INSERT: Final = (
-    f"INSERT INTO memory ({FIELDS}) VALUES ({', '.join(['%s'] * (FIELDS.count(',') + 1))}) RETURNING num"
-)
+INSERT: Final = f"INSERT INTO memory ({FIELDS}) VALUES ({', '.join(['%s'] * (FIELDS.count(',') + 1))})"
 RECORD: Final = (
     "m.hash, m.tier, m.content, m.content_hash, m.title, m.key, m.owner, m.recorded_at, m.updated_at, "
     "m.heading_path, m.tags, m.project, m.agent, m.session, m.role, m.turn, m.origin, m.status, m.pinned, "
@@ -78,8 +77,11 @@ def place_values(place: Place | None) -> tuple[int | None, ...]:
     return place.ordinal, place.start, place.end, place.line_start, place.line_end
 
 
-def to_row(memory: Prepared, tenant: int, generation: int, document: int | None) -> tuple[Any, ...]:
-    """Return a memory as the values of `INSERT` up to ``overview``."""
+def to_row(
+    memory: Prepared, tenant: int, generation: int, document: int | None, numbers: Mapping[str, int]
+) -> tuple[Any, ...]:
+    """Return a memory as the values of `INSERT`; ``numbers`` are those of its terms."""
+    counts = memory.terms.counts
     record, event = memory.record, memory.record.event
     when = (event.start, event.end, event.precision, event.zone) if event else (None,) * 4
     return (
@@ -89,7 +91,8 @@ def to_row(memory: Prepared, tenant: int, generation: int, document: int | None)
         record.recorded_at, record.updated_at, record.last_used, record.valid_from, record.valid_until,
         record.pinned, float(record.confidence), float(record.strength), list(record.tags), record.content,
         memory.language, event.start if event else record.recorded_at, min(memory.terms.length, LONGEST),
-        record.abstract, record.overview,
+        record.abstract, record.overview, [numbers[term] for term in counts],
+        [min(count, MOST_COUNTED) for count in counts.values()],
     )  # fmt: skip
 
 

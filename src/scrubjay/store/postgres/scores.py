@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.memory.models import Model
 from scrubjay.memory.records import Where
+from scrubjay.memory.tiers import STATUSES, TIERS
 from scrubjay.store.paths import path_passes
 from scrubjay.store.postgres import edges
+from scrubjay.store.postgres.connect import unescaped
 from scrubjay.store.postgres.rows import SIGN
 from scrubjay.store.score import products, quantised
-from scrubjay.store.scored import NOTHING, ArrayScored, Held, by_vectors, held
-from scrubjay.store.table import COLUMNS, TIER_CODE, Table
-from scrubjay.text.tokens import TermGroup
+from scrubjay.store.scored import ArrayScored, by_vectors
+from scrubjay.store.table import COLUMNS, STATUS_CODE, TIER_CODE, Table
 
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
@@ -25,54 +25,96 @@ if TYPE_CHECKING:
 SCOPE = "m.tenant = %s AND m.generation = %s AND m.key = ANY(%s)"
 """What every statement about memories is bound to: tenant, generation, visibility keys."""
 
+AT_ONCE: Final = 50_000
+"""Memories whose vectors are asked for at once: a value of PostgreSQL's holds a gigabyte at most."""
+PACKED: Final = np.dtype(
+    [("num", ">i8"), ("hash", ">i8"), ("at", ">i8"), ("length", ">i8"), ("tier", ">i4"), ("status", ">i4")]
+)
+WINDOW: Final = np.dtype([("num", ">i8"), ("scale", ">f4")])
+
 Own = tuple[int, int, list[str]]
 Windows: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int8]]"
 """Vectors of a model, a row a window: rows of a table, ascending; scales; codes, shape (windows, dimensions)."""
 
 
-def table(db: Database, own: Own) -> Table:
-    """Return the visible memories, in the order of their rows."""
-    found = db.execute(
-        f"SELECT m.num, m.hash, m.tier, m.length, m.at FROM memory m WHERE {SCOPE} ORDER BY m.num", own
-    )
-    rows = [
-        (number + SIGN, num, at, length, TIER_CODE[tier], 0, 1, 0) for num, number, tier, length, at in found
-    ]
-    columns = np.array(rows, COLUMNS)
+def table(db: Database, own: Own) -> tuple[Table, tuple[str, ...]]:
+    """Return the visible memories, in the order of their rows, and their languages.
+
+    The server lays the columns end to end: a tenth of the time that a tuple a row takes.
+    """
+    row = db.execute(
+        "SELECT string_agg(int8send(m.num) || int8send(m.hash) || int8send(m.at) || int8send(m.length) || "
+        "int4send(array_position(%s::text[], m.tier)) || "
+        "int4send(coalesce(array_position(%s::text[], m.status), 0)), '' ORDER BY m.num), "
+        f"array_agg(DISTINCT m.language) FROM memory m WHERE {SCOPE}",
+        (list(TIERS), list(STATUSES), *own),
+        binary=True,
+    ).fetchone()
+    packed, languages = row if row is not None else (None, None)
+    read = np.frombuffer(packed or b"", PACKED)
+    columns = np.zeros(len(read), COLUMNS)
+    columns["key"] = read["hash"].astype(np.int64).view(np.uint64) ^ np.uint64(SIGN)
+    for name in ("num", "at", "length"):
+        columns[name] = read[name]
+    columns["tier"] = read["tier"] - 1
+    columns["status"] = read["status"] - 1  # one that is not known becomes 255, which no filter asks for
+    columns["live"] = 1
     lengths = columns["length"].astype(np.float64)
     length = int(columns["length"].sum(dtype=np.int64))
-    average = length / len(rows) if length else 1.0
-    return Table((), columns, np.ones(len(rows), np.bool_), lengths, len(rows), average, ())
+    average = length / len(columns) if length else 1.0
+    seen = Table((), columns, np.ones(len(columns), np.bool_), lengths, len(columns), average, ())
+    return seen, tuple(sorted(map(unescaped, languages or ())))  # binary texts pass by what else undoes it
 
 
 def passing(db: Database, own: Own, seen: Table, where: Where) -> NDArray[np.bool_]:
     """Return a mask over the rows of a table: which of them pass a filter."""
-    conditions = [SCOPE, "m.status = ANY(%s)"]
-    values: list[Any] = [*own, list(where.statuses)]
-    projects = [project for project in where.projects if project is not None]
-    for condition, value, asked in (
-        ("m.tier = ANY(%s)", list(where.tiers), bool(where.tiers)),
-        ("m.tags @> %s::text[]", list(where.tags), bool(where.tags)),
-        ("m.at >= %s", where.since, where.since is not None),
-        ("m.at < %s", where.until, where.until is not None),
-        ("m.project = ANY(%s)", projects, bool(where.projects) and None not in where.projects),
-        ("(m.project = ANY(%s) OR m.project IS NULL)", projects, None in where.projects),
-        ("m.agent = ANY(%s)", list(where.agents), bool(where.agents)),
-        ("m.session = ANY(%s)", list(where.sessions), bool(where.sessions)),
-        ("m.session IS DISTINCT FROM %s", where.apart_from, where.apart_from is not None),
-        ("m.pinned = %s", True, where.pinned),
-    ):
-        if asked:
-            conditions.append(condition)
-            values.append(value)
+    columns = seen.columns
+    mask = seen.of_status(_codes(STATUS_CODE, where.statuses)).copy()
+    if where.tiers:
+        mask &= np.logical_or.reduce(
+            [columns["tier"] == code for code in _codes(TIER_CODE, where.tiers)], initial=False
+        )
+    if where.since is not None:
+        mask &= columns["at"] >= where.since
+    if where.until is not None:
+        mask &= columns["at"] < where.until
+    conditions, values = _asked(where)
     if where.sources or where.path:
         conditions.append("m.document = ANY(%s::bigint[])")
         values.append(_documents(db, own, where))
     if where.categories:
         conditions.append("m.hash = ANY(%s::bigint[])")
         values.append(edges.members(db, own, where.categories))
-    found = db.execute(f"SELECT m.num FROM memory m WHERE {' AND '.join(conditions)}", values).fetchall()
-    return np.isin(seen.columns["num"], np.array([num for (num,) in found], np.int64))
+    if conditions:
+        found = db.execute(
+            f"SELECT m.num FROM memory m WHERE {SCOPE} AND {' AND '.join(conditions)}", (*own, *values)
+        ).fetchall()
+        mask &= np.isin(columns["num"], np.array([num for (num,) in found], np.int64))
+    mask.flags.writeable = False
+    return mask
+
+
+def _codes(known: Mapping[str, int], names: Sequence[str]) -> tuple[int, ...]:
+    return tuple(known[name] for name in names if name in known)
+
+
+def _asked(where: Where) -> tuple[list[str], list[Any]]:
+    """Return the conditions, with their values, of what the table's columns do not tell."""
+    projects = [project for project in where.projects if project is not None]
+    asked = [
+        (condition, value)
+        for condition, value, given in (
+            ("m.tags @> %s::text[]", list(where.tags), bool(where.tags)),
+            ("m.project = ANY(%s)", projects, bool(where.projects) and None not in where.projects),
+            ("(m.project = ANY(%s) OR m.project IS NULL)", projects, None in where.projects),
+            ("m.agent = ANY(%s)", list(where.agents), bool(where.agents)),
+            ("m.session = ANY(%s)", list(where.sessions), bool(where.sessions)),
+            ("m.session IS DISTINCT FROM %s", where.apart_from, where.apart_from is not None),
+            ("m.pinned = %s", True, where.pinned),
+        )
+        if given
+    ]
+    return [condition for condition, _ in asked], [value for _, value in asked]
 
 
 def _documents(db: Database, own: Own, where: Where) -> list[int]:
@@ -87,44 +129,27 @@ def _documents(db: Database, own: Own, where: Where) -> list[int]:
     ]
 
 
-def postings(db: Database, own: Own, seen: Table, groups: Sequence[TermGroup]) -> list[Held]:
-    """Return the rows that hold each group."""
-    forms = sorted({form for group in groups for form in group.forms})
-    known = db.execute(
-        "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)", (own[0], forms)
-    ).fetchall()
-    named: dict[str, int] = dict(known)
-    wanted = list(named.values())
-    found = db.execute(
-        "SELECT t.term, m.num, t.tf FROM memory m CROSS JOIN LATERAL unnest(m.terms, m.tfs) AS t (term, tf) "
-        f"WHERE {SCOPE} AND m.terms && %s::integer[] AND t.term = ANY(%s::integer[]) ORDER BY m.num",
-        (*own, wanted, wanted),
-    ).fetchall()
-    nums: dict[int, list[int]] = defaultdict(list)
-    counts: dict[int, list[int]] = defaultdict(list)
-    for term, num, count in found:
-        nums[term].append(num)
-        counts[term].append(count)
-    by_term = {
-        term: (np.searchsorted(seen.columns["num"], own_nums), np.array(counts[term], np.float64))
-        for term, own_nums in nums.items()
-    }
-    return [held([by_term.get(named.get(form, -1), NOTHING) for form in group.forms]) for group in groups]
-
-
 def windows(db: Database, own: Own, seen: Table, model: tuple[int, Model]) -> Windows:
     """Return all visible vectors of a model."""
     number, identity = model
-    found = db.execute(
-        "SELECT v.memory, v.scale, v.data FROM vector v JOIN memory m ON m.tenant = v.tenant AND "
-        "m.num = v.memory "
-        f"WHERE v.model = %s AND {SCOPE} ORDER BY v.memory, v.place",
-        (number, *own),
-    ).fetchall()
-    rows = np.searchsorted(seen.columns["num"], np.array([row[0] for row in found], np.int64))
-    scales = np.array([row[1] for row in found], np.float32).astype(np.float64)
-    data = np.frombuffer(b"".join(bytes(row[2]) for row in found), np.int8)
-    return rows, scales, data.reshape(len(found), identity.dimensions)
+    heads, codes = [], []
+    nums = seen.columns["num"]
+    for first in range(0, len(nums), AT_ONCE):
+        # By their numbers, which the table has: as a join the server would plan it by what it has learned.
+        row = db.execute(
+            "SELECT string_agg(int8send(v.memory) || float4send(v.scale), '' ORDER BY v.memory, v.place), "
+            "string_agg(v.data, '' ORDER BY v.memory, v.place) FROM vector v "
+            "WHERE v.tenant = %s AND v.model = %s AND v.memory = ANY(%s::bigint[])",
+            (own[0], number, nums[first : first + AT_ONCE].tolist()),
+            binary=True,
+        ).fetchone()
+        if row is not None and row[0] is not None:
+            heads.append(row[0])
+            codes.append(row[1])
+    held = np.frombuffer(b"".join(heads), WINDOW)
+    data = np.frombuffer(b"".join(codes), np.int8).reshape(len(held), identity.dimensions)
+    rows = np.searchsorted(nums, held["num"].astype(np.int64))
+    return rows, held["scale"].astype(np.float64), data
 
 
 def nearest(seen: Table, held: Windows, query: NDArray[np.float32], mask: NDArray[np.bool_]) -> ArrayScored:

@@ -15,8 +15,10 @@ from scrubjay.store.postgres.migrations import migrate, newest, schema
 from scrubjay.store.postgres.pool import MOST, PATIENCE_S, Pool
 from scrubjay.store.postgres.reader import PostgresReader
 from scrubjay.store.postgres.rebuild import PostgresRebuild
+from scrubjay.store.postgres.snapshots import Snapshots
 from scrubjay.store.postgres.tenant import find, obtain
 from scrubjay.store.postgres.writer import Writer
+from scrubjay.store.snapshot import Snapshot
 
 UNFENCED: Final = """
 SELECT current_user::text, CASE
@@ -53,6 +55,7 @@ class PostgresStore:
         self._patience = patience
         need_driver(url)
         self._pool = Pool(url, most, patience)
+        self._snapshots = Snapshots()
         try:
             with self._pool.transaction(READ, gated=False) as db:
                 done = schema(db, url)
@@ -81,7 +84,9 @@ class PostgresStore:
     def reader(self, scope: Scope) -> Iterator[PostgresReader]:
         """Open a consistent view: everything in the block is read from one snapshot."""
         with self._pool.transaction(READ) as db:
-            yield PostgresReader(db, scope)
+            tenant = find(db, scope.tenant)
+            kept = self._snapshots.of(tenant, scope.tenant, scope.keys) if tenant else Snapshot()
+            yield PostgresReader(db, scope, tenant, kept)
 
     def write(
         self,
@@ -97,9 +102,8 @@ class PostgresStore:
             db.execute("SELECT set_config('synchronous_commit', %s, true)", ("on" if durable else "off",))
             seconds = self._patience if patience is None else patience
             tenant = obtain(db, scope.tenant, self._secret, seconds)
-            writer = Writer(db, tenant, scope)
-            for change in changes:
-                writer.apply(change)
+            Writer(db, tenant, scope).apply_all(changes)
+        self._snapshots.drop(scope.tenant)
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
         """Return whether another writer of the tenant is at work."""
@@ -135,6 +139,7 @@ class PostgresStore:
             rebuild = PostgresRebuild(db, obtain(db, scope.tenant, self._secret, self._patience))
             yield rebuild
             rebuild.flip()
+        self._snapshots.drop(scope.tenant)
 
     def backup(self, file: Path) -> None:
         """Refuse: a server is backed up by its own tools, for all of its users at once."""

@@ -23,7 +23,8 @@ NAME: Final = (
     "(SELECT max(id) FROM migration)"
 )
 FIND: Final = (
-    "SELECT id, secret, generation, set_config('scrubjay.tenant', id::text, true) FROM tenant WHERE name = %s"
+    "SELECT id, secret, generation, mark, set_config('scrubjay.tenant', id::text, true) FROM tenant "
+    "WHERE name = %s"
 )
 
 
@@ -49,7 +50,7 @@ def find(db: Database, name: str) -> Tenant | None:
 
 def _found(db: Database, name: str) -> Tenant | None:
     row = db.execute(FIND, (name,)).fetchone()
-    return None if row is None else Tenant(row[0], bytes(row[1]), row[2])
+    return None if row is None else Tenant(row[0], bytes(row[1]), row[2], row[3])
 
 
 def obtain(db: Database, name: str, secret: bytes | None, patience: float) -> Tenant:
@@ -75,3 +76,8 @@ def obtain(db: Database, name: str, secret: bytes | None, patience: float) -> Te
         found = _found(db, name)
     assert found is not None
     return found
+
+
+def touch(db: Database, tenant: Tenant) -> None:
+    """Give a tenant another mark: what was read of it before is no longer how it is."""
+    db.execute("UPDATE tenant SET mark = %s WHERE id = %s", (secrets.randbits(63), tenant.number))

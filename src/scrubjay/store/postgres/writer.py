@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.memory.ids import parse_id, tombstone_hash
@@ -16,13 +17,15 @@ from scrubjay.store.kept import Tenant
 from scrubjay.store.postgres import models, rows, terms
 from scrubjay.store.postgres.connecting import Connecting
 from scrubjay.store.postgres.lives import Lives
+from scrubjay.store.postgres.tenant import touch
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
-from scrubjay.store.score import MOST_COUNTED
 
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
 
 
+AT_ONCE: Final = 5_000
+"""Memories that are written together."""
 OfDocuments = c.PutSource | c.DropSource | c.PutDocument | c.DropDocument
 
 
@@ -42,7 +45,26 @@ class Writer:
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._db.execute(statement, values).fetchall()
 
-    def apply(self, change: c.Change) -> None:
+    def apply_all(self, changes: Sequence[c.Change]) -> None:
+        """Do all changes, in their order; memories that come one after another together."""
+        if changes:
+            touch(self._db, self._tenant)
+        for together, run in groupby(changes, lambda change: isinstance(change, c.PutMemory)):
+            if together:
+                self._add([change.memory for change in run if isinstance(change, c.PutMemory)])
+            else:
+                for change in run:
+                    self._apply(change)
+
+    def _add(self, memories: Sequence[c.Prepared]) -> None:
+        """Put memories of no document, so many at once that a statement is not too long."""
+        for first in range(0, len(memories), AT_ONCE):
+            self._removed.clear()
+            self._put(memories[first : first + AT_ONCE], None, None)
+            if self._graph is not None:
+                self._graph.lose(self._removed)
+
+    def _apply(self, change: c.Change) -> None:
         """Do one change."""
         if isinstance(change, c.GraphChange):
             if self._graph is not None:  # a rebuild asks for none (`of_a_generation`)
@@ -61,8 +83,6 @@ class Writer:
         match change:
             case c.PutSource() | c.DropSource() | c.PutDocument() | c.DropDocument():
                 self._apply_to_documents(change)
-            case c.PutMemory(memory):
-                self._put([memory], None, None)
             case c.DropMemory(ids):
                 self._remove(self._numbers(ids), "AND document IS NULL")
             case c.Forget(ids):
@@ -221,20 +241,37 @@ class Writer:
             placed(memory.record.id, memory.record.place, where)
             for fingerprint, codes in memory.vectors.items():
                 fitting(self._model(fingerprint).model, codes, f"Memory {memory.record.id}")
+        _apart(last)
         holders = self._holders(list(last))
         for memory_id, (_, key, tier) in holders.items():
             if not (self._sees(key) and memory_id == rows.id_of(tier, rows.sort_hash(memory_id) or 0)):
                 raise taken(memory_id)
         self._remove([num for num, _, _ in holders.values()])
-        used = {term for memory in last.values() for term in memory.terms.counts}
-        numbers = terms.numbers(self._db, self._tenant.number, used)
-        for memory in last.values():
-            counts = memory.terms.counts
-            tfs = [min(count, MOST_COUNTED) for count in counts.values()]
-            row = (*rows.to_row(memory, *self._own, document), [numbers[term] for term in counts], tfs)
-            ((num,),) = self._all(rows.INSERT, *row)
-            for fingerprint, codes in memory.vectors.items():
-                models.put_vectors(self._db, self._tenant.number, num, self._model(fingerprint).number, codes)
+        self._insert(list(last.values()), document)
+
+    def _insert(self, memories: Sequence[c.Prepared], document: int | None) -> None:
+        """Insert memories whose ids are free, with their vectors: as many statements for a thousand as for one."""
+        if not memories:
+            return
+        tenant = self._tenant.number
+        numbers = terms.numbers(self._db, tenant, {term for one in memories for term in one.terms.counts})
+        with self._db.cursor() as cursor:  # sent one after another without waiting for an answer
+            cursor.executemany(
+                rows.INSERT, [rows.to_row(one, *self._own, document, numbers) for one in memories]
+            )
+        if not any(one.vectors for one in memories):
+            return
+        held = {rows.sort_hash(one.record.id): one for one in memories}
+        nums = self._all(
+            "SELECT hash, num FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
+            *self._own, list(held),
+        )  # fmt: skip
+        of_model: dict[int, dict[int, c.Codes]] = {}
+        for number, num in nums:
+            for fingerprint, codes in held[number].vectors.items():
+                of_model.setdefault(self._model(fingerprint).number, {})[num] = codes
+        for model, windows in of_model.items():
+            models.put_vectors(self._db, tenant, model, windows)
 
     def _holders(self, ids: Iterable[str]) -> dict[str, tuple[int, str, str]]:
         """Return, by id, the row, key and tier of the memory that has its number."""
@@ -290,6 +327,14 @@ class Writer:
         for memory, (content_hash, codes) in change.vectors.items():
             for num in self._numbers([memory]):
                 if models.waits(self._db, tenant, num, found.number, content_hash):
-                    models.put_vectors(self._db, tenant, num, found.number, codes)
+                    models.put_vectors(self._db, tenant, found.number, {num: codes})
         if change.texts:
             models.put_texts(self._db, tenant, found.number, change.texts)
+
+
+def _apart(memories: Iterable[str]) -> None:
+    """Refuse memories of two tiers under one number."""
+    held: dict[int | None, str] = {}
+    for memory in memories:
+        if held.setdefault(rows.sort_hash(memory), memory) != memory:
+            raise taken(memory)

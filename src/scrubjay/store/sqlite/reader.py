@@ -16,13 +16,13 @@ from scrubjay.memory.records import ANY, Document, Record, Source, Versions, Whe
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.scored import ArrayScored, Held, by_words
+from scrubjay.store.snapshot import Snapshot
 from scrubjay.store.sqlite import chains, filters, registry, terms, vectors, words
 from scrubjay.store.sqlite.graph import Graph
 from scrubjay.store.sqlite.heads import heads
 from scrubjay.store.sqlite.nominate import NominatedScored
 from scrubjay.store.sqlite.pack import SIGN
 from scrubjay.store.sqlite.seen import Seen
-from scrubjay.store.sqlite.snapshot import Snapshot
 from scrubjay.store.sqlite.table import Tables
 from scrubjay.store.sqlite.tenant import find
 from scrubjay.store.sqlite.told import Told

@@ -1,0 +1,199 @@
+"""Snapshots: what one process has read of a tenant is kept until anybody writes to it, and shown to nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from scrubjay.memory.edges import Edge
+from scrubjay.memory.life import Life
+from scrubjay.memory.records import ANY, Where
+from scrubjay.memory.scope import Scope
+from scrubjay.store.changes import Forget, PutEdges, PutLife, PutMemory, PutModel
+from scrubjay.store.kept import Tenant
+from scrubjay.store.postgres import postings
+from scrubjay.store.postgres.snapshots import Snapshots
+from scrubjay.store.postgres.store import PostgresStore
+from scrubjay.testing.store_answers import everything
+from scrubjay.testing.store_history import History
+from scrubjay.testing.store_samples import SMALL, embedded, group, memory, sample_id, write
+
+MINE = "user:ann"
+A, B = sample_id("a"), sample_id("b")
+
+
+@pytest.fixture
+def ann(tmp_path: Path) -> Scope:
+    return Scope(str(tmp_path), "ann")
+
+
+@pytest.fixture
+def store(postgres_url: str, ann: Scope) -> Iterator[PostgresStore]:
+    with closing(PostgresStore(postgres_url, b"k")) as opened:
+        write(opened, ann, PutModel(SMALL))
+        for turn, name in enumerate("ab"):
+            said = memory(f"jay {name}", MINE, name=name, session="s", turn=turn, role="user")
+            write(opened, ann, PutMemory(said))
+        yield opened
+
+
+@pytest.fixture
+def other(postgres_url: str) -> Iterator[PostgresStore]:
+    """The store as another process has it."""
+    with closing(PostgresStore(postgres_url)) as opened:
+        yield opened
+
+
+@contextmanager
+def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Yield a list that all statements come into."""
+    sent: list[str] = []
+    execute = psycopg.Cursor.execute
+
+    def tell(self: Any, query: Any, *rest: Any, **options: Any) -> Any:
+        sent.append(str(query))
+        return execute(self, query, *rest, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(psycopg.Cursor, "execute", tell)
+        yield sent
+
+
+def read(store: PostgresStore, scope: Scope) -> tuple[Any, ...]:
+    with store.reader(scope) as reader:
+        return (
+            reader.get([A, B]),
+            reader.heads([A, B]),
+            reader.adjacent([A, B]),
+            reader.edges([A, B], ["links"]),
+            reader.degrees("links", [A, B]),
+            reader.words([group("jay")], ANY).top(5),
+            reader.nearest(SMALL.fingerprint, embedded("jay").data[0].astype("f4"), ANY).top(5)
+            if reader.models()
+            else [],
+            reader.windows(SMALL.fingerprint),
+            reader.languages(),
+            reader.sources(),
+        )
+
+
+def test_postgres_is_asked_for_the_mark_alone_until_something_is_written(
+    store: PostgresStore, other: PostgresStore, ann: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = read(store, ann)
+    assert [hit.id for hit in first[5]] == sorted([A, B])
+    with told(monkeypatch) as sent:
+        assert read(store, ann) == first
+    assert [one for one in sent if "mark" in one]
+    assert not [one for one in sent if "FROM" in one and "FROM tenant" not in one and "migration" not in one]
+    write(other, ann, PutLife({A: Life(pinned=True)}))
+    with told(monkeypatch) as sent:
+        assert read(store, ann)[1][A].pinned
+    assert [one for one in sent if "FROM memory" in one]
+
+
+@pytest.mark.parametrize("mine", [True, False], ids=["by this store", "by another process's"])
+def test_what_is_written_to_postgres_is_seen_by_the_next_reader(
+    store: PostgresStore, other: PostgresStore, ann: Scope, mine: bool
+) -> None:
+    held, heads, beside, edges, degrees, words, *_ = read(store, ann)
+    assert (len(held), len(heads), beside, edges, degrees) == (2, 2, {A: (B,), B: (A,)}, [], {})
+    writer = store if mine else other
+    link = Edge(A, "links", B, MINE)
+    write(writer, ann, PutEdges((link,)), PutMemory(memory("jay c", MINE, name="c")))
+    _, _, _, edges, degrees, words, *_ = read(store, ann)
+    assert (edges, degrees, len(words)) == ([link], {B: 1}, 3)
+    write(writer, ann, Forget((A,)))
+    held, heads, beside, edges, degrees, words, *_ = read(store, ann)
+    assert (list(held), list(heads), beside, edges, degrees, len(words)) == ([B], [B], {}, [], {}, 2)
+
+
+def test_a_rebuild_in_postgres_is_seen_by_the_next_reader(
+    store: PostgresStore, other: PostgresStore, ann: Scope
+) -> None:
+    assert len(read(store, ann)[0]) == 2
+    with other.rebuild(ann) as rebuild:
+        rebuild.write([PutMemory(memory("jay b", MINE, name="b"))])
+    assert list(read(store, ann)[0]) == [B]
+
+
+def test_a_reader_of_postgres_goes_on_with_what_was_there_when_it_began(
+    store: PostgresStore, other: PostgresStore, ann: Scope
+) -> None:
+    with store.reader(ann) as reader:
+        assert not reader.heads([A])[A].pinned
+        write(other, ann, PutLife({A: Life(pinned=True), B: Life(pinned=True)}))
+        assert read(store, ann)[1][A].pinned
+        assert not reader.heads([A, B])[B].pinned
+    assert read(store, ann)[1][B].pinned
+
+
+def test_nobody_is_shown_what_another_read_from_postgres(store: PostgresStore, ann: Scope) -> None:
+    assert len(read(store, ann)[0]) == 2
+    for stranger in (Scope(ann.tenant, "bob"), Scope(f"{ann.tenant} other", "ann")):
+        assert read(store, stranger)[:6] == ({}, {}, {}, [], {}, [])
+
+
+def test_a_write_to_postgres_leaves_another_tenants_snapshot(
+    store: PostgresStore, ann: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read(store, ann)
+    write(store, Scope(f"{ann.tenant} other", "ann"), PutMemory(memory("jay", MINE)))
+    with told(monkeypatch) as sent:
+        read(store, ann)
+    assert not [one for one in sent if "FROM memory" in one]
+
+
+def test_answers_of_postgres_are_the_same_with_all_postings_read_at_once_and_with_some(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = History(11, str(tmp_path))
+    questions = [history.question() for _ in range(25)]
+    found = []
+    with closing(PostgresStore(postgres_url, b"history")) as store:
+        for scope, changes in history.steps(60):
+            store.write(scope, changes)
+    for most in (postings.MOST_KEPT, 0):
+        monkeypatch.setattr(postings, "MOST_KEPT", most)
+        with closing(PostgresStore(postgres_url)) as store:
+            found.append([everything(store, scope, questions, ("jai",)) for scope in history.users])
+    assert found[0] == found[1]
+
+
+def test_a_filter_of_postgres_by_columns_passes_what_the_rows_say(store: PostgresStore, ann: Scope) -> None:
+    write(store, ann, PutMemory(memory("jay l", MINE, name="l", tier="lesson")))
+    write(store, ann, PutLife({A: Life("archived")}))
+    lesson = sample_id("l", "lesson")
+    with store.reader(ann) as reader:
+
+        def passing(where: Where) -> list[str]:
+            return [hit.id for hit in reader.words([group("jay")], where).top(5)]
+
+        assert passing(Where(statuses=("archived",))) == [A]
+        assert passing(Where(statuses=("archived", "active"), tiers=("lesson",))) == [lesson]
+        assert passing(Where(tiers=("no such tier",))) == []
+        assert passing(Where(statuses=("no such status",))) == []
+
+
+def test_scopes_that_read_last_are_kept_within_so_many_bytes() -> None:
+    kept = Snapshots(most_bytes=1000)
+
+    def of(name: str, mark: int = 1) -> Any:
+        return kept.of(Tenant(1, b"", 1, mark), name, ("public",))
+
+    first = of("a")
+    assert of("a") is first
+    assert first.once("rows", lambda: 7, lambda _: 600) == 7
+    second = of("b")
+    assert of("a") is first
+    second.once("rows", lambda: 8, lambda _: 600)
+    assert of("c") is not second  # too much by now: the one that was read longest ago goes
+    assert of("a") is first
+    assert of("a", mark=2) is not first
+    kept.drop("a")
+    assert of("a", mark=2).once("rows", lambda: 9) == 9
