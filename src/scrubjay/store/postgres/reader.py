@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.memory.ids import DIGITS
 from scrubjay.memory.models import Model
 from scrubjay.memory.ranking import Hit
-from scrubjay.memory.records import ANY, Document, Record, Source, Versions, Where
+from scrubjay.memory.records import ANY, Record, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes
 from scrubjay.store.kept import counts_of
 from scrubjay.store.postgres import chains, models, postings, rows, scores
+from scrubjay.store.postgres.documents import Documents
 from scrubjay.store.postgres.graph import PostgresGraph
 from scrubjay.store.postgres.models import Registered, registered
 from scrubjay.store.postgres.scores import SCOPE, Windows
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from scrubjay.text.tokens import TermGroup
 
 
-class PostgresReader(PostgresGraph, Told):
+class PostgresReader(Documents, PostgresGraph, Told):
     """A view that lasts as long as its transaction."""
 
     def __init__(self, db: Database, scope: Scope, tenant: Tenant | None, kept: Snapshot) -> None:
@@ -60,46 +61,6 @@ class PostgresReader(PostgresGraph, Told):
         if where not in self._passing:
             self._passing[where] = scores.passing(self._db, self._own, self._table(), where)
         return self._passing[where]
-
-    def sources(self) -> list[Source]:
-        """Return the visible sources, by root."""
-        return list(self._kept.once("sources", self._sources))
-
-    def _sources(self) -> list[Source]:
-        found = self._all(
-            "SELECT id, root, description, include, exclude, key, added_at, synced_at FROM source "
-            'WHERE tenant = %s AND key = ANY(%s) ORDER BY root COLLATE "C", id COLLATE "C"',
-            self._tenant,
-            self._keys,
-        )
-        return [Source(i, r, d, tuple(n), tuple(x), k, a, s) for i, r, d, n, x, k, a, s in found]
-
-    def _documents(self, condition: str, *values: Any) -> list[Document]:
-        found = self._all(
-            f"SELECT {rows.DOCUMENT} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
-            "d.source "
-            f"WHERE d.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND {condition}",
-            *self._own,
-            *values,
-        )
-        return sorted((rows.to_document(row) for row in found), key=lambda document: document.path)
-
-    def documents(self, source: str) -> dict[str, Document]:
-        """Return a source's documents by path."""
-        return {document.path: document for document in self._documents("d.source = %s", source)}
-
-    def held(self, sources: Sequence[str]) -> int:
-        """Return how many visible passages these sources' documents hold."""
-        ((found,),) = self._all(
-            f"SELECT count(*) {rows.FROM} WHERE {SCOPE} AND d.source = ANY(%s)", *self._own, list(sources)
-        )
-        return int(found)
-
-    def passages(self, source: str, path: str) -> list[Record]:
-        """Return a document's passages in order."""
-        return self._records(
-            'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash', source, path
-        )
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the visible memories of these ids."""

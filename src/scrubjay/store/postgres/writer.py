@@ -14,7 +14,7 @@ from scrubjay.memory.records import Document
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant
-from scrubjay.store.postgres import models, rows, terms
+from scrubjay.store.postgres import inserting, models, rows, terms
 from scrubjay.store.postgres.connecting import Connecting
 from scrubjay.store.postgres.lives import Lives
 from scrubjay.store.postgres.tenant import touch
@@ -52,9 +52,9 @@ class Writer:
         for together, run in groupby(changes, lambda change: isinstance(change, c.PutMemory)):
             if together:
                 self._add([change.memory for change in run if isinstance(change, c.PutMemory)])
-            else:
-                for change in run:
-                    self._apply(change)
+                continue
+            for change in run:
+                self._apply(change)
 
     def _add(self, memories: Sequence[c.Prepared]) -> None:
         """Put memories of no document, so many at once that a statement is not too long."""
@@ -136,14 +136,7 @@ class Writer:
         if self._source_key(s.id) is not None and not self._sees_source(s.id):
             raise InputError(f"Source id {s.id!r} belongs to another source already. {UNTOUCHED}")
         self._db.execute("DELETE FROM source WHERE tenant = %s AND id = %s", (self._tenant.number, s.id))
-        self._db.execute(
-            "INSERT INTO source (tenant, id, root, description, include, exclude, key, added_at, synced_at) "
-            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
-            (
-                self._tenant.number, s.id, s.root, s.description, list(s.include), list(s.exclude), s.key,
-                s.added_at, s.synced_at,
-            ),
-        )  # fmt: skip
+        inserting.source(self._db, self._tenant.number, s)
 
     def _document(self, source: str, path: str) -> int | None:
         found = self._all(
@@ -222,11 +215,8 @@ class Writer:
 
     def _left(self, document: int, kept: set[str]) -> list[int]:
         """Return the visible passages of a document that a change of it does not keep."""
-        found = self._all(
-            "SELECT num, tier, hash, key FROM memory WHERE tenant = %s AND document = %s",
-            self._tenant.number,
-            document,
-        )
+        held = "SELECT num, tier, hash, key FROM memory WHERE tenant = %s AND document = %s"
+        found = self._all(held, self._tenant.number, document)
         return [
             num
             for num, tier, number, key in found
@@ -241,37 +231,13 @@ class Writer:
             placed(memory.record.id, memory.record.place, where)
             for fingerprint, codes in memory.vectors.items():
                 fitting(self._model(fingerprint).model, codes, f"Memory {memory.record.id}")
-        _apart(last)
+        inserting.apart(last)
         holders = self._holders(list(last))
         for memory_id, (_, key, tier) in holders.items():
             if not (self._sees(key) and memory_id == rows.id_of(tier, rows.sort_hash(memory_id) or 0)):
                 raise taken(memory_id)
         self._remove([num for num, _, _ in holders.values()])
-        self._insert(list(last.values()), document)
-
-    def _insert(self, memories: Sequence[c.Prepared], document: int | None) -> None:
-        """Insert memories whose ids are free, with their vectors: as many statements for a thousand as for one."""
-        if not memories:
-            return
-        tenant = self._tenant.number
-        numbers = terms.numbers(self._db, tenant, {term for one in memories for term in one.terms.counts})
-        with self._db.cursor() as cursor:  # sent one after another without waiting for an answer
-            cursor.executemany(
-                rows.INSERT, [rows.to_row(one, *self._own, document, numbers) for one in memories]
-            )
-        if not any(one.vectors for one in memories):
-            return
-        held = {rows.sort_hash(one.record.id): one for one in memories}
-        nums = self._all(
-            "SELECT hash, num FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
-            *self._own, list(held),
-        )  # fmt: skip
-        of_model: dict[int, dict[int, c.Codes]] = {}
-        for number, num in nums:
-            for fingerprint, codes in held[number].vectors.items():
-                of_model.setdefault(self._model(fingerprint).number, {})[num] = codes
-        for model, windows in of_model.items():
-            models.put_vectors(self._db, tenant, model, windows)
+        inserting.insert(self._db, self._own, list(last.values()), document, self._models)
 
     def _holders(self, ids: Iterable[str]) -> dict[str, tuple[int, str, str]]:
         """Return, by id, the row, key and tier of the memory that has its number."""
@@ -330,11 +296,3 @@ class Writer:
                     models.put_vectors(self._db, tenant, found.number, {num: codes})
         if change.texts:
             models.put_texts(self._db, tenant, found.number, change.texts)
-
-
-def _apart(memories: Iterable[str]) -> None:
-    """Refuse memories of two tiers under one number."""
-    held: dict[int | None, str] = {}
-    for memory in memories:
-        if held.setdefault(rows.sort_hash(memory), memory) != memory:
-            raise taken(memory)
