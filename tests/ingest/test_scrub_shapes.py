@@ -124,6 +124,8 @@ SHAPES: tuple[tuple[str, str, str], ...] = (
     ("easypost-key", "EZ" + "AK" + made(54), "EZ" + "AK" + made(30)),
     ("flutterwave-key", "FLW" + "SECK-" + hexa(32) + "-X", "FLW" + "PUBK-" + hexa(32) + "-X"),
     ("shippo-token", "ship" + "po_live_" + hexa(40), "ship" + "po_live_" + hexa(20)),
+    ("clickup-key", "pk" + "_12345678_" + upper(32), "pk" + "_12345678_" + upper(12)),
+    ("newrelic-key", hexa(36) + "NR" + "AL", hexa(36) + "XXAL"),
     ("newrelic-key", "NR" + "AK-" + upper(27), "NR" + "XX-" + upper(27)),
     ("sentry-token", "sn" + "trys_" + made(100), "sn" + "trys_" + made(20)),
     ("grafana-token", "gl" + "sa_" + made(32) + "_" + hexa(8), "gl" + "sa_" + made(32)),

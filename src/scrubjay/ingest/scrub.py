@@ -18,11 +18,13 @@ from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
+from scrubjay.ingest.scrub_commands import commanded
 from scrubjay.ingest.scrub_context import Span, filler, find, positions
 from scrubjay.ingest.scrub_patterns import SHAPES
+from scrubjay.ingest.scrub_told import told
 
 # Stamped on each document; a new version scrubs everything again.
-SCRUBBER_VERSION = "1"
+SCRUBBER_VERSION = "2"
 # The shortest shape (an Alibaba key) has 16 characters.
 LEAST_RUN = 16
 # A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
@@ -40,6 +42,15 @@ _CARDS = (b"0000 0000 0000 0000", b"0000 000000 00000")
 _TELLING = re.compile(rb"[A-Z0-9]")
 _SEAM = re.compile(rb"[._-]++(?=[A-Za-z0-9])")
 _ANY = re.compile(rb"|".join(b"(?:" + source + b")" for _, source in SHAPES))
+
+# A key's id and its secret are told together: "AKIA… / …".
+MOST_BETWEEN = 120
+_MIXED = rb"(?<![\w+/-])(?=\S{0,39}[0-9])(?=\S{0,39}[a-z])(?=\S{0,39}[A-Z])"
+_HALVES = {
+    "aws-access-key": re.compile(_MIXED + rb"([A-Za-z0-9+/]{40})(?![\w+/=-])"),
+    "alibaba-access-key": re.compile(_MIXED + rb"([A-Za-z0-9]{30})(?![\w+/=-])"),
+    "twilio-key": re.compile(_MIXED + rb"([A-Za-z0-9]{32})(?![\w+/=-])"),
+}
 
 _PRIVATE = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 _KEY_OPENS = re.compile(rb"-----BEGIN ((?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?)-----")
@@ -75,7 +86,7 @@ def scrub(text: str) -> Scrubbed:
         data = text.encode("latin-1", "replace")
         low = data.lower()
     for _ in range(MOST_ROUNDS):
-        spans = _merge(_secrets(data, low))
+        spans = _merge(_secrets(text, data, low))
         if not spans:
             break
         text = _replace(text, spans, counts)
@@ -138,9 +149,11 @@ def _private(text: str) -> Iterator[Span]:
         yield Span(start, len(text), "private", True)
 
 
-def _secrets(data: bytes, low: bytes) -> Iterator[Span]:
+def _secrets(text: str, data: bytes, low: bytes) -> Iterator[Span]:
     yield from _shapes(data)
     yield from find(data, low)
+    yield from told(text, data, low)
+    yield from commanded(data, low)
     yield from _private_keys(data, low)
     yield from _cards(data)
 
@@ -159,7 +172,14 @@ def _shapes(data: bytes) -> Iterator[Span]:
                 if at >= taken and (match := _ANY.match(data, at)) and (kind := _kind(data, at, match[0])):
                     taken = match.end()
                     yield Span(at, taken, kind, True)
+                    yield from _other_half(data, taken, kind)
         start = classes.find(_RUN, end)
+
+
+def _other_half(data: bytes, at: int, kind: str) -> Iterator[Span]:
+    """The secret beside a key's id, which has no form of its own but its length."""
+    if kind in _HALVES and (match := _HALVES[kind].search(data, at, at + MOST_BETWEEN)):
+        yield Span(match.start(1), match.end(1), kind, False)
 
 
 def _openings(data: bytes, start: int, end: int) -> list[int]:

@@ -29,9 +29,19 @@ class Span(NamedTuple):
 
 
 # What an identifier ends in that holds a secret, by kind. Plain "key" is not there: most keys are of maps.
-_OWNERS = b"api access secret private account auth encryption signing master shared service".split()
+_OWNERS = b"api app access secret private account auth encryption signing master shared service".split()
 _ENDINGS: dict[str, tuple[bytes, ...]] = {
-    "password": (b"password", b"passwd", b"passwort", b"passphrase", b"passcode", b"pwd", b"pass"),
+    "password": (
+        b"password",
+        b"passwd",
+        b"passwort",
+        b"passphrase",
+        b"passcode",
+        b"pwd",
+        b"pass",
+        b"pw",
+        b"psk",
+    ),
     "azure-storage-key": (b"accountkey",),
     "api-key": (
         *(owner + joint + b"key" for owner in _OWNERS for joint in (b"_", b"-", b".", b" ", b"")),
@@ -45,9 +55,11 @@ _ENDINGS: dict[str, tuple[bytes, ...]] = {
 }
 _ALL_ENDINGS = tuple(ending for endings in _ENDINGS.values() for ending in endings)
 # Words in their own right at the end of others (bypass, design, oauth): only where no letter stands before.
-_WHOLE = (b"pass", b"sig", b"auth")
+_WHOLE = (b"pass", b"sig", b"auth", b"pw", b"psk")
 # One look at the last three characters tells nearly every ``=`` and ``:`` from an assignment that matters.
-_TAILS = frozenset(ending[-3:] for ending in _ALL_ENDINGS)
+_TAILS = frozenset(ending[-3:] for ending in _ALL_ENDINGS) | {
+    before + b"pw" for before in (b"", b" ", b"_", b"-", b".")
+}
 _BETWEEN = b" \t\"'`*]\\"
 _LONGEST_KEY, _LONGEST_VALUE = 64, 512
 _IDENTIFIER = re.compile(rb"[\w.-]{0,64}\Z")
@@ -68,10 +80,11 @@ _REST = re.compile(rb"[^\s\"'`,;<>()\[\]{}\\|]*+")
 _FLAG = re.compile(rb"--[a-z0-9-]{0,40}?(?:(passw(?:or)?d|passphrase)|token|secret|api-?key)(?=[ \t])")
 _ELEMENT = re.compile(rb"</(?:[\w-]{1,40}[:._-])?[\w-]{1,40}>")
 _HEADER = re.compile(
-    rb"[ \t]{0,8}\\?[\"'`]?[ \t]{0,8}(basic|bearer|token|apikey|ssws|key)[ \t]+([\w+/=.~-]{8,4096})",
+    rb"[ \t]{0,8}\\?[\"'`]?[ \t]{0,8}(basic|bearer|ssws|[a-z]{0,12}(?:key|token))[ \t]+([\w+/=.~-]{8,4096})",
     re.IGNORECASE,
 )
 _USERINFO = re.compile(rb"://[^\s:/@?#\[\"'`<>]{0,128}:([^\s/@?#\"'`<>]{1,256})@")
+_HEX = re.compile(rb"[0-9a-f]{32}:")
 _SCHEME = re.compile(rb"[a-z][a-z0-9]{1,11}(?:\+[a-z0-9]{1,16})?\Z")
 _WEBHOOKS = (
     ("slack-webhook", re.compile(rb"://hooks\.slack\.com/((?:services|workflows|triggers)/[\w/]{20,200})")),
@@ -98,6 +111,17 @@ _DATABASES = {
 }
 _BRAINTREE = re.compile(rb"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}")
 
+# A mark is no name of what stands behind it.
+_MARKED = re.compile(rb"\[secret:[a-z0-9-]{1,40}\][ \t\"'`*\\]*\Z")
+# NAME= as in a file of settings or a shell: what follows is a value and no code.
+_SHOUTING = re.compile(rb"(?:^|[\s;\"'])[A-Z][A-Z0-9_]{2,60}\Z")
+_LITERAL = re.compile(rb"[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)+")
+_SPACED = re.compile(
+    rb"[ \t]{0,8}([\"'])((?=[^\"'\n]{0,60}[0-9!#$%&+@])[\w!#$%&+@.,-]+(?: [\w!#$%&+@.,-]+){2,12})\1"
+    rb"(?![ \t]*[+%])"
+)
+# user:password in base64, as programs keep it: `"auth": "…"`
+_ENCODED = re.compile(rb"[ \t]*[\"']((?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{16,2048}={0,2})[\"']")
 _SPACE_OR_TAG = re.compile(rb"[\s<]")
 _PARAMETER = re.compile(rb"&[\w.-]{1,40}=")
 # A value that stands in for a secret says so early; looking further only costs.
@@ -107,7 +131,9 @@ _FILLER = re.compile(
     rb"|insert|replace|sample|random|secrets?\.[a-z]|environ|getenv|process\.env|import\.meta",
     re.IGNORECASE,
 )
-_VARIABLE = re.compile(rb"[$%@#&]|\{|<|//|/|\./|~/|https?:|none|null|nil|true|false|undefined", re.IGNORECASE)
+_VARIABLE = re.compile(
+    rb"[$%@#&]|![a-z]+\Z|\{|<|//|/|\./|~/|https?:|none|null|nil|true|false|undefined", re.IGNORECASE
+)
 # Words joined by . _ - /, each at most with a number at its end: a name in code, a model, a path, no key.
 _DIGIT = re.compile(rb"[0-9]")
 _SYMBOL = re.compile(rb"[!#$%^&+=@~]")
@@ -184,18 +210,26 @@ def _key_kind(left: bytes) -> str | None:
 
 
 def _assigned(data: bytes, low: bytes, at: int) -> Iterator[Span]:
-    kind = _key_kind(low[max(0, at - _LONGEST_KEY) : at].rstrip(_BETWEEN))
-    if kind is None:
+    left = low[max(0, at - _LONGEST_KEY) : at]
+    kind = _key_kind(left.rstrip(_BETWEEN))
+    if kind is None or _MARKED.search(left):
         return
     if kind != "authorization":
-        yield from _value(data, at + 1, kind)
+        yield from _value(
+            data, at + 1, kind, named=_SHOUTING.search(data, max(0, at - _LONGEST_KEY), at) is not None
+        )
     elif match := _HEADER.match(data, at + 1):
         scheme = "basic" if match[1].lower() == b"basic" else "bearer"
         if not filler(match[2]) and not _NAME.fullmatch(match[2]):
             yield Span(match.start(2), match.end(2), f"authorization-{scheme}", False)
+    elif match := _ENCODED.match(data, at + 1):
+        yield Span(match.start(1), match.end(1), "authorization-basic", False)
 
 
-def _value(data: bytes, at: int, kind: str) -> Iterator[Span]:
+def _value(data: bytes, at: int, kind: str, *, named: bool = False) -> Iterator[Span]:
+    if kind.endswith("password") and (match := _SPACED.match(data, at)) and not stands_for_nothing(match[2]):
+        yield Span(match.start(2), match.end(2), kind, False)
+        return
     match = _VALUE.match(data, at)
     if match is None:
         return
@@ -207,21 +241,40 @@ def _value(data: bytes, at: int, kind: str) -> Iterator[Span]:
             return  # a call, a subscript: code that fetches the secret
         # Of an address' parameters only this one.
         value = _PARAMETER.split(value, maxsplit=1)[0].rstrip(b".:*_" if password else b".:*_?!")
-    if _secret(value, password=password, quoted=group == "quoted"):
+    if _secret(value, password=password, quoted=group == "quoted") or (
+        named and _LITERAL.fullmatch(value) and _chosen(value, password=password)
+    ):
         start = match.start(group)
         whole = len(value) == _LONGEST_VALUE
         end = _REST.match(data, start + len(value)).end() if whole else start + len(value)  # type: ignore[union-attr]
         yield Span(start, end, kind, False)
 
 
+def _chosen(value: bytes, *, password: bool) -> bool:
+    """Whether somebody chose it: what a variable of the environment is set to, words parted by dashes."""
+    if stands_for_nothing(value) or value.lower() in _PLAIN_PASSWORDS or value.lower() == value:
+        return False
+    return password or (len(value) >= LEAST_KEY and _DIGIT.search(value) is not None)
+
+
+def stands_for_nothing(value: bytes) -> bool:
+    """Whether it is a variable, a name in capitals or a filler: what is written in place of a secret."""
+    return (
+        _VARIABLE.match(value) is not None
+        or _SHOUTED.fullmatch(value) is not None
+        or filler(value)
+        or value.lower() in _PLAIN_PASSWORDS
+    )
+
+
 def _secret(value: bytes, *, password: bool, quoted: bool) -> bool:
     """Whether what is assigned is a secret. The dear questions come last."""
-    if _VARIABLE.match(value) or not (_strong if password else _random)(value, quoted):
+    if _VARIABLE.match(value) or not (_strong if password else drawn)(value, quoted):
         return False
     return not _SHOUTED.fullmatch(value) and not filler(value)
 
 
-def _random(value: bytes, quoted: bool) -> bool:
+def drawn(value: bytes, quoted: bool = False) -> bool:
     """Whether it looks drawn by lot: letters and digits mixed, and neither a name nor a number."""
     if len(value) < LEAST_KEY or value.isdigit() or not _DIGIT.search(value) or _NAME.fullmatch(value):
         return False
@@ -246,6 +299,8 @@ def _entropy(value: bytes) -> float:
 def _address(data: bytes, low: bytes, at: int) -> Iterator[Span]:
     for kind, expression in _WEBHOOKS:
         if match := expression.match(data, at):
+            if filler(match[1]):
+                return
             yield Span(match.start(1), match.end(1), kind, True)
             return
     match = _USERINFO.match(data, at)
@@ -255,7 +310,10 @@ def _address(data: bytes, low: bytes, at: int) -> Iterator[Span]:
         return
     scheme = _SCHEME.search(low[max(0, at - 29) : at])
     name = scheme[0].split(b"+")[0] if scheme else b""
-    yield Span(match.start(1), match.end(1), _DATABASES.get(name, "url-password"), False)
+    start = (
+        at + 3 if _HEX.match(data, at + 3) else match.start(1)
+    )  # a name that is drawn by lot is half of the key
+    yield Span(start, match.end(1), _DATABASES.get(name, "url-password"), False)
 
 
 def _element(data: bytes, low: bytes, at: int) -> Iterator[Span]:

@@ -109,6 +109,7 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("flutterwave-key", rb"FLWSECK(?:_TEST)?-[0-9a-f]{12,32}-X" + _END),
     ("shippo-token", rb"shippo_(?:live|test)_[0-9a-f]{40}" + _END),
     # Watching, working and publishing
+    ("newrelic-key", rb"[0-9a-f]{36}(?:NRAL|FFFFNRAL)" + _END),
     ("newrelic-key", rb"NR(?:AK|II|IQ|JS|SP|AA)-[\w-]{19,40}" + _END),
     ("sentry-token", rb"sntry[su]_[A-Za-z0-9+/=_-]{60,400}"),
     ("sentry-dsn", rb"[0-9a-f]{32}(?=@[\w.-]{0,60}sentry\.io)"),
@@ -127,7 +128,8 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("typeform-token", rb"tfp_[\w-]{40,70}" + _END),
     ("contentful-token", rb"CFPAT-[\w-]{43}" + _END),
     ("mapbox-token", rb"sk\.eyJ[\w-]{20,300}\.[\w-]{20,40}" + _END),
-    ("dropbox-token", rb"sl\.[\w-]{130,300}"),
+    ("dropbox-token", rb"sl\.(?:u\.)?[\w-]{100,300}"),
+    ("clickup-key", rb"pk_[0-9]{5,10}_[A-Z0-9]{32}" + _END),
     ("facebook-token", rb"EAA[MC][A-Za-z0-9]{100,400}" + _END),
     ("twitter-token", rb"AAAAAAAAAAAAAAAAAAAA[A-Za-z0-9%]{80,100}" + _END),
     # Identity
