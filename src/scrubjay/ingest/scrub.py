@@ -19,9 +19,10 @@ from functools import cache
 from types import MappingProxyType
 
 from scrubjay.ingest.scrub_commands import commanded
-from scrubjay.ingest.scrub_context import Span, filler, find, positions
+from scrubjay.ingest.scrub_context import find
 from scrubjay.ingest.scrub_patterns import SHAPES
 from scrubjay.ingest.scrub_told import told
+from scrubjay.ingest.scrub_values import Span, filler, positions
 
 # Stamped on each document; a new version scrubs everything again.
 SCRUBBER_VERSION = "2"

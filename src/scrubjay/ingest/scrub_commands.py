@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from scrubjay.ingest.scrub_context import Span, drawn, positions, stands_for_nothing
+from scrubjay.ingest.scrub_values import Span, drawn, positions, stands_for_nothing
 
 LONGEST_LINE: Final = 400
 """Characters before a flag in which its program is looked for."""

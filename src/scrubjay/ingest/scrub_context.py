@@ -8,25 +8,21 @@ What is written in place of a secret is left alone: ``os.environ[…]``, ``${TOK
 ``xxxx``, a call, a name, a word of prose.
 """
 
-import math
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
-# A random key of 12 letters and digits has 3.1 bits a character or more; words with a number have less.
-LEAST_ENTROPY = 2.8
-# Below these lengths a value is a version, a flag or a word.
-LEAST_PASSWORD, LEAST_KEY = 6, 12
-
-
-class Span(NamedTuple):
-    """A secret: where it starts and ends, its kind, and whether its form alone says what it is."""
-
-    start: int
-    end: int
-    kind: str
-    certain: bool
-
+from scrubjay.ingest.scrub_values import (
+    NAME,
+    PLAIN_PASSWORDS,
+    SHOUTED,
+    VARIABLE,
+    Span,
+    chosen,
+    filler,
+    positions,
+    secret,
+    stands_for_nothing,
+)
 
 # What an identifier ends in that holds a secret, by kind. Plain "key" is not there: most keys are of maps.
 _OWNERS = b"api app access secret private account auth encryption signing master shared service".split()
@@ -124,28 +120,6 @@ _SPACED = re.compile(
 _ENCODED = re.compile(rb"[ \t]*[\"']((?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{16,2048}={0,2})[\"']")
 _SPACE_OR_TAG = re.compile(rb"[\s<]")
 _PARAMETER = re.compile(rb"&[\w.-]{1,40}=")
-# A value that stands in for a secret says so early; looking further only costs.
-_LONGEST_HINT = 128
-_FILLER = re.compile(
-    rb"example|xxxx|\*\*\*|\.\.\.|your|placeholder|redacted|changeme|change[_-]me|dummy|\[secret:|\[private\]|todo|fixme"
-    rb"|insert|replace|sample|random|secrets?\.[a-z]|environ|getenv|process\.env|import\.meta",
-    re.IGNORECASE,
-)
-_VARIABLE = re.compile(
-    rb"[$%@#&]|![a-z]+\Z|\{|<|//|/|\./|~/|https?:|none|null|nil|true|false|undefined", re.IGNORECASE
-)
-# Words joined by . _ - /, each at most with a number at its end: a name in code, a model, a path, no key.
-_DIGIT = re.compile(rb"[0-9]")
-_SYMBOL = re.compile(rb"[!#$%^&+=@~]")
-_WORD = rb"(?:[A-Z]?[a-z]++|[A-Z]++)[0-9]{0,3}+"
-_NAME = re.compile(_WORD + rb"(?>(?:[._/:-]++(?:" + _WORD + rb"|[0-9]{1,4}+))*)[._:/-]*+")
-# PERSONAL_ACCESS_TOKEN: what to put there, not what is there.
-_SHOUTED = re.compile(rb"[A-Z]+(?:[_-][A-Z]+)+")
-_CAMEL = re.compile(rb"[a-z]+(?:[A-Z][a-z]+)*[0-9]?")
-_PLAIN_PASSWORDS = frozenset(
-    b"password passwd pass pwd secret user username postgres mysql root admin guest test mongo redis rabbitmq"
-    b" string required optional hidden text invalid hashed token".split()
-)
 
 
 def find(data: bytes, low: bytes) -> Iterator[Span]:
@@ -184,19 +158,6 @@ def _signs(data: bytes, low: bytes, sign: bytes) -> Iterator[Span]:
         at = low.find(sign, at + 1)
 
 
-def positions(data: bytes, mark: bytes) -> Iterator[int]:
-    """Where ``mark`` stands, from the start on."""
-    at = data.find(mark)
-    while at >= 0:
-        yield at
-        at = data.find(mark, at + 1)
-
-
-def filler(value: bytes) -> bool:
-    """Whether a value stands in for a secret: ``xxxx``, ``EXAMPLE``, one character over and over."""
-    return len(set(value[-16:])) < 5 or _FILLER.search(value, 0, _LONGEST_HINT) is not None
-
-
 def _key_kind(left: bytes) -> str | None:
     """What the identifier at the end of ``left`` (lower case) holds."""
     if not left.endswith(_ALL_ENDINGS) or left.endswith(b"[secret"):
@@ -220,7 +181,7 @@ def _assigned(data: bytes, low: bytes, at: int) -> Iterator[Span]:
         )
     elif match := _HEADER.match(data, at + 1):
         scheme = "basic" if match[1].lower() == b"basic" else "bearer"
-        if not filler(match[2]) and not _NAME.fullmatch(match[2]):
+        if not filler(match[2]) and not NAME.fullmatch(match[2]):
             yield Span(match.start(2), match.end(2), f"authorization-{scheme}", False)
     elif match := _ENCODED.match(data, at + 1):
         yield Span(match.start(1), match.end(1), "authorization-basic", False)
@@ -241,59 +202,13 @@ def _value(data: bytes, at: int, kind: str, *, named: bool = False) -> Iterator[
             return  # a call, a subscript: code that fetches the secret
         # Of an address' parameters only this one.
         value = _PARAMETER.split(value, maxsplit=1)[0].rstrip(b".:*_" if password else b".:*_?!")
-    if _secret(value, password=password, quoted=group == "quoted") or (
-        named and _LITERAL.fullmatch(value) and _chosen(value, password=password)
+    if secret(value, password=password, quoted=group == "quoted") or (
+        named and _LITERAL.fullmatch(value) and chosen(value, password=password)
     ):
         start = match.start(group)
         whole = len(value) == _LONGEST_VALUE
         end = _REST.match(data, start + len(value)).end() if whole else start + len(value)  # type: ignore[union-attr]
         yield Span(start, end, kind, False)
-
-
-def _chosen(value: bytes, *, password: bool) -> bool:
-    """Whether somebody chose it: what a variable of the environment is set to, words parted by dashes."""
-    if stands_for_nothing(value) or value.lower() in _PLAIN_PASSWORDS or value.lower() == value:
-        return False
-    return password or (len(value) >= LEAST_KEY and _DIGIT.search(value) is not None)
-
-
-def stands_for_nothing(value: bytes) -> bool:
-    """Whether it is a variable, a name in capitals or a filler: what is written in place of a secret."""
-    return (
-        _VARIABLE.match(value) is not None
-        or _SHOUTED.fullmatch(value) is not None
-        or filler(value)
-        or value.lower() in _PLAIN_PASSWORDS
-    )
-
-
-def _secret(value: bytes, *, password: bool, quoted: bool) -> bool:
-    """Whether what is assigned is a secret. The dear questions come last."""
-    if _VARIABLE.match(value) or not (_strong if password else drawn)(value, quoted):
-        return False
-    return not _SHOUTED.fullmatch(value) and not filler(value)
-
-
-def drawn(value: bytes, quoted: bool = False) -> bool:
-    """Whether it looks drawn by lot: letters and digits mixed, and neither a name nor a number."""
-    if len(value) < LEAST_KEY or value.isdigit() or not _DIGIT.search(value) or _NAME.fullmatch(value):
-        return False
-    return _entropy(value) >= LEAST_ENTROPY
-
-
-def _strong(value: bytes, quoted: bool) -> bool:
-    """Whether it can be a password and is no word of prose or code."""
-    if len(value) < LEAST_PASSWORD - 2 * quoted or value.lower() in _PLAIN_PASSWORDS:
-        return False
-    if _DIGIT.search(value) or _SYMBOL.search(value):
-        return not value.isdigit() or len(value) >= LEAST_PASSWORD
-    return quoted and len(value) >= 8 and not _CAMEL.fullmatch(value) and not _NAME.fullmatch(value)
-
-
-def _entropy(value: bytes) -> float:
-    """Bits a character."""
-    size = len(value)
-    return -math.fsum(n / size * math.log2(n / size) for n in (value.count(byte) for byte in set(value)))
 
 
 def _address(data: bytes, low: bytes, at: int) -> Iterator[Span]:
@@ -304,9 +219,9 @@ def _address(data: bytes, low: bytes, at: int) -> Iterator[Span]:
             yield Span(match.start(1), match.end(1), kind, True)
             return
     match = _USERINFO.match(data, at)
-    if match is None or filler(match[1]) or _VARIABLE.match(match[1]) or _SHOUTED.fullmatch(match[1]):
+    if match is None or filler(match[1]) or VARIABLE.match(match[1]) or SHOUTED.fullmatch(match[1]):
         return
-    if match[1].lower() in _PLAIN_PASSWORDS:
+    if match[1].lower() in PLAIN_PASSWORDS:
         return
     scheme = _SCHEME.search(low[max(0, at - 29) : at])
     name = scheme[0].split(b"+")[0] if scheme else b""
@@ -322,5 +237,5 @@ def _element(data: bytes, low: bytes, at: int) -> Iterator[Span]:
     start = data.rfind(b">", max(0, at - 512), at) + 1
     if kind is None or not start or _SPACE_OR_TAG.search(data, start, at):
         return
-    if _secret(data[start:at], password=kind.endswith("password"), quoted=True):
+    if secret(data[start:at], password=kind.endswith("password"), quoted=True):
         yield Span(start, at, kind, False)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scrubjay.ingest.scrub_context import Span, drawn, positions, stands_for_nothing
+from scrubjay.ingest.scrub_values import Span, drawn, positions, stands_for_nothing
 
 LEAST_KEY: Final = 16
 """Characters of a key that is only told by the word before it."""

@@ -1,0 +1,107 @@
+"""Values: bytes -> whether they are a secret, or stand in for one.
+
+What is written in place of a secret is left alone: ``os.environ[…]``, ``${TOKEN}``, ``<your-key>``, ``xxxx``, a call, a
+name, a word of prose.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+# A random key of 12 letters and digits has 3.1 bits a character or more; words with a number have less.
+LEAST_ENTROPY = 2.8
+# Below these lengths a value is a version, a flag or a word.
+LEAST_PASSWORD, LEAST_KEY = 6, 12
+
+
+class Span(NamedTuple):
+    """A secret: where it starts and ends, its kind, and whether its form alone says what it is."""
+
+    start: int
+    end: int
+    kind: str
+    certain: bool
+
+
+# A value that stands in for a secret says so early; looking further only costs.
+_LONGEST_HINT = 128
+_FILLER = re.compile(
+    rb"example|xxxx|\*\*\*|\.\.\.|your|placeholder|redacted|changeme|change[_-]me|dummy|\[secret:|\[private\]|todo|fixme"
+    rb"|insert|replace|sample|random|secrets?\.[a-z]|environ|getenv|process\.env|import\.meta",
+    re.IGNORECASE,
+)
+VARIABLE = re.compile(
+    rb"[$%@#&]|![a-z]+\Z|\{|<|//|/|\./|~/|https?:|none|null|nil|true|false|undefined", re.IGNORECASE
+)
+# Words joined by . _ - /, each at most with a number at its end: a name in code, a model, a path, no key.
+_DIGIT = re.compile(rb"[0-9]")
+_SYMBOL = re.compile(rb"[!#$%^&+=@~]")
+_WORD = rb"(?:[A-Z]?[a-z]++|[A-Z]++)[0-9]{0,3}+"
+NAME = re.compile(_WORD + rb"(?>(?:[._/:-]++(?:" + _WORD + rb"|[0-9]{1,4}+))*)[._:/-]*+")
+# PERSONAL_ACCESS_TOKEN: what to put there, not what is there.
+SHOUTED = re.compile(rb"[A-Z]+(?:[_-][A-Z]+)+")
+_CAMEL = re.compile(rb"[a-z]+(?:[A-Z][a-z]+)*[0-9]?")
+PLAIN_PASSWORDS = frozenset(
+    b"password passwd pass pwd secret user username postgres mysql root admin guest test mongo redis rabbitmq"
+    b" string required optional hidden text invalid hashed token".split()
+)
+
+
+def positions(data: bytes, mark: bytes) -> Iterator[int]:
+    """Where ``mark`` stands, from the start on."""
+    at = data.find(mark)
+    while at >= 0:
+        yield at
+        at = data.find(mark, at + 1)
+
+
+def filler(value: bytes) -> bool:
+    """Whether a value stands in for a secret: ``xxxx``, ``EXAMPLE``, one character over and over."""
+    return len(set(value[-16:])) < 5 or _FILLER.search(value, 0, _LONGEST_HINT) is not None
+
+
+def chosen(value: bytes, *, password: bool) -> bool:
+    """Whether somebody chose it: what a variable of the environment is set to, words parted by dashes."""
+    if stands_for_nothing(value) or value.lower() in PLAIN_PASSWORDS or value.lower() == value:
+        return False
+    return password or (len(value) >= LEAST_KEY and _DIGIT.search(value) is not None)
+
+
+def stands_for_nothing(value: bytes) -> bool:
+    """Whether it is a variable, a name in capitals or a filler: what is written in place of a secret."""
+    return (
+        VARIABLE.match(value) is not None
+        or SHOUTED.fullmatch(value) is not None
+        or filler(value)
+        or value.lower() in PLAIN_PASSWORDS
+    )
+
+
+def secret(value: bytes, *, password: bool, quoted: bool) -> bool:
+    """Whether what is assigned is a secret. The dear questions come last."""
+    if VARIABLE.match(value) or not (_strong if password else drawn)(value, quoted):
+        return False
+    return not SHOUTED.fullmatch(value) and not filler(value)
+
+
+def drawn(value: bytes, quoted: bool = False) -> bool:
+    """Whether it looks drawn by lot: letters and digits mixed, and neither a name nor a number."""
+    if len(value) < LEAST_KEY or value.isdigit() or not _DIGIT.search(value) or NAME.fullmatch(value):
+        return False
+    return _entropy(value) >= LEAST_ENTROPY
+
+
+def _strong(value: bytes, quoted: bool) -> bool:
+    """Whether it can be a password and is no word of prose or code."""
+    if len(value) < LEAST_PASSWORD - 2 * quoted or value.lower() in PLAIN_PASSWORDS:
+        return False
+    if _DIGIT.search(value) or _SYMBOL.search(value):
+        return not value.isdigit() or len(value) >= LEAST_PASSWORD
+    return quoted and len(value) >= 8 and not _CAMEL.fullmatch(value) and not NAME.fullmatch(value)
+
+
+def _entropy(value: bytes) -> float:
+    """Bits a character."""
+    size = len(value)
+    return -math.fsum(n / size * math.log2(n / size) for n in (value.count(byte) for byte in set(value)))
