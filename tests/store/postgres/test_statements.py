@@ -25,7 +25,7 @@ from scrubjay.store.changes import (
     PutProject,
     PutVectors,
 )
-from scrubjay.store.postgres import models
+from scrubjay.store.postgres import models, postings
 from scrubjay.store.postgres.store import PostgresStore
 from scrubjay.testing.store_answers import everything
 from scrubjay.testing.store_history import History
@@ -72,6 +72,11 @@ def live(store: PostgresStore, name: str) -> None:
     questions = [history.question() for _ in range(QUESTIONS)]
     for scope in history.users:
         everything(store, scope, questions, ("jya",))
+        with pytest.MonkeyPatch.context() as patched, closing(PostgresStore(store.url)) as fresh:
+            patched.setattr(postings, "MOST_KEPT", 0)  # as a large scope is asked
+            everything(fresh, scope, questions[:3], ("jya",))
+            with fresh.reader(scope) as reader:
+                assert [reader.windows(state.model.fingerprint) for state in reader.models()]
         with store.rebuild(scope) as rebuild:
             for document in rebuild.documents():
                 rebuild.write([PutDocument(document, tuple(rebuild.passages(document)))])
