@@ -287,8 +287,12 @@ def _run_missing(db: Database, url: str, migrations: Sequence[Migration]) -> Non
         "CREATE TABLE IF NOT EXISTS migration "
         "(id integer PRIMARY KEY, name text NOT NULL, applied_at bigint NOT NULL)"
     )
+    # The gate that every transaction enters by. Those of schemas before the fifth look up their tenant first of all.
+    # Behind it nobody holds a table that we need and waits for one that we have.
     db.execute("LOCK TABLE migration IN ACCESS EXCLUSIVE MODE")
     done = schema(db, url, migrations[-1][0])  # another process may have run some while we waited
+    if done:
+        db.execute("LOCK TABLE tenant IN ACCESS EXCLUSIVE MODE")
     for number, name, script in migrations:
         if number > done:
             db.execute(script)

@@ -61,7 +61,7 @@ class PostgresStore:
                 done = schema(db, url)
             if done < newest():
                 with spoken(url), closing(connect(url)) as db:
-                    migrate(db, url)
+                    migrate(db, url, patience)
         except BaseException:
             self.close()
             raise
