@@ -34,6 +34,7 @@ HELLO: Final = (
     '"capabilities":{},"clientInfo":{"name":"fuzz","version":"1"}}}',
     '{"jsonrpc":"2.0","method":"notifications/initialized"}',
 )
+SEARCH: Final = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_search","arguments":{"query":"tea"}}}'
 PING: Final = '{"jsonrpc":"2.0","id":"bye","method":"ping"}'
 
 
@@ -54,6 +55,9 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
             loop.run_until_complete(asyncio.wait_for(_talk(held[0].server, sent), LONGEST_WAIT))
 
     try:
+        # The first call imports most of the program, which takes long where each line of it is counted.
+        held.append(_Server())
+        loop.run_until_complete(_talk(held[0].server, [SEARCH]))
         yield check
     finally:
         while held:

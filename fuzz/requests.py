@@ -53,6 +53,9 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
             held[0].ask(*read)
 
     try:
+        # The first request imports most of the program, which takes long where each line of it is counted.
+        held.append(_Server(loop))
+        held[0].ask("GET", b"/v1/search?query=tea", [], b"")
         yield check
     finally:
         while held:
@@ -60,7 +63,8 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
         # A stream of events has a watcher that goes on until its loop ends.
         for task in (left := asyncio.all_tasks(loop)):
             task.cancel()
-        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        if left:
+            loop.run_until_complete(asyncio.wait(left))
         loop.close()
 
 
