@@ -35,7 +35,9 @@ def main(name: str) -> int:
                 took = timed(check, data[:1], data[1:] + mark)
                 if took:
                     steep += 1
-                    print(f"{path}: {', '.join(f'{one:.2f}' for one in took)} s at {LENGTHS} bytes")
+                    print(
+                        f"{path}: {', '.join(f'{one:.2f}' for one in took)} s at {LENGTHS} bytes", flush=True
+                    )
                     break
     print(f"{name}: {len(found):,} inputs, {steep} of them grow too fast")
     return int(steep > 0)

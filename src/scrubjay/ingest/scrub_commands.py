@@ -7,7 +7,7 @@ the program's name has to stand before it on the same line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Final
 
 from scrubjay.ingest.scrub_values import Span, drawn, positions, stands_for_nothing
@@ -46,7 +46,7 @@ _LINES: Final = (
 )  # fmt: skip
 _FLAG: Final = re.compile(rb" -(?:[upkawbs][ \t]|p(?=[^ \t])|-body[ =]|[a-z]{0,12}pass)")
 _JAR: Final = re.compile(rb"cookies?[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?([^\n\"']{8,4096})")
-_CRUMB: Final = re.compile(rb"[\w.$-]{1,80}=([^;,\s]{16,4096})")
+_CRUMB: Final = re.compile(rb"[\w.$-]{1,80}+=([^;,\s]{16,4096})")
 _JWK: Final = re.compile(rb"\"d\"\s{0,4}:\s{0,4}\"([\w-]{40,1400})\"")
 _PLAIN: Final = frozenset(b"username password string secret passwd".split())
 
@@ -68,8 +68,10 @@ def commanded(data: bytes, low: bytes) -> Iterator[Span]:
         for at in positions(low, b'"d"'):
             if match := _JWK.match(data, at):
                 yield Span(match.start(1), match.end(1), "private-key", True)
+    done = 0
     for at in positions(low, b"cookie"):
-        yield from _jar(data, low, at)
+        if at >= done:  # each jar is looked through once, whatever its cookies are called
+            done = yield from _jar(data, low, at)
 
 
 def _flag(data: bytes, low: bytes, at: int) -> Iterator[Span]:
@@ -110,11 +112,13 @@ def _found(match: re.Match[bytes]) -> Iterator[Span]:
         yield Span(match.start(1), match.end(1), "password", False)
 
 
-def _jar(data: bytes, low: bytes, at: int) -> Iterator[Span]:
+def _jar(data: bytes, low: bytes, at: int) -> Generator[Span, None, int]:
+    """Yield the sessions in a line of cookies; return where it ends."""
     match = _JAR.match(low, at)
     if match is None:
-        return
+        return at
     for crumb in _CRUMB.finditer(data, match.start(1), match.end(1)):
         value = crumb[1].replace(b"%3A", b":").replace(b"%2F", b"/")
         if len(value) >= LEAST_COOKIE and drawn(value) and not stands_for_nothing(value):
             yield Span(crumb.start(1), crumb.end(1), "session-cookie", False)
+    return match.end()
