@@ -34,7 +34,10 @@ HELLO: Final = (
     '"capabilities":{},"clientInfo":{"name":"fuzz","version":"1"}}}',
     '{"jsonrpc":"2.0","method":"notifications/initialized"}',
 )
-SEARCH: Final = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_search","arguments":{"query":"tea"}}}'
+SEARCH: Final = (
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call",'
+    '"params":{"name":"memory_search","arguments":{"query":"tea"}}}'
+)
 PING: Final = '{"jsonrpc":"2.0","id":"bye","method":"ping"}'
 
 
