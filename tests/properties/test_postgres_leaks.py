@@ -1,0 +1,247 @@
+"""Random reads as the application's user of PostgreSQL: nothing of a stranger's is ever in an answer."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from scrubjay.memory.edges import STORED, Edge
+from scrubjay.memory.events import Event
+from scrubjay.memory.readings import Reading
+from scrubjay.memory.records import Where
+from scrubjay.memory.runs import Run
+from scrubjay.memory.scope import Scope
+from scrubjay.store.changes import (
+    Forget,
+    PutCategory,
+    PutConcept,
+    PutEdges,
+    PutEvents,
+    PutMemory,
+    PutModel,
+    PutProject,
+    PutReadings,
+    PutRun,
+    PutSource,
+)
+from scrubjay.store.postgres.reader import PostgresReader
+from scrubjay.store.postgres.store import PostgresStore
+from scrubjay.testing.store_samples import (
+    SMALL,
+    cat,
+    category,
+    con,
+    concept,
+    embedded,
+    group,
+    memory,
+    put_document,
+    sample_id,
+    source,
+    vector,
+    write,
+)
+
+ROUNDS = 400
+EACH = 6
+"""Memories of each key."""
+TABLES = (
+    "memory",
+    "document",
+    "source",
+    "term",
+    "concept",
+    "category",
+    "project",
+    "event",
+    "run",
+    "tenant",
+    "edge",
+)
+
+
+@dataclass
+class World:
+    """What is in the store, and whose.
+
+    Attributes:
+        store: The store, of the application's user.
+        users: Who reads and writes.
+        marks: Words that stand in everything of one tenant and key, and in nothing else.
+        ids: Ids of the memories, concepts and categories of one tenant and key.
+    """
+
+    store: PostgresStore
+    users: list[Scope]
+    marks: dict[tuple[str, str], str] = field(default_factory=dict)
+    ids: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+    def foreign(self, who: Scope) -> list[str]:
+        """Return the marks and ids that must not be in any answer to somebody."""
+        hidden = [pair for pair in self.marks if pair[0] != who.tenant or pair[1] not in who.keys]
+        return [text for pair in hidden for text in (self.marks[pair], *self.ids[pair])]
+
+
+@pytest.fixture(scope="module")
+def world(application_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Two tenants of three users, each of whom writes for themselves, their groups and all."""
+    name = str(tmp_path_factory.mktemp("leaks"))
+    users = [
+        Scope(f"{name} {tenant}", user, groups)
+        for tenant in ("one", "two")
+        for user, groups in (("ann", ("dev",)), ("bob", ("dev", "ops")), ("cleo", ()))
+    ]
+    with closing(PostgresStore(application_url)) as store:
+        made = World(store, users)
+        for who in users:
+            write(store, who, PutModel(SMALL))
+            for key in who.keys:
+                if (who.tenant, key) not in made.marks:
+                    _fill(made, who, key)
+        yield made
+
+
+def _fill(world: World, who: Scope, key: str) -> None:
+    mark = f"zq{len(world.marks):02d}xv"
+    names = [f"{who.tenant} {key} {number}" for number in range(EACH)]
+    ids = [sample_id(one) for one in names]
+    world.marks[who.tenant, key] = mark
+    world.ids[who.tenant, key] = [*ids, con(mark), cat(mark, key)]
+    said = [
+        memory(
+            f"jay {mark} word{number}", key, name=one, title=f"T {mark}", tags=("all", mark), session=f"s {mark}",
+            project=f"p {mark}", turn=number, vectors={SMALL.fingerprint: embedded(f"jay {number % 2}")},
+        )
+        for number, one in enumerate(names)
+    ]  # fmt: skip
+    root = f"r{mark}"
+    write(world.store, who, PutSource(source(root, key)), *map(PutMemory, said))
+    write(world.store, who, put_document(root, f"{mark}.md", [f"oak {mark}", f"elm {mark} more"], key))
+    write(world.store, who, PutConcept(concept(mark, key, aliases=(f"a {mark}",))))
+    write(world.store, who, PutCategory(category(mark, key)), PutProject(f"at {mark}", f"p {mark}", key))
+    edges = [Edge(one, "links", ids[0], key) for one in ids[1:]]
+    edges += [Edge(one, "references", con(mark), key) for one in ids]
+    edges += [Edge(one, "belongs", cat(mark, key), key) for one in ids]
+    write(world.store, who, PutEdges(tuple(edges)), PutReadings((Reading(ids[0], "1", mark.encode()),)))
+    write(world.store, who, PutEvents(tuple(Event(one, "used", 1, key, f"run {mark}") for one in ids)))
+    write(world.store, who, PutRun(Run(f"run {mark}", key, "done", "1", 1, None, {})))
+    write(world.store, who, Forget((ids[-1],)))
+
+
+Ask = Callable[[PostgresReader, random.Random, "Some"], Any]
+
+
+@dataclass
+class Some:
+    """What is asked for: anybody's."""
+
+    ids: list[str]
+    mark: str
+    where: Where
+    limit: int
+    sources: Sequence[str]
+
+
+def _some(world: World, chance: random.Random) -> Some:
+    """Choose among everybody's, so that most of it is a stranger's."""
+    everything = [one for ids in world.ids.values() for one in ids]
+    mark = chance.choice(list(world.marks.values()))
+    where = chance.choice(
+        [
+            Where(),
+            Where(tags=(mark,)),
+            Where(projects=(f"p {mark}", None)),
+            Where(sessions=(f"s {mark}",)),
+            Where(sources=(f"r{mark}",), path="*.md"),
+            Where(categories=tuple(chance.sample(everything, 3))),
+            Where(statuses=("active", "archived"), apart_from=f"s {mark}"),
+        ]
+    )
+    return Some(chance.sample(everything, 12), mark, where, chance.randrange(1, 30), [f"r{mark}"])
+
+
+def _found(scored: Any, some: Some) -> Any:
+    return scored.top(some.limit), scored.of(some.ids), scored.covered, getattr(scored, "frequencies", ())
+
+
+ASKS: dict[str, Ask] = {
+    "get": lambda r, c, s: r.get(s.ids),
+    "heads": lambda r, c, s: r.heads(s.ids),
+    "adjacent": lambda r, c, s: r.adjacent(s.ids),
+    "complete": lambda r, c, s: r.complete(s.ids[0][: c.randrange(8)], s.limit),
+    "page": lambda r, c, s: r.page(sample_id(s.ids[0]), s.limit, c.choice([None, s.where])),
+    "latest": lambda r, c, s: r.latest(s.where, s.limit),
+    "words": lambda r, c, s: _found(r.words([group("jay"), group(s.mark)], s.where), s)[0],
+    "similar": lambda r, c, s: r.similar_terms(s.mark[:-1], s.limit),
+    "nearest": lambda r, c, s: _found(r.nearest(SMALL.fingerprint, vector("jay 1"), s.where), s)[0],
+    "alike": lambda r, c, s: r.alike(SMALL.fingerprint, vector("jay 0")[None], s.limit, -1.0, s.where),
+    "vectors": lambda r, c, s: r.vectors(SMALL.fingerprint, s.ids),
+    "waiting": lambda r, c, s: r.waiting(SMALL.fingerprint, s.limit),
+    "sources": lambda r, c, s: r.sources(),
+    "documents": lambda r, c, s: r.documents(s.sources[0]),
+    "passages": lambda r, c, s: r.passages(s.sources[0], f"{s.mark}.md"),
+    "concepts": lambda r, c, s: (r.concepts(), r.concepts(s.ids), r.concept_rows()),
+    "categories": lambda r, c, s: (r.categories(), r.projects()),
+    "edges": lambda r, c, s: r.edges(s.ids, STORED, inward=c.random() < 0.5, limit=c.choice([None, 2])),
+    "degrees": lambda r, c, s: [r.degrees(kind, c.choice([None, s.ids])) for kind in STORED],
+    "meetings": lambda r, c, s: r.meetings(con(s.mark), s.limit)[0],
+    "follows": lambda r, c, s: r.follows(s.ids),
+    "turns": lambda r, c, s: r.turns(f"s {s.mark}", 0, 9),
+    "events": lambda r, c, s: (r.events(limit=s.limit), r.events(s.ids), r.events(run=f"run {s.mark}")),
+    "runs": lambda r, c, s: r.runs(s.limit),
+    "readings": lambda r, c, s: r.readings(s.ids),
+}
+
+
+def test_no_random_read_of_postgres_shows_anything_of_a_stranger(world: World, rounds: int | None) -> None:
+    seen = 0
+    for number in range(rounds or ROUNDS):
+        chance = random.Random(number)
+        who, (name, ask), some = (
+            chance.choice(world.users),
+            chance.choice([*ASKS.items()]),
+            _some(world, chance),
+        )
+        with world.store.reader(who) as reader:
+            told = repr(ask(reader, chance, some))
+        leaked = [text for text in world.foreign(who) if text in told]
+        assert not leaked, (number, name, who, leaked)
+        seen += any(mark in told for mark in world.marks.values())
+    assert seen > (rounds or ROUNDS) / 10, "what is their own is seen"
+
+
+def test_what_a_stranger_holds_is_neither_counted_nor_told_of_by_postgres(world: World) -> None:
+    """Numbers, too: how many there are, how many hold a word, the greatest turn, whose forgotten text it was."""
+    for who in world.users:
+        hidden = [pair for pair in world.marks if pair[0] != who.tenant or pair[1] not in who.keys]
+        mine = [pair for pair in world.marks if pair not in hidden]
+        with world.store.reader(who) as reader:
+            assert reader.counts().memories == len(mine) * (EACH + 1)
+            assert reader.words([group("jay")], Where()).memories == len(mine) * (EACH + 1)
+            for pair in hidden:
+                mark = world.marks[pair]
+                assert reader.frequencies([group(mark)]) == [0]
+                assert reader.held([f"r{mark}"]) == 0
+                assert reader.last_turn(f"s {mark}") is None
+                if pair[1] not in who.keys:
+                    assert reader.amount(pair[1]) == 0
+
+
+def test_a_read_that_forgot_every_condition_shows_nothing_of_another_tenant_of_postgres(
+    world: World, rounds: int | None
+) -> None:
+    """The second fence alone: as if the first one had fallen."""
+    for number in range((rounds or ROUNDS) // 10):
+        chance = random.Random(number)
+        who, table = chance.choice(world.users), chance.choice(TABLES)
+        others = [mark for (tenant, _), mark in world.marks.items() if tenant != who.tenant]
+        tenants = {one.tenant for one in world.users} - {who.tenant}
+        with world.store.reader(who) as reader:
+            told = repr(reader._db.execute(f"SELECT * FROM {table}").fetchall())
+        assert told != "[]", (number, table)
+        assert not [text for text in (*others, *tenants) if text in told], (number, table, who)
