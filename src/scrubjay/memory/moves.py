@@ -114,3 +114,24 @@ class Imported:
     failures: int = 0
     samples: tuple[Sample, ...] = ()
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a copy of a tenant to another store holds, as was verified.
+
+    Attributes:
+        tenant: The tenant.
+        store: Where it is now.
+        counts: Part (``memories``, ``edges``, …) to how many there are.
+        digests: Part to a digest of all of it, equal in both stores.
+        resumed: Whether some or all of it was there already, of a copy before this one.
+        seconds: Wall time, the verification included.
+    """
+
+    tenant: str
+    store: str
+    counts: Mapping[str, int]
+    digests: Mapping[str, str]
+    resumed: bool
+    seconds: float

@@ -66,3 +66,19 @@ class Scope:
                 "Nothing was written."
             )
         return f"group:{group}"
+
+
+@dataclass(frozen=True, slots=True)
+class Everyone(Scope):
+    """Who sees every key of a tenant: whoever copies it whole. No caller is ever made one.
+
+    Attributes:
+        held: The keys.
+    """
+
+    held: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.held

@@ -25,6 +25,7 @@ from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.graph import GraphReader
 from scrubjay.store.life import LifeReader
+from scrubjay.store.whole import WholeReader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -302,6 +303,10 @@ class Reader(GraphReader, LifeReader, Protocol):
         ...
 
 
+class Whole(WholeReader, Reader, Protocol):
+    """One consistent view of all that a tenant has, whoever may see it; for who moves or checks a store."""
+
+
 class Store(Protocol):
     """Where memories live."""
 
@@ -359,6 +364,18 @@ class Store(Protocol):
             scope: Whose tenant; the same name in another one is another.
             name: What is held, such as what is done meanwhile.
         """
+        ...
+
+    def tenants(self) -> list[str]:
+        """Return the names of all tenants, sorted.
+
+        Raises:
+            StoreError: Who is connected may not see them.
+        """
+        ...
+
+    def whole(self, tenant: str) -> AbstractContextManager[Whole]:
+        """Open a consistent view of all that a tenant has, whoever may see it. It makes no tenant."""
         ...
 
     def rebuild(self, scope: Scope) -> AbstractContextManager[Rebuild]:

@@ -136,6 +136,17 @@ class Forget:
 
 
 @dataclass(frozen=True, slots=True)
+class PutTombstones:
+    """Remember what was forgotten in a store that had the same secret.
+
+    Attributes:
+        hashes: As `ids.tombstone_hash` makes them.
+    """
+
+    hashes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DropMemory:
     """Remove visible memories that belong to no document, and remember nothing: they may be made again.
 
@@ -303,9 +314,15 @@ class PutEvents:
 
     An event of a memory that is out of the writer's sight, or whose key is not the memory's, is passed over. An
     ``other`` that the writer does not see is left out.
+
+    Attributes:
+        events: The events.
+        past: They happened elsewhere, when a memory may have had another key: each keeps its own, which must be one
+            of the writer's.
     """
 
     events: tuple[Event, ...]
+    past: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +355,7 @@ Change = (
     | PutMemory
     | DropMemory
     | Forget
+    | PutTombstones
     | PutModel
     | DropModel
     | PutVectors

@@ -42,6 +42,7 @@ from scrubjay.testing.store_rebuilds import RebuildsContract
 from scrubjay.testing.store_runs import RunsContract
 from scrubjay.testing.store_scopes import ScopesContract
 from scrubjay.testing.store_sessions import SessionsContract
+from scrubjay.testing.store_wholes import WholesContract
 
 SECRET = b"the contract's key of 32 bytes.."
 
@@ -59,6 +60,7 @@ class StoreContract(
     ConceptsContract,
     CategoriesContract,
     SessionsContract,
+    WholesContract,
     LifeContract,
     EventsContract,
     RunsContract,

@@ -74,6 +74,8 @@ class State:
                 self._put(scope, memory, None)
             case c.DropMemory() | c.Forget():
                 self._remove(scope, change)
+            case c.PutTombstones(hashes):
+                self.tombstones |= set(hashes)
             case c.PutModel(model, model_state):
                 self.models[model.fingerprint] = (model, model_state)
             case c.DropModel(fingerprint):

@@ -14,6 +14,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Change, Prepared
 from scrubjay.store.inmemory.reader import InMemoryReader
 from scrubjay.store.inmemory.state import State
+from scrubjay.store.inmemory.whole import InMemoryWhole
 from scrubjay.store.scope_check import of_a_generation
 from scrubjay.text.tokens import Terms
 
@@ -83,6 +84,18 @@ class InMemoryStore:
         finally:
             if free:
                 held.release()
+
+    def tenants(self) -> list[str]:
+        """Return the names of all tenants."""
+        with self._lock:
+            return sorted(self._tenants)
+
+    @contextmanager
+    def whole(self, tenant: str) -> Iterator[InMemoryWhole]:
+        """Open a consistent view of all that a tenant has."""
+        with self._lock:
+            state = self._tenants.get(tenant)
+        yield InMemoryWhole(state, tenant)
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[InMemoryRebuild]:

@@ -14,7 +14,7 @@ from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant, event_values, run_values
 from scrubjay.store.postgres import rows
 from scrubjay.store.postgres.scores import SCOPE
-from scrubjay.store.scope_check import lasting, livable, readable, runnable, tellable
+from scrubjay.store.scope_check import lasting, livable, readable, runnable, tellable, writable
 
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
@@ -61,8 +61,8 @@ class Lives:
         match change:
             case c.PutLife(lives):
                 self._put_lives(lives)
-            case c.PutEvents(events):
-                self._put_events(events)
+            case c.PutEvents():
+                self._put_events(change)
             case c.PutRun(run):
                 self._put_run(run)
             case c.PutReadings(readings):
@@ -82,11 +82,14 @@ class Lives:
                     (*values.values(), self._tenant, held.num),
                 )
 
-    def _put_events(self, events: Sequence[Event]) -> None:
+    def _put_events(self, change: c.PutEvents) -> None:
+        events, past = change.events, change.past
         for event in events:
             tellable(event)
+            if past:
+                writable(self._scope, event.key, f"An event of {event.memory}")
         held = self._held(one for e in events for one in (e.memory, e.other) if one is not None)
-        told = [e for e in events if e.memory in held and held[e.memory].key == e.key]
+        told = [e for e in events if e.memory in held and (past or held[e.memory].key == e.key)]
         with self._db.cursor() as cursor:
             cursor.executemany(PUT_EVENT, [self._row(event, held) for event in told])
 

@@ -81,7 +81,7 @@ def windows(db: Database, own: Own, model: tuple[int, Model], hashes: Sequence[i
         (number, *own, hashes),
     ).fetchall()
     return {
-        rows.id_of(tier, number): _codes(scales, data, identity.dimensions)
+        rows.id_of(tier, number): codes(scales, data, identity.dimensions)
         for tier, number, scales, data in found
     }
 
@@ -93,12 +93,12 @@ def texts(db: Database, tenant: int, fingerprint: str, hashes: Sequence[str]) ->
         "AND m.id = c.model WHERE c.tenant = %s AND m.fingerprint = %s AND c.hash = ANY(%s)",
         (tenant, fingerprint, list(hashes)),
     ).fetchall()
-    return {text: _codes(scales, data, width) for text, scales, data, width in found}
+    return {text: codes(scales, data, width) for text, scales, data, width in found}
 
 
-def _codes(scales: Sequence[float], data: bytes, dimensions: int) -> Codes:
-    codes = np.frombuffer(data, np.int8).reshape(len(scales), dimensions)
-    return Codes(codes, np.array(scales, np.float32))
+def codes(scales: Sequence[float], data: bytes, dimensions: int) -> Codes:
+    """Return windows as they are kept, from the columns of their rows."""
+    return Codes(np.frombuffer(data, np.int8).reshape(len(scales), dimensions), np.array(scales, np.float32))
 
 
 def waits(db: Database, tenant: int, num: int, model: int, content_hash: str) -> bool:

@@ -17,6 +17,7 @@ from scrubjay.store.postgres.reader import PostgresReader
 from scrubjay.store.postgres.rebuild import PostgresRebuild
 from scrubjay.store.postgres.snapshots import Snapshots
 from scrubjay.store.postgres.tenant import find, obtain
+from scrubjay.store.postgres.whole import PostgresWhole, tenants, whole
 from scrubjay.store.postgres.writer import Writer
 from scrubjay.store.snapshot import Snapshot
 
@@ -130,6 +131,17 @@ class PostgresStore:
                 if not (db.closed or db.broken):  # the server notices an end in its own time
                     with spoken(self._url):
                         db.execute("SELECT pg_advisory_unlock_all()")
+
+    def tenants(self) -> list[str]:
+        """Return the names of all tenants."""
+        with self.reader(Scope("", "")) as reader:
+            return tenants(reader, self.url)
+
+    @contextmanager
+    def whole(self, tenant: str) -> Iterator[PostgresWhole]:
+        """Open a consistent view of all that a tenant has."""
+        with self.reader(Scope(tenant, "")) as reader:
+            yield whole(reader, tenant)
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[PostgresRebuild]:

@@ -87,6 +87,9 @@ class Writer:
                 self._remove(self._numbers(ids), "AND document IS NULL")
             case c.Forget(ids):
                 self._forget(ids)
+            case c.PutTombstones(hashes):
+                marks = "INSERT INTO tombstone SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
+                self._db.execute(marks, (self._tenant.number, list(hashes)))
             case c.PutModel() | c.DropModel() | c.PutVectors():
                 self._apply_to_models(change)
             case c.PutVersions(versions):

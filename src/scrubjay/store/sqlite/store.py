@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scrubjay.store.changes import Change
     from scrubjay.store.sqlite.database import Database
     from scrubjay.store.sqlite.rebuild import SQLiteRebuild
+    from scrubjay.store.sqlite.whole import SQLiteWhole
 
 WIPE_MS: Final = 250
 """Milliseconds that a forget waits for readers to end, so that it can empty the write-ahead log."""
@@ -209,6 +210,25 @@ class SQLiteStore:
     def alone(self, scope: Scope, name: str) -> AbstractContextManager[bool]:
         """Tell whether no other process or thread holds a name."""
         return alone(self._path, scope.tenant, name)
+
+    def tenants(self) -> list[str]:
+        """Return the names of all tenants."""
+        with spoken(self._path):
+            return [
+                name for (name,) in self._db().execute("SELECT name FROM tenant ORDER BY name").fetchall()
+            ]
+
+    @contextmanager
+    def whole(self, tenant: str) -> Iterator[SQLiteWhole]:
+        """Open a consistent view of all that a tenant has; the log grows meanwhile with what others write."""
+        from scrubjay.memory.scope import Everyone
+        from scrubjay.store.sqlite.snapshot import Snapshot
+        from scrubjay.store.sqlite.whole import SQLiteWhole, keys
+
+        with self.reader(Scope(tenant, "")):
+            db = self._db()
+            everyone = Everyone(tenant, "", (), keys(db, tenant))
+            yield SQLiteWhole(db, everyone, self._tables, self._blocks, Snapshot())
 
     @contextmanager
     def rebuild(self, scope: Scope) -> Iterator[SQLiteRebuild]:

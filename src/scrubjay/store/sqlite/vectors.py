@@ -55,7 +55,7 @@ class Blocks:
             if kept is not None:
                 self._kept.move_to_end(name)
                 return kept
-        vectors = _read(db, part.segment, model, dimensions)
+        vectors = read(db, part.segment, model, dimensions)
         with self._lock:
             for stale in [
                 k for k in self._kept if k[0] == part.segment and k[2] == model and k[1] < part.version
@@ -69,7 +69,8 @@ class Blocks:
         return vectors
 
 
-def _read(db: Database, segment: int, model: int, dimensions: int) -> list[Vectors]:
+def read(db: Database, segment: int, model: int, dimensions: int) -> list[Vectors]:
+    """Return a segment's vectors of a model, from the file."""
     found = db.execute(
         "SELECT rows, data FROM vector WHERE segment = ? AND model = ? ORDER BY id", (segment, model)
     ).fetchall()
@@ -166,7 +167,7 @@ def _spans(db: Database, table: Table, blocks: Blocks, model: tuple[int, Model])
     return [
         Span(part.first, blocks.files.of(
             (part.segment, part.version, number), identity.dimensions,
-            partial(_read, db, part.segment, number, identity.dimensions),
+            partial(read, db, part.segment, number, identity.dimensions),
         ))
         for part in table.parts
     ]  # fmt: skip

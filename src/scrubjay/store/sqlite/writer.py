@@ -82,13 +82,21 @@ class Writer:
                 self._drop_document(source, path)
             case c.PutMemory(memory):
                 self._put([memory], None, None)
+            case c.DropMemory() | c.Forget() | c.PutTombstones():
+                self._end(change)
+            case c.PutModel() | c.DropModel() | c.PutVectors():
+                self._flush()
+                self._change_models(change)
+
+    def _end(self, change: c.DropMemory | c.Forget | c.PutTombstones) -> None:
+        match change:
             case c.DropMemory(ids):
                 self._remove(documents.apart(self._db, self._numbers(ids)), "drop")
             case c.Forget(ids):
                 self._forget(ids)
-            case c.PutModel() | c.DropModel() | c.PutVectors():
-                self._flush()
-                self._change_models(change)
+            case c.PutTombstones(hashes):
+                marks = ((self._tenant.number, mark) for mark in hashes)
+                self._db.executemany("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", marks)
 
     def _change_models(self, change: c.Change) -> None:
         match change:

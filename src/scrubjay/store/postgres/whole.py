@@ -1,0 +1,165 @@
+"""Whole: all that one tenant has, read in one transaction, a piece at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from scrubjay.errors import StoreError
+from scrubjay.memory.edges import Edge
+from scrubjay.memory.events import Event
+from scrubjay.memory.scope import Everyone
+from scrubjay.store.changes import Codes, Prepared, PutProject
+from scrubjay.store.postgres import models, rows
+from scrubjay.store.postgres.connect import SCHEMA
+from scrubjay.store.postgres.edges import to_edge
+from scrubjay.store.postgres.reader import PostgresReader
+from scrubjay.store.postgres.tenant import find
+from scrubjay.store.whole import PIECE
+from scrubjay.text.tokens import Terms
+
+if TYPE_CHECKING:
+    from scrubjay.store.postgres.connect import Database
+
+KEYED: Final = ("source", "memory", "concept", "category", "project", "edge", "event", "run")
+"""Tables whose rows have a visibility key."""
+MEMORIES: Final = (
+    f"SELECT m.num, m.language, m.length, m.terms, m.tfs, {rows.RECORD} {rows.FROM} "
+    "WHERE m.tenant = %s AND m.generation = %s AND m.num > %s ORDER BY m.num LIMIT %s"
+)
+EDGES: Final = """
+SELECT s.tier, e.src, e.kind, CASE e.kind WHEN 'references' THEN 'concept' WHEN 'belongs' THEN 'category'
+    ELSE (SELECT d.tier FROM memory d WHERE d.tenant = e.tenant AND d.generation = s.generation AND d.hash = e.dst) END,
+    e.dst, e.key, e.weight, e.at, e.origin, e.rule, e.run
+FROM edge e JOIN memory s ON s.tenant = e.tenant AND s.generation = %s AND s.hash = e.src WHERE e.tenant = %s
+"""
+EVENTS: Final = """
+SELECT m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before FROM event e
+JOIN memory m ON m.tenant = e.tenant AND m.generation = %(generation)s AND m.hash = e.memory
+LEFT JOIN memory o ON o.tenant = e.tenant AND o.generation = %(generation)s AND o.hash = e.other
+WHERE e.tenant = %(tenant)s ORDER BY e.seq
+"""
+
+
+def tenants(reader: PostgresReader, url: str) -> list[str]:
+    """Return the names of all tenants.
+
+    Raises:
+        StoreError: Row-level security hides those that are not asked for by name.
+    """
+    db = reader._db
+    found = db.execute(f"SELECT row_security_active('{SCHEMA}.tenant')").fetchone()
+    if found is None or found[0]:
+        raise StoreError(
+            f"This database user may not see which tenants {url} holds. Nothing was read.",
+            hint="name one tenant, or connect as a user with BYPASSRLS",
+        )
+    return sorted(name for (name,) in db.execute("SELECT name FROM tenant").fetchall())
+
+
+def everyone(db: Database, tenant: str) -> Everyone:
+    """Return who sees every visibility key of a tenant. Call it inside the transaction of the view."""
+    found = find(db, tenant)
+    if found is None:
+        return Everyone(tenant, "", (), ())
+    asked = " UNION ".join(f"SELECT key FROM {table} WHERE tenant = %(tenant)s" for table in KEYED)
+    keys = db.execute(asked, {"tenant": found.number}).fetchall()
+    return Everyone(tenant, "", (), tuple(sorted(key for (key,) in keys)))
+
+
+class PostgresWhole(PostgresReader):
+    """A view for everyone, that lasts as long as its transaction."""
+
+    def __init__(self, db: Database, tenant: str) -> None:
+        self.scope = everyone(db, tenant)
+        super().__init__(db, self.scope)
+
+    @property
+    def secret(self) -> bytes | None:
+        """The tenant's key for ids and tombstones."""
+        found = find(self._db, self.scope.tenant)
+        return None if found is None else found.secret
+
+    def _each(self, statement: str, values: Any) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the rows of a statement in pieces, which the server holds back."""
+        with self._db.cursor(name="whole") as cursor:
+            cursor.execute(statement, values)
+            while found := cursor.fetchmany(PIECE):
+                yield found
+
+    def memories(self) -> Iterator[list[Prepared]]:
+        """Yield every memory, in the order of the rows."""
+        known = models.registered(self._db, self._tenant)
+        last = -1
+        while found := self._all(MEMORIES, *self._own[:2], last, PIECE):
+            last = found[-1][0]
+            used = sorted({term for row in found for term in row[3]})
+            asked = "SELECT id, text FROM term WHERE tenant = %s AND id = ANY(%s::integer[])"
+            words = dict(self._all(asked, self._tenant, used))
+            vectors = self._of([row[0] for row in found], known)
+            yield [
+                Prepared(
+                    rows.to_record(tuple(record)),
+                    Terms({words[term]: times for term, times in zip(own, tfs, strict=True)}, length),
+                    vectors.get(num, {}),
+                    language,
+                )
+                for num, language, length, own, tfs, *record in found
+            ]
+
+    def _of(self, nums: list[int], known: dict[str, models.Registered]) -> dict[int, dict[str, Codes]]:
+        """Return, by row, the windows of every model that memories have."""
+        fingerprints = {one.number: (name, one.model.dimensions) for name, one in known.items()}
+        found = self._all(
+            "SELECT memory, model, array_agg(scale ORDER BY place), string_agg(data, '' ORDER BY place) FROM vector "
+            "WHERE tenant = %s AND memory = ANY(%s::bigint[]) GROUP BY memory, model",
+            self._tenant,
+            nums,
+        )
+        held: dict[int, dict[str, Codes]] = {}
+        for num, model, scales, data in found:
+            name, width = fingerprints[model]
+            held.setdefault(num, {})[name] = models.codes(scales, data, width)
+        return held
+
+    def connections(self) -> Iterator[list[Edge]]:
+        """Yield every edge."""
+        for piece in self._each(EDGES, (self._own[1], self._tenant)):
+            yield [to_edge(row) for row in piece]
+
+    def past(self) -> Iterator[list[Event]]:
+        """Yield every event."""
+        for piece in self._each(EVENTS, {"tenant": self._tenant, "generation": self._own[1]}):
+            yield [_event(row) for row in piece]
+
+    def texts(self) -> Iterator[tuple[str, dict[str, Codes]]]:
+        """Yield cached texts."""
+        asked = (
+            "SELECT m.fingerprint, m.dimensions, c.hash, c.scales, c.data FROM cache c "
+            "JOIN model m ON m.tenant = c.tenant AND m.id = c.model WHERE c.tenant = %s ORDER BY c.seq"
+        )
+        for piece in self._each(asked, (self._tenant,)):
+            for fingerprint, width, text, scales, data in piece:
+                yield fingerprint, {text: models.codes(scales, data, width)}
+
+    def tombstones(self) -> Iterator[list[str]]:
+        """Yield tombstones."""
+        for piece in self._each("SELECT hash FROM tombstone WHERE tenant = %s", (self._tenant,)):
+            yield [mark for (mark,) in piece]
+
+    def places(self) -> list[PutProject]:
+        """Return projects by key and place."""
+        asked = "SELECT place, name, key FROM project WHERE tenant = %s"
+        found = [PutProject(*row) for row in self._all(asked, self._tenant)]
+        return sorted(found, key=lambda one: (one.key, one.place))
+
+
+def whole(reader: PostgresReader, tenant: str) -> PostgresWhole:
+    """Return the view of everyone in the transaction of a reader."""
+    return PostgresWhole(reader._db, tenant)
+
+
+def _event(row: tuple[Any, ...]) -> Event:
+    tier, number, op, at, key, run, other_tier, other, count, before = row
+    named = None if other is None else rows.id_of(other_tier, other)
+    return Event(rows.id_of(tier, number), op, at, key, run, named, count, before)
