@@ -138,6 +138,7 @@ class AsyncMemory:
     export = _in_thread(Memory.export)
     import_ = _in_thread(Memory.import_)
     backup = _in_thread(Memory.backup)
+    copy = _in_thread(Memory.copy)
     embed = _in_thread(Memory.embed)
     rebuild = _in_thread(Memory.rebuild)
     models = _in_thread(Memory.models)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from scrubjay.memory.moves import BackedUp, Exported, Imported
+    from scrubjay.memory.moves import BackedUp, Copied, Exported, Imported
     from scrubjay.memory.reports import Progress
     from scrubjay.wiring.desk import Desk
 
 
 class Moving:
-    """Export, import, backup; `Memory` is one."""
+    """Export, import, backup, copy; `Memory` is one."""
 
     _desk: Desk
 
@@ -102,3 +102,34 @@ class Moving:
         from scrubjay.wiring.exporting import backup
 
         return backup(self._desk, path, overwrite=overwrite)
+
+    def copy(
+        self,
+        to: str | Path,
+        *,
+        tenant: str | None = None,
+        all_tenants: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> tuple[Copied, ...]:
+        """Copy all that a tenant has, whoever may see it, to another store of any kind, and verify it.
+
+        Ids, the tenant's secret, vectors, histories and what was forgotten are the same there; so are the answers. It
+        is of the moment in which it begins, while others write. A copy that was stopped goes on when it is made again.
+        For who runs the machine, as `backup` is: it asks nobody whose memories they are.
+
+        Args:
+            to: URL or path of the other store; one that is not there is made.
+            tenant: Which tenant; None for this one's own.
+            all_tenants: All of them, one after the other.
+            progress: Told how far it is.
+
+        Raises:
+            InputError: The other store holds something else of the tenant, or is this one; nothing was written.
+            NotFoundError: There is no such tenant.
+            StoreBusyError: Another process copies to it.
+            StoreError: It cannot go on (make it again), or what is there is not the same.
+        """
+        from scrubjay.wiring.copying import copied
+
+        wanted = None if all_tenants else (tenant or self._desk.scope.tenant,)
+        return copied(self._desk.store, str(to), wanted, progress)

@@ -81,3 +81,40 @@ def test_a_workspace_is_named_as_the_source_that_it_becomes(cli, tmp_path: Path)
     assert (
         f"Is a source from now on, read by every sync: {tmp_path / 'w'}" in cli("import", tmp_path / "w").out
     )
+
+
+def test_a_copy_to_another_file_holds_and_answers_the_same(cli, tmp_path: Path) -> None:
+    added = cli("add", "The mast is 12 metres", "--json").json["id"]
+    mine = cli("status", "--json").json["store"]
+    other = tmp_path / "other.db"
+    said = cli("copy", mine, other)
+    assert said.code == 0, said.err
+    assert said.out.startswith("Tenant default: 1 memory, 0 documents, 0 edges and ")
+    assert "Copying: 1 of 1 memory" in said.err
+    (found,) = cli("search", "mast", "--json", "--store", str(other)).json["results"]
+    assert found["id"] == added
+    (again,) = cli("copy", mine, other, "--json").json
+    assert (again["resumed"], again["counts"]["memories"]) == (True, 1)
+    assert cli("copy", mine, tmp_path / "all.db", "--all-tenants", "--json").json[0]["tenant"] == "default"
+
+
+def test_a_copy_that_cannot_be_says_why_and_makes_nothing(cli, tmp_path: Path) -> None:
+    cli("add", "The mast is 12 metres")
+    mine = cli("status", "--json").json["store"]
+    other = tmp_path / "other.db"
+    cases = {
+        (mine, mine): "is the store itself",
+        (tmp_path / "none.db", other): "is not there",
+        (mine, "memory://"): "ends with its process",
+        (mine, other, "--tenant", "nobody"): "nothing of tenant nobody",
+        (mine, other, "--tenant", "a", "--all-tenants"): "exclude each other",
+    }
+    for args, why in cases.items():
+        said = cli("copy", *args)
+        assert (said.code, why in said.err) == (2, True), (args, said.err)
+    assert not other.exists()
+    assert not (tmp_path / "none.db").exists()
+    cli("add", "Something of its own", "--store", str(other))
+    said = cli("copy", mine, other)
+    assert (said.code, "of its own, with 1 memories" in said.err) == (2, True)
+    assert "empty store" in said.err

@@ -158,7 +158,7 @@ class Progress:
     """How far a long call is.
 
     Attributes:
-        stage: ``scan``, ``write``, ``connect``, ``embed``, ``export`` or ``import``.
+        stage: ``scan``, ``write``, ``connect``, ``embed``, ``export``, ``import``, ``copy`` or ``verify``.
         done: Units done (files, or passages when embedding).
         total: Units in all.
         seconds: Wall time so far.

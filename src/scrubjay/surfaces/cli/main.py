@@ -48,6 +48,7 @@ COMMANDS = {
         ("export", "move", "export"),
         ("import", "move", "import_"),
         ("backup", "move", "backup"),
+        ("copy", "move", "copy"),
         ("config", "config", "config"),
         ("install", "install", "install"),
         ("uninstall", "install", "uninstall"),

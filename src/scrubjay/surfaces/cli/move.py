@@ -1,8 +1,9 @@
-"""export, import, backup: memories out of a store, and into one."""
+"""export, import, backup, copy: memories out of a store, and into one."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,4 +121,34 @@ def backup(call: Call, file: Path, overwrite: bool) -> None:
     else:
         write(
             f"{line(done.path)} is a checked copy of the store, {done.bytes:,} bytes, {duration(done.seconds)}"
+        )
+
+
+@command("copy")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@click.option("--tenant", metavar="NAME", help="Which tenant; the settings' own when left out.")
+@click.option("--all-tenants", is_flag=True, help="All of them, one after the other.")
+def copy(call: Call, source: str, target: str, tenant: str | None, all_tenants: bool) -> None:
+    """Copy all that a tenant has to another store, file or PostgreSQL, and verify it.
+
+    Of all its users: memories of every kind with their ids, vectors, names, histories, and what was forgotten. Others
+    may use FROM meanwhile; TO must be empty of the tenant. Stopped on the way, it goes on when it is run again.
+    """
+    from scrubjay.wiring.copying import exists
+
+    if tenant is not None and all_tenants:
+        raise click.UsageError("--tenant and --all-tenants exclude each other.")
+    exists(source)
+    with replace(call, store=source).open(cold=True) as memory, shown(quiet=call.json) as (report, _):
+        done = memory.copy(target, tenant=tenant, all_tenants=all_tenants, progress=report)
+    if call.json:
+        write_json(shape.plain(done))
+        return
+    for one in done:
+        held = one.counts
+        write(
+            f"Tenant {line(one.tenant)}: {counted(held['memories'], 'memory')}, "
+            f"{counted(held['documents'], 'document')}, {counted(held['edges'], 'edge')} and "
+            f"{counted(held['events'], 'event')} are the same in {line(one.store)}, {duration(one.seconds)}"
         )

@@ -29,6 +29,8 @@ STAGES = {
     "embed": ("Embedding", "passage"),
     "export": ("Exporting", "memory"),
     "import": ("Importing", "memory"),
+    "copy": ("Copying", "memory"),
+    "verify": ("Comparing", "memory"),
 }
 """Stage to what it is called while it runs, and what it counts."""
 
