@@ -61,7 +61,10 @@ def carry(here: Whole, target: Store, scope: Everyone, seen: Callable[[int], Non
     _put(target, scope, map(PutDocument, documents.values()))
     done = 0
     for piece in here.memories():
-        if changes := _memories(piece, documents, target, scope):
+        changes = _memories(piece, documents, target, scope)
+        if read := here.readings([one.record.id for one in piece]):
+            changes.append(PutReadings(tuple(read.values())))
+        if changes:
             target.write(scope, changes)
         done += len(piece)
         seen(done)
@@ -128,9 +131,6 @@ def _edges(piece: Sequence[Edge], known: set[str]) -> list[Change]:
 
 def _life(here: Whole, target: Store, scope: Everyone) -> None:
     _put(target, scope, (PutRun(run) for run in here.runs(EVERY) if run.key != MARK))
-    for piece in here.memories():
-        if read := here.readings([one.record.id for one in piece]):
-            target.write(scope, [PutReadings(tuple(read.values()))])
     there = _told(target, scope)
     for events in _pieces(_new(here, there)):
         target.write(scope, [PutEvents(tuple(events), past=True)])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 MARK: Final = "copy:"
 """Visibility key of the row that tells of a copy. No scope of a caller has it, so nobody is shown the row."""
 BITS: Final = 256
+PARTS: Final = (
+    "memories", "readings", "sources", "documents", "models", "edges", "concepts", "categories", "projects", "events",
+    "runs", "tombstones", "versions",
+)  # fmt: skip
 EVERY: Final = 10_000_000
 """More nights than a tenant has."""
 
@@ -41,54 +46,45 @@ class Tally:
 def tally(whole: Whole, seen: Seen | None = None) -> Tally:
     """Count and digest all that a view holds; ``seen`` is told how many memories were looked at."""
     counts: dict[str, int] = {}
-    digests: dict[str, str] = {}
-    for part, rows in _parts(whole, seen):
-        count, total = 0, 0
-        for row in rows:
-            count += 1
-            total += int.from_bytes(hashlib.sha256(row).digest())
-        counts[part] = count
-        digests[part] = f"{total % (1 << BITS):064x}"
-    return Tally(counts, digests)
+    totals: dict[str, int] = {}
+    for part, row in _rows(whole, seen):
+        counts[part] = counts.get(part, 0) + 1
+        totals[part] = totals.get(part, 0) + int.from_bytes(hashlib.sha256(row).digest())
+    digests = {part: f"{totals.get(part, 0) % (1 << BITS):064x}" for part in PARTS}
+    return Tally({part: counts.get(part, 0) for part in PARTS}, digests)
 
 
-def _parts(whole: Whole, seen: Seen | None) -> Iterator[tuple[str, Iterable[bytes]]]:
+def _rows(whole: Whole, seen: Seen | None) -> Iterator[tuple[str, bytes]]:
+    """Yield every row as bytes, with the part that it is of."""
+    done = 0
+    for piece in whole.memories():
+        yield from (("memories", memory(one)) for one in piece)
+        read = whole.readings([one.record.id for one in piece])
+        yield from (("readings", _raw(one)) for one in read.values())
+        done += len(piece)
+        if seen is not None:
+            seen(done)
+    for part, rows in _parts(whole):
+        yield from ((part, _raw(row)) for row in rows)
+
+
+def _parts(whole: Whole) -> Iterator[tuple[str, Iterable[object]]]:
     sources = whole.sources()
-    yield "sources", map(_raw, sources)
-    yield "documents", (_raw(one) for source in sources for one in whole.documents(source.id).values())
-    yield "models", map(_raw, whole.models())
-    yield "memories", _memories(whole, seen)
-    yield "readings", _readings(whole)
-    yield "edges", (_raw(edge) for piece in whole.connections() for edge in piece)
-    yield "concepts", map(_raw, whole.concepts())
-    yield "categories", map(_raw, whole.categories())
-    yield "projects", map(_raw, whole.places())
-    yield "events", _placed(event for piece in whole.past() for event in piece)
-    yield "runs", (_raw(run) for run in whole.runs(EVERY) if run.key != MARK)
-    yield "tombstones", (_raw(mark) for piece in whole.tombstones() for mark in piece)
-    yield "versions", (_raw(one) for one in [whole.versions()] if one is not None)
+    yield "sources", sources
+    yield "documents", (one for source in sources for one in whole.documents(source.id).values())
+    yield "models", whole.models()
+    yield "edges", chain.from_iterable(whole.connections())
+    yield "concepts", whole.concepts()
+    yield "categories", whole.categories()
+    yield "projects", whole.places()
+    yield "events", enumerate(chain.from_iterable(whole.past()))
+    yield "runs", (run for run in whole.runs(EVERY) if run.key != MARK)
+    yield "tombstones", chain.from_iterable(whole.tombstones())
+    yield "versions", (one for one in [whole.versions()] if one is not None)
 
 
 def _raw(row: object) -> bytes:
     return repr(row).encode()
-
-
-def _placed(rows: Iterable[object]) -> Iterator[bytes]:
-    return (_raw(pair) for pair in enumerate(rows))
-
-
-def _memories(whole: Whole, seen: Seen | None) -> Iterator[bytes]:
-    done = 0
-    for piece in whole.memories():
-        yield from map(memory, piece)
-        done += len(piece)
-        if seen is not None:
-            seen(done)
-
-
-def _readings(whole: Whole) -> Iterator[bytes]:
-    for piece in whole.memories():
-        yield from map(_raw, whole.readings([one.record.id for one in piece]).values())
 
 
 def memory(one: Prepared) -> bytes:

@@ -1,4 +1,4 @@
-"""Registry: the registered models, what waits for them, and the cache of embedded texts, as a reader sees them."""
+"""Registry: the registered models, what waits for them, the cache of embedded texts, and what was forgotten."""
 
 from __future__ import annotations
 
@@ -96,3 +96,8 @@ def forgotten(db: Database, tenant: int, hashes: Iterable[str]) -> set[str]:
         for mark in hashes
         if db.execute("SELECT 1 FROM tombstone WHERE tenant = ? AND hash = ?", (tenant, mark)).fetchone()
     }
+
+
+def bury(db: Database, tenant: int, hashes: Iterable[str]) -> None:
+    """Remember hashes of what was forgotten."""
+    db.executemany("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", ((tenant, mark) for mark in hashes))

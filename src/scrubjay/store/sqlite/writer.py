@@ -70,8 +70,8 @@ class Writer:
     def _apply(self, change: c.Change) -> None:
         match change:
             case c.PutVersions(versions):
-                stamp = json.dumps(asdict(versions))
-                self._db.execute("UPDATE tenant SET versions = ? WHERE id = ?", (stamp, self._tenant.number))
+                stamp = (json.dumps(asdict(versions)), self._tenant.number)
+                self._db.execute("UPDATE tenant SET versions = ? WHERE id = ?", stamp)
             case c.PutSource():
                 self._put_source(change)
             case c.DropSource(source) if self._sees_source(source):
@@ -82,30 +82,22 @@ class Writer:
                 self._drop_document(source, path)
             case c.PutMemory(memory):
                 self._put([memory], None, None)
-            case c.DropMemory() | c.Forget() | c.PutTombstones():
-                self._end(change)
-            case c.PutModel() | c.DropModel() | c.PutVectors():
-                self._flush()
-                self._change_models(change)
-
-    def _end(self, change: c.DropMemory | c.Forget | c.PutTombstones) -> None:
-        match change:
             case c.DropMemory(ids):
                 self._remove(documents.apart(self._db, self._numbers(ids)), "drop")
             case c.Forget(ids):
                 self._forget(ids)
-            case c.PutTombstones(hashes):
-                marks = ((self._tenant.number, mark) for mark in hashes)
-                self._db.executemany("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", marks)
+            case c.PutModel() | c.DropModel() | c.PutVectors() | c.PutTombstones():
+                self._flush()
+                self._change_beside(change)
 
-    def _change_models(self, change: c.Change) -> None:
+    def _change_beside(self, change: c.Change) -> None:
         match change:
+            case c.PutTombstones(hashes):
+                registry.bury(self._db, self._tenant.number, hashes)
             case c.PutModel(model, state):
                 models.put(self._db, self._tenant.number, model, state)
-                self._models = registry.registered(self._db, self._tenant.number)
             case c.DropModel(fingerprint):
                 models.drop(self._db, self._tenant.number, fingerprint)
-                self._models = registry.registered(self._db, self._tenant.number)
             case c.PutVectors():
                 model = self._model(change.fingerprint)
                 for named, (_, codes) in change.vectors.items():
@@ -113,6 +105,7 @@ class Writer:
                 for cached in change.texts.values():
                     fitting(model, cached, "A cached text")
                 models.put_vectors(self._db, self._tenant, self._scope, change)
+        self._models = registry.registered(self._db, self._tenant.number)
 
     def finish(self) -> None:
         """Write the new segments, merge those that are due, and cut the log."""
@@ -298,8 +291,7 @@ class Writer:
             content, key = self._db.execute(
                 "SELECT content, key FROM memory WHERE num = ?", (num,)
             ).fetchone()
-            mark = tombstone_hash(self._tenant.secret, content, key)
-            self._db.execute("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", (self._tenant.number, mark))
+            registry.bury(self._db, self._tenant.number, [tombstone_hash(self._tenant.secret, content, key)])
             touched |= terms.of(self._db, num)
         self._remove(nums, "forget")
         self._rewrite_stale()
