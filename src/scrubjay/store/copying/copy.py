@@ -154,7 +154,7 @@ def _verified(here: Whole, target: Store, seen: Callable[[int], None]) -> Tally:
         if asked is not None:
             raise StoreError(
                 f"The store and its copy hold the same, but do not answer alike when asked for {asked}.",
-                hint="run `scrubjay rebuild --store` on the one that is wrong, then the copy again",
+                hint="run `scrubjay rebuild` on the store that was copied, then copy into an empty one",
             )
     return mine
 

@@ -15,10 +15,12 @@ from scrubjay.store.postgres.connect import SCHEMA
 from scrubjay.store.postgres.edges import to_edge
 from scrubjay.store.postgres.reader import PostgresReader
 from scrubjay.store.postgres.tenant import find
+from scrubjay.store.snapshot import Snapshot
 from scrubjay.store.whole import PIECE
 from scrubjay.text.tokens import Terms
 
 if TYPE_CHECKING:
+    from scrubjay.store.kept import Tenant
     from scrubjay.store.postgres.connect import Database
 
 KEYED: Final = ("source", "memory", "concept", "category", "project", "edge", "event", "run")
@@ -57,28 +59,26 @@ def tenants(reader: PostgresReader, url: str) -> list[str]:
     return sorted(name for (name,) in db.execute("SELECT name FROM tenant").fetchall())
 
 
-def everyone(db: Database, tenant: str) -> Everyone:
-    """Return who sees every visibility key of a tenant. Call it inside the transaction of the view."""
-    found = find(db, tenant)
-    if found is None:
-        return Everyone(tenant, "", (), ())
+def _everyone(db: Database, name: str, tenant: Tenant | None) -> Everyone:
+    if tenant is None:
+        return Everyone(name, "", (), ())
     asked = " UNION ".join(f"SELECT key FROM {table} WHERE tenant = %(tenant)s" for table in KEYED)
-    keys = db.execute(asked, {"tenant": found.number}).fetchall()
-    return Everyone(tenant, "", (), tuple(sorted(key for (key,) in keys)))
+    keys = db.execute(asked, {"tenant": tenant.number}).fetchall()
+    return Everyone(name, "", (), tuple(sorted(key for (key,) in keys)))
 
 
 class PostgresWhole(PostgresReader):
     """A view for everyone, that lasts as long as its transaction."""
 
-    def __init__(self, db: Database, tenant: str) -> None:
-        self.scope = everyone(db, tenant)
-        super().__init__(db, self.scope)
+    def __init__(self, db: Database, name: str, tenant: Tenant | None) -> None:
+        self.scope = _everyone(db, name, tenant)
+        self._found_tenant = tenant
+        super().__init__(db, self.scope, tenant, Snapshot())
 
     @property
     def secret(self) -> bytes | None:
         """The tenant's key for ids and tombstones."""
-        found = find(self._db, self.scope.tenant)
-        return None if found is None else found.secret
+        return None if self._found_tenant is None else self._found_tenant.secret
 
     def _each(self, statement: str, values: Any) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows of a statement in pieces, which the server holds back."""
@@ -156,7 +156,7 @@ class PostgresWhole(PostgresReader):
 
 def whole(reader: PostgresReader, tenant: str) -> PostgresWhole:
     """Return the view of everyone in the transaction of a reader."""
-    return PostgresWhole(reader._db, tenant)
+    return PostgresWhole(reader._db, tenant, find(reader._db, tenant))
 
 
 def _event(row: tuple[Any, ...]) -> Event:

@@ -222,7 +222,7 @@ class SQLiteStore:
     def whole(self, tenant: str) -> Iterator[SQLiteWhole]:
         """Open a consistent view of all that a tenant has; the log grows meanwhile with what others write."""
         from scrubjay.memory.scope import Everyone
-        from scrubjay.store.sqlite.snapshot import Snapshot
+        from scrubjay.store.snapshot import Snapshot
         from scrubjay.store.sqlite.whole import SQLiteWhole, keys
 
         with self.reader(Scope(tenant, "")):

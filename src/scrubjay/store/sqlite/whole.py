@@ -25,8 +25,8 @@ from scrubjay.text.tokens import Terms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from scrubjay.store.snapshot import Snapshot
     from scrubjay.store.sqlite.database import Database
-    from scrubjay.store.sqlite.snapshot import Snapshot
     from scrubjay.store.sqlite.table import Tables
     from scrubjay.store.sqlite.vectors import Blocks
 
