@@ -1,4 +1,4 @@
-"""Terms: the tenant's words and their numbers."""
+"""Terms: the tenant's words and their numbers, and the hashes of what was forgotten."""
 
 from __future__ import annotations
 
@@ -34,3 +34,9 @@ def drop_unused(db: Database, tenant: int, terms: Collection[int]) -> None:
         "(SELECT FROM memory m WHERE m.tenant = term.tenant AND m.terms @> ARRAY[term.id])",
         (tenant, sorted(terms)),
     )
+
+
+def bury(db: Database, tenant: int, hashes: Collection[str]) -> None:
+    """Remember hashes of what was forgotten."""
+    marks = "INSERT INTO tombstone SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
+    db.execute(marks, (tenant, list(hashes)))

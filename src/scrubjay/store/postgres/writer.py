@@ -88,8 +88,7 @@ class Writer:
             case c.Forget(ids):
                 self._forget(ids)
             case c.PutTombstones(hashes):
-                marks = "INSERT INTO tombstone SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
-                self._db.execute(marks, (self._tenant.number, list(hashes)))
+                terms.bury(self._db, self._tenant.number, hashes)
             case c.PutModel() | c.DropModel() | c.PutVectors():
                 self._apply_to_models(change)
             case c.PutVersions(versions):
@@ -274,9 +273,8 @@ class Writer:
             tenant,
             nums,
         )
-        for content, key, _ in held:
-            mark = (tenant, tombstone_hash(self._tenant.secret, content, key))
-            self._db.execute("INSERT INTO tombstone VALUES (%s, %s) ON CONFLICT DO NOTHING", mark)
+        marks = [tombstone_hash(self._tenant.secret, content, key) for content, key, _ in held]
+        terms.bury(self._db, tenant, marks)
         self._remove(nums)
         self._db.execute("DELETE FROM cache WHERE tenant = %s", (tenant,))
         terms.drop_unused(self._db, tenant, {term for _, _, own in held for term in own})
