@@ -140,6 +140,32 @@ def reachable(path: Path) -> Iterator[None]:
 
 
 @contextmanager
+def legible(path: Path) -> Iterator[None]:
+    """Say in our words that what stands in the file cannot be what was written, where SQLite itself does not notice."""
+    try:
+        yield
+    except (ValueError, LookupError) as error:
+        if not _raised_here(error):
+            raise
+        raise StoreDamagedError(
+            f"{path} holds what cannot be read ({type(error).__name__}: {error}). Nothing was written; your files are "
+            "untouched.",
+            hint=f"`scrubjay doctor` looks it through; if it is damaged, move {path} away, then `scrubjay sync` your "
+            "folders again",
+        ) from error
+
+
+def _raised_here(error: BaseException) -> bool:
+    """Return whether a store's module raised it, and not whoever reads in a block of its."""
+    trace, module = error.__traceback__, ""
+    while trace is not None:
+        name = str(trace.tb_frame.f_globals.get("__name__", ""))
+        module = module if name.startswith("numpy") else name
+        trace = trace.tb_next
+    return module.startswith("scrubjay.store.")
+
+
+@contextmanager
 def wiping(path: Path) -> Iterator[None]:
     """Say in our words what kept the bytes of a forgotten text where they were: the memory itself is gone by then."""
     try:

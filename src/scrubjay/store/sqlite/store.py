@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.memory.scope import Scope
-from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, spoken, wiping
+from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, legible, spoken, wiping
 from scrubjay.store.sqlite.files import Files
 from scrubjay.store.sqlite.lock import PATIENCE, alone, turn
 from scrubjay.store.sqlite.reader import SQLiteReader
@@ -132,7 +132,7 @@ class SQLiteStore:
     def reader(self, scope: Scope) -> Iterator[SQLiteReader]:
         """Open a consistent view: everything in the block is read from one snapshot."""
         self._in_place()
-        with spoken(self._path):
+        with spoken(self._path), legible(self._path):
             db = self._db()
             nested = db.in_transaction
             if not nested:
