@@ -3,9 +3,9 @@
     python bench/growth.py [--sizes 10000,30000,100000,300000,1000000] [--questions 300] [--store FILE] [--json FILE]
 
 One store is filled to each size in turn with made-up conversations, notes and facts (`worlds`), with the bundled model,
-and measured there: writing (nothing connected); searches, warm, half of them with a filter; the first search of a new
-process; the memory of one and of five processes that searched; the disk. A slope is the power of the size that a figure
-grows by, fitted over all sizes: 0 is constant, 1 linear.
+and measured there: writing, with all that connects and learns; searches, warm, half of them with a filter; the first
+search of a new process; the memory of one and of five processes that searched; the disk. A slope is the power of the
+size that a figure grows by, fitted over all sizes: 0 is constant, 1 linear.
 
 Exit code 1 when a run was hollow: another number of memories than written, or nothing found.
 """
