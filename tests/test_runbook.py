@@ -1,0 +1,173 @@
+"""The runbook's commands are carried out as they stand on the page, against stores and servers of their own.
+
+What is not as a person does it: the port is one that is free here, and so are the server and the databases.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from scrubjay.engine import Memory
+from scrubjay.errors import StoreError
+from scrubjay.testing.hash_embedder import HashEmbedder
+
+PAGE = (Path(__file__).parents[1] / "docs" / "runbook.md").read_text("utf-8")
+BLOCKS = dict(re.findall(r"<!-- run: (\w+) -->\n```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+PROGRAM = Path(sys.executable).parent
+ADDED = 'scrubjay add "The mast is 12 metres" --store memory.db'
+SAVED = "scrubjay backup backup.db --store memory.db"
+
+
+def run(
+    home: Path, *lines: str, swap: Mapping[str, str] | None = None, path: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run these lines in one shell; a name of a block stands for its lines."""
+    told = [
+        line.removeprefix("$ ")
+        for name in lines
+        for line in (BLOCKS[name].splitlines() if name in BLOCKS else [name])
+    ]
+    script = "\n".join(["set -e", *told])
+    for old, new in (swap or {}).items():
+        script = script.replace(old, new)
+    environ = {
+        "HOME": str(home),
+        "PATH": os.pathsep.join(filter(None, (str(PROGRAM), path, os.defpath))),
+        "XDG_RUNTIME_DIR": str(home),
+        "LANG": "C.UTF-8",
+        "SCRUBJAY_RESIDENT_AUTO": "false",
+        "SCRUBJAY_USER": "ann",
+    }
+    return subprocess.run(
+        ["bash", "-c", script], cwd=home, env=environ, capture_output=True, text=True, timeout=300, check=False
+    )  # fmt: skip
+
+
+def ran(home: Path, *lines: str, **rules: object) -> str:
+    done = run(home, *lines, **rules)  # type: ignore[arg-type]
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_every_block_of_commands_on_the_page_is_one_that_a_test_runs() -> None:
+    assert PAGE.count("```console") == len(BLOCKS)
+    tests = Path(__file__).read_text("utf-8")
+    assert [name for name in BLOCKS if f'"{name}"' not in tests] == []
+
+
+def test_a_server_is_looked_at(tmp_path: Path) -> None:
+    assert shutil.which("curl"), "the runbook asks with curl"
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = str(held.getsockname()[1])
+    started = (
+        "trap 'kill $(jobs -p); wait' EXIT",
+        "scrubjay add 'The mast is 12 metres'",
+        "scrubjay serve 127.0.0.1:8765 > /dev/null 2>&1 &",
+        "curl -s -o /dev/null --retry 40 --retry-delay 1 --retry-connrefused http://127.0.0.1:8765/readyz",
+    )
+    said = ran(tmp_path, *started, "look", swap={"8765": port})
+    assert "no problems" in said
+    assert "scrubjay_memories" in said
+    assert "scrubjay_store_bytes" in said
+
+
+def test_room_is_made_slow_searches_and_models_are_looked_at(tmp_path: Path) -> None:
+    said = ran(tmp_path, ADDED, "room", "slow", "provider", "upgrade")
+    assert said.count("The mast is 12 metres") >= 2
+    assert (tmp_path / "before-upgrade.db").exists()
+
+
+def test_a_damaged_store_is_replaced_by_its_backup(tmp_path: Path) -> None:
+    ran(
+        tmp_path,
+        "mkdir notes",
+        "echo '# Keel' > notes/keel.md",
+        "scrubjay sync notes --store memory.db",
+        ADDED,
+        SAVED,
+    )
+    store = tmp_path / "memory.db"
+    store.write_bytes(b"x" * 5000)
+    broken = run(tmp_path, "scrubjay search mast --store memory.db")
+    assert (broken.returncode, "damaged" in broken.stderr) == (4, True)
+    ran(tmp_path, "damaged")
+    assert "The mast is 12 metres" in ran(tmp_path, "scrubjay search mast --store memory.db")
+
+
+@pytest.mark.skipif(shutil.which("fuser") is None, reason="fuser is not installed")
+def test_who_holds_a_store_is_told(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "memory.db", user="ann", embedders=[HashEmbedder()]) as memory:
+        memory.add("The mast is 12 metres")
+        assert str(os.getpid()) in ran(tmp_path, "touch memory.db.lock", "locked")
+
+
+def test_a_backup_is_restored_and_a_process_that_was_forgotten_writes_nothing(tmp_path: Path) -> None:
+    """One that has the old file open is told so, as often as it asks; opened anew, it sees the restored store."""
+    ran(tmp_path, ADDED, SAVED, "backup")
+    with Memory.open(tmp_path / "memory.db", user="ann") as forgotten:
+        forgotten.add("Written after the backup")
+        ran(tmp_path, "restore")
+        for _ in range(2):
+            with pytest.raises(StoreError, match="moved or removed since it was opened"):
+                forgotten.add("Written into nothing")
+            with pytest.raises(StoreError, match="moved or removed since it was opened"):
+                forgotten.search("mast")
+    with Memory.open(tmp_path / "memory.db", user="ann") as memory:
+        assert [hit.snippet for hit in memory.search("mast").results] == ["The mast is 12 metres"]
+        assert memory.status().memories == 1
+        memory.add("Written into the restored store")
+
+
+@pytest.fixture
+def databases(postgres_url: str) -> dict[str, str]:
+    """The page's databases: URL on the page to one here."""
+    import psycopg
+
+    for name in ("restored", "moved"):
+        with psycopg.connect(postgres_url, autocommit=True) as db:
+            db.execute(f"DROP DATABASE IF EXISTS runbook_{name}")
+            db.execute(f"CREATE DATABASE runbook_{name}")
+    names = {"memories": "runbook_moved", "restored": "runbook_restored", "moved": "runbook_moved"}
+    return {
+        f"postgresql://scrubjay@db.example/{name}": f"'{postgres_url.replace('/postgres?', f'/{here}?')}'"
+        for name, here in names.items()
+    }
+
+
+def test_a_store_moves_to_postgres_and_is_dumped_and_restored(
+    tmp_path: Path, databases: dict[str, str]
+) -> None:
+    from scrubjay.testing.postgres_server import programs
+
+    places = programs()
+    assert places is not None
+    said = ran(tmp_path, ADDED, "move", "dump", swap=databases, path=str(places / "bin"))
+    assert "are the same in postgresql://" in said
+    found = ran(
+        tmp_path,
+        "scrubjay search mast --store postgresql://scrubjay@db.example/restored",
+        swap=databases,
+    )
+    assert "The mast is 12 metres" in found
+
+
+def test_a_token_is_revoked(tmp_path: Path) -> None:
+    ran(tmp_path, "scrubjay token create crew", "token")
+    assert "crew" not in ran(tmp_path, "scrubjay token list")
+
+
+def test_a_person_is_forgotten_and_nobody_else(tmp_path: Path) -> None:
+    ran(tmp_path, ADDED, "scrubjay add 'Bo sails a dinghy' --user bo --store memory.db")
+    ran(tmp_path, "person")
+    assert "dinghy" not in ran(tmp_path, "scrubjay search dinghy --user bo --store memory.db")
+    assert b"dinghy" not in (tmp_path / "memory.db").read_bytes()
+    assert "The mast is 12 metres" in ran(tmp_path, "scrubjay search mast --store memory.db")
