@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from scrubjay.errors import StoreBusyError
 from scrubjay.memory.scope import Scope
-from scrubjay.store.base import Reader, Rebuild, Store
+from scrubjay.store.base import Reader, Rebuild, Store, Whole
 from scrubjay.store.changes import Change
 
 
@@ -60,6 +60,17 @@ class Failing:
     def rebuild(self, scope: Scope) -> Iterator[Rebuild]:
         with self._store.rebuild(scope) as generation:
             yield generation
+
+    def tenants(self) -> list[str]:
+        return self._store.tenants()
+
+    @contextmanager
+    def whole(self, tenant: str) -> Iterator[Whole]:
+        with self._store.whole(tenant) as whole:
+            yield whole
+
+    def unguarded(self) -> str:
+        return self._store.unguarded()
 
     def size(self) -> int:
         return self._store.size()

@@ -63,6 +63,7 @@ LEFT_OUT = {
     "timeline": "the viewer's",
     "web": "the viewer's",
     "rewrite": "the viewer's: a program changes files itself",
+    "copy": "an operator's: from store to store on the machine",
     "add_file": "add_many takes the same rows; a server reads no file that a client names",
 }
 """Methods of the facade that no route has, and why."""

@@ -12,11 +12,13 @@ from types import ModuleType
 import scrubjay.store.postgres as package
 
 FOLDER = Path(package.__path__[0])
-SENDING = ("execute", "executemany", "_all", "_bound")
+SENDING = ("execute", "executemany", "_all", "_bound", "_each")
 """What is called with a statement as its first argument."""
 APART = ("migrations", "connect", "pool", "__init__")
 """Modules that make tables, or begin and end transactions, before any tenant."""
 ENTRY = re.compile(r"^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] (\w+):  (.*(?:\n\t.*)*)", re.MULTILINE)
+DECLARED = re.compile(r'^DECLARE "\w+" (?:\w+ )*?CURSOR (?:\w+ )*?FOR ')
+"""What stands before a statement whose rows are fetched in pieces."""
 SAID = re.compile(r"(?:statement|execute [^:]+): (.*)", re.DOTALL)
 ANY = "\x00"
 """Stands for a part that is only known when the statement is sent."""
@@ -30,7 +32,7 @@ def plain(statement: str) -> str:
 def logged(log: str) -> set[str]:
     """Return the statements in a part of a server's log."""
     found = (SAID.fullmatch(text) for level, text in ENTRY.findall(log) if level == "LOG")
-    return {plain(match[1]) for match in found if match is not None}
+    return {DECLARED.sub("", plain(match[1])) for match in found if match is not None}
 
 
 def written() -> dict[str, re.Pattern[str]]:

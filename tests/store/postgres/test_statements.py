@@ -37,6 +37,8 @@ TABLES = (
     "AND c.relnamespace = 'scrubjay'::regnamespace AND c.relkind IN ('r', 'p')"
 )
 QUESTIONS = 40
+LISTED = "SELECT name FROM tenant"
+"""The one statement of all tenants: an operator's, who copies every one of them and may see them all."""
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +92,11 @@ def _read(store: PostgresStore, scope: Scope) -> None:
         reader.concept_rows(), reader.concept_mark(), reader.forgotten(["0"])
         for state in reader.models():
             reader.windows(state.model.fingerprint), reader.cached(state.model.fingerprint, ["0"])
+    assert scope.tenant in store.tenants()
+    with store.whole(scope.tenant) as whole:
+        for part in (whole.memories(), whole.connections(), whole.past(), whole.texts(), whole.tombstones()):
+            list(part)
+        whole.places()
     with store.alone(scope, "night"):
         store.size(), store.unguarded(), store.busy(scope)
 
@@ -127,7 +134,7 @@ def test_no_statement_of_the_postgres_store_reads_or_writes_a_row_but_by_its_ten
         tables = {name for (name,) in db.execute(TABLES).fetchall()} | {"tenant"}
         found = {statement: loose(plan(db, statement), tables) for statement in planned(statements)}
     assert len(found) > 50
-    assert {statement: names for statement, names in found.items() if names} == {}
+    assert {statement: names for statement, names in found.items() if names} == {LISTED: ["tenant"]}
 
 
 def test_every_statement_in_the_sources_of_the_postgres_store_was_seen(statements: set[str]) -> None:

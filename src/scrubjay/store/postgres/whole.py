@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 KEYED: Final = ("source", "memory", "concept", "category", "project", "edge", "event", "run")
 """Tables whose rows have a visibility key."""
+KEYS: Final = " UNION ".join(f"SELECT key FROM {table} WHERE tenant = %(tenant)s" for table in KEYED)
 MEMORIES: Final = (
     f"SELECT m.num, m.language, m.length, m.terms, m.tfs, {rows.RECORD} {rows.FROM} "
     "WHERE m.tenant = %s AND m.generation = %s AND m.num > %s ORDER BY m.num LIMIT %s"
@@ -62,8 +63,7 @@ def tenants(reader: PostgresReader, url: str) -> list[str]:
 def _everyone(db: Database, name: str, tenant: Tenant | None) -> Everyone:
     if tenant is None:
         return Everyone(name, "", (), ())
-    asked = " UNION ".join(f"SELECT key FROM {table} WHERE tenant = %(tenant)s" for table in KEYED)
-    keys = db.execute(asked, {"tenant": tenant.number}).fetchall()
+    keys = db.execute(KEYS, {"tenant": tenant.number}).fetchall()
     return Everyone(name, "", (), tuple(sorted(key for (key,) in keys)))
 
 
