@@ -20,14 +20,14 @@ BETWEEN_MEMORIES: Final = [kind for kind in STORED if kind not in ("references",
 SEEN: Final = """
 WITH looked AS MATERIALIZED (
     SELECT e.*,
-        (SELECT m.tier FROM memory m WHERE m.tenant = e.tenant AND m.generation = %(generation)s
+        (SELECT m.tier FROM memory m WHERE m.tenant = %(tenant)s AND m.generation = %(generation)s
             AND m.hash = e.src AND m.key = ANY(%(keys)s)) AS src_of,
         CASE e.kind
         WHEN 'references' THEN CASE WHEN EXISTS (SELECT FROM concept c
-            WHERE c.tenant = e.tenant AND c.key = ANY(%(keys)s) AND c.hash = e.dst) THEN 'concept' END
+            WHERE c.tenant = %(tenant)s AND c.key = ANY(%(keys)s) AND c.hash = e.dst) THEN 'concept' END
         WHEN 'belongs' THEN CASE WHEN EXISTS (SELECT FROM category c
-            WHERE c.tenant = e.tenant AND c.key = ANY(%(keys)s) AND c.hash = e.dst) THEN 'category' END
-        ELSE (SELECT m.tier FROM memory m WHERE m.tenant = e.tenant AND m.generation = %(generation)s
+            WHERE c.tenant = %(tenant)s AND c.key = ANY(%(keys)s) AND c.hash = e.dst) THEN 'category' END
+        ELSE (SELECT m.tier FROM memory m WHERE m.tenant = %(tenant)s AND m.generation = %(generation)s
             AND m.hash = e.dst AND m.key = ANY(%(keys)s)) END AS dst_of
     FROM edge e WHERE e.tenant = %(tenant)s AND e.key = ANY(%(keys)s) AND {condition}
 ), seen AS (SELECT * FROM looked WHERE src_of IS NOT NULL AND dst_of IS NOT NULL)
