@@ -216,19 +216,19 @@ class PostgresReader(Documents, PostgresGraph, Told):
         found = [ModelState(one.model, one.state) for one in self._registered().values()]
         return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
 
-    def _waits(self, fingerprint: str) -> tuple[str, int]:
-        """Return the condition of waiting for a model, and the number it asks for."""
+    def _waits(self, fingerprint: str) -> tuple[str, tuple[int, int]]:
+        """Return the condition of waiting for a model, and the tenant and the number it asks for."""
         known = self._registered()
         number = known[fingerprint].number if fingerprint in known else -1
-        mine = "v.tenant = m.tenant AND v.memory = m.num AND v.model = %s"
-        return f"NOT EXISTS (SELECT FROM vector v WHERE {mine})", number
+        mine = "v.tenant = %s AND v.memory = m.num AND v.model = %s"
+        return f"NOT EXISTS (SELECT FROM vector v WHERE {mine})", (self._tenant, number)
 
     def coverage(self, fingerprint: str) -> Coverage:
         """Return how many visible memories have a model's vectors, and how many wait."""
-        condition, number = self._waits(fingerprint)
+        condition, asked = self._waits(fingerprint)
         ((held, waiting),) = self._all(
             f"SELECT count(*), count(*) FILTER (WHERE {condition}) FROM memory m WHERE {SCOPE}",
-            number,
+            *asked,
             *self._own,
         )
         return Coverage(held - waiting, waiting)
@@ -252,8 +252,8 @@ class PostgresReader(Documents, PostgresGraph, Told):
 
     def waiting(self, fingerprint: str, limit: int) -> list[Waiting]:
         """Return memories without a model's vectors, in hash order."""
-        condition, number = self._waits(fingerprint)
-        records = self._records(f"{condition} ORDER BY m.hash LIMIT %s", number, limit)
+        condition, asked = self._waits(fingerprint)
+        records = self._records(f"{condition} ORDER BY m.hash LIMIT %s", *asked, limit)
         return [Waiting(record, self._before(record)) for record in records]
 
     def _before(self, record: Record) -> str:
