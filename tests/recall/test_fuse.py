@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recall_values import candidate, ranking
 
-from scrubjay.recall.fuse import FORETOLD, RRF_K, by_rank, candidates, fuse, ordered, shared
+from scrubjay.recall.fuse import FORETOLD, RRF_K, by_rank, candidates, fuse, shared
+from scrubjay.recall.slate import ordered
 from scrubjay.recall.weigh import Weight
 
 WORDS = ranking("bm25", {"a": 3.0, "b": 1.0, "c": 0.0, "d": 0.0})

@@ -9,7 +9,7 @@ from recall_values import rows
 from scrubjay.memory.dates import DAY
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.recall.life import AGE, HALF_LIFE, fading, life, outlived
-from scrubjay.recall.slate import as_candidates, best_first
+from scrubjay.recall.slate import as_candidates, ordered
 from scrubjay.store.base import Head
 
 NOW = 20_000 * DAY
@@ -67,5 +67,5 @@ def test_what_age_alone_keeps_out_is_counted() -> None:
     heads = {old: Head("", 1, at=0), new: Head("", 1, at=NOW), other: Head("", 1, at=NOW)}
     told = rows({old: 1.0, new: 0.99, other: 0.2}, heads)
     life(told, NOW)
-    ranked = as_candidates(best_first(told))
+    ranked = as_candidates(ordered(told))
     assert (outlived(ranked, 1), outlived(ranked, 2)) == (1, 0)

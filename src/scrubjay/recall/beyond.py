@@ -13,11 +13,12 @@ from scrubjay.memory.ranking import Candidate
 from scrubjay.recall.channels.ranking import Ranking
 from scrubjay.recall.descend import Levels, descend
 from scrubjay.recall.follow import Hops, follow
-from scrubjay.recall.fuse import fuse, ordered, shared
+from scrubjay.recall.fuse import fuse, shared
 from scrubjay.recall.measure import Measure
 from scrubjay.recall.plan import Plan
 from scrubjay.recall.raw import raw
 from scrubjay.recall.shelves import phrase, shelves
+from scrubjay.recall.slate import ordered
 from scrubjay.recall.weigh import weigh
 from scrubjay.store.base import Reader
 

@@ -10,7 +10,7 @@ from typing import Final
 from scrubjay.recall.channelled import Heard
 from scrubjay.recall.channels.graph import SEEDS, GraphRanking, Seed, graph
 from scrubjay.recall.plan import Plan
-from scrubjay.recall.slate import Row, Slate, best_first
+from scrubjay.recall.slate import Row, Slate, ordered
 from scrubjay.store.base import Head, Reader
 from scrubjay.store.paths import passes
 
@@ -53,7 +53,7 @@ def bridged(
         judge: What judges memories that the other channels did not find.
     """
     found, heads = judged
-    best = best_first([one for one in found if not _is_turn(heads, one.id)])[:SEEDS]
+    best = ordered([one for one in found if not _is_turn(heads, one.id)])[:SEEDS]
     first = best[0].score if best else 0.0
     open_ = _open(heard, best[0].id) if first > 0 else 0.0
     if not open_:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from scrubjay.memory.ranking import Candidate
 from scrubjay.recall.fold import fold, statements
-from scrubjay.recall.fuse import ordered
 from scrubjay.recall.plan import Plan
+from scrubjay.recall.slate import ordered
 from scrubjay.store.base import Reader
 
 

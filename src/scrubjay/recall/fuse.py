@@ -7,7 +7,7 @@ from typing import Final
 
 from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.recall.channels.ranking import Ranking, Weight
-from scrubjay.recall.slate import Part
+from scrubjay.recall.slate import Part, as_candidates, slate
 
 RRF_K: Final = 60
 """The usual constant of reciprocal rank fusion (Cormack et al., 2009)."""
@@ -40,11 +40,7 @@ def fuse(
         weights: Channel to weight.
         turns: Those of the memories that are turns of a conversation.
     """
-    parts = weighted(rankings, ids, weights, turns)
-    return [
-        Candidate(memory, tuple([Contribution(*part) for part in own]))
-        for memory, own in zip(ids, parts, strict=True)
-    ]
+    return as_candidates(slate(ids, weighted(rankings, ids, weights, turns), {}))
 
 
 def weighted(
@@ -96,11 +92,6 @@ def by_rank(rankings: Sequence[Ranking], weights: Mapping[str, Weight]) -> list[
 def _ranks(ranking: Ranking) -> Iterator[tuple[str, float, float]]:
     for rank, hit in enumerate(ranking.hits, start=1):
         yield hit.id, hit.score, 1.0 / (RRF_K + rank)
-
-
-def ordered(found: Sequence[Candidate]) -> list[Candidate]:
-    """Return candidates best first, ties to the smaller id."""
-    return [c for _, _, c in sorted(((-c.score, c.id, c) for c in found), key=lambda t: t[:2])]
 
 
 def shared(rankings: Sequence[Ranking], weights: Mapping[str, float]) -> Mapping[str, Weight]:

@@ -15,13 +15,13 @@ from scrubjay.recall.bridged import bridged, ranked_by_ways
 from scrubjay.recall.channelled import Heard
 from scrubjay.recall.dated import dated
 from scrubjay.recall.evidence import evidence, wished
-from scrubjay.recall.fuse import by_rank, candidates, fuse, ordered, shared, weighted
+from scrubjay.recall.fuse import by_rank, candidates, fuse, shared, weighted
 from scrubjay.recall.life import life
 from scrubjay.recall.neighbours import neighbours
 from scrubjay.recall.plan import Plan
 from scrubjay.recall.raw import letters, raw
 from scrubjay.recall.session import session
-from scrubjay.recall.slate import Slate, as_candidates, best_first, slate
+from scrubjay.recall.slate import Slate, as_candidates, ordered, slate
 from scrubjay.recall.tiers import MOST, Pooled, T, pooled, tiers
 from scrubjay.recall.weigh import weigh
 from scrubjay.store.base import Head, Reader
@@ -54,7 +54,7 @@ def rank(made: Plan, heard: Heard, reader: Reader, now: int, wanted: Sequence[st
                 made, heard, reader, (rows, heads), lambda new: judged(made, heard, reader, now, new)
             )
             rows, heads, ways = found.rows, found.heads, found.ways
-        left = _left(best_first(rows), heads, made, most)
+        left = _left(ordered(rows), heads, made, most)
         return Ranked(as_candidates(left.left), left.unsure, ways)
     if leads and (led := ranked_by_ways(made, heard, reader, ids)) is not None:
         rankings, ways = (*rankings, led), led.ways

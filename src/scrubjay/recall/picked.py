@@ -16,13 +16,13 @@ from scrubjay.recall.beyond import Shelved, beyond
 from scrubjay.recall.channelled import Heard, deeper
 from scrubjay.recall.chosen import Chosen, chosen, varied
 from scrubjay.recall.folded import folded
-from scrubjay.recall.fuse import ordered
 from scrubjay.recall.grouped import Group
 from scrubjay.recall.judged import Ranked, rank, scored
 from scrubjay.recall.plan import Plan
 from scrubjay.recall.request import Request
 from scrubjay.recall.rerank import NOT_LOOKED, Looked, Reranking, look, rerank
 from scrubjay.recall.sessions import sessions
+from scrubjay.recall.slate import ordered
 from scrubjay.store.base import Reader
 
 if TYPE_CHECKING:

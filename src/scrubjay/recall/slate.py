@@ -6,9 +6,9 @@ A search judges hundreds of memories and shows ten: only those that were found b
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from scrubjay.memory.ranking import Candidate, Contribution, rounded
 
@@ -39,6 +39,7 @@ class Row(NamedTuple):
 
 
 Slate: TypeAlias = "list[Row]"
+T = TypeVar("T", Row, Candidate)
 _FIRST: Final = itemgetter(0, 1)
 
 
@@ -53,9 +54,9 @@ def slate(ids: Sequence[str], parts: Sequence[list[Part]], heads: Mapping[str, H
     return [Row(memory, heads.get(memory), own) for memory, own in zip(ids, parts, strict=True)]
 
 
-def best_first(rows: Slate) -> Slate:
-    """Return memories best first, ties to the smaller id."""
-    return [row for _, _, row in sorted([(-row.score, row.id, row) for row in rows], key=_FIRST)]
+def ordered(found: Iterable[T]) -> list[T]:
+    """Return memories that have a score best first, ties to the smaller id."""
+    return [one for _, _, one in sorted([(-one.score, one.id, one) for one in found], key=_FIRST)]
 
 
 def as_candidates(rows: Slate) -> list[Candidate]:
