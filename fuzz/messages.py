@@ -5,28 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any, Final, cast
 
 from mcp.server.stdio import stdio_server
 
 from fuzz.bound import bound
-from fuzz.queries import SAID, SECRET
-from scrubjay import Memory
-from scrubjay.config import load
+from fuzz.served import LONGEST_WAIT, WHO, Renewed, served
 from scrubjay.surfaces.mcp.server import build
 from scrubjay.surfaces.mcp.stdio import lines
-from scrubjay.surfaces.serve.session import Session
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.verbs.tokens import Principal
 
-RENEWED: Final = 400
-"""Calls after which the store is made anew."""
-LONGEST_WAIT: Final = 20
-"""Seconds that an answer may take to come at all."""
 MOST: Final = 1_024
 """Bytes of a line that are taken; what is longer has to be refused."""
 HELLO: Final = (
@@ -45,48 +34,30 @@ PING: Final = '{"jsonrpc":"2.0","id":"bye","method":"ping"}'
 def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
     """Yield what takes one input."""
     loop = asyncio.new_event_loop()
-    held: list[_Server] = []
+    held = Renewed(_Server)
 
     def check(data: bytes) -> None:
-        if not held or held[0].calls > RENEWED:
-            while held:
-                held.pop().close()
-            held.append(_Server())
+        server = held.now()
         with bound(len(data), timed=timed):
             sent = _lines(data)
-            held[0].calls += len(sent)
-            loop.run_until_complete(asyncio.wait_for(_talk(held[0].server, sent), LONGEST_WAIT))
+            server.changes += len(sent)  # what is no change counts as one, for it costs little
+            loop.run_until_complete(asyncio.wait_for(_talk(server.server, sent), LONGEST_WAIT))
 
     try:
         # The first call imports most of the program, which takes long where each line of it is counted.
-        held.append(_Server())
-        loop.run_until_complete(_talk(held[0].server, [SEARCH]))
+        loop.run_until_complete(_talk(held.now().server, [SEARCH]))
         yield check
     finally:
-        while held:
-            held.pop().close()
+        held.close()
         loop.close()
 
 
 class _Server:
     def __init__(self) -> None:
-        self.calls = 0
+        self.changes = 0
         self._stack = ExitStack()
-        home = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
-        (home / "config.toml").write_text("")
-        store = {"store": str(home / "memory.db"), "cache_dir": str(home / "cache"), "user": "ann"}
-        settings = load(home / "config.toml", {}, store)
-        with Memory.open(settings=settings, user="bob", embedders=[HashEmbedder(64)]) as other:
-            other.add(SECRET)
-        with Memory.open(settings=settings, embedders=[HashEmbedder(64)]) as memory:
-            for text in SAID:
-                memory.add(text, date="2026-02-01")
-        session = self._stack.enter_context(
-            Session(settings, lambda: Memory.open(settings=settings, embedders=[HashEmbedder(64)]))
-        )
-        # Somebody who may not name files of this machine.
-        who = Principal("default", "ann", scopes=("read", "write"))
-        self.server = build(session, lambda _context: who, local=False)
+        session, _ = self._stack.enter_context(served())
+        self.server = build(session, lambda _context: WHO, local=False)
 
     def close(self) -> None:
         self._stack.close()

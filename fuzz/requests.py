@@ -9,57 +9,40 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from fuzz.bound import bound
-from fuzz.queries import SAID, SECRET
-from scrubjay import Memory
-from scrubjay.config import load
+from fuzz.served import LONGEST_WAIT, WHO, Renewed, served
 from scrubjay.surfaces.http.app import application
-from scrubjay.surfaces.serve.session import Session
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.verbs.tokens import Principal, Tokens
+from scrubjay.verbs.tokens import Tokens
 
-RENEWED: Final = 400
-"""Changes after which the store is made anew, so that the last request finds what the first one found."""
-LONGEST_WAIT: Final = 20
-"""Seconds that an answer may take to come at all."""
 METHOD: Final = re.compile(rb"[A-Z]{1,10}")
 HEADER: Final = re.compile(rb"([A-Za-z0-9-]{1,40}):[ \t]*([^\0\r\n]*)")
-SHUT: Final = "http://127.0.0.1:9"
-"""Upstream of the proxy: a port where nobody listens."""
 
 
 @contextmanager
 def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
     """Yield what takes one input."""
     loop = asyncio.new_event_loop()
-    held: list[_Server] = []
+    held = Renewed(lambda: _Server(loop))
 
     def check(data: bytes) -> None:
         read = _request(data)
         if read is None:
             return
-        if not held or held[0].changes > RENEWED:
-            while held:
-                held.pop().close()
-            held.append(_Server(loop))
+        server = held.now()
         with bound(len(data), timed=timed):
-            held[0].ask(*read)
+            server.ask(*read)
 
     try:
         # The first request imports most of the program, which takes long where each line of it is counted.
-        held.append(_Server(loop))
-        held[0].ask("GET", b"/v1/search?query=tea", [], b"")
+        held.now().ask("GET", b"/v1/search?query=tea", [], b"")
         yield check
     finally:
-        while held:
-            held.pop().close()
+        held.close()
         # A stream of events has a watcher that goes on until its loop ends.
         for task in (left := asyncio.all_tasks(loop)):
             task.cancel()
@@ -75,30 +58,9 @@ class _Server:
         self.changes = 0
         self._loop = loop
         self._stack = ExitStack()
-        home = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
-        (home / "config.toml").write_text("")
-        settings = load(
-            home / "config.toml",
-            {},
-            {
-                "store": str(home / "memory.db"), "cache_dir": str(home / "cache"), "user": "ann",
-                "proxy.openai": SHUT, "proxy.anthropic": SHUT,
-            },
-        )  # fmt: skip
-        self._home = home
-        with Memory.open(settings=settings, user="bob", embedders=[HashEmbedder(64)]) as other:
-            other.add(SECRET)
-        with Memory.open(settings=settings, embedders=[HashEmbedder(64)]) as memory:
-            for text in SAID:
-                memory.add(text, date="2026-02-01")
-        session = self._stack.enter_context(
-            Session(settings, lambda: Memory.open(settings=settings, embedders=[HashEmbedder(64)]))
-        )
-        # Somebody who may read and write, and no administrator: they alone may name files of this machine.
-        tokens = Tokens(home / "tokens.json")
-        self._token = tokens.create(
-            "fuzz", Principal("default", "ann", scopes=("read", "write")), None
-        ).encode()
+        session, self._home = self._stack.enter_context(served())
+        tokens = Tokens(self._home / "tokens.json")
+        self._token = tokens.create("fuzz", WHO, None).encode()
         self._app = application(session, tokens, open_here=False)
         self._ends = asyncio.Event()
         self._life = loop.create_task(self._live())

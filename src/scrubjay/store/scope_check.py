@@ -189,12 +189,20 @@ def lasting(memory: str, valid_from: int | None, valid_until: int | None) -> Non
         )
 
 
-def tellable(event: events.Event) -> None:
+def tellable(scope: Scope | None, event: events.Event, past: bool) -> None:
     """Refuse an event that no store keeps.
 
+    Args:
+        scope: Who writes; None for all.
+        event: What happened.
+        past: Whether it is told by its own key, and not by the one of its memory.
+
     Raises:
-        InputError: What happened or what was before is unknown, or a text holds half a character.
+        InputError: What happened or what was before is unknown, its key is not one of the scope's, or a text holds
+            half a character.
     """
+    if past:
+        writable(scope, event.key, f"An event of {event.memory}")
     _one_of(events.OPS, event.op, f"An event of {event.memory} says")
     if event.op != "reinforced" or events.sure(event.before) is None:
         _one_of(("", *STATUSES), event.before, f"An event of {event.memory} tells of the status")

@@ -11,7 +11,7 @@ from scrubjay.memory.readings import Reading
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
-from scrubjay.store.scope_check import lasting, livable, readable, runnable, tellable, writable
+from scrubjay.store.scope_check import lasting, livable, readable, runnable, tellable
 
 
 @dataclass(slots=True)
@@ -34,9 +34,7 @@ class LifeState:
                 memories |= _lived(lives, seen)
             case c.PutEvents(events, past):
                 for event in events:
-                    tellable(event)
-                    if past:
-                        writable(scope, event.key, f"An event of {event.memory}")
+                    tellable(scope, event, past)
                     if event.memory in seen and (past or seen[event.memory].record.key == event.key):
                         known = event.other in seen
                         self.events.append(event if known else replace(event, other=None))

@@ -14,7 +14,7 @@ from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant, event_values, run_values
 from scrubjay.store.postgres import rows
 from scrubjay.store.postgres.scores import SCOPE
-from scrubjay.store.scope_check import lasting, livable, readable, runnable, tellable, writable
+from scrubjay.store.scope_check import lasting, livable, readable, runnable, tellable
 
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
@@ -85,9 +85,7 @@ class Lives:
     def _put_events(self, change: c.PutEvents) -> None:
         events, past = change.events, change.past
         for event in events:
-            tellable(event)
-            if past:
-                writable(self._scope, event.key, f"An event of {event.memory}")
+            tellable(self._scope, event, past)
         held = self._held(one for e in events for one in (e.memory, e.other) if one is not None)
         told = [e for e in events if e.memory in held and (past or held[e.memory].key == e.key)]
         with self._db.cursor() as cursor:

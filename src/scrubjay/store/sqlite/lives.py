@@ -12,7 +12,7 @@ from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant, event_values, run_values
-from scrubjay.store.scope_check import lasting, livable, readable, runnable, tellable, writable
+from scrubjay.store.scope_check import lasting, livable, readable, runnable, tellable
 from scrubjay.store.sqlite import index, rows
 from scrubjay.store.sqlite.seen import Seen
 
@@ -80,9 +80,7 @@ class Lives:
     def _put_events(self, change: c.PutEvents) -> None:
         events, past = change.events, change.past
         for event in events:
-            tellable(event)
-            if past:
-                writable(self._scope, event.key, f"An event of {event.memory}")
+            tellable(self._scope, event, past)
         held = self._held(one for e in events for one in (e.memory, e.other) if one is not None)
         told = [e for e in events if e.memory in held and (past or held[e.memory].key == e.key)]
         self._db.executemany(PUT_EVENT, [self._row(event, held) for event in told])

@@ -12,10 +12,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
 LAST: Final = 2.0
 """Seconds that a reader has to end by itself. Who asked has been answered, or has gone, before it is told to."""
+
+_STARTING: Final = threading.Lock()
+"""Held while a process starts, so that two that start at once do not take each other's program for the main one."""
 
 _own: Seen | None = None
 """What this process reads, where it is a reader."""
@@ -70,7 +72,7 @@ class Readers:
         Raises:
             StoreError: The readers died, and those that took their place did as well.
         """
-        with self._guard, _nothing_run_again():
+        with self._guard:
             try:
                 return self._pool.submit(_answer, who, verb, dict(arguments), warming)
             except BrokenProcessPool:
@@ -84,7 +86,7 @@ class Readers:
 
     def warm(self) -> list[Future[None]]:
         """Start all of them; what is returned is done when each has the store open, which may be never."""
-        with self._guard, _nothing_run_again():
+        with self._guard:
             return [self._pool.submit(_open) for _ in range(self.count)]
 
     def close(self) -> None:
@@ -113,7 +115,7 @@ class _Spawning(SpawnContext):
 
     def Process(self, *args: Any, **options: Any) -> SpawnProcess:  # type: ignore[override]
         """Return a process that is to be started."""
-        made = SpawnProcess(*args, **options)
+        made = _Bare(*args, **options)
         self._started.add(made)
         return made
 
@@ -122,24 +124,27 @@ class _Spawning(SpawnContext):
         return list(self._started)
 
 
-def _kill(processes: list[SpawnProcess]) -> None:
-    for each in processes:
-        each.kill()
-
-
-@contextmanager
-def _nothing_run_again() -> Iterator[None]:
-    """Let processes that start in the block begin with nothing of the program that starts them.
+class _Bare(SpawnProcess):
+    """A process that begins with nothing of the program that starts it.
 
     A spawned process runs the main program's file first. Where that file does not look whether it is the main
     program, a reader would become one more server, and never answer.
     """
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
+
+    def start(self) -> None:
+        """Start it, with an empty program as the main one for as long as that takes."""
+        with _STARTING:
+            main = sys.modules["__main__"]
+            sys.modules["__main__"] = ModuleType("__main__")
+            try:
+                super().start()
+            finally:
+                sys.modules["__main__"] = main
+
+
+def _kill(processes: list[SpawnProcess]) -> None:
+    for each in processes:
+        each.kill()
 
 
 def _begin(settings: Settings) -> None:
@@ -166,5 +171,5 @@ def _open() -> None:
 
 def _answer(who: Principal, verb: str, arguments: dict[str, Any], warming: bool) -> bytes:
     assert _own is not None
-    with unasked() if warming else nullcontext():
+    with unasked(warming):
         return read(_own.of(who), verb, arguments)

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -181,7 +181,7 @@ class Session:
 
 
 def _read(memory: Memory, verb: str, arguments: Mapping[str, Any], warming: bool) -> bytes:
-    with unasked() if warming else nullcontext():
+    with unasked(warming):
         return read(memory, verb, arguments)
 
 

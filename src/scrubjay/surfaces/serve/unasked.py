@@ -14,9 +14,9 @@ _UNASKED: Final[ContextVar[bool]] = ContextVar("unasked", default=False)
 
 
 @contextmanager
-def unasked() -> Iterator[None]:
-    """Say that nobody asks for what this thread does in the block."""
-    before = _UNASKED.set(True)
+def unasked(warming: bool) -> Iterator[None]:
+    """Say whether nobody asks for what this thread does in the block: the server is only warming itself."""
+    before = _UNASKED.set(warming)
     try:
         yield
     finally:
