@@ -203,6 +203,9 @@ def test_a_client_that_goes_away_during_a_search_is_no_error(environ: dict[str, 
 
 def test_two_servers_on_one_store_see_what_the_other_writes(environ: dict[str, str]) -> None:
     with asking(environ) as one, asking(environ) as other, ThreadPoolExecutor(4) as both:
+        for server in (one, other):
+            # FastAPI builds its routes at the first request, of models that these two, and no two processes, share.
+            good(server.get("/v1/memories"))
         done = [
             both.submit(server.post, "/v1/memories", json={"content": f"Kayak number {n} leaks."})
             for n, server in enumerate([one, other] * 10)

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Final, cast
 
 from scrubjay.resident.host import hosted
@@ -108,8 +109,8 @@ async def _incoming(descriptor: int) -> AsyncIterator[str]:
             for line in lines(descriptor):
                 call_in_loop(sending.send, line, token=token)
             call_in_loop(sending.aclose, token=token)
-        except (RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            return  # the loop has ended, and nobody wants the rest
+        except (RuntimeError, CancelledError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return  # the loop has ended, or is about to, and nobody wants the rest
 
     threading.Thread(target=read, name="scrubjay-stdin", daemon=True).start()
     async with receiving:
