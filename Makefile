@@ -159,6 +159,7 @@ else
 endif
 	$(BIN)/python bench/plots.py --silence bench/results/silence.json --out docs/plots \
 	  $(addprefix --speed ,$(wildcard bench/results/speed-*.json)) $(addprefix --ablate ,$(wildcard bench/results/ablate.json))
+	$(if $(wildcard bench/results/growth.json),$(BIN)/python bench/plot_growth.py bench/results/growth.json)
 
 format: $(VENV)/.developer
 	$(BIN)/ruff check --fix .

@@ -1,11 +1,16 @@
 """Growth: what a store costs as it grows -> time to write and search, cold and warm, memory, disk, and the slopes.
 
-    python bench/growth.py [--sizes 10000,30000,100000,300000,1000000] [--questions 300] [--store FILE] [--json FILE]
+    python bench/growth.py [--sizes 10000,30000,100000,300000,1000000] [--whole 100000] [--questions 300]
+        [--store FILE] [--json FILE]
+    python bench/growth.py --again SIZE --store FILE
 
 One store is filled to each size in turn with made-up conversations, notes and facts (`worlds`), with the bundled model,
-and measured there: writing, with all that connects and learns; searches, warm, half of them with a filter; the first
-search of a new process; the memory of one and of five processes that searched; the disk. A slope is the power of the
-size that a figure grows by, fitted over all sizes: 0 is constant, 1 linear.
+and measured there: writing a thousand memories, with all that connects and learns; searches, warm, half of them with a
+filter; the first search of a new process; the memory of one and of five processes that searched; the disk. A slope is
+the power of the size that a figure grows by, fitted over all sizes: 0 is constant, 1 linear.
+
+Above `--whole` memories, what fills the store is joined with what it names, and not compared with all that is there:
+each memory would be multiplied with every other, which is the square of the size. What is measured is.
 
 Exit code 1 when a run was hollow: another number of memories than written, or nothing found.
 """
@@ -21,17 +26,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ask import HollowError, embedders, open_memory
+from ask import CONNECTING, LEARNING, HollowError, embedders, open_memory
 from metrics import SEED
 from processes import memory_of
 from report import circumstances, load, log_rows, percentiles, write_json
-from scales import questions
 from scrubjay import Memory
-from trees import generate, words_of
-from worlds import arrivals, batches
+from worlds import arrivals, asked, batches, vocabulary
 
 USER = "reader"
+NAMED = ("concepts", "links", "categories")
+"""What joins memories without comparing each with all."""
 BATCH = 5_000
+SPARE = 2 * BATCH
+"""Memories that a world has beyond the largest size, so that none is short of some to measure writing with."""
+MEASURED = 1_000
+"""Memories written with everything, to be measured, at each size."""
 LIMIT = 6
 FILTERS: tuple[dict[str, Any], ...] = ({}, {"tags": ["ops"]}, {}, {"since": "2024-06-01"})
 FIGURES = (
@@ -53,7 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     result: dict[str, Any] = {"what": "growth", **circumstances(), "sizes": []}
     try:
         with tempfile.TemporaryDirectory(prefix="scrubjay-bench-") as folder:
-            grown(Path(folder), args.store or Path(folder) / "memory.db", sizes, args.questions, result)
+            if args.again:
+                queries = asked(vocabulary(), args.questions, SEED + args.again, args.again + SPARE)
+                result["sizes"] = [{"memories": args.again, **measured(args.store, queries, Path(folder))}]
+                print(result["sizes"][0] | {"load": load()})
+            else:
+                grown(Path(folder), args.store or Path(folder) / "memory.db", sizes, args, result)
     except HollowError as error:
         print(f"growth: {error}", file=sys.stderr)
         return 1
@@ -66,41 +80,55 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def grown(folder: Path, store: Path, sizes: Sequence[int], asked: int, result: dict[str, Any]) -> None:
+def grown(
+    folder: Path, store: Path, sizes: Sequence[int], args: argparse.Namespace, result: dict[str, Any]
+) -> None:
     """Fill a store to each size and measure it there."""
-    (folder / "tree").mkdir()
-    words = words_of([generate(folder / "tree", SEED)])
-    arriving = batches(arrivals(words, max(sizes), SEED), BATCH)
+    words = vocabulary()
+    arriving = batches(arrivals(words, max(sizes) + SPARE, SEED), BATCH)
     held = 0
     for size in sizes:
-        begun, added = time.perf_counter(), 0
-        with open_memory(store, embedders()[:1], USER) as memory:
+        begun, before = time.perf_counter(), held
+        stages = (CONNECTING, LEARNING) if size <= args.whole else (NAMED, ())
+        with open_memory(store, embedders()[:1], USER, (), *stages) as memory:
             if not held and memory.status().memories:
                 raise HollowError(f"{store} holds something already.")
-            while held < size:
-                for batch in next(arriving).values():
-                    added += len(memory.add_many(batch))
-                    held += len(batch)
-        seconds = time.perf_counter() - begun
-        found = measured(store, questions(words, asked, SEED + size), folder)
-        found |= {"memories": held, "write_ms": round(seconds / added * 1000, 3), "load": load()}
+            while held < size - MEASURED:
+                (batch,) = next(arriving).values()
+                memory.add_many(batch)
+                held += len(batch)
+        filled = (time.perf_counter() - begun) / (held - before) * 1000 if held > before else 0.0
+        (batch,) = next(arriving).values()
+        with open_memory(store, embedders()[:1], USER) as memory:
+            begun = time.perf_counter()
+            memory.add_many(batch[:MEASURED])
+            write = (time.perf_counter() - begun) / MEASURED * 1000
+            memory.add_many(batch[MEASURED:])
+        held += len(batch)
+        found = measured(store, asked(words, args.questions, SEED + size, max(sizes) + SPARE), folder)
+        found |= {
+            "memories": held,
+            "write_ms": round(write, 2),
+            "filled_ms": round(filled, 2),
+            "load": load(),
+        }
         result["sizes"].append(found)
         print(found, flush=True)
 
 
-def measured(store: Path, asked: Sequence[str], folder: Path) -> dict[str, Any]:
+def measured(store: Path, queries: Sequence[str], folder: Path) -> dict[str, Any]:
     """Return what a store of one size costs."""
     with open_memory(store, embedders()[:1], USER) as memory:
-        took, found = _searched(memory, asked)
+        took, found = _searched(memory, queries)
         status = memory.status()
     if not found:
         raise HollowError(f"{store}: nothing was found.")
     quick = sorted(took)
-    one = memory_of(store, USER, asked[:20], folder, processes=1, options="cold=True")
-    five = memory_of(store, USER, asked[:20], folder, processes=5, options="cold=True")
+    one = memory_of(store, USER, queries[:20], folder, processes=1, options="cold=True")
+    five = memory_of(store, USER, queries[:20], folder, processes=5, options="cold=True")
     with open_memory(store, embedders()[:1], USER) as memory:
         begun = time.perf_counter()
-        memory.search(asked[0], limit=LIMIT)
+        memory.search(queries[0], limit=LIMIT)
         first = (time.perf_counter() - begun) * 1000
     return {
         "search_p50": percentiles(took)["p50"],
@@ -127,9 +155,9 @@ def slopes(sizes: Sequence[dict[str, Any]]) -> dict[str, float]:
     return found
 
 
-def _searched(memory: Memory, asked: Sequence[str]) -> tuple[list[float], int]:
+def _searched(memory: Memory, queries: Sequence[str]) -> tuple[list[float], int]:
     took, found = [], 0
-    for number, query in enumerate(asked):
+    for number, query in enumerate(queries):
         begun = time.perf_counter()
         answer = memory.search(query, limit=LIMIT, **FILTERS[number % len(FILTERS)])
         took.append((time.perf_counter() - begun) * 1000)
@@ -152,6 +180,8 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", default="10000,30000,100000,300000,1000000", help="memories, ascending")
+    parser.add_argument("--whole", type=int, default=100_000, help="fill with everything up to this size")
+    parser.add_argument("--again", type=int, help="measure a store that was filled to this size before")
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--store", type=Path, help="a file that is kept; none, and it is removed")
     parser.add_argument("--json", type=Path)

@@ -333,31 +333,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise PlotError("Nothing to draw.\nhint: name a file with --ablate, --silence or --speed")
         plt = pyplot()
         if args.ablate:
-            run = _read(args.ablate, "ablate")
+            run = read(args.ablate, "ablate")
             told = f"{origin([run])}, {run['state']}"
             figure = draw_changes(plt, changes(run, args.metric), args.metric, told)
-            _saved(plt, figure, args.out / "contribution.svg", "What each stage and channel contributes")
+            saved(plt, figure, args.out / "contribution.svg", "What each stage and channel contributes")
         if args.silence:
-            run = _read(args.silence, "silence")
+            run = read(args.silence, "silence")
             figure = draw_reliabilities(plt, reliabilities(run), origin([run]))
-            _saved(plt, figure, args.out / "calibration.svg", "How far relevance can be believed")
+            saved(plt, figure, args.out / "calibration.svg", "How far relevance can be believed")
         if args.speed:
-            runs = [_read(file, "speed") for file in args.speed]
+            runs = [read(file, "speed") for file in args.speed]
             figure = draw_latencies(plt, latencies(runs), origin(runs))
-            _saved(plt, figure, args.out / "latency.svg", "How long a search takes")
+            saved(plt, figure, args.out / "latency.svg", "How long a search takes")
     except PlotError as error:
         print(f"plots: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def _saved(plt: Any, figure: Any, file: Path, title: str) -> None:
+def saved(plt: Any, figure: Any, file: Path, title: str) -> None:
     save(figure, file, title)
     plt.close(figure)
     print(file)
 
 
-def _read(file: Path, what: str) -> dict[str, Any]:
+def read(file: Path, what: str) -> dict[str, Any]:
     """Return a result file.
 
     Raises:

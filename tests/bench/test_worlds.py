@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from growth import slopes
-from worlds import arrivals, batches
+from scrubjay.providers.embedders.static import StaticEmbedder
+from worlds import arrivals, asked, batches, vocabulary
 
 WORDS = "jay oak acorn cache winter feather seed flight nest branch".split()
 
@@ -35,6 +37,25 @@ def test_what_tenants_say_arrives_interleaved_and_is_written_a_tenant_at_a_time(
     parts = list(batches(arrivals(WORDS, 4_000, 5, tenants=5, exponent=0.0), 1_000))
     assert sum(len(batch) for part in parts for batch in part.values()) == 4_000
     assert all(len(part) <= 5 for part in parts)
+
+
+def test_two_texts_are_about_as_near_as_two_of_a_real_collection() -> None:
+    texts = [memory.content for _, batch in arrivals(vocabulary(), 1_500, 7) for memory in batch]
+    rows = np.array([np.asarray(windows)[0] for windows in StaticEmbedder().embed(texts)])
+    near = (rows @ rows.T)[np.triu_indices(len(texts), 1)]
+    assert 0.05 < near.mean() < 0.3
+    assert 0 < (near >= 0.8).mean() < 0.001
+
+
+def test_questions_are_about_the_topics_of_the_store() -> None:
+    words = vocabulary()
+    assert 8_000 < len(words) == len(set(words))
+    held = {
+        word for _, batch in arrivals(words, 20_000, 3) for memory in batch for word in memory.content.split()
+    }
+    questions = asked(words, 50, 4, 20_000)
+    assert questions == asked(words, 50, 4, 20_000)
+    assert all(held & set(question.split()) for question in questions)
 
 
 def test_a_slope_is_the_power_that_a_figure_grows_by() -> None:
