@@ -2,7 +2,8 @@
 
     python bench/postgres.py [--tenants 1000] [--memories 100] [--clients 8] [--seconds 10] [--json FILE]
 
-The server is the wheel's, with its usual settings: it waits for the disk where a write asks for that. Rows are made
+The server is the wheel's, with its usual settings: it waits for the disk where a write asks for that. All is done as
+the user of docs/postgres.md who has no rights over the database, so that row-level security is in force. Rows are made
 ready before the clock starts: texts are drawn, tokenised and embedded once, and each tenant is given a stretch of them.
 Clients are processes, each with one store as a server of ours would have, asking as the tenants' users do:
 
@@ -20,6 +21,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import random
+import re
 import sys
 import tempfile
 import time
@@ -288,7 +290,23 @@ def served(url: str | None) -> Iterator[str]:
         raise HollowError(f"{SERVER} is not installed: `pip install --group dev`")
     with nullcontext(url) if url is not None or places is None else serving(places) as own:
         assert own is not None
-        yield own
+        yield own if url is not None else fenced(own)
+
+
+def fenced(url: str) -> str:
+    """Make a database and its users as docs/postgres.md says; return its URL for the one who has no rights over it."""
+    import psycopg
+
+    page = (Path(__file__).parent.parent / "docs" / "postgres.md").read_text("utf-8")
+    first, second = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    owner = url.replace("scrubjay@/postgres", "scrubjay_owner@/memories")
+    with psycopg.connect(url, autocommit=True) as db:
+        for statement in filter(None, map(str.strip, first.split(";"))):
+            db.execute(statement)
+    with psycopg.connect(owner) as db:
+        db.execute(second)
+    open_store(owner, SECRET).close()
+    return owner.replace("scrubjay_owner@", "scrubjay_app@")
 
 
 def told(result: dict[str, Any]) -> str:

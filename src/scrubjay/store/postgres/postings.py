@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from scrubjay.store.postgres import vocabulary
 from scrubjay.store.postgres.scores import SCOPE
 from scrubjay.store.scored import NOTHING, Found, Held, held
 
@@ -68,9 +69,9 @@ def find(
         groups: Groups of words.
     """
     forms = sorted({form for group in groups for form in group.forms})
-    named = kept.rows("terms").of(forms, lambda new: _numbers(db, own, new))
+    named = _numbers(db, own, seen, kept, forms)
     if seen.rows <= MOST_KEPT:
-        whole = kept.once("postings", lambda: _whole(db, own), lambda read: read.nbytes)
+        whole = _kept(db, own, kept)
         by_term = {number: whole.of(number) for number in named.values()}
     else:
         by_term = _some(db, own, seen, list(named.values()))
@@ -79,11 +80,34 @@ def find(
     }
 
 
-def _numbers(db: Database, own: Own, forms: Sequence[str]) -> dict[str, int]:
-    found = db.execute(
-        "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)", (own[0], list(forms))
-    ).fetchall()
-    return dict(found)
+def words(db: Database, own: Own, seen: Table, kept: Snapshot) -> dict[str, int]:
+    """Return the words of the visible memories, with their numbers."""
+
+    def read() -> dict[str, int]:
+        if seen.rows > MOST_KEPT:
+            numbers = vocabulary.used(db, own)
+        else:
+            numbers = np.unique(_kept(db, own, kept).terms).tolist()
+        return vocabulary.whole(db, own, numbers)
+
+    return kept.once("vocabulary", read, lambda read: vocabulary.WORD_BYTES * len(read))
+
+
+def _numbers(db: Database, own: Own, seen: Table, kept: Snapshot, forms: Sequence[str]) -> dict[str, int]:
+    """Return the numbers of words: those of the first search are asked for, and then all, if they are not too many."""
+    asked = kept.rows("terms")
+
+    def read(new: list[str]) -> dict[str, int]:
+        if not len(asked) or seen.rows > MOST_KEPT:
+            return vocabulary.some(db, own, new)
+        known = words(db, own, seen, kept)
+        return {form: known[form] for form in new if form in known}
+
+    return asked.of(forms, read)
+
+
+def _kept(db: Database, own: Own, kept: Snapshot) -> Postings:
+    return kept.once("postings", lambda: _whole(db, own), lambda read: read.nbytes)
 
 
 def _whole(db: Database, own: Own) -> Postings:

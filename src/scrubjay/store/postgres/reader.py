@@ -19,7 +19,7 @@ from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes
 from scrubjay.store.kept import counts_of
-from scrubjay.store.postgres import chains, models, postings, rows, scores
+from scrubjay.store.postgres import chains, models, postings, rows, scores, vocabulary
 from scrubjay.store.postgres.documents import Documents
 from scrubjay.store.postgres.graph import PostgresGraph
 from scrubjay.store.postgres.models import Registered, registered
@@ -29,7 +29,6 @@ from scrubjay.store.scope_check import after as number_after
 from scrubjay.store.scored import ArrayScored, Held, by_words
 from scrubjay.store.snapshot import ROW_BYTES, Snapshot
 from scrubjay.store.table import Table
-from scrubjay.text.grams import nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -204,12 +203,8 @@ class PostgresReader(Documents, PostgresGraph, Told):
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         """Return visible terms spelled like a word."""
-        found = self._all(
-            "SELECT text FROM term WHERE tenant = %s AND text <> %s AND EXISTS (SELECT FROM memory m "
-            f"WHERE {SCOPE} AND m.terms @> ARRAY[term.id])",
-            self._tenant, word, *self._own,
-        )  # fmt: skip
-        return list(nearest(word, (text for (text,) in found), limit))
+        known = postings.words(self._db, self._own, self._table(), self._kept)
+        return vocabulary.alike(known, word, limit)
 
     def models(self) -> list[ModelState]:
         """Return the tenant's registered models."""
