@@ -74,17 +74,15 @@ class Asking:
         """
         from scrubjay.recall.request import Clock, Filters, request
         from scrubjay.recall.thread import Bounds, thread
-        from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
         from scrubjay.wiring.pools import pool
         from scrubjay.wiring.telling import Laps, answered
+        from scrubjay.wiring.viewing import view
 
         laps = Laps()
         desk = self._desk
         recall = desk.settings.recall
         bounds = Bounds(hops, fan_out).checked(limit)
-        partial = freshen(desk)
-        laps.lap("files")
         filters = Filters(
             tiers, tags, path, sources, since, until, statuses,
             resolved(desk, projects), agents, sessions, categories,
@@ -99,13 +97,12 @@ class Asking:
             clock=Clock(now, tz or recall.tz, as_of),
         )
         wanted = replace(wanted, pool=pool(desk))
-        embedders, without = desk.lineup.ranking()
-        laps.lap("models")
-        with desk.store.reader(desk.scope) as reader:
-            found = thread(reader, embedders, wanted, bounds)
+        with view(desk, laps) as seen:
+            wanted = wanted if now is not None else replace(wanted, now=seen.at)
+            found = thread(seen.reader, seen.embedders, wanted, bounds)
         laps.lap("rank")
-        answered(desk, "thread", query, laps, len(found.knots), [one.model.name for one in embedders])
-        return replace(found, partial=(*partial, *without, *found.partial), took_ms=laps.ms)
+        answered(desk, "thread", query, laps, len(found.knots), seen.names)
+        return replace(found, partial=(*seen.stale, *seen.without, *found.partial), took_ms=laps.ms)
 
     def page(
         self,
@@ -213,11 +210,11 @@ class Asking:
         from scrubjay.memory.dates import now_micros, when, zone
         from scrubjay.recall.context import Wanted, context
         from scrubjay.recall.standing import Of
-        from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
-        from scrubjay.wiring.rewriting import rewritten
+        from scrubjay.wiring.rewriting import Rewritten, rewritten
         from scrubjay.wiring.telling import Laps, answered
         from scrubjay.wiring.usual import usual
+        from scrubjay.wiring.viewing import view
 
         if query is not None and not isinstance(query, str):
             raise InputError(f"The query is a {type(query).__name__}, not a text.")
@@ -234,17 +231,14 @@ class Asking:
             PARTS if parts is None else parts,
             settings.sessions,
         ).checked()
-        partial = freshen(desk)
-        laps.lap("files")
+        meant = Rewritten()
         if wanted.asking is not None and query is not None:
             meant = rewritten(desk, query, history)
             laps.lap("rewriting")
             wanted = replace(wanted, asking=replace(wanted.asking, meant=meant.text))
-            partial = (*partial, *meant.partial)
-        embedders, without = desk.lineup.ranking()
-        laps.lap("models")
-        with desk.store.reader(desk.scope) as reader:
-            found = context(reader, embedders, wanted)
+        with view(desk, laps) as seen:
+            found = context(seen.reader, seen.embedders, wanted)
         laps.lap("rank")
-        answered(desk, "context", query, laps, len(found.memories), [one.model.name for one in embedders])
-        return replace(found, partial=(*partial, *without, *found.partial), took_ms=laps.ms)
+        answered(desk, "context", query, laps, len(found.memories), seen.names)
+        lacking = (*seen.stale, *meant.partial, *seen.without, *found.partial)
+        return replace(found, partial=lacking, took_ms=laps.ms)

@@ -113,16 +113,14 @@ class Searching:
         from scrubjay.recall.pipeline import search
         from scrubjay.recall.reach import Reach
         from scrubjay.recall.request import Caps, Clock, Filters, least_relevance, request, shaped
-        from scrubjay.wiring.freshen import freshen
         from scrubjay.wiring.places import resolved
         from scrubjay.wiring.pools import pool
         from scrubjay.wiring.rewriting import rewritten
         from scrubjay.wiring.telling import Laps, answered
+        from scrubjay.wiring.viewing import view
 
         laps = Laps()
         recall = self._desk.settings.recall
-        partial = freshen(self._desk)
-        laps.lap("files")
         # A preset is fusion and weights at once; what the settings say of either does not join it.
         usual = ("auto", None) if preset is not None else (recall.fusion, None if fusion else recall.weights)
         filters = Filters(
@@ -142,10 +140,8 @@ class Searching:
             explain=explain,
             clock=Clock(now, tz or recall.tz, as_of),
         )
-        meant = rewritten(self._desk, query, history)
-        laps.lap("rewriting")
         least = least_relevance(recall.min_relevance if min_relevance is None else min_relevance, filters)
-        wanted = replace(wanted, meant=meant.text, min_relevance=least)
+        wanted = replace(wanted, min_relevance=least)
         usually = wanted.fusion == "auto" and wanted.weights is None and preset is None
         reach = Reach(
             links=(recall.links if usually else 0) if links is None else links,
@@ -157,17 +153,19 @@ class Searching:
         wanted = replace(wanted, reach=reach.checked(), pool=pool(self._desk, here, confidence_floor))
         most = Caps(recall.session_cap, recall.document_cap)
         wanted = shaped(wanted, by, neighbours, most, variety=recall.variety)
-        embedders, without = self._desk.lineup.ranking()
         plain = wanted.fusion != "auto" or wanted.weights is not None or preset is not None
         again, not_again = self._desk.rerankers.wanted(
             self._desk.settings, rerank, self._desk.lineup, self._desk.announce, plain=plain
         )
         laps.lap("models")
-        with self._desk.store.reader(self._desk.scope) as reader:
-            found = search(reader, embedders, wanted, again)
+        meant = rewritten(self._desk, query, history)
+        laps.lap("rewriting")
+        with view(self._desk, laps) as seen:
+            wanted = replace(wanted, meant=meant.text, now=wanted.now if now is not None else seen.at)
+            found = search(seen.reader, seen.embedders, wanted, again)
         laps.lap("rank")
-        answered(self._desk, "search", query, laps, len(found.results), [one.model.name for one in embedders])
-        lacking = (*partial, *meant.partial, *without, *not_again, *found.partial)
+        answered(self._desk, "search", query, laps, len(found.results), seen.names)
+        lacking = (*seen.stale, *meant.partial, *seen.without, *not_again, *found.partial)
         notes = (*meant.notes, *found.notes)
         silence, as_of = found.silence, found.as_of
         return Answer(found.results, lacking, laps.ms, notes, found.hidden, silence, as_of)

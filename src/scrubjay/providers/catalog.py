@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from scrubjay.errors import NotFoundError, ProviderError
 from scrubjay.memory.models import Model
@@ -48,10 +49,24 @@ class Catalog:
             self._opened[name] = self._others[name]()
         return self._opened[name]
 
+    def is_open(self, model: Model) -> bool:
+        """Return whether a registered model can be used at once."""
+        return self._held(model) is not None
+
+    def _held(self, model: Model) -> Embedder | None:
+        if self.base.model.fingerprint == model.fingerprint:
+            return self.base
+        for embedder in self._opened.values():
+            with suppress(ProviderError):  # it does not know itself what it is: `find` asks again, and says why
+                if embedder.model.fingerprint == model.fingerprint:
+                    return embedder
+        return None
+
     def find(self, model: Model) -> tuple[Embedder | None, str]:
         """Return the embedder of a registered model, or None and why there is none."""
-        if self.base.model.fingerprint == model.fingerprint:
-            return self.base, ""
+        held = self._held(model)
+        if held is not None:
+            return held, ""
         problem = f"{model.name} is in the store, but no settings describe it"
         for name in self._others:
             try:

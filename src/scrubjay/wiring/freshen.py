@@ -3,37 +3,58 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from scrubjay.errors import StoreBusyError
 from scrubjay.wiring.desk import Desk
 
+if TYPE_CHECKING:
+    from scrubjay.memory.records import Source, Versions
+    from scrubjay.store.base import Reader
+
 WRITING = "Files changed, but another process is writing: the answer is from before."
 
 
-def freshen(desk: Desk) -> tuple[str, ...]:
-    """Take in the few files that changed since the last sync, before an answer; say what was not looked at."""
-    if not desk.looks:
-        return ()
-    with desk.store.reader(desk.scope) as reader:
-        sources = reader.sources()
-        if not sources:
-            return ()
-        from scrubjay.ingest.fresh import fresh
-        from scrubjay.memory.sources import apart
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a look at the files found.
 
-        look = fresh(reader, [apart(source, sources) for source in sources], desk.settings.sync.look_seconds)
-        stamped = reader.versions()
-    if not look.changed:
-        return look.partial
+    Attributes:
+        changed: Sources with a few changed files, to be taken in.
+        partial: What was not looked at.
+        stamped: What made the store.
+    """
+
+    changed: tuple[Source, ...] = ()
+    partial: tuple[str, ...] = ()
+    stamped: Versions | None = None
+
+
+def look(desk: Desk, reader: Reader) -> Seen:
+    """Look for the few files that changed since the last sync."""
+    sources = reader.sources() if desk.looks else []
+    if not sources:
+        return Seen()
+    from scrubjay.ingest.fresh import fresh
+    from scrubjay.memory.sources import apart
+
+    found = fresh(reader, [apart(source, sources) for source in sources], desk.settings.sync.look_seconds)
+    changed = tuple(source for source in sources if source.id in found.changed)
+    return Seen(changed, found.partial, reader.versions() if changed else None)
+
+
+def take_in(desk: Desk, seen: Seen) -> tuple[str, ...]:
+    """Take in what changed, while no view of the store is open; say what was not looked at, or not taken in."""
     if desk.store.busy(desk.scope):
-        return (*look.partial, WRITING)
+        return (*seen.partial, WRITING)
     from scrubjay.ingest.read import versions
     from scrubjay.wiring.syncing import chunks, run
 
-    if stamped is not None and stamped != versions(chunks(desk)):
-        return (*look.partial, "The store was made by another version: `scrubjay sync` brings it up to date.")
+    if seen.stamped is not None and seen.stamped != versions(chunks(desk)):
+        return (*seen.partial, "The store was made by another version: `scrubjay sync` brings it up to date.")
     try:
-        run(desk, [source for source in sources if source.id in look.changed], time.monotonic(), None, most=0)
+        run(desk, list(seen.changed), time.monotonic(), None, most=0)
     except StoreBusyError:
-        return (*look.partial, WRITING)
-    return look.partial
+        return (*seen.partial, WRITING)
+    return seen.partial

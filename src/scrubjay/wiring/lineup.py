@@ -46,6 +46,10 @@ def _itself(embedder: Embedder) -> Embedder:
     return embedder
 
 
+def _ranks(state: ModelState) -> bool:
+    return state.state == "active"
+
+
 def _minilm(settings: Settings) -> Embedder:
     from scrubjay.providers.embedders.minilm import MiniLmEmbedder
 
@@ -147,13 +151,19 @@ class Lineup:
 
             backfill(self._store, self._scope, [self._catalog.base], overlap=self._overlap)
 
-    def ranking(self) -> tuple[list[Embedder], tuple[str, ...]]:
-        """Return the embedders a search ranks with, base first, and what it has to do without."""
+    def ready(self, states: Sequence[ModelState]) -> bool:
+        """Return whether `ranking` opens no model that is not open yet."""
+        return self._cold or all(self._catalog.is_open(state.model) for state in states if _ranks(state))
+
+    def ranking(self, states: Sequence[ModelState] | None = None) -> tuple[list[Embedder], tuple[str, ...]]:
+        """Return the embedders a search ranks with, base first, and what it has to do without.
+
+        Args:
+            states: The registered models; None to read them.
+        """
         embedders = [self._catalog.base]
         partial: list[str] = []
-        for state in self._others():
-            if state.state != "active":
-                continue
+        for state in filter(_ranks, self._others(states)):
             if self._cold:
                 partial.append(
                     f"{state.model.name} was not asked: loading it takes longer than a cold search."
@@ -172,9 +182,10 @@ class Lineup:
         found = [self._catalog.find(state.model)[0] for state in states]
         return [embedder for embedder in found if embedder is not None]
 
-    def _others(self) -> list[ModelState]:
-        with self._store.reader(self._scope) as reader:
-            states = reader.models()
+    def _others(self, states: Sequence[ModelState] | None = None) -> list[ModelState]:
+        if states is None:
+            with self._store.reader(self._scope) as reader:
+                states = reader.models()
         return [state for state in states if state.model.fingerprint != self._catalog.base.model.fingerprint]
 
     def status(self) -> list[ModelStatus]:

@@ -27,9 +27,9 @@ class Laps:
         self.parts: dict[str, float] = {}
 
     def lap(self, name: str) -> None:
-        """End a part."""
+        """End a part, or a piece of it."""
         now = time.perf_counter()
-        self.parts[name] = round((now - self._last) * 1000, 1)
+        self.parts[name] = round(self.parts.get(name, 0.0) + (now - self._last) * 1000, 1)
         self._last = now
 
     @property
