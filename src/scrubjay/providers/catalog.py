@@ -57,7 +57,9 @@ class Catalog:
         if self.base.model.fingerprint == model.fingerprint:
             return self.base
         for embedder in self._opened.values():
-            with suppress(ProviderError):  # it does not know itself what it is: `find` asks again, and says why
+            with suppress(
+                ProviderError
+            ):  # it does not know itself what it is: `find` asks again, and says why
                 if embedder.model.fingerprint == model.fingerprint:
                     return embedder
         return None
