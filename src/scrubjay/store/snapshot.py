@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from scrubjay.memory.records import Record
+    from scrubjay.memory.records import Record, Where
     from scrubjay.store.base import Head
 
 K = TypeVar("K", bound=Hashable)
@@ -20,6 +20,8 @@ MOST_HEADS: Final = 1 << 14
 """Memories of which is kept what ranking asks, about 8 MB, and as many of which turns stand beside them, 4 MB."""
 MOST_RECORDS: Final = 1 << 11
 """Memories that are kept whole, about 4 MB of usual ones."""
+MOST_MASKS: Final = 8
+"""Filters of which is kept what passes: a byte for each memory, and an agent asks with the same few."""
 ROW_BYTES: Final = 500
 """What a small row takes, about."""
 RECORD_BYTES: Final = 2_000
@@ -60,12 +62,14 @@ class Snapshot:
         heads: What ranking asks of memories.
         beside: Turns next to turns.
         records: Memories.
+        masks: What passes a filter, in the form that the store has it in.
     """
 
     def __init__(self) -> None:
         self.heads: Rows[str, Head] = Rows(MOST_HEADS)
         self.beside: Rows[str, tuple[str, ...]] = Rows(MOST_HEADS)
         self.records: Rows[str, Record] = Rows(MOST_RECORDS)
+        self.masks: Rows[Where, Any] = Rows(MOST_MASKS)
         self._others: dict[Hashable, Rows[Any, Any]] = {}
         self._once: dict[Hashable, Any] = {}
         self._weights: dict[Hashable, int] = {}

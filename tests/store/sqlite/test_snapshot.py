@@ -11,6 +11,7 @@ import apsw
 import pytest
 
 from scrubjay.memory.life import Life
+from scrubjay.memory.records import Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Forget, PutLife, PutMemory, PutModel
 from scrubjay.store.snapshot import Rows
@@ -64,6 +65,18 @@ def test_what_was_read_is_not_read_again_until_something_is_written(store: SQLit
         write(other, ANN, PutLife({A: Life(pinned=True)}))
     assert read(store)[1][A].pinned
     assert [statement for statement in told if "FROM memory" in statement]
+
+
+def test_what_passes_a_filter_is_found_once_until_something_is_written(store: SQLiteStore) -> None:
+    def latest() -> list[str]:
+        with store.reader(ANN) as reader:
+            return [record.id for record in reader.latest(Where(sessions=("s",)), 9)]
+
+    told = statements(store)
+    assert sorted(latest()) == sorted(latest()) == sorted([A, B])
+    assert len([statement for statement in told if "session IN" in statement]) == 1
+    write(store, ANN, PutMemory(memory("jay c", "user:ann", name="c", session="s", turn=2, role="user")))
+    assert sorted(latest()) == sorted([A, B, sample_id("c")])
 
 
 @pytest.mark.parametrize("mine", [True, False], ids=["by this store", "by another process's"])

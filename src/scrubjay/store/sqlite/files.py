@@ -32,12 +32,14 @@ class Mapped(NamedTuple):
         scales: Scale of each row.
         data: int8 rows.
         bits: Signs of each row, 64 to a number: shape (ceil(dimensions / 64), rows), uint64.
+        dense: Whether the rows are those of the slots 0, 1, 2 and so on: a window for each memory.
     """
 
     slots: NDArray[np.uint16]
     scales: NDArray[np.float32]
     data: NDArray[np.int8]
     bits: NDArray[np.uint64]
+    dense: bool
 
 
 def signs(rows: NDArray[np.int8] | NDArray[np.float32]) -> NDArray[np.uint64]:
@@ -138,7 +140,11 @@ class Files:
 def _laid_out(parts: list[Vectors], dimensions: int) -> Mapped:
     empty = (np.zeros(0, np.uint16), np.zeros(0, np.float32), np.zeros((0, dimensions), np.int8))
     slots, scales, data = join(parts) if parts else empty
-    return Mapped(slots, scales, data, signs(data))
+    return Mapped(slots, scales, data, signs(data), _dense(slots))
+
+
+def _dense(slots: NDArray[np.uint16]) -> bool:
+    return bool((slots == np.arange(len(slots))).all())
 
 
 def _map(path: Path, dimensions: int) -> Mapped:
@@ -147,14 +153,16 @@ def _map(path: Path, dimensions: int) -> Mapped:
     if rows == 0:
         return Mapped(
             np.zeros(0, np.uint16), np.zeros(0, np.float32), np.zeros((0, dimensions), np.int8),
-            np.zeros((words, 0), np.uint64),
+            np.zeros((words, 0), np.uint64), dense=True,
         )  # fmt: skip
     # A plain view of the map: slices of numpy's own memmap class cost microseconds each.
     whole = np.memmap(path, np.uint8, "r").view(np.ndarray)
     ends = np.cumsum([rows * words * 8, rows * 4, rows * 2, rows * dimensions]).tolist()
+    slots = whole[ends[1] : ends[2]].view("<u2")
     return Mapped(
-        slots=whole[ends[1] : ends[2]].view("<u2"),
+        slots=slots,
         scales=whole[ends[0] : ends[1]].view("<f4"),
         data=whole[ends[2] : ends[3]].view(np.int8).reshape(rows, dimensions),
         bits=whole[: ends[0]].view("<u8").reshape(words, rows),
+        dense=_dense(slots),
     )

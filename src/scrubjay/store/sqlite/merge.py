@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,8 +17,13 @@ if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
 
 FAN: Final = 8
-"""Segments of one size that are merged into the next: each posting is rewritten at most five times on its
-way to a million memories, and a reader of a million looks into about a hundred segments."""
+"""Segments of one size that are merged into the next: each posting is rewritten at most six times on its
+way to a million memories, and a reader of a million looks into some forty segments."""
+
+VECTOR_BYTES: Final = 32 << 20
+"""Bytes of vectors that one segment should not pass: a merge holds them in memory twice."""
+LEAST_MOST: Final = 16_384
+"""Memories that a merged segment may always have, however long their vectors are."""
 
 
 def level(live: int) -> int:
@@ -34,21 +39,34 @@ def level(live: int) -> int:
     return size
 
 
+def merge_due(db: Database, tenant: int, keys: Iterable[str], generation: int) -> None:
+    """Merge what is due; the rest is the next write's, once this one has waited long enough for it."""
+    merged = 0
+    for key in keys:
+        while segments := due(db, tenant, key, generation):
+            merged += merge(db, segments)
+            if merged >= pack.MOST:
+                return
+
+
 def due(db: Database, tenant: int, key: str, generation: int) -> list[int]:
     """Return the segments to merge next, or an empty list."""
     rows = db.execute(
         "SELECT id, live, slots FROM segment WHERE tenant = ? AND key = ? AND generation = ? ORDER BY id",
         (tenant, key, generation),
     ).fetchall()
+    most = _most(db, tenant)
     sizes: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for segment, live, slots in rows:
         if live * 2 < slots and slots > FAN:
             return [segment]  # mostly empty slots: write it anew
         sizes[level(live)].append((segment, live))
     for _, held in sorted(sizes.items()):
+        # One that is more than half full stays as it is: as the first of the chosen it would leave no room for others.
+        held = [(segment, live) for segment, live in held if live * 2 <= most]
         if len(held) >= FAN:
             chosen: list[int] = []
-            room = pack.MOST
+            room = most
             for segment, live in held:
                 if live <= room:
                     chosen.append(segment)
@@ -58,11 +76,17 @@ def due(db: Database, tenant: int, key: str, generation: int) -> list[int]:
     return []
 
 
+def _most(db: Database, tenant: int) -> int:
+    """Return how many memories a merged segment may have: fewer where their vectors are long."""
+    (dimensions,) = db.execute("SELECT max(dimensions) FROM model WHERE tenant = ?", (tenant,)).fetchone()
+    return min(pack.MOST, max(LEAST_MOST, VECTOR_BYTES // (dimensions or 1)))
+
+
 def merge(db: Database, segments: Sequence[int]) -> int:
     """Make one segment of several, in their order, and drop them. Call it inside a transaction.
 
     Returns:
-        The new segment's number.
+        How many memories the new one has.
     """
     marks = ",".join("?" * len(segments))
     rows = db.execute(f"SELECT * FROM segment WHERE id IN ({marks}) ORDER BY id", tuple(segments)).fetchall()
@@ -91,7 +115,7 @@ def merge(db: Database, segments: Sequence[int]) -> int:
     )
     for segment in segments:
         index.drop_segment(db, segment)
-    return fresh
+    return base
 
 
 def _postings(

@@ -90,7 +90,17 @@ class Query:
         cuts = np.searchsorted(rows, ends)
         start = 0
         for span, end in zip(self.spans, cuts.tolist(), strict=True):
+            if start == end:
+                continue
             wanted, held = rows[start:end] - span.first, span.vectors
+            if held.dense:
+                wanted = wanted[: int(np.searchsorted(wanted, len(held.slots)))]
+                amounts = products(held.data[wanted], self.codes)
+                best[start : start + len(wanted)] = amounts * (
+                    held.scales[wanted].astype(np.float64) * self.scale
+                )
+                start = end
+                continue
             first = np.searchsorted(held.slots, wanted, "left")
             last = np.searchsorted(held.slots, wanted, "right")
             for window in range(int((last - first).max(initial=0))):
@@ -147,6 +157,9 @@ def _nearest(table: Table, asked: Query, passing: NDArray[np.bool_]) -> NDArray[
         near = np.zeros(len(held.slots), np.uint16)
         for bits, sign in zip(held.bits, wanted, strict=True):
             near += np.bitwise_count(bits ^ sign)
+        if held.dense:
+            distance[span.first : span.first + len(near)] = near
+            continue
         rows = held.slots.astype(np.int64) + span.first
         if len(rows) > 1 and (rows[1:] == rows[:-1]).any():
             np.minimum.at(distance, rows, near)

@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST: Final = 16_384
-"""Most slots of a segment: a slot fits 16 bits, and taking one memory out rewrites little."""
+MOST: Final = 65_536
+"""Most slots of a segment: a slot fits 16 bits. Of a million memories a reader looks into some forty segments."""
 
 FIRST_VERSION: Final = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
 NEXT_VERSION: Final = f"max(version + 1, {FIRST_VERSION})"

@@ -52,7 +52,6 @@ class SQLiteReader(Graph, Told):
         self._tables = tables
         self._blocks = blocks
         self._seen: Table | None = None
-        self._passing: dict[Where, NDArray[np.bool_]] = {}
         self._found: dict[TermGroup, Held] = {}
 
     def _table(self) -> Table:
@@ -63,11 +62,15 @@ class SQLiteReader(Graph, Told):
         return self._seen
 
     def _mask(self, where: Where) -> NDArray[np.bool_]:
-        """Return which rows pass a filter; each channel of a search asks for the same."""
-        if where not in self._passing:
-            self._passing[where] = filters.passing(self, self._table(), where)
-            self._passing[where].flags.writeable = False
-        return self._passing[where]
+        """Return which rows pass a filter; each channel of a search asks for the same, and the next search often."""
+        found: NDArray[np.bool_] = self._kept.masks.of([where], self._passing)[where]
+        return found
+
+    def _passing(self, wanted: list[Where]) -> dict[Where, NDArray[np.bool_]]:
+        found = {where: filters.passing(self, self._table(), where) for where in wanted}
+        for mask in found.values():
+            mask.flags.writeable = False
+        return found
 
     def sources(self) -> list[Source]:
         """Return the visible sources, by root."""

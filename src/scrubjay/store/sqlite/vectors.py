@@ -149,8 +149,8 @@ def pieces(
     number, identity = model
     if _large(table, blocks):
         for span in _spans(db, table, blocks, model):
-            slots, scales, data, _ = span.vectors
-            yield slots.astype(np.int64) + span.first, scales, data
+            held = span.vectors
+            yield held.slots.astype(np.int64) + span.first, held.scales, held.data
         return
     for part in table.parts:
         for slots, scales, data in blocks.of(db, part, number, identity.dimensions):

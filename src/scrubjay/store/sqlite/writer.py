@@ -111,9 +111,7 @@ class Writer:
         """Write the new segments, merge those that are due, and cut the log."""
         self._flush()
         self._rewrite_stale()
-        for key in self._keys():
-            while segments := merge.due(self._db, self._tenant.number, key, self._tenant.generation):
-                merge.merge(self._db, segments)
+        merge.merge_due(self._db, self._tenant.number, self._keys(), self._tenant.generation)
         self._db.execute(
             "DELETE FROM change WHERE seq <= (SELECT max(seq) FROM change) - ?",
             (LOG_FLOOR,),
