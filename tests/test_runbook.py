@@ -86,6 +86,22 @@ def test_room_is_made_slow_searches_and_models_are_looked_at(tmp_path: Path) -> 
     assert (tmp_path / "before-upgrade.db").exists()
 
 
+def test_who_has_no_room_takes_out_a_folder_and_a_sync_takes_in_what_did_not_fit(tmp_path: Path) -> None:
+    said = ran(
+        tmp_path,
+        "mkdir -p old-notes notes .config/scrubjay",
+        "echo '# Keel' > old-notes/keel.md",
+        "echo '# Mast' > notes/mast.md",
+        "printf '[quota]\nmemories_per_user = 1\n' > .config/scrubjay/config.toml",
+        "scrubjay sync old-notes --store memory.db",
+        "scrubjay sync notes --store memory.db 2>&1",
+        "quota",
+    )
+    assert "has 1 of 1 memories that [quota] memories_per_user allows" in said
+    assert "quota      1 of 1 memories (memories_per_user)" in said
+    assert "Mast" in ran(tmp_path, "scrubjay search mast --store memory.db")
+
+
 def test_a_damaged_store_is_replaced_by_its_backup(tmp_path: Path) -> None:
     ran(
         tmp_path,

@@ -19,6 +19,7 @@ from scrubjay.config_hooks import Hooks, Logging, Resident
 from scrubjay.config_keys import Key, number, whole, word
 from scrubjay.config_llm import Llm
 from scrubjay.config_proxy import Proxy
+from scrubjay.config_quota import QuotaSettings
 from scrubjay.config_recall import Context, Recall
 from scrubjay.config_rerank import Rerank
 from scrubjay.config_server import Server
@@ -276,6 +277,7 @@ class Settings:
     models: Models = field(default_factory=Models)
     notes: Notes = field(default_factory=Notes)
     retention: Retention = field(default_factory=Retention)
+    quota: QuotaSettings = field(default_factory=QuotaSettings)
     connect: Connect = field(default_factory=Connect)
     learn: Learn = field(default_factory=Learn)
     llm: Llm = field(default_factory=Llm)
@@ -297,6 +299,7 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "models": Models,
     "notes": Notes,
     "retention": Retention,
+    "quota": QuotaSettings,
     "connect": Connect,
     "learn": Learn,
     "llm": Llm,

@@ -19,6 +19,7 @@ from scrubjay.engine_search import Searching
 from scrubjay.errors import ScrubjayError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.open import open_store
+from scrubjay.store.quota import Quota
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.lineup import Lineup, catalog, given
 from scrubjay.wiring.reranking import Rerankers
@@ -99,7 +100,8 @@ class Memory(Searching, Asking, Looking, Living, Moving):
             ScrubjayError: The store cannot be opened, or a setting is wrong.
         """
         found = settings if settings is not None else load()
-        store = open_store(str(url) if url is not None else found.store)
+        limits = Quota(found.quota.memories_per_tenant, found.quota.memories_per_user)
+        store = open_store(str(url) if url is not None else found.store, quota=limits)
         scope = Scope(
             tenant or found.tenant, user or found.user, tuple(found.groups if groups is None else groups)
         )

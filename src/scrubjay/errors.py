@@ -10,6 +10,7 @@ ScrubjayError            anything scrubjay raises on purpose
 ├─ StoreError            the store cannot do it now                          (exit 4)
 │  ├─ StoreBusyError     another process holds the write lock: try again
 │  ├─ StoreDamagedError  the file is not a sound store: move it away, sync again
+│  ├─ QuotaError         a tenant or a user has as much as the settings allow: forget some, or raise it
 │  └─ StoreVersionError  the store was made by a newer scrubjay: upgrade
 └─ ProviderError         a model or a remote service failed: see the hint    (exit 5)
    └─ ModelMismatchError a vector does not fit the model it claims to be of
@@ -70,6 +71,10 @@ class StoreBusyError(StoreError):
 
 class StoreDamagedError(StoreError):
     """The file is not a sound scrubjay store."""
+
+
+class QuotaError(StoreError):
+    """A tenant or a user has as many memories as the settings allow; nothing of the write was stored."""
 
 
 class StoreVersionError(StoreError):

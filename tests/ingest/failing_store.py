@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from scrubjay.errors import StoreBusyError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Rebuild, Store, Whole
 from scrubjay.store.changes import Change
+from scrubjay.store.quota import Quota
 
 
 class Failing:
@@ -26,6 +27,13 @@ class Failing:
     @property
     def url(self) -> str:
         return self._store.url
+
+    @property
+    def quota(self) -> Quota:
+        return self._store.quota
+
+    def held(self, tenant: str) -> Mapping[str, int]:
+        return self._store.held(tenant)
 
     def secret(self, scope: Scope) -> bytes:
         return self._store.secret(scope)

@@ -258,7 +258,7 @@ def test_a_queue_that_is_full_drops_what_comes_and_says_so(environ: dict[str, st
         model.answer = lambda request: completion("word " * 70_000)
         for number in range(4):
             ask(proxy, **{"x-scrubjay-session": str(number)})
-        assert proxy.passing.losses.turns == {"full": 2, "unwritten": 0}
+        assert proxy.passing.losses.turns == {"full": 2, "quota": 0, "unwritten": 0}
         assert proxy.passing.spool.waiting() == 6
     assert '"why": "the queue is full"' in proxy.log.read_text()
 
@@ -270,7 +270,7 @@ def test_a_queue_that_cannot_be_written_costs_nothing_but_the_memory(
         proxy.passing.spool.path.parent.mkdir(parents=True)
         proxy.passing.spool.path.mkdir()
         assert ask(proxy).choices[0].message.content == "Fine."
-        assert proxy.passing.losses.turns == {"full": 0, "unwritten": 2}
+        assert proxy.passing.losses.turns == {"full": 0, "quota": 0, "unwritten": 2}
 
 
 def test_additions_that_pass_are_not_written_into_day_notes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -19,6 +20,7 @@ from scrubjay.memory.reports import Added
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Store
 from scrubjay.store.changes import Prepared, PutMemory
+from scrubjay.store.room import foreseen
 
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.port import Embedder
@@ -54,6 +56,8 @@ def add(
             first.add(place)
     learned = Learned()
     waiting = list(fresh.values())
+    if len(waiting) > AT_ONCE:
+        foreseen(store, scope.tenant, Counter(one.record.key for one in waiting))
     for start in range(0, len(waiting), AT_ONCE):
         batch = waiting[start : start + AT_ONCE]
         _write(store, scope, embed(batch, [""] * len(batch), base), weaver, learner, learned)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from scrubjay.errors import QuotaError
 from scrubjay.ingest.compare import compare, look, look_at
 from scrubjay.ingest.documents import Before, ready
 from scrubjay.ingest.run import Run
@@ -75,6 +76,7 @@ def _write_changes(
     movable = set(left.values())
     started = time.monotonic()
     paths: set[str] = set()
+    full: set[str] = set()
     for window in windows(_ready(run, source, known, changed, (left, logs))):
         labelled = [document.labelled for document in window]
         run.weaver.learn(
@@ -82,8 +84,7 @@ def _write_changes(
             {memory for one in labelled for memory in one.renewed},
         )
         for batch in batches(window):
-            settler.note(batch)
-            write(run.store, run.scope, batch, run.base, run.chunks.overlap, run.weaver, run.learner)
+            _write(run, source, batch, settler, full)
             paths.update(document.labelled.document.path for document in batch)
             if run.progress is not None:
                 run.progress(Progress("write", len(paths), len(changed), time.monotonic() - started))
@@ -94,6 +95,50 @@ def _write_changes(
         run.tally.removed += len(gone_with)
         settler.gone(gone_with)
         run.store.write(run.scope, [DropDocument(source.id, path) for path in dropped])
+
+
+def _write(run: Run, source: Source, batch: Sequence[Ready], settler: Settler, full: set[str]) -> None:
+    """Write a batch; where there is no room for all of it, each document that there is room for.
+
+    What is stored of the others stays, and the next sync tries them again.
+
+    Args:
+        run: The sync.
+        source: Whose documents they are.
+        batch: The documents.
+        settler: Told before they are written.
+        full: Paths of those that there was no room for; of a transcript nothing more is taken then, so that its turns
+            have no gap.
+    """
+    ready = [one for one in batch if one.labelled.document.path not in full]
+    for one in batch:
+        if one.labelled.document.path in full:
+            _refused(run, one)
+    if not ready:
+        return
+    try:
+        settler.note(ready)
+        write(run.store, run.scope, ready, run.base, run.chunks.overlap, run.weaver, run.learner)
+    except QuotaError as error:
+        if len(ready) > 1:
+            for one in ready:
+                _write(run, source, [one], settler, full)
+            return
+        path = ready[0].labelled.document.path
+        full.add(path)
+        _refused(run, ready[0])
+        told = f"{error} What is stored of this file stays as it was."
+        run.tally.problems.append(Trouble(str(Path(source.root) / path), told, error.hint))
+
+
+def _refused(run: Run, one: Ready) -> None:
+    """Take back what was counted of a document that is not written."""
+    fresh = [memory.record.id for memory in one.labelled.fresh]
+    with run.store.reader(run.scope) as reader:
+        known = len(reader.get(fresh))
+    run.tally.added -= len(fresh) - known
+    run.tally.updated -= known
+    run.tally.removed -= len(one.labelled.dropped)
 
 
 def _ready(

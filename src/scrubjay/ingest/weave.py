@@ -69,6 +69,7 @@ class Weaver:
         self._taught: dict[str, list[Concept]] = {}
         self._concepts: list[Change] = []
         self._earlier: list[Change] = []
+        self._last: tuple[list[Change], list[Change]] = ([], [])
         self._neighbours = Neighbours(fingerprint, wish.nearness)
         self._shelves: dict[str, Shelves] = {}
         self.linked = 0
@@ -129,11 +130,18 @@ class Weaver:
                     edges += self._belongs(reader, key, same, at)
             self.written[key] += len(same)
         before, after = self._concepts, self._earlier
+        self._last = list(before), list(after)
         self._concepts, self._earlier = [], []
         if renewed:  # what others said of the earlier text may no longer hold
             after.append(PutEdges((), tuple(renewed), ("similar",), inward=True))
         after.append(PutEdges(tuple(edges), tuple(renewed), FOUND))
         return before, after
+
+    def refused(self) -> None:
+        """Keep for the next write what was to go with one that was refused: who comes next may name the same."""
+        concepts, earlier = self._last
+        self._concepts, self._earlier = [*concepts, *self._concepts], [*earlier, *self._earlier]
+        self._last = [], []
 
     def _known(self, reader: Reader, key: str) -> Lexicon:
         if key not in self._words:

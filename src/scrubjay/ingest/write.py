@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.errors import QuotaError
 from scrubjay.ingest.embed import embed
 from scrubjay.ingest.label import Labelled
 from scrubjay.ingest.learn import Learner
@@ -88,7 +89,11 @@ def write(
     passages = iter(embedded)
     said = [PutMemory(memory) for memory in learned.fresh]
     documents = [_put(document.labelled, passages) for document in batch]
-    store.write(scope, [*first, *documents, *said, *last, *learned.after])
+    try:
+        store.write(scope, [*first, *documents, *said, *last, *learned.after])
+    except QuotaError:
+        weaver.refused()
+        raise
 
 
 def _put(labelled: Labelled, embedded: Iterable[Prepared]) -> Change:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from scrubjay.memory.allowances import Allowance
+
 if TYPE_CHECKING:
     from scrubjay.memory.records import Record
 
@@ -230,7 +232,13 @@ class RemovedSource(SourceStatus):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Facts about a store for one scope; ``warnings`` are what whoever runs it should put right."""
+    """Facts about a store for one scope.
+
+    Attributes:
+        quota: The limits that the settings set, with what is used of them; that of a tenant tells how many memories it
+            holds in all.
+        warnings: What whoever runs it should put right.
+    """
 
     store: str
     bytes: int
@@ -240,4 +248,5 @@ class Status:
     documents: int
     sources: tuple[SourceStatus, ...]
     models: tuple[ModelStatus, ...]
+    quota: tuple[Allowance, ...] = ()
     warnings: tuple[str, ...] = ()

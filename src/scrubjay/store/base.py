@@ -25,6 +25,7 @@ from scrubjay.memory.records import Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.graph import GraphReader
 from scrubjay.store.life import LifeReader
+from scrubjay.store.quota import Quota
 from scrubjay.store.whole import WholeReader
 
 if TYPE_CHECKING:
@@ -315,6 +316,18 @@ class Store(Protocol):
         """What `open_store` opens it by."""
         ...
 
+    @property
+    def quota(self) -> Quota:
+        """How many memories may be held: what every `write` is held to, and no rebuild."""
+        ...
+
+    def held(self, tenant: str) -> Mapping[str, int]:
+        """Return visibility key to how many memories a tenant holds, whoever may see them; cheap at any size.
+
+        For quotas alone: a sum over keys that a caller does not see is told where the settings bound it.
+        """
+        ...
+
     def secret(self, scope: Scope) -> bytes:
         """Return the tenant's key for ids and tombstones; made once, never changed."""
         ...
@@ -341,6 +354,7 @@ class Store(Protocol):
 
         Raises:
             StoreBusyError: Another writer's turn did not end in time.
+            QuotaError: There would be more memories than are allowed, and more than there are now.
             InputError: A change that cannot be: a key that is not the scope's, an id that is another
                 memory's, a passage outside its document, half a character.
             NotFoundError: A source or a model that is not registered.

@@ -6,14 +6,16 @@ from pathlib import Path
 
 from scrubjay.errors import InputError
 from scrubjay.store.base import Store
+from scrubjay.store.quota import ANY, Quota
 
 
-def open_store(url: str, secret: bytes | None = None) -> Store:
+def open_store(url: str, secret: bytes | None = None, quota: Quota = ANY) -> Store:
     """Open the store that a URL names.
 
     Args:
         url: A path, ``sqlite:///path``, ``memory://``, or ``postgresql://…`` (a small adapter so far).
         secret: Key of ids and tombstones for a tenant that is new; random when left out.
+        quota: How many memories may be held.
 
     Raises:
         InputError: The URL names no kind of store.
@@ -21,16 +23,16 @@ def open_store(url: str, secret: bytes | None = None) -> Store:
     """
     path = file_of(url)
     if path is not None:
-        return _sqlite(path, secret)
+        return _sqlite(path, secret, quota)
     scheme = url.partition("://")[0]
     if scheme == "memory":
         from scrubjay.store.inmemory.store import InMemoryStore
 
-        return InMemoryStore(secret)
+        return InMemoryStore(secret, quota)
     if scheme in ("postgres", "postgresql"):
         from scrubjay.store.postgres.store import PostgresStore
 
-        return PostgresStore(url, secret)
+        return PostgresStore(url, secret, quota=quota)
     raise InputError(
         f"{url} names no kind of store.",
         hint="use a path, sqlite:///path, postgresql://host/database or memory://",
@@ -54,7 +56,7 @@ def file_of(url: str) -> Path | None:
     return Path(unquote(rest.removeprefix("/"))).expanduser()
 
 
-def _sqlite(path: Path, secret: bytes | None) -> Store:
+def _sqlite(path: Path, secret: bytes | None, quota: Quota) -> Store:
     from scrubjay.store.sqlite.store import SQLiteStore
 
-    return SQLiteStore(path, secret)
+    return SQLiteStore(path, secret, quota=quota)

@@ -41,7 +41,7 @@ def copied(
     wanted = source.tenants() if tenants is None else list(tenants)
     if not wanted:
         raise NotFoundError(f"{source.url} holds no tenant. {UNTOUCHED}")
-    opened = partial(open_store, to)
+    opened = partial(open_store, to, quota=source.quota)
     return tuple(copy(source, opened, tenant, progress) for tenant in wanted)
 
 

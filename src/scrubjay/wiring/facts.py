@@ -9,6 +9,7 @@ from scrubjay.memory.records import Source
 from scrubjay.memory.reports import SourceStatus, Status
 from scrubjay.memory.sources import location, named
 from scrubjay.store.base import Reader
+from scrubjay.store.room import room
 from scrubjay.wiring.desk import Desk
 
 
@@ -55,5 +56,6 @@ def status(desk: Desk) -> Status:
         documents=counts.documents,
         sources=tuple(sources(desk)),
         models=tuple(desk.lineup.status()),
+        quota=room(desk.store, desk.scope),
         warnings=tuple(filter(None, (desk.store.unguarded(),))),
     )

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import StoreBusyError
+from scrubjay.store.room import room
 from scrubjay.wiring.desk import Desk
 
 if TYPE_CHECKING:
     from scrubjay.memory.records import Source, Versions
     from scrubjay.store.base import Reader
 
+FULL = "Files changed, but there is no room ([quota]): the answer is from before; `scrubjay sync` takes what fits."
 WRITING = "Files changed, but another process is writing: the answer is from before."
 
 
@@ -46,6 +48,8 @@ def look(desk: Desk, reader: Reader) -> Seen:
 
 def take_in(desk: Desk, seen: Seen) -> tuple[str, ...]:
     """Take in what changed, while no view of the store is open; say what was not looked at, or not taken in."""
+    if any(limit.used >= limit.allowed for limit in room(desk.store, desk.scope)):
+        return (*seen.partial, FULL)
     if desk.store.busy(desk.scope):
         return (*seen.partial, WRITING)
     from scrubjay.ingest.read import versions

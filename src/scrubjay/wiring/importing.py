@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from scrubjay.errors import InputError, NotFoundError, StoreBusyError
+from scrubjay.errors import InputError, NotFoundError, QuotaError, StoreBusyError
 from scrubjay.ingest.folders import refile
 from scrubjay.ingest.importing.item import Folder
 from scrubjay.ingest.importing.recognise import FORMATS, PLACES, place, reader, recognise
@@ -45,6 +45,7 @@ def import_(
     Raises:
         SourceError: It cannot be read.
         InputError: It is of no known format, or not whole; nothing was imported.
+        QuotaError: There is no room for more of it; what was taken in before that stays.
         StoreBusyError: Another process imports; two of one file would write histories twice.
     """
     path = path.expanduser()
@@ -68,12 +69,34 @@ def import_(
                 f"Another program imports into {desk.store.url}. Nothing was imported.",
                 hint="run it again when that has ended",
             )
-        if known == "scrubjay":
-            return restore(desk, path, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress)
-        if known in PLACES:
-            return _sync(desk, place(path, known), known, dry_run=dry_run, progress=progress)
-        found = reader(known)(path)
-        return adopt(desk, found, known, dry_run=dry_run, untrusted=untrusted, progress=progress)
+        try:
+            return _taken(
+                desk, path, known, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress
+            )
+        except QuotaError as error:
+            raise QuotaError(
+                f"{error} What was imported before that stays.",
+                hint=f"{error.hint}; then run the same import again: it goes on where it was",
+            ) from error
+
+
+def _taken(
+    desk: Desk,
+    path: Path,
+    known: str,
+    *,
+    dry_run: bool,
+    shared: bool,
+    untrusted: bool,
+    progress: Report | None,
+) -> Imported:
+    """Take in what is of a known format."""
+    if known == "scrubjay":
+        return restore(desk, path, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress)
+    if known in PLACES:
+        return _sync(desk, place(path, known), known, dry_run=dry_run, progress=progress)
+    found = reader(known)(path)
+    return adopt(desk, found, known, dry_run=dry_run, untrusted=untrusted, progress=progress)
 
 
 def _sync(desk: Desk, folder: Folder, format: str, *, dry_run: bool, progress: Report | None) -> Imported:

@@ -98,7 +98,7 @@ def _read(store: PostgresStore, scope: Scope) -> None:
             list(part)
         whole.places()
     with store.alone(scope, "night"):
-        store.size(), store.unguarded(), store.busy(scope)
+        store.size(), store.unguarded(), store.busy(scope), store.held(scope.tenant)
 
 
 def _remove(store: PostgresStore, scope: Scope) -> None:

@@ -85,6 +85,8 @@ def _copied(
     state = _standing(here, target, report("verify", total))
     if state != "done":
         began = now_micros()
+        amounts = {key: here.amount(key) for key in here.scope.keys}
+        target.quota.admit(scope.tenant, amounts, amounts)
         try:
             target.write(scope, [PutRun(Run(NAME, MARK, "running", "1", began, None, {}))])
             carry(here, target, scope, report("copy", total))

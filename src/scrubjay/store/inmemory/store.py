@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from scrubjay.store.changes import Change, Prepared
 from scrubjay.store.inmemory.reader import InMemoryReader
 from scrubjay.store.inmemory.state import State
 from scrubjay.store.inmemory.whole import InMemoryWhole
+from scrubjay.store.quota import ANY, Quota
 from scrubjay.store.scope_check import of_a_generation
 from scrubjay.text.tokens import Terms
 
@@ -24,7 +26,8 @@ class InMemoryStore:
 
     url = "memory://"
 
-    def __init__(self, secret: bytes | None = None) -> None:
+    def __init__(self, secret: bytes | None = None, quota: Quota = ANY) -> None:
+        self.quota = quota
         self._tenants: dict[str, State] = {}
         self._secret = secret
         self._lock = threading.RLock()
@@ -34,6 +37,11 @@ class InMemoryStore:
         if scope.tenant not in self._tenants:
             self._tenants[scope.tenant] = State() if self._secret is None else State(self._secret)
         return self._tenants[scope.tenant]
+
+    def held(self, tenant: str) -> Mapping[str, int]:
+        """Return visibility key to number of memories."""
+        with self._lock:
+            return _amounts(self._tenants.get(tenant))
 
     def secret(self, scope: Scope) -> bytes:
         """Return the tenant's key for ids and tombstones."""
@@ -62,6 +70,10 @@ class InMemoryStore:
             state = self._tenant(scope).copy()
             for change in changes:
                 state.apply(scope, change)
+            if self.quota:
+                gained = _amounts(state)
+                gained.subtract(self.held(scope.tenant))
+                self.quota.admit(scope.tenant, _amounts(state), gained, changes)
             self._tenants[scope.tenant] = state
         finally:
             self._lock.release()
@@ -153,6 +165,10 @@ class InMemoryRebuild:
         of_a_generation(changes)
         for change in changes:
             self.fresh.apply(None, change)
+
+
+def _amounts(state: State | None) -> Counter[str]:
+    return Counter(memory.record.key for memory in state.memories.values()) if state else Counter()
 
 
 def _stands_in(record: Record, document: Document) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
 from scrubjay.errors import InputError, StoreBusyError, StoreError
 from scrubjay.memory.scope import Scope
+from scrubjay.store.amounts import Amounts
 from scrubjay.store.changes import Change
 from scrubjay.store.postgres.connect import READ, SCHEMA, connect, need_driver, shown, spoken
 from scrubjay.store.postgres.migrations import migrate, newest, schema
@@ -16,9 +17,10 @@ from scrubjay.store.postgres.pool import MOST, PATIENCE_S, Pool
 from scrubjay.store.postgres.reader import PostgresReader
 from scrubjay.store.postgres.rebuild import PostgresRebuild
 from scrubjay.store.postgres.snapshots import Snapshots
-from scrubjay.store.postgres.tenant import find, obtain
+from scrubjay.store.postgres.tenant import find, held, obtain
 from scrubjay.store.postgres.whole import PostgresWhole, tenants, whole
 from scrubjay.store.postgres.writer import Writer
+from scrubjay.store.quota import ANY, Quota
 from scrubjay.store.snapshot import Snapshot
 
 UNFENCED: Final = """
@@ -42,6 +44,7 @@ class PostgresStore:
         secret: Key of ids and tombstones for a new tenant; random when left out.
         patience: Seconds a writer waits for its turn, and anybody for a connection.
         most: Threads that read or write at once.
+        quota: How many memories may be held.
 
     Raises:
         StoreVersionError: A newer scrubjay made the schema, or an older one did and this user may not change it.
@@ -49,8 +52,16 @@ class PostgresStore:
     """
 
     def __init__(
-        self, url: str, secret: bytes | None = None, *, patience: float = PATIENCE_S, most: int = MOST
+        self,
+        url: str,
+        secret: bytes | None = None,
+        *,
+        patience: float = PATIENCE_S,
+        most: int = MOST,
+        quota: Quota = ANY,
     ) -> None:
+        self.quota = quota
+        self._amounts = Amounts()
         self._url = url
         self._secret = secret
         self._patience = patience
@@ -71,6 +82,12 @@ class PostgresStore:
     def url(self) -> str:
         """What `open_store` opens it by, but for the password: libpq finds that in its own places."""
         return shown(self._url)
+
+    def held(self, tenant: str) -> Mapping[str, int]:
+        """Return visibility key to number of memories."""
+        with self._pool.transaction(READ) as db:
+            found = find(db, tenant)
+            return held(db, found) if found else {}
 
     def secret(self, scope: Scope) -> bytes:
         """Return the tenant's key for ids and tombstones."""
@@ -103,7 +120,14 @@ class PostgresStore:
             db.execute("SELECT set_config('synchronous_commit', %s, true)", ("on" if durable else "off",))
             seconds = self._patience if patience is None else patience
             tenant = obtain(db, scope.tenant, self._secret, seconds)
-            Writer(db, tenant, scope).apply_all(changes)
+            writer = Writer(db, tenant, scope)
+            writer.apply_all(changes)
+            after = self._amounts.after(tenant, tenant.mark, writer.gained) if self.quota else None
+            if self.quota and any(more > 0 for more in writer.gained.values()):
+                after = held(db, tenant) if after is None else after
+                self.quota.admit(scope.tenant, after, writer.gained, changes)
+        if after is not None:
+            self._amounts.keep(tenant, writer.mark, after)
         self._snapshots.drop(scope.tenant)
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:

@@ -78,6 +78,14 @@ def obtain(db: Database, name: str, secret: bytes | None, patience: float) -> Te
     return found
 
 
-def touch(db: Database, tenant: Tenant) -> None:
-    """Give a tenant another mark: what was read of it before is no longer how it is."""
-    db.execute("UPDATE tenant SET mark = %s WHERE id = %s", (secrets.randbits(63), tenant.number))
+def held(db: Database, tenant: Tenant) -> dict[str, int]:
+    """Return visibility key to how many memories a tenant holds; it reads an index of all of them."""
+    asked = "SELECT key, count(*) FROM memory WHERE tenant = %s AND generation = %s GROUP BY key"
+    return dict(db.execute(asked, (tenant.number, tenant.generation)).fetchall())
+
+
+def touch(db: Database, tenant: Tenant) -> int:
+    """Give a tenant another mark, and return it: what was read of it before is no longer how it is."""
+    mark = secrets.randbits(63)
+    db.execute("UPDATE tenant SET mark = %s WHERE id = %s", (mark, tenant.number))
+    return mark

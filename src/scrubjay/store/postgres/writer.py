@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import groupby
@@ -41,6 +42,8 @@ class Writer:
         self._graph = None if scope is None else Connecting(db, tenant, scope)
         self._lives = None if scope is None else Lives(db, tenant, scope)
         self._removed: set[tuple[str, int]] = set()
+        self.mark = tenant.mark
+        self.gained: Counter[str] = Counter()
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._db.execute(statement, values).fetchall()
@@ -48,7 +51,7 @@ class Writer:
     def apply_all(self, changes: Sequence[c.Change]) -> None:
         """Do all changes, in their order; memories that come one after another together."""
         if changes:
-            touch(self._db, self._tenant)
+            self.mark = touch(self._db, self._tenant)
         for together, run in groupby(changes, lambda change: isinstance(change, c.PutMemory)):
             if together:
                 self._add([change.memory for change in run if isinstance(change, c.PutMemory)])
@@ -156,12 +159,14 @@ class Writer:
             )
 
     def _remove_passages(self, document: int) -> None:
-        self._removed |= set(
-            self._all(
-                "DELETE FROM memory WHERE tenant = %s AND document = %s RETURNING tier, hash",
-                self._tenant.number, document,
-            )
-        )  # fmt: skip
+        gone = "DELETE FROM memory WHERE tenant = %s AND document = %s RETURNING tier, hash, key"
+        self._gone(self._all(gone, self._tenant.number, document))
+
+    def _gone(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Remember what was removed: tier, number and visibility key of each."""
+        for tier, number, key in rows:
+            self._removed.add((tier, number))
+            self.gained[key] -= 1
 
     def _put_document(self, change: c.PutDocument) -> None:
         document = change.document
@@ -240,6 +245,7 @@ class Writer:
                 raise taken(memory_id)
         self._remove([num for num, _, _ in holders.values()])
         inserting.insert(self._db, self._own, list(last.values()), document, self._models)
+        self.gained.update(memory.record.key for memory in last.values())
 
     def _holders(self, ids: Iterable[str]) -> dict[str, tuple[int, str, str]]:
         """Return, by id, the row, key and tier of the memory that has its number."""
@@ -262,8 +268,7 @@ class Writer:
     def _remove(self, nums: Sequence[int], and_if: str = "") -> None:
         if nums:
             removed = f"DELETE FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[]) {and_if}"
-            gone = self._all(f"{removed} RETURNING tier, hash", self._tenant.number, list(nums))
-            self._removed |= set(gone)
+            self._gone(self._all(f"{removed} RETURNING tier, hash, key", self._tenant.number, list(nums)))
 
     def _forget(self, ids: Sequence[str]) -> None:
         tenant = self._tenant.number

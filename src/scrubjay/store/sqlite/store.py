@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.memory.scope import Scope
+from scrubjay.store.amounts import Amounts
+from scrubjay.store.quota import ANY, Quota
 from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, legible, spoken, wiping
 from scrubjay.store.sqlite.files import Files
 from scrubjay.store.sqlite.lock import PATIENCE, alone, turn
 from scrubjay.store.sqlite.reader import SQLiteReader
 from scrubjay.store.sqlite.snapshot import Snapshots
 from scrubjay.store.sqlite.table import Tables
-from scrubjay.store.sqlite.tenant import find, obtain
+from scrubjay.store.sqlite.tenant import find, held, obtain
 from scrubjay.store.sqlite.terms import Vocabulary
 from scrubjay.store.sqlite.vectors import Blocks
 
 if TYPE_CHECKING:
     from scrubjay.store.changes import Change
+    from scrubjay.store.kept import Tenant
     from scrubjay.store.sqlite.database import Database
     from scrubjay.store.sqlite.rebuild import SQLiteRebuild
     from scrubjay.store.sqlite.whole import SQLiteWhole
@@ -40,12 +43,22 @@ class SQLiteStore:
         path: The file; made with its folders, mode 0600, when it is not there.
         secret: Key of ids and tombstones for a new tenant; random when left out.
         patience: Seconds a writer waits for its turn.
+        quota: How many memories may be held.
 
     Raises:
         StoreError: It cannot be opened.
     """
 
-    def __init__(self, path: Path, secret: bytes | None = None, *, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        path: Path,
+        secret: bytes | None = None,
+        *,
+        patience: float = PATIENCE,
+        quota: Quota = ANY,
+    ) -> None:
+        self.quota = quota
+        self._amounts = Amounts()
         self._path = path
         self._secret = secret
         self._patience = patience
@@ -118,6 +131,12 @@ class SQLiteStore:
         finally:
             self._writing.release()
 
+    def held(self, tenant: str) -> Mapping[str, int]:
+        """Return visibility key to number of memories, as the segments tell it."""
+        with self.reader(Scope(tenant, "")):
+            found = find(self._db(), tenant)
+            return held(self._db(), found) if found else {}
+
     def secret(self, scope: Scope) -> bytes:
         """Return the tenant's key for ids and tombstones."""
         with spoken(self._path):
@@ -170,12 +189,30 @@ class SQLiteStore:
                     for change in changes:
                         writer.apply(change)
                     writer.finish()
+                    after = self._admitted(db, tenant, scope, writer.gained, changes) if self.quota else None
             except BaseException:
                 self._vocabulary.discard()
                 raise
+            if after is not None:
+                self._amounts.keep(tenant, *after)
             self._unwiped |= writer.forgot
             if self._unwiped:
                 self._wipe(db, told=writer.forgot, log=patience is None)
+
+    def _admitted(
+        self, db: Database, tenant: Tenant, scope: Scope, gained: Mapping[str, int], changes: Sequence[Change]
+    ) -> tuple[int, Mapping[str, int]] | None:
+        """Return what a tenant holds at the end of a transaction, where it is known, after the mark that says so.
+
+        Raises:
+            QuotaError: It is more than may be.
+        """
+        mark = db.pragma("data_version")  # another one as soon as another connection has written
+        after = self._amounts.after(tenant, mark, gained)
+        if any(more > 0 for more in gained.values()):
+            after = held(db, tenant) if after is None else after
+            self.quota.admit(scope.tenant, after, gained, changes)
+        return None if after is None else (mark, after)
 
     def _wipe(self, db: Database, *, told: bool, log: bool) -> None:
         """Take what was forgotten out of the files beside the store's; what cannot be done now, the next write tries.

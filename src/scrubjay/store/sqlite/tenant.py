@@ -17,6 +17,15 @@ def find(db: Database, name: str) -> Tenant | None:
     return None if row is None else Tenant(*row)
 
 
+def held(db: Database, tenant: Tenant) -> dict[str, int]:
+    """Return visibility key to how many memories a tenant holds: a row a segment, of thousands of memories each."""
+    found = db.execute(
+        "SELECT key, sum(live) FROM segment WHERE tenant = ? AND generation = ? GROUP BY key",
+        (tenant.number, tenant.generation),
+    ).fetchall()
+    return dict(found)
+
+
 def obtain(db: Database, name: str, secret: bytes | None = None) -> Tenant:
     """Return a tenant, made now with this or a random secret if it is new. Call it inside a transaction."""
     found = find(db, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -43,6 +43,7 @@ class Writer:
         self._rewrite: set[int] = set()
         self._removed: dict[int, tuple[str, str]] = {}
         self._connected: Connections | None = None
+        self.gained: Counter[str] = Counter()
         self.forgot = False
 
     def apply(self, change: c.Change) -> None:
@@ -223,6 +224,7 @@ class Writer:
             self._db.execute(rows.INSERT, values)
             num = self._db.last_insert_rowid()
             self._fresh[num] = index.Entry(num, memory)
+            self.gained[record.key] += 1
             for tag in record.tags:
                 self._db.execute("INSERT INTO tag VALUES (?, ?)", (tag, num))
             for fingerprint, (number, _, _) in self._models.items():
@@ -270,6 +272,7 @@ class Writer:
                 "SELECT key, tier, hash FROM memory WHERE num = ?", (num,)
             ).fetchone()
             self._removed.setdefault(number, (tier, key))
+            self.gained[key] -= 1
             if op is not None:
                 self._log(key, rows.from_hash(tier, number), op)
             for table in ("memory", "tag", "pending", "reading"):

@@ -25,6 +25,8 @@ def status(call: Call) -> None:
     write(f"memories   {found.memories:,}{_parts(found.tiers)}")
     if set(found.statuses) - {"active"}:
         write(f"by status {_parts(found.statuses)}")
+    for limit in found.quota:
+        write(f"quota      {limit.used:,} of {limit.allowed:,} memories ({limit.setting})")
     write(f"documents  {found.documents:,}")
     write(f"sources    {counted(len(found.sources), 'source')}")
     for text in sources.rows(list(found.sources)):

@@ -27,8 +27,9 @@ SAID: Final[Mapping[int, str]] = {
     500: "Something went wrong that nobody expected; the server's output says what.",
     502: "A model or a remote service failed.",
     503: "The store cannot do it now, or too many requests wait; with Retry-After where it is worth trying again.",
+    507: "A user or a tenant has as many memories as [quota] allows; nothing was written.",
 }
-EVERYWHERE: Final = (400, 401, 403, 408, 413, 421, 422, 500, 502, 503)
+EVERYWHERE: Final = (400, 401, 403, 408, 413, 421, 422, 500, 502, 503, 507)
 """Statuses that any request may be answered with."""
 
 

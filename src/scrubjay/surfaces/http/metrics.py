@@ -140,6 +140,12 @@ def stored(status: Status) -> CollectorRegistry:
     tiers = Gauge("scrubjay_memories", "Memories by tier.", ("tier",), registry=registry)
     for tier, count in status.tiers.items():
         tiers.labels(tier).set(count)
+    names = ("limit",)
+    used = Gauge("scrubjay_quota_used", "Memories that a limit of [quota] counts.", names, registry=registry)
+    allowed = Gauge("scrubjay_quota_allowed", "Memories that it allows.", names, registry=registry)
+    for limit in status.quota:
+        used.labels(limit.setting).set(limit.used)
+        allowed.labels(limit.setting).set(limit.allowed)
     waiting = Gauge(
         "scrubjay_embedding_backlog", "Memories that wait for a model.", ("model",), registry=registry
     )

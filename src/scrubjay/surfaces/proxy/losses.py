@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from scrubjay.log import Log
 
-WHYS: Final = ("full", "unwritten")
-"""Why a turn is dropped: no room in the queue, or a disk that does not take it."""
+WHYS: Final = ("full", "quota", "unwritten")
+"""Why a turn is dropped: no room in the queue, none in the store ([quota]), or a disk that does not take it."""
 
 
 class Losses:

@@ -81,7 +81,7 @@ class Passing:
     async def running(self) -> AsyncIterator[None]:
         """Open the store ahead, and remember what waits, as long as the block lasts."""
         self._loop = asyncio.get_running_loop()
-        self.worker = Worker(self._session, self.spool)
+        self.worker = Worker(self._session, self.spool, self.losses)
         tasks = [self.recalling.open(), asyncio.create_task(self.worker.run())]
         try:
             yield

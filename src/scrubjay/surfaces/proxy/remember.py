@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, QuotaError
 from scrubjay.verbs.errands import locked
 
 if TYPE_CHECKING:
     from scrubjay.engine import Memory
     from scrubjay.memory.new import NewMemory
+    from scrubjay.surfaces.proxy.losses import Losses
     from scrubjay.surfaces.proxy.spool import Spool, Waiting
     from scrubjay.surfaces.serve.session import Session
 
@@ -35,9 +36,10 @@ LONGEST_REST: Final = 60.0
 class Worker:
     """Remembers what waits in a spool."""
 
-    def __init__(self, session: Session, spool: Spool) -> None:
+    def __init__(self, session: Session, spool: Spool, losses: Losses) -> None:
         self._session = session
         self._spool = spool
+        self._losses = losses
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._rest = 0.0
@@ -94,13 +96,16 @@ class Worker:
     async def _batch(self, batch: Sequence[Waiting]) -> None:
         try:
             await self._written(batch)
-        except InputError as error:
+        except (InputError, QuotaError) as error:
             if len(batch) > 1:
                 for one in batch:
                     await self._batch([one])
                 return
-            # It can never be written: kept, it would keep all others from being remembered.
-            self._session.log.write("error", "proxy turn refused", error=str(error)[:200])
+            # It cannot be written: kept, it would keep all others from being remembered.
+            if isinstance(error, QuotaError):
+                self._losses.dropped(1, "quota", str(error)[:200])
+            else:
+                self._session.log.write("error", "proxy turn refused", error=str(error)[:200])
         await asyncio.to_thread(self._spool.done, batch)
 
     async def _written(self, batch: Sequence[Waiting]) -> None:

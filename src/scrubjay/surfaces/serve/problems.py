@@ -16,6 +16,7 @@ from scrubjay.errors import (
     InputError,
     NotFoundError,
     ProviderError,
+    QuotaError,
     ScrubjayError,
     SourceError,
     StoreBusyError,
@@ -33,6 +34,7 @@ STATUS: Final[tuple[tuple[type[ScrubjayError], int], ...]] = (
     (InputError, 422),
     (SourceError, 422),
     (StoreBusyError, 503),
+    (QuotaError, 507),
     (StoreError, 503),
     (ProviderError, 502),
 )
