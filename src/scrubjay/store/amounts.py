@@ -6,12 +6,14 @@ A mark says whether anybody else has written since: whoever finds another one th
 from __future__ import annotations
 
 import threading
-from collections import Counter, OrderedDict
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from scrubjay.store.changes import Change
     from scrubjay.store.kept import Tenant
+    from scrubjay.store.quota import Quota
 
 MOST_TENANTS: Final = 256
 """Tenants of which the counts are kept."""
@@ -24,23 +26,43 @@ class Amounts:
         self._held: OrderedDict[tuple[int, int], tuple[int, Mapping[str, int]]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def after(self, tenant: Tenant, mark: int, gained: Mapping[str, int]) -> Mapping[str, int] | None:
-        """Return visibility key to number of memories after a transaction; None where they have to be counted.
+    def admit(
+        self,
+        quota: Quota,
+        named: tuple[str, Tenant],
+        mark: int,
+        gained: Mapping[str, int],
+        changes: Sequence[Change],
+        count: Callable[[], Mapping[str, int]],
+    ) -> Mapping[str, int] | None:
+        """Hold a write to a quota, at its end; return what the tenant holds then by visibility key, None if unknown.
 
         Args:
-            tenant: As it was at the transaction's start.
-            mark: What was so as long as nobody else wrote, at the transaction's start.
-            gained: What the transaction adds; less than 0 for what it takes away.
-        """
-        known, held = self._held.get((tenant.number, tenant.generation), (0, None))
-        if held is None or known != mark:
-            return None
-        found = Counter(held)
-        found.update(gained)
-        return found
+            quota: How much may be held.
+            named: The tenant's name, and the tenant as it was at the transaction's start.
+            mark: What was so at the transaction's start, and is as long as nobody else writes.
+            gained: What the write adds by visibility key; less than 0 for what it takes away.
+            changes: The write.
+            count: Counts what the tenant holds, where that is not known.
 
-    def keep(self, tenant: Tenant, mark: int, held: Mapping[str, int]) -> None:
-        """Remember what a tenant holds after a transaction that is committed, with the mark that is so from then on."""
+        Raises:
+            QuotaError: It is more than may be.
+        """
+        if not quota:
+            return None
+        known, before = self._held.get((named[1].number, named[1].generation), (0, None))
+        after: Mapping[str, int] | None = None
+        if before is not None and known == mark:
+            after = {key: before.get(key, 0) + gained.get(key, 0) for key in {*before, *gained}}
+        if any(more > 0 for more in gained.values()):
+            after = count() if after is None else after
+            quota.admit(named[0], after, gained, changes)
+        return after
+
+    def keep(self, tenant: Tenant, mark: int, held: Mapping[str, int] | None) -> None:
+        """Remember what a tenant holds, if that is known, after a commit, with the mark that is so from then on."""
+        if held is None:
+            return
         with self._lock:
             one = (tenant.number, tenant.generation)
             self._held[one] = (mark, held)

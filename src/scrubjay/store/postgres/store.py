@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -122,12 +123,9 @@ class PostgresStore:
             tenant = obtain(db, scope.tenant, self._secret, seconds)
             writer = Writer(db, tenant, scope)
             writer.apply_all(changes)
-            after = self._amounts.after(tenant, tenant.mark, writer.gained) if self.quota else None
-            if self.quota and any(more > 0 for more in writer.gained.values()):
-                after = held(db, tenant) if after is None else after
-                self.quota.admit(scope.tenant, after, writer.gained, changes)
-        if after is not None:
-            self._amounts.keep(tenant, writer.mark, after)
+            named, count = (scope.tenant, tenant), partial(held, db, tenant)
+            after = self._amounts.admit(self.quota, named, tenant.mark, writer.gained, changes, count)
+        self._amounts.keep(tenant, writer.mark, after)
         self._snapshots.drop(scope.tenant)
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:

@@ -144,19 +144,16 @@ class Writer:
         inserting.source(self._db, self._tenant.number, s)
 
     def _document(self, source: str, path: str) -> int | None:
-        found = self._all(
-            "SELECT id FROM document WHERE tenant = %s AND generation = %s AND source = %s AND path = %s",
-            *self._own, source, path,
-        )  # fmt: skip
+        asked = "SELECT id FROM document WHERE tenant = %s AND generation = %s AND source = %s AND path = %s"
+        found = self._all(asked, *self._own, source, path)
         return found[0][0] if found else None
 
     def _drop_document(self, source: str, path: str) -> None:
         number = self._document(source, path)
         if number is not None:
             self._remove_passages(number)
-            self._db.execute(
-                "DELETE FROM document WHERE tenant = %s AND id = %s", (self._tenant.number, number)
-            )
+            gone = "DELETE FROM document WHERE tenant = %s AND id = %s"
+            self._db.execute(gone, (self._tenant.number, number))
 
     def _remove_passages(self, document: int) -> None:
         gone = "DELETE FROM memory WHERE tenant = %s AND document = %s RETURNING tier, hash, key"
@@ -195,9 +192,8 @@ class Writer:
         moved = self._document(d.source, moved_from) if moved_from not in (None, d.path) else None
         if moved is not None:
             number, replaced = moved, number
-            self._db.execute(
-                "DELETE FROM document WHERE tenant = %s AND id = %s", (self._tenant.number, replaced)
-            )
+            gone = "DELETE FROM document WHERE tenant = %s AND id = %s"
+            self._db.execute(gone, (self._tenant.number, replaced))
         v = d.versions
         values = (
             d.source, d.path, d.content_hash, d.mtime_ns, d.size, d.title, d.cursor,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +25,6 @@ from scrubjay.store.sqlite.vectors import Blocks
 
 if TYPE_CHECKING:
     from scrubjay.store.changes import Change
-    from scrubjay.store.kept import Tenant
     from scrubjay.store.sqlite.database import Database
     from scrubjay.store.sqlite.rebuild import SQLiteRebuild
     from scrubjay.store.sqlite.whole import SQLiteWhole
@@ -50,12 +50,7 @@ class SQLiteStore:
     """
 
     def __init__(
-        self,
-        path: Path,
-        secret: bytes | None = None,
-        *,
-        patience: float = PATIENCE,
-        quota: Quota = ANY,
+        self, path: Path, secret: bytes | None = None, *, patience: float = PATIENCE, quota: Quota = ANY
     ) -> None:
         self.quota = quota
         self._amounts = Amounts()
@@ -189,30 +184,16 @@ class SQLiteStore:
                     for change in changes:
                         writer.apply(change)
                     writer.finish()
-                    after = self._admitted(db, tenant, scope, writer.gained, changes) if self.quota else None
+                    mark = db.pragma("data_version")  # another one as soon as another connection has written
+                    named, count = (scope.tenant, tenant), partial(held, db, tenant)
+                    after = self._amounts.admit(self.quota, named, mark, writer.gained, changes, count)
             except BaseException:
                 self._vocabulary.discard()
                 raise
-            if after is not None:
-                self._amounts.keep(tenant, *after)
+            self._amounts.keep(tenant, mark, after)
             self._unwiped |= writer.forgot
             if self._unwiped:
                 self._wipe(db, told=writer.forgot, log=patience is None)
-
-    def _admitted(
-        self, db: Database, tenant: Tenant, scope: Scope, gained: Mapping[str, int], changes: Sequence[Change]
-    ) -> tuple[int, Mapping[str, int]] | None:
-        """Return what a tenant holds at the end of a transaction, where it is known, after the mark that says so.
-
-        Raises:
-            QuotaError: It is more than may be.
-        """
-        mark = db.pragma("data_version")  # another one as soon as another connection has written
-        after = self._amounts.after(tenant, mark, gained)
-        if any(more > 0 for more in gained.values()):
-            after = held(db, tenant) if after is None else after
-            self.quota.admit(scope.tenant, after, gained, changes)
-        return None if after is None else (mark, after)
 
     def _wipe(self, db: Database, *, told: bool, log: bool) -> None:
         """Take what was forgotten out of the files beside the store's; what cannot be done now, the next write tries.

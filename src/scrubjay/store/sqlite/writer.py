@@ -113,10 +113,8 @@ class Writer:
         self._flush()
         self._rewrite_stale()
         merge.merge_due(self._db, self._tenant.number, self._keys(), self._tenant.generation)
-        self._db.execute(
-            "DELETE FROM change WHERE seq <= (SELECT max(seq) FROM change) - ?",
-            (LOG_FLOOR,),
-        )
+        stale = "DELETE FROM change WHERE seq <= (SELECT max(seq) FROM change) - ?"
+        self._db.execute(stale, (LOG_FLOOR,))
 
     def _rewrite_stale(self) -> None:
         for segment in sorted(self._rewrite):
@@ -289,9 +287,8 @@ class Writer:
         nums = self._numbers(ids)
         touched: set[int] = set()
         for num in nums:
-            content, key = self._db.execute(
-                "SELECT content, key FROM memory WHERE num = ?", (num,)
-            ).fetchone()
+            asked = "SELECT content, key FROM memory WHERE num = ?"
+            content, key = self._db.execute(asked, (num,)).fetchone()
             registry.bury(self._db, self._tenant.number, [tombstone_hash(self._tenant.secret, content, key)])
             touched |= terms.of(self._db, num)
         self._remove(nums, "forget")
