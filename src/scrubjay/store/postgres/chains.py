@@ -93,34 +93,37 @@ class Turns(NamedTuple):
 
 def turns(db: Database, own: Own) -> Turns:
     """Return all visible turns."""
-    found = db.execute(
-        f"SELECT m.tier, m.hash, m.session, m.turn FROM memory m WHERE {SCOPE} "
-        'AND m.session IS NOT NULL AND m.turn IS NOT NULL ORDER BY m.tier COLLATE "C", m.hash',
-        own,
-    ).fetchall()
-    held = Turns({}, defaultdict(list))
-    for tier, number, *place in found:
-        memory = rows.id_of(tier, number)
-        held.places[memory] = place[0], place[1]
-        held.said[place[0], place[1]].append(memory)
-    return held
+    found = _turns(db, own, "true")
+    return Turns(dict(found), _said(found))
 
 
 def adjacent(db: Database, own: Own, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return what was said just before and after each turn, of those that have any."""
+    asked = dict(_turns(db, own, "m.hash = ANY(%s::bigint[])", rows.hashes(ids)))
+    sessions = {session for session, _ in asked.values()}
+    numbers = {beside for _, turn in asked.values() for beside in (turn - 1, turn + 1)}
+    near = _turns(
+        db, own, "m.session = ANY(%s) AND m.turn = ANY(%s::bigint[])", list(sessions), list(numbers)
+    )
+    held = Turns(asked, _said(near))
+    return {memory: beside for memory in asked if (beside := held.beside(memory))}
+
+
+def _turns(db: Database, own: Own, condition: str, *values: Any) -> list[tuple[str, tuple[str, int]]]:
+    """Return the visible turns that meet a condition, in the order of their ids, each with its place."""
     found = db.execute(
-        "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.tenant = m.tenant "
-        "AND n.generation = m.generation AND n.session = m.session AND n.turn IN (m.turn - 1, "
-        "m.turn + 1) "
-        f"AND n.key = ANY(%s) WHERE {SCOPE} AND m.hash = ANY(%s::bigint[]) "
-        'ORDER BY n.turn, n.tier COLLATE "C", n.hash',
-        (own[2], *own, rows.hashes(ids)),
+        f"SELECT m.tier, m.hash, m.session, m.turn FROM memory m WHERE {SCOPE} AND {condition} "
+        'AND m.session IS NOT NULL AND m.turn IS NOT NULL ORDER BY m.tier COLLATE "C", m.hash',
+        (*own, *values),
     ).fetchall()
-    near: dict[str, tuple[str, ...]] = {}
-    for tier, number, other_tier, other in found:
-        memory = rows.id_of(tier, number)
-        near[memory] = (*near.get(memory, ()), rows.id_of(other_tier, other))
-    return near
+    return [(rows.id_of(tier, number), (session, turn)) for tier, number, session, turn in found]
+
+
+def _said(found: Sequence[tuple[str, tuple[str, int]]]) -> dict[tuple[str, int], list[str]]:
+    said = defaultdict(list)
+    for memory, place in found:
+        said[place].append(memory)
+    return said
 
 
 def _sessions(near: Sequence[Link]) -> Iterator[tuple[str, Link, Link]]:
