@@ -11,6 +11,7 @@ import random
 import re
 import string
 import uuid
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -43,7 +44,7 @@ class Item(NamedTuple):
 
 
 def items(half: str) -> Iterator[Item]:
-    """The items of a half, ``dev`` or ``test``, always the same ones."""
+    """The items of a set, ``dev``, ``test`` or ``test2``, always the same ones."""
     lines = (Path(__file__).parent / f"secrets_{half}.jsonl").read_text("utf-8").splitlines()
     for row in map(json.loads, lines):
         chance = random.Random(f"{SEED}:{row['id']}")
@@ -54,7 +55,18 @@ def items(half: str) -> Iterator[Item]:
 def _made(chance: random.Random, kind: str, size: str | None) -> str:
     if kind == "uuid":
         return str(uuid.UUID(int=chance.getrandbits(128), version=4))
+    if kind == "crc":
+        return _with_check_digits("".join(chance.choices(ALPHABETS["b62"], k=int(size or 0))))
     return "".join(chance.choices(ALPHABETS[kind], k=int(size or 0)))
+
+
+def _with_check_digits(body: str) -> str:
+    """The body of a token of GitHub or npm with its six check digits: CRC-32 in base 62."""
+    digits, rest = "", zlib.crc32(body.encode())
+    for _ in range(6):
+        rest, at = divmod(rest, 62)
+        digits = (string.digits + string.ascii_uppercase + string.ascii_lowercase)[at] + digits
+    return body + digits
 
 
 def _unmarked(id: str, about: str, marked: str) -> Item:
