@@ -72,6 +72,38 @@ CONTEXTS = [
         f"https://a.webhook.office.com/webhookb2/{HEX}@{HEX}/x",
         "https://a.webhook.office.com/{}",
     ),
+    ("authorization-bearer", f"Authorization: {HEX}", "Authorization: {}"),
+    ("token", f"authorization: Token token={MIXED}", "authorization: Token {}"),
+    (
+        "url-signature",
+        f"https://b.s3.host/k?X-Amz-Signature={HEX * 2}&x=1",
+        "https://b.s3.host/k?X-Amz-Signature={}&x=1",
+    ),
+    ("url-signature", f"GET /v1/things?key={MIXED}", "GET /v1/things?key={}"),
+    ("url-token", f"https://{MIXED}a@host.org/r.git", "https://{}@host.org/r.git"),
+    ("url-token", f"https://{HEX}aa:x-oauth-basic@host.org/r.git", "https://{}:x-oauth-basic@host.org/r.git"),
+    ("password", "username=ann&password=owlnight&client_id=x", "username=ann&password={}&client_id=x"),
+    ("password", '"user": "ann", "password": "owlnight"', '"user": "ann", "password": "{}"'),
+    ("password", "admin_password = 'seagull-nest'", "admin_password = '{}'"),
+    ("password", "MYSQL_ROOT_PASSWORD: seagull-nest", "MYSQL_ROOT_PASSWORD: {}"),
+    ("secret", "JWT_SECRET=my-small-green-cactus", "JWT_SECRET={}"),
+    ("api-key", f"HONEYCOMB_KEY={MIXED}", "HONEYCOMB_KEY={}"),
+    (
+        "lark-webhook",
+        f"https://open.feishu.cn/open-apis/bot/v2/hook/{HEX}",
+        "https://open.feishu.cn/open-apis/{}",
+    ),
+    (
+        "zapier-webhook",
+        "https://hooks.zapier.com/hooks/catch/7825741/q504xwz/",
+        "https://hooks.zapier.com/{}",
+    ),
+    (
+        "ifttt-webhook",
+        f"https://maker.ifttt.com/trigger/x/with/key/{MIXED}a",
+        "https://maker.ifttt.com/trigger/x/with/key/{}",
+    ),
+    ("teams-webhook", f"https://outlook.office.com/webhook/{HEX}@{HEX}/x", "https://outlook.office.com/{}"),
     ("braintree-token", "access_token$produc" + f"tion${'a1' * 8}${HEX}", "{}"),
 ]
 
@@ -87,6 +119,15 @@ PROSE = [
     'input type="password" name="password" placeholder="Your password"',
     "if password == user.password:",
     "The secret: practise every day.",
+    "password: config.db.password1,",
+    "error = 'auth-wrong', password = 'current-password'",
+    "MYSQL_ROOT_PASSWORD_SECRET: mysql-root-credentials",
+    "DB_PASSWORD=db-password",
+    "PUBLIC_KEY=q7Rz2LkV9pXw4TnB6mYc CACHE_KEY=node22q7Rz2LkV9pXw",
+    "https://host.org/?key=name&code=200&code=a-short-one",
+    "https://host.org/search?key=9f86d081-884c-7d65-9a2f-eaa0c55ad015",
+    "https://medium.com/@ann/how-2-bake",
+    "username: ann\npassword: required",
     "api_key = 'xxxxxxxxxxxxxxxxxxxx'",
     "api_key: YOUR_API_KEY_1234567",
     "token: string",
@@ -190,8 +231,8 @@ def test_counts_add_up_by_kind_and_offsets_hold_behind_other_scripts() -> None:
     assert got.text.startswith("π𝄞 пароль İ\npassword = '[secret:password]'\n密码 password='")
 
 
-def test_the_version_is_two() -> None:
-    assert SCRUBBER_VERSION == "2"
+def test_the_version_is_three() -> None:
+    assert SCRUBBER_VERSION == "3"
 
 
 HOSTILE = (
@@ -215,6 +256,15 @@ HOSTILE = (
         "4111 ",
         "://a:b@",
     ),
+    *(
+        "seed seed: ",
+        "kind: secret\ndata:\n a: b7\n",
+        "curl -b a=",
+        "passwd echo a1!b | ",
+        "pin is ",
+        "key key for ",
+    ),
+    *("name: x_password value: a", "('a', ", "|| 'a'", "creds a1/", "password from a1! to ", "?key=a1"),
 )
 
 

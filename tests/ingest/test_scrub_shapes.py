@@ -60,6 +60,14 @@ SHAPES: tuple[tuple[str, str, str], ...] = (
     ("supabase-key", "sb" + "p_" + hexa(40), "sb" + "p_" + hexa(20)),
     ("supabase-key", "sb_" + "secret_" + made(30), "sb_" + "public_" + made(30)),
     ("planetscale-token", "psc" + "ale_pw_" + made(43), "psc" + "ale_db_" + made(43)),
+    ("azure-key", made(52) + "JQ" + "QJ9" + made(24), made(52) + "JQ" + "QK9" + made(24)),
+    ("azure-search-key", made(42) + "Az" + "SeC" + made(5), made(42) + "Az" + "SoC" + made(5)),
+    ("neon-password", "np" + "g_4" + made(11), "np" + "g_" + "short"),
+    ("tencent-secret-id", "AK" + "IDa4Q7" + made(28), "AK" + "IDa4Q7" + made(20)),
+    ("yandex-key", "AQ" + "VN7" + made(35), "AQ" + "VN7" + made(20)),
+    ("yandex-token", "t1" + ".9eu" + made(80) + "." + made(86), "t1" + ".9eu" + made(80)),
+    ("mws-token", "amzn" + ".mws." + uuid(), "amzn" + ".aws." + uuid()),
+    ("amazon-client-secret", "amzn1" + ".oa2-cs.v1." + hexa(64), "amzn1" + ".oa2-client." + "cs"),
     ("neon-key", "na" + "pi_" + hexa(64), "na" + "pi_" + hexa(30)),
     *(("github-token", f"gh{kind}" + "_" + made(36), f"gh{kind}" + "_" + made(30)) for kind in "pousr"),
     ("github-token", "github" + "_pat_" + made(22) + "_" + made(59), "github" + "_pat_" + made(22)),
@@ -81,6 +89,15 @@ SHAPES: tuple[tuple[str, str, str], ...] = (
     ("clojars-token", "CLO" + "JARS_" + hexa(60), "CLO" + "JARS_" + hexa(30)),
     ("octopus-key", "AP" + "I-" + upper(26), "AP" + "I-" + upper(20)),
     ("postman-key", "PM" + "AK-" + hexa(24) + "-" + hexa(34), "PM" + "AK-" + hexa(24)),
+    (
+        "gitlab-token",
+        "gl" + "pat-" + made(27) + ".01." + hexa(9),
+        "gl" + "pet-" + made(27) + ".01." + hexa(9),
+    ),
+    ("deno-token", "dd" + "p_" + made(36), "dd" + "x_" + made(36)),
+    ("prefect-key", "pn" + "u_" + hexa(36), "pn" + "x_" + hexa(36)),
+    ("readme-key", "rd" + "me_" + hexa(70), "rd" + "me_" + hexa(40)),
+    ("apify-token", "api" + "fy_api_" + made(36), "api" + "fy_api_" + made(20)),
     ("launchdarkly-key", "sd" + "k-" + uuid(), "sdk" + "s-" + uuid()),
     ("anthropic-key", "sk" + "-ant-api03-" + made(93) + "AA", "sk" + "-ant-api03-" + made(20)),
     ("openrouter-key", "sk" + "-or-v1-" + hexa(64), "sk" + "-or-v1-" + hexa(20)),
@@ -97,7 +114,7 @@ SHAPES: tuple[tuple[str, str, str], ...] = (
     ("jina-key", "ji" + "na_" + hexa(32) + made(28), "ji" + "na_" + hexa(20)),
     ("voyage-key", "pa" + "-" + made(43), "pa" + "-" + "words-that-are-only-words-and-nothing-else-x"),
     ("tavily-key", "tv" + "ly-" + made(32), "tv" + "ly-" + made(20)),
-    ("elevenlabs-key", "sk" + "_" + hexa(48), "sk" + "_" + hexa(40)),
+    ("elevenlabs-key", "sk" + "_" + hexa(48), "sk" + "_" + hexa(20)),
     ("pinecone-key", "pc" + "sk_" + made(6) + "_" + made(63), "pc" + "sk_" + made(6)),
     ("langsmith-key", "ls" + "v2_pt_" + hexa(32) + "_" + hexa(10), "ls" + "v2_pt_" + hexa(32)),
     (
@@ -105,6 +122,14 @@ SHAPES: tuple[tuple[str, str, str], ...] = (
         "xo" + "xb-" + made(12, "123456789") + "-" + made(24),
         "xo" + "xb-is-the-prefix-of-a-token",
     ),
+    ("langsmith-key", "ls" + "__" + hexa(32), "ls" + "__" + hexa(20)),
+    ("together-key", "tg" + "p_v1_" + made(43), "tg" + "p_v2_" + made(43)),
+    ("fireworks-key", "fw" + "_7" + made(23), "fw" + "_7" + made(12)),
+    ("firecrawl-key", "fc" + "-" + hexa(32), "fc" + "-" + hexa(20)),
+    ("context7-key", "ctx7" + "sk-" + uuid(), "ctx7" + "pk-" + uuid()),
+    ("e2b-key", "e2" + "b_" + hexa(40), "e2" + "b_" + hexa(20)),
+    ("wandb-key", "wan" + "db_v1_" + made(77), "wan" + "db_v1_" + made(20)),
+    ("slack-token", "xo" + "xd-" + made(120), "xo" + "xd-" + made(20)),
     ("slack-token", "xa" + "pp-1-" + upper(11) + "-1234567890123-" + hexa(64), "xa" + "pp-1-" + upper(11)),
     ("discord-token", "MT" + made(24) + ".G" + made(5) + "." + made(38), "MT" + made(24) + ".G" + made(5)),
     ("twilio-key", "S" + "K" + hexa(32), "A" + "C" + hexa(32)),
@@ -131,18 +156,21 @@ SHAPES: tuple[tuple[str, str, str], ...] = (
     ("grafana-token", "gl" + "sa_" + made(32) + "_" + hexa(8), "gl" + "sa_" + made(32)),
     ("grafana-token", "gl" + "c_" + made(60), "gl" + "c_" + made(20)),
     ("dynatrace-token", "dt" + "0c01." + upper(24) + "." + upper(64), "dt" + "0c01." + upper(24)),
+    ("honeycomb-key", "hca" + "ik_01" + hexa(58), "hca" + "ik_01" + hexa(30)),
     ("posthog-key", "ph" + "x_" + made(43), "ph" + "c_" + made(43)),
     ("linear-key", "li" + "n_api_" + made(40), "li" + "n_web_" + made(40)),
     ("notion-token", "nt" + "n_" + made(46), "nt" + "n_" + made(20)),
     ("notion-token", "sec" + "ret_" + made(43), "sec" + "ret_" + made(20)),
     ("airtable-token", "pa" + "t" + made(14) + "." + hexa(64), "pa" + "t" + made(14) + "." + hexa(20)),
+    ("intercom-token", "dG9r" + "Ojb7" + made(52) + "=", "dG9r" + "Ojb7" + made(20) + "="),
     ("figma-token", "fi" + "gd_" + made(43), "fi" + "gx_" + made(43)),
     ("hubspot-token", "pa" + "t-na1-" + uuid(), "pa" + "t-xx1-" + uuid()),
     ("typeform-token", "tf" + "p_" + made(44), "tf" + "p_" + made(20)),
     ("contentful-token", "CF" + "PAT-" + made(43), "CF" + "PAT-" + made(20)),
     ("mapbox-token", "sk" + ".eyJ" + made(80) + "." + made(22), "sk" + ".eyJ" + made(12)),
     ("dropbox-token", "sl" + "." + made(140), "sl" + "." + made(60)),
-    ("facebook-token", "EA" + "AM" + made(120), "EA" + "AX" + made(120)),
+    ("facebook-token", "EA" + "AM" + made(120), "EA" + "BX" + made(120)),
+    ("instagram-token", "IG" + "QVJ" + made(120), "IG" + "QXJ" + made(120)),
     ("twitter-token", "A" * 22 + made(90), "A" * 22 + made(20)),
     ("okta-token", "0" + "0" + made(40), "0" + "0" + made(30)),
     ("1password-token", "ops" + "_eyJ" + made(300), "ops" + "_eyJ" + made(30)),
@@ -158,6 +186,11 @@ SHAPES: tuple[tuple[str, str, str], ...] = (
         "ey" + "J" + made(30) + ".ey" + "J" + made(60) + "." + made(43),
         "ey" + "J" + made(30) + "." + made(60),
     ),
+    ("wallet-key", "xp" + "rv" + made(107), "xp" + "ub" + made(107)),
+    ("paseto", "v2" + ".local." + made(80), "v2" + ".inner." + made(80)),
+    ("service-key", "pat" + "_Q4x" + made(36) + "7b", "pub" + "_live_Q4x" + made(36) + "7b"),
+    ("service-key", "cal" + "_live_" + hexa(32), "cal" + "_live_" + "words_and_more_words"),
+    ("service-key", "polar" + "_oat_Q4x" + made(30) + "7b", "p" + "k_live_Q4x" + made(30) + "7b"),
     ("credit-card", "4111 1111 " + "1111 1111", "4111 1111 " + "1111 1112"),
     ("credit-card", "3782 822463 " + "10005", "3782 822463 " + "10006"),
     ("credit-card", "5555-5555-" + "5555-4444", "9111 1111 1111 1111"),
@@ -167,6 +200,7 @@ SHAPES: tuple[tuple[str, str, str], ...] = (
 # A kind that more than its own characters make, and the same without them.
 IN_PLACE: tuple[tuple[str, str, str], ...] = (
     ("google-refresh-token", "1/" + "/0" + made(40), "2/" + "/0" + made(40)),
+    ("google-auth-code", "4/" + "0A" + made(60), "5/" + "0A" + made(60)),
     ("telegram-token", "12345678:" + "AA" + made(33), "name:" + "AA" + made(33)),
     ("asana-token", "1234567890123456:" + hexa(32), "12:" + hexa(32)),
     (
@@ -214,6 +248,11 @@ def test_a_secret_behind_a_seam_of_a_longer_word_is_found(kind: str, secret: str
     if kind in {"jwt", "okta-token"}:
         return
     assert scrub(f"see My.{secret} now").counts.get(kind) == 1
+
+
+@pytest.mark.parametrize(("kind", "secret", "miss"), IN_PLACE[:4])
+def test_of_a_secret_nothing_is_left_before_what_tells_it(kind: str, secret: str, miss: str) -> None:
+    assert scrub(f"it is {secret} here").text == f"it is [secret:{kind}] here"
 
 
 def test_made_up_fillers_stay() -> None:

@@ -3,9 +3,11 @@
 A secret becomes ``[secret:<kind>]``, a ``<private>…</private>`` span ``[private]``. A mark holds no line end,
 and what it replaces keeps its line ends, so every line keeps its number. Scrubbing twice changes nothing.
 
-Kinds are told by form (`scrub_patterns`), by context (`scrub_context`) or both; where two overlap, all that
-either covers goes. Nothing is decided by entropy alone: a commit hash or a session id is what a memory is
-asked for. Spans that stand for nothing (``xxxx``, ``AKIAIOSFODNN7EXAMPLE``, ``${TOKEN}``) stay.
+Kinds are told by form (`scrub_patterns`) or by what stands around: an assignment, a header or an address
+(`scrub_context`), a name that stands apart (`scrub_named`), a command (`scrub_commands`), words (`scrub_told`,
+`scrub_phrases`). Where two overlap, all that either covers goes. Nothing is decided by entropy alone: a commit
+hash or a session id is what a memory is asked for. Spans that stand for nothing (``xxxx``,
+``AKIAIOSFODNN7EXAMPLE``, ``${TOKEN}``) stay.
 
 Text is looked at as Latin-1 bytes, one a character: offsets stay, and a search for bytes or a translation
 costs about a nanosecond a character where an expression over the text costs twenty.
@@ -20,12 +22,14 @@ from types import MappingProxyType
 
 from scrubjay.ingest.scrub_commands import commanded
 from scrubjay.ingest.scrub_context import find
+from scrubjay.ingest.scrub_named import named
 from scrubjay.ingest.scrub_patterns import SHAPES
+from scrubjay.ingest.scrub_phrases import phrased
 from scrubjay.ingest.scrub_told import told
-from scrubjay.ingest.scrub_values import Span, filler, positions
+from scrubjay.ingest.scrub_values import Places, Span, filler, positions
 
 # Stamped on each document; a new version scrubs everything again.
-SCRUBBER_VERSION = "2"
+SCRUBBER_VERSION = "3"
 # The shortest shape (an Alibaba key) has 16 characters.
 LEAST_RUN = 16
 # A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
@@ -52,6 +56,15 @@ _HALVES = {
     "alibaba-access-key": re.compile(_MIXED + rb"([A-Za-z0-9]{30})(?![\w+/=-])"),
     "twilio-key": re.compile(_MIXED + rb"([A-Za-z0-9]{32})(?![\w+/=-])"),
 }
+
+# The rest of a token, before the run of characters that tells it.
+_LED_BY = {
+    "asana-token": re.compile(rb"(?:\b[12]/)?[0-9]{16}(?:/[0-9]{16})?:\Z"),
+    "telegram-token": re.compile(rb"(?<![0-9])[0-9]{8,10}:\Z"),
+    "google-refresh-token": re.compile(rb"1//\Z"),
+    "google-auth-code": re.compile(rb"4/\Z"),
+}
+MOST_LED = 40
 
 _PRIVATE = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 _KEY_OPENS = re.compile(rb"-----BEGIN ((?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?)-----")
@@ -153,8 +166,11 @@ def _private(text: str) -> Iterator[Span]:
 def _secrets(text: str, data: bytes, low: bytes) -> Iterator[Span]:
     yield from _shapes(data)
     yield from find(data, low)
-    yield from told(text, data, low)
-    yield from commanded(data, low)
+    places = Places(low)
+    yield from told(text, data, low, places)
+    yield from commanded(data, low, places)
+    yield from named(data, low, places)
+    yield from phrased(low, places)
     yield from _private_keys(data, low)
     yield from _cards(data)
 
@@ -163,6 +179,7 @@ def _shapes(data: bytes) -> Iterator[Span]:
     """Secrets told by form, in the runs of characters that are long enough to hold one."""
     classes = data.translate(_RUN_CLASS)
     start = classes.find(_RUN)
+    last = 0
     while start >= 0:
         end = classes.find(b" ", start + LEAST_RUN)
         if end < 0:
@@ -172,7 +189,8 @@ def _shapes(data: bytes) -> Iterator[Span]:
             for at in _openings(data, start, end):
                 if at >= taken and (match := _ANY.match(data, at)) and (kind := _kind(data, at, match[0])):
                     taken = match.end()
-                    yield Span(at, taken, kind, True)
+                    yield Span(max(last, _led(data, at, kind)), taken, kind, True)
+                    last = taken
                     yield from _other_half(data, taken, kind)
         start = classes.find(_RUN, end)
 
@@ -181,6 +199,13 @@ def _other_half(data: bytes, at: int, kind: str) -> Iterator[Span]:
     """The secret beside a key's id, which has no form of its own but its length."""
     if kind in _HALVES and (match := _HALVES[kind].search(data, at, at + MOST_BETWEEN)):
         yield Span(match.start(1), match.end(1), kind, False)
+
+
+def _led(data: bytes, at: int, kind: str) -> int:
+    """Where the token begins whose telling part stands at ``at``."""
+    led = _LED_BY.get(kind)
+    match = led.search(data, max(0, at - MOST_LED), at) if led else None
+    return match.start() if match else at
 
 
 def _openings(data: bytes, start: int, end: int) -> list[int]:

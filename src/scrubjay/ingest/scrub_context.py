@@ -11,6 +11,7 @@ What is written in place of a secret is left alone: ``os.environ[…]``, ``${TOK
 import re
 from collections.abc import Iterator
 
+from scrubjay.ingest.scrub_names import ALL_ENDINGS, by_hand, key_kind
 from scrubjay.ingest.scrub_values import (
     NAME,
     PLAIN_PASSWORDS,
@@ -18,54 +19,28 @@ from scrubjay.ingest.scrub_values import (
     VARIABLE,
     Span,
     chosen,
+    drawn,
     filler,
+    joined,
     positions,
     secret,
     stands_for_nothing,
+    talk,
 )
 
-# What an identifier ends in that holds a secret, by kind. Plain "key" is not there: most keys are of maps.
-_OWNERS = b"api app access secret private account auth encryption signing master shared service".split()
-_ENDINGS: dict[str, tuple[bytes, ...]] = {
-    "password": (
-        b"password",
-        b"passwd",
-        b"passwort",
-        b"passphrase",
-        b"passcode",
-        b"pwd",
-        b"pass",
-        b"pw",
-        b"psk",
-    ),
-    "azure-storage-key": (b"accountkey",),
-    "api-key": (
-        *(owner + joint + b"key" for owner in _OWNERS for joint in (b"_", b"-", b".", b" ", b"")),
-        b"credential",
-        b"credentials",
-    ),
-    "secret": (b"secret", b"secret_value", b"secret_base", b"secret_key_base"),
-    "token": (b"token",),
-    "url-signature": (b"sig",),
-    "authorization": (b"authorization", b"auth"),
-}
-_ALL_ENDINGS = tuple(ending for endings in _ENDINGS.values() for ending in endings)
-# Words in their own right at the end of others (bypass, design, oauth): only where no letter stands before.
-_WHOLE = (b"pass", b"sig", b"auth", b"pw", b"psk")
+# Of an address' parameters only: "?key=…", "&Signature=…".
+_PARAMETERS = (b"signature", b"key", b"code", b"auth", b"ticket")
+_OF_ADDRESS = re.compile(rb"[?&](?:x-(?:amz|goog|oss|cos)-)?(?:signature|key|code|auth|ticket)\Z")
+# NAME_KEY=… in settings is a secret, but for these.
+_OPEN_KEYS = re.compile(
+    rb"public|publish|anon|cache|sort|primary|partition|foreign|object|idempot|site|routing|row|bucket|file|path|s3_key|hot"
+)
 # One look at the last three characters tells nearly every ``=`` and ``:`` from an assignment that matters.
-_TAILS = frozenset(ending[-3:] for ending in _ALL_ENDINGS) | {
+_TAILS = frozenset(ending[-3:] for ending in ALL_ENDINGS + _PARAMETERS) | {
     before + b"pw" for before in (b"", b" ", b"_", b"-", b".")
 }
 _BETWEEN = b" \t\"'`*]\\"
 _LONGEST_KEY, _LONGEST_VALUE = 64, 512
-_IDENTIFIER = re.compile(rb"[\w.-]{0,64}\Z")
-
-# Whose key it is, where the identifier says so.
-_VENDORS = re.compile(
-    rb"aws|azure|datadog|heroku|cloudflare|fastly|algolia|okta|auth0|pagerduty|twilio|asana|cohere|mistral"
-    rb"|wandb|snyk|codecov|trello|zendesk|intercom|dropbox|twitter|deepgram|assemblyai|together|weaviate|qdrant"
-)
-
 _VALUE = re.compile(
     rb"[=>]{0,2}[ \t]{0,8}(?:\*\*|__)?[ \t]{0,8}"
     rb"(?:\\?(?P<quote>[\"'`])(?P<quoted>[^\"'`\s\\]{4,512}+)(?:\\?(?P=quote)|(?=[^\"'`\s\\]))"
@@ -76,10 +51,12 @@ _REST = re.compile(rb"[^\s\"'`,;<>()\[\]{}\\|]*+")
 _FLAG = re.compile(rb"--[a-z0-9-]{0,40}?(?:(passw(?:or)?d|passphrase)|token|secret|api-?key)(?=[ \t])")
 _ELEMENT = re.compile(rb"</(?:[\w-]{1,40}[:._-])?[\w-]{1,40}>")
 _HEADER = re.compile(
-    rb"[ \t]{0,8}\\?[\"'`]?[ \t]{0,8}(basic|bearer|ssws|[a-z]{0,12}(?:key|token))[ \t]+([\w+/=.~-]{8,4096})",
+    rb"[ \t]{0,8}\\?[\"'`]?[ \t]{0,8}"
+    rb"(basic|bearer|ssws|[a-z]{0,12}(?:key|token))[ \t]+(?:token=)?\"?([\w+/=.~-]{8,4096})",
     re.IGNORECASE,
 )
 _USERINFO = re.compile(rb"://[^\s:/@?#\[\"'`<>]{0,128}:([^\s/@?#\"'`<>]{1,256})@")
+_ALONE = re.compile(rb"://(?![0-9a-f]{32}@)([A-Za-z0-9_.~-]{20,256})(?::(?:x-oauth-basic|x|))?@")
 _HEX = re.compile(rb"[0-9a-f]{32}:")
 _SCHEME = re.compile(rb"[a-z][a-z0-9]{1,11}(?:\+[a-z0-9]{1,16})?\Z")
 _WEBHOOKS = (
@@ -91,9 +68,22 @@ _WEBHOOKS = (
         ),
     ),
     ("teams-webhook", re.compile(rb"://[\w.-]{1,60}\.webhook\.office\.com/(webhookb2/[\w@/-]{40,400})")),
+    ("teams-webhook", re.compile(rb"://outlook\.office(?:365)?\.com/(webhook/[\w@/-]{40,400})")),
+    ("zapier-webhook", re.compile(rb"://hooks\.zapier\.com/(hooks/catch/[0-9]{4,12}/\w{5,12}/?)")),
+    (
+        "ifttt-webhook",
+        re.compile(rb"://maker\.ifttt\.com/trigger/[\w-]{1,80}/(?:json/)?with/key/([\w-]{20,60})"),
+    ),
+    (
+        "lark-webhook",
+        re.compile(rb"://open\.(?:feishu\.cn|larksuite\.com)/open-apis/(bot/(?:v2/)?hook/[0-9a-f-]{30,40})"),
+    ),
 )
 # What an address must have to be worth a closer look: a name and password, or one of these hosts.
-_HOOK_HOSTS = (b"hooks.slack.", b"discord", b"ptb.discord", b"canary.discord")
+_HOOK_HOSTS = (
+    *(b"hooks.slack.", b"discord", b"ptb.discord", b"canary.discord", b"hooks.zapier.", b"maker.ifttt."),
+    *(b"open.feishu.", b"open.larksuite.", b"outlook.office"),
+)
 _DATABASES = {
     b"postgres": "postgres-password",
     b"postgresql": "postgres-password",
@@ -118,6 +108,16 @@ _SPACED = re.compile(
 )
 # user:password in base64, as programs keep it: `"auth": "…"`
 _ENCODED = re.compile(rb"[ \t]*[\"']((?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{16,2048}={0,2})[\"']")
+# A token with no scheme before it, alone on its line.
+_RAW = re.compile(rb"[ \t]{0,8}([A-Za-z0-9+/_.-]{20,2048}={0,2})[\"'`]?[ \t]{0,8}(?:[\n\r]|\Z)")
+_ARGUMENT = re.compile(rb"((?:[\w.~/+=-]|%[0-9A-Fa-f]{2}){20,2048})")
+_UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+# Who logs in, just before: then what is called a password is one, though it be a word.
+_USER = re.compile(
+    rb"(?:user(?:[-_ ]?name)?|login|e?mail|uid)[\"']{0,2}[ \t]{0,3}[:=][ \t]{0,3}"
+    rb"[\"']?[\w.@%+-]{2,40}[\"']?[ \t\n,;&]{1,12}[\"']?[\w.-]{0,20}[\"']?[ \t]{0,3}\Z"
+)
+_WORDY = re.compile(rb"[A-Za-z]{6,40}")
 _SPACE_OR_TAG = re.compile(rb"[\s<]")
 _PARAMETER = re.compile(rb"&[\w.-]{1,40}=")
 
@@ -158,36 +158,75 @@ def _signs(data: bytes, low: bytes, sign: bytes) -> Iterator[Span]:
         at = low.find(sign, at + 1)
 
 
-def _key_kind(left: bytes) -> str | None:
-    """What the identifier at the end of ``left`` (lower case) holds."""
-    if not left.endswith(_ALL_ENDINGS) or left.endswith(b"[secret"):
-        return None
-    for kind, endings in _ENDINGS.items():
-        for ending in endings:
-            if left.endswith(ending) and not (ending in _WHOLE and left[: -len(ending)][-1:].isalpha()):
-                vendor = _VENDORS.search(_IDENTIFIER.search(left)[0])  # type: ignore[index]
-                return f"{vendor[0].decode()}-{kind}" if vendor and kind != "authorization" else kind
-    return None
-
-
 def _assigned(data: bytes, low: bytes, at: int) -> Iterator[Span]:
     left = low[max(0, at - _LONGEST_KEY) : at]
-    kind = _key_kind(left.rstrip(_BETWEEN))
-    if kind is None or _MARKED.search(left):
+    if _MARKED.search(left):
         return
-    if kind != "authorization":
+    if span := _argument(data, at, left):
+        yield span
+        return
+    name = left.rstrip(_BETWEEN)
+    named = _SHOUTING.search(data, max(0, at - _LONGEST_KEY), at) is not None
+    kind = key_kind(name) or ("api-key" if named and _shouted_key(left) else None)
+    if kind == "authorization":
+        yield from _authorized(data, at + 1, name)
+    elif kind is not None:
+        password = kind.endswith("password")
         yield from _value(
-            data, at + 1, kind, named=_SHOUTING.search(data, max(0, at - _LONGEST_KEY), at) is not None
+            data,
+            at + 1,
+            kind,
+            words=named and (password or by_hand(name)),
+            named=named,
+            pair=_owned(left, password),
         )
-    elif match := _HEADER.match(data, at + 1):
+
+
+def _argument(data: bytes, at: int, left: bytes) -> Span | None:
+    """What an address has behind ``?key=``, ``&code=`` or ``&Signature=``, if it looks drawn by lot."""
+    if data[at : at + 1] != b"=" or not _OF_ADDRESS.search(left):
+        return None
+    match = _ARGUMENT.match(data, at + 1)
+    if match is None or not drawn(match[1]) or stands_for_nothing(match[1]) or _UUID.fullmatch(match[1]):
+        return None
+    return Span(match.start(1), match.end(1), "url-signature", False)
+
+
+def _shouted_key(left: bytes) -> bool:
+    """Whether NAME_KEY in settings is none of the keys that are no secrets."""
+    return left.endswith(b"_key") and _OPEN_KEYS.search(left[left.rfind(b"\n") + 1 :]) is None
+
+
+def _owned(left: bytes, password: bool) -> bool:
+    return password and _USER.search(left) is not None
+
+
+def _authorized(data: bytes, at: int, name: bytes) -> Iterator[Span]:
+    if match := _HEADER.match(data, at):
         scheme = "basic" if match[1].lower() == b"basic" else "bearer"
         if not filler(match[2]) and not NAME.fullmatch(match[2]):
             yield Span(match.start(2), match.end(2), f"authorization-{scheme}", False)
-    elif match := _ENCODED.match(data, at + 1):
+    elif match := _ENCODED.match(data, at):
         yield Span(match.start(1), match.end(1), "authorization-basic", False)
+    elif name.endswith((b"authorization", b"_auth")):
+        match = _RAW.match(data, at)
+        if match and drawn(match[1]) and not stands_for_nothing(match[1]):
+            yield Span(match.start(1), match.end(1), "authorization-bearer", False)
 
 
-def _value(data: bytes, at: int, kind: str, *, named: bool = False) -> Iterator[Span]:
+def _value(
+    data: bytes, at: int, kind: str, *, words: bool = False, named: bool = False, pair: bool = False
+) -> Iterator[Span]:
+    """What is assigned, if it is a secret.
+
+    Args:
+        data: The text.
+        at: Where the value begins.
+        kind: What its name says that it is.
+        words: Whether joined words may be one.
+        named: Whether the name is in capitals, as in settings.
+        pair: Whether a user is named just before, so that a word may be a password.
+    """
     if kind.endswith("password") and (match := _SPACED.match(data, at)) and not stands_for_nothing(match[2]):
         yield Span(match.start(2), match.end(2), kind, False)
         return
@@ -202,8 +241,11 @@ def _value(data: bytes, at: int, kind: str, *, named: bool = False) -> Iterator[
             return  # a call, a subscript: code that fetches the secret
         # Of an address' parameters only this one.
         value = _PARAMETER.split(value, maxsplit=1)[0].rstrip(b".:*_" if password else b".:*_?!")
-    if secret(value, password=password, quoted=group == "quoted") or (
-        named and _LITERAL.fullmatch(value) and chosen(value, password=password)
+    if (
+        secret(value, password=password, quoted=group == "quoted")
+        or (named and _LITERAL.fullmatch(value) and chosen(value, password=password))
+        or (words and joined(value))
+        or (pair and _WORDY.fullmatch(value) and not talk(value) and not stands_for_nothing(value))
     ):
         start = match.start(group)
         whole = len(value) == _LONGEST_VALUE
@@ -218,6 +260,9 @@ def _address(data: bytes, low: bytes, at: int) -> Iterator[Span]:
                 return
             yield Span(match.start(1), match.end(1), kind, True)
             return
+    if (match := _ALONE.match(data, at)) and drawn(match[1]) and not filler(match[1]):
+        yield Span(match.start(1), match.end(1), "url-token", False)
+        return
     match = _USERINFO.match(data, at)
     if match is None or filler(match[1]) or VARIABLE.match(match[1]) or SHOUTED.fullmatch(match[1]):
         return
@@ -233,7 +278,7 @@ def _address(data: bytes, low: bytes, at: int) -> Iterator[Span]:
 
 def _element(data: bytes, low: bytes, at: int) -> Iterator[Span]:
     match = _ELEMENT.match(low, at)
-    kind = _key_kind(match[0][2:-1]) if match else None
+    kind = key_kind(match[0][2:-1]) if match else None
     start = data.rfind(b">", max(0, at - 512), at) + 1
     if kind is None or not start or _SPACE_OR_TAG.search(data, start, at):
         return

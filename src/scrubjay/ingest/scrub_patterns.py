@@ -9,6 +9,8 @@ scanning, by name of the format.
 """
 
 _END = rb"(?![\w-])"
+# Drawn by lot: capitals, small letters and two digits among the next characters.
+_LOT = rb"(?=[A-Za-z]{0,60}[0-9][A-Za-z]{0,60}[0-9])(?=[a-z0-9]{0,60}[A-Z])(?=[A-Z0-9]{0,60}[a-z])"
 _UUID = rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 SHAPES: tuple[tuple[str, bytes], ...] = (
@@ -20,12 +22,15 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("google-client-secret", rb"GOCSPX-[\w-]{28}" + _END),
     ("google-oauth-token", rb"ya29\.[\w-]{20,1024}"),
     ("google-refresh-token", rb"0(?<=1//0)[\w-]{30,200}"),
+    ("google-auth-code", rb"0(?<=4/0)A[\w-]{40,200}"),
     ("azure-client-secret", rb"[\w~.-]{3}[0-9]Q~[\w~.-]{31,34}(?![\w~-])"),
     ("azure-devops-token", rb"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}" + _END),
+    ("azure-key", rb"[A-Za-z0-9]{52}JQQJ9[A-Za-z0-9]{20,30}" + _END),
+    ("azure-search-key", rb"[A-Za-z0-9]{42}AzSe[A-D][A-Za-z0-9]{5}" + _END),
     ("digitalocean-token", rb"do[opr]_v1_[0-9a-f]{64}" + _END),
     ("cloudflare-origin-key", rb"v1\.0-[0-9a-f]{24}-[0-9a-f]{146}" + _END),
     ("heroku-key", rb"HRKU-[\w-]{36,64}" + _END),
-    ("netlify-token", rb"nfp_[A-Za-z0-9]{36,40}" + _END),
+    ("netlify-token", rb"nf[cpou]_[A-Za-z0-9]{36,40}" + _END),
     ("vercel-token", rb"vc[pcairk]_[A-Za-z0-9]{24,60}" + _END),
     ("render-key", rb"rnd_[A-Za-z0-9]{32}" + _END),
     ("flyio-token", rb"fo1_[\w-]{43}" + _END),
@@ -41,10 +46,19 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("supabase-key", rb"sb_secret_[\w-]{20,60}" + _END),
     ("planetscale-token", rb"pscale_(?:pw|tkn|oauth)_[\w-]{32,64}" + _END),
     ("neon-key", rb"napi_[a-z0-9]{60,70}" + _END),
+    ("neon-password", rb"npg_(?=[A-Za-z]{0,24}[0-9])[A-Za-z0-9]{12,24}" + _END),
+    ("tencent-secret-id", rb"AKID" + _LOT + rb"[A-Za-z0-9]{32}" + _END),
+    ("yandex-key", rb"AQVN(?=[A-Za-z_-]{0,40}[0-9])[\w-]{35,38}" + _END),
+    ("yandex-token", rb"t1\.[A-Z0-9a-z_-]{40,300}\.[\w-]{86}" + _END),
+    ("mws-token", rb"amzn\.mws\." + _UUID + _END),
+    ("amazon-client-secret", rb"amzn1\.oa2-cs\.v1\.[0-9a-f]{64}" + _END),
     # Code, packages and builds
     ("github-token", rb"gh[pousr]_[A-Za-z0-9]{36,255}" + _END),
     ("github-token", rb"github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}" + _END),
-    ("gitlab-token", rb"gl(?:pat|dt|ptt|rt|cbt|imt|ft|soat|agent|oas|ffct)-[\w-]{20,300}(?:\.[\w-]{9})?"),
+    (
+        "gitlab-token",
+        rb"gl(?:pat|dt|ptt|rt|cbt|imt|ft|soat|agent|oas|ffct)-[\w-]{20,300}(?:\.[\w-]{2}(?=\.))?(?:\.[\w-]{9})?",
+    ),
     ("gitlab-token", rb"GR1348941[\w-]{20}" + _END),
     ("bitbucket-token", rb"ATBB[A-Za-z0-9_=-]{28,60}"),
     ("atlassian-token", rb"AT(?:ATT|CTT)3[\w=-]{60,400}"),
@@ -64,6 +78,10 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("octopus-key", rb"API-[A-Z0-9]{26}" + _END),
     ("postman-key", rb"PMAK-[0-9a-f]{24}-[0-9a-f]{34}" + _END),
     ("launchdarkly-key", rb"(?:api|sdk)-" + _UUID + _END),
+    ("deno-token", rb"dd[po]_[A-Za-z0-9]{36}" + _END),
+    ("prefect-key", rb"pn[ub]_[A-Za-z0-9]{36}" + _END),
+    ("readme-key", rb"rdme_[a-z0-9]{70}" + _END),
+    ("apify-token", rb"apify_api_[A-Za-z0-9]{34,40}" + _END),
     # Language models and their tools
     ("anthropic-key", rb"sk-ant-[a-z]{2,8}[0-9]{2}-[\w-]{60,200}"),
     ("openrouter-key", rb"sk-or-(?:v1-)?[0-9a-f]{64}" + _END),
@@ -85,8 +103,16 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("elevenlabs-key", rb"sk_[0-9a-f]{48}" + _END),
     ("pinecone-key", rb"pcsk_[A-Za-z0-9]{5,6}_[A-Za-z0-9]{50,70}" + _END),
     ("langsmith-key", rb"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}" + _END),
+    ("langsmith-key", rb"ls__[0-9a-f]{32}" + _END),
+    ("together-key", rb"tgp_v1_[\w-]{43}" + _END),
+    ("fireworks-key", rb"fw_(?=[A-Za-z]{0,22}[0-9])[A-Za-z0-9]{22,24}" + _END),
+    ("firecrawl-key", rb"fc-[0-9a-f]{32}" + _END),
+    ("context7-key", rb"ctx7sk-" + _UUID + _END),
+    ("e2b-key", rb"e2b_[0-9a-f]{40}" + _END),
+    ("wandb-key", rb"wandb_v1_[\w-]{60,90}" + _END),
     # Messages and mail
-    ("slack-token", rb"xox[abeoprs]-(?=[A-Za-z-]{0,20}[0-9])[A-Za-z0-9-]{16,250}"),
+    ("slack-token", rb"xox[abceoprs]-(?=[A-Za-z-]{0,20}[0-9])[A-Za-z0-9-]{16,250}"),
+    ("slack-token", rb"xoxd-[\w%-]{60,300}"),
     ("slack-token", rb"xapp-[0-9]-[A-Z0-9]{8,16}-[0-9]{8,16}-[a-z0-9]{20,100}" + _END),
     ("discord-token", rb"[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,38}" + _END),
     ("telegram-token", rb"A(?<=[0-9]:A)A[\w-]{33}" + _END),
@@ -117,11 +143,13 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("grafana-token", rb"glc_[A-Za-z0-9+/]{32,400}={0,2}"),
     ("grafana-token", rb"eyJrIjoi[A-Za-z0-9+/]{60,400}={0,2}"),
     ("dynatrace-token", rb"dt0[a-z][0-9]{2}\.[A-Z2-7]{24}\.[A-Z2-7]{64}" + _END),
+    ("honeycomb-key", rb"hc[a-z]{2,3}_[0-9]{2}[a-z0-9]{56,60}" + _END),
     ("posthog-key", rb"phx_[A-Za-z0-9]{40,50}" + _END),
     ("linear-key", rb"lin_(?:api|oauth)_[A-Za-z0-9]{40,64}" + _END),
     ("notion-token", rb"ntn_[A-Za-z0-9]{40,60}" + _END),
     ("notion-token", rb"secret_[A-Za-z0-9]{43}" + _END),
     ("airtable-token", rb"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}" + _END),
+    ("intercom-token", rb"dG9rOj(?=[A-Za-z]{0,54}[0-9])[A-Za-z0-9+/]{54}=" + _END),
     ("asana-token", rb"[0-9a-f](?<=[0-9]{16}:.)[0-9a-f]{31}" + _END),
     ("figma-token", rb"figd_[\w-]{40,60}" + _END),
     ("hubspot-token", rb"pat-(?:na|eu|ap)[0-9]-" + _UUID + _END),
@@ -130,14 +158,23 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("mapbox-token", rb"sk\.eyJ[\w-]{20,300}\.[\w-]{20,40}" + _END),
     ("dropbox-token", rb"sl\.(?:u\.)?[\w-]{100,300}"),
     ("clickup-key", rb"pk_[0-9]{5,10}_[A-Z0-9]{32}" + _END),
-    ("facebook-token", rb"EAA[MC][A-Za-z0-9]{100,400}" + _END),
+    ("facebook-token", rb"EAA[A-Za-z](?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{100,400}" + _END),
     ("twitter-token", rb"AAAAAAAAAAAAAAAAAAAA[A-Za-z0-9%]{80,100}" + _END),
+    ("instagram-token", rb"IG(?:QV|AA)[A-Za-z](?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{100,300}" + _END),
     # Identity
     ("okta-token", rb"00(?=[\w-]{0,39}[A-Z])(?=[\w-]{0,39}[a-z])[\w-]{40}" + _END),
     ("1password-token", rb"ops_eyJ[A-Za-z0-9+/]{100,4096}={0,2}"),
     ("1password-key", rb"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}" + _END),
     ("age-secret-key", rb"AGE-SECRET-KEY-1[A-Z0-9]{58}" + _END),
     ("nostr-key", rb"nsec1[ac-hj-np-z02-9]{58}" + _END),
+    ("wallet-key", rb"[xyztuv]prv[A-Za-z0-9]{107,108}" + _END),
+    ("paseto", rb"v[1-4]\.(?:local|public)\.[\w-]{60,4096}(?:\.[\w-]{1,1024})?"),
+    # What a service calls a secret, then what is drawn by lot: cal_live_…, polar_oat_…, pat_…
+    (
+        "service-key",
+        rb"(?<!\\)(?!pk_|cs_|pub)(?:[a-z][a-z0-9]{1,12}_(?:live|prod|key|token)_|(?:[a-z][a-z0-9]{1,12}_)?(?:sk|pat|oat|secret|apikey)_)"
+        rb"(?:[0-9a-f]{32,64}|" + _LOT + rb"[A-Za-z0-9]{24,100})" + _END,
+    ),
     # Not behind "-" or "_": its classes are too long to be tried at each.
     (
         "jwt",

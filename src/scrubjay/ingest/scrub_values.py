@@ -41,6 +41,25 @@ _WORD = rb"(?:[A-Z]?[a-z]++|[A-Z]++)[0-9]{0,3}+"
 NAME = re.compile(_WORD + rb"(?>(?:[._/:-]++(?:" + _WORD + rb"|[0-9]{1,4}+))*)[._:/-]*+")
 # PERSONAL_ACCESS_TOKEN: what to put there, not what is there.
 SHOUTED = re.compile(rb"[A-Z]+(?:[_-][A-Z]+)+")
+# Words joined by signs, as people choose them: seagull-nest, blue.lamp
+_JOINED = re.compile(rb"[A-Za-z]{2,24}(?:[._-][A-Za-z]{2,24}){1,7}")
+# Words of names and of talk about secrets: db-password, invalid_login, config.value
+_TALK = frozenset(
+    (
+        b"password passwd passwort pass pwd secret secrets token tokens key keys cred creds credential "
+        b"credentials user users username name names field fields input form text type hint label new old "
+        b"current confirm reset forgot change changed invalid wrong weak strong missing required optional "
+        b"error auth login logout test value values string min max length db database env var config "
+        b"settings default defaults vault get set is has not self this null none true false request req "
+        b"params param args body data opts options props state ctx context kwargs ref file path json yaml "
+        b"yml txt sql api url host port example sample here your same incorrect protected "
+        b"encrypted forgotten disabled enabled expired correct hidden visible empty stored hashed shared "
+        b"unknown random generated policy manager less based only account service server client prod dev "
+        b"staging local root admin postgres mysql redis mongodb tls ssl cert reminder unchanged mandatory "
+        b"placeholder redacted undefined verification recovery "
+    ).split()
+)
+_PART = re.compile(rb"[._-]")
 _CAMEL = re.compile(rb"[a-z]+(?:[A-Z][a-z]+)*[0-9]?")
 PLAIN_PASSWORDS = frozenset(
     b"password passwd pass pwd secret user username postgres mysql root admin guest test mongo redis rabbitmq"
@@ -56,6 +75,21 @@ def positions(data: bytes, mark: bytes) -> Iterator[int]:
         at = data.find(mark, at + 1)
 
 
+class Places:
+    """Where each mark stands in a text; what was looked for once is known from then on."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._known: dict[bytes, tuple[int, ...]] = {}
+
+    def __call__(self, mark: bytes) -> tuple[int, ...]:
+        """Where ``mark`` stands, from the start on."""
+        known = self._known.get(mark)
+        if known is None:
+            known = self._known[mark] = tuple(positions(self._text, mark))
+        return known
+
+
 def filler(value: bytes) -> bool:
     """Whether a value stands in for a secret: ``xxxx``, ``EXAMPLE``, one character over and over."""
     return len(set(value[-16:])) < 5 or _FILLER.search(value, 0, _LONGEST_HINT) is not None
@@ -66,6 +100,16 @@ def chosen(value: bytes, *, password: bool) -> bool:
     if stands_for_nothing(value) or value.lower() in PLAIN_PASSWORDS or value.lower() == value:
         return False
     return password or (len(value) >= LEAST_KEY and _DIGIT.search(value) is not None)
+
+
+def joined(value: bytes) -> bool:
+    """Whether it is words that somebody joined, none of which speaks of a secret: no name of a field or a message."""
+    return _JOINED.fullmatch(value) is not None and not talk(value)
+
+
+def talk(value: bytes) -> bool:
+    """Whether a part of it is a word of names and of talk about secrets."""
+    return not _TALK.isdisjoint(part.rstrip(b"0123456789") for part in _PART.split(value.lower()))
 
 
 def stands_for_nothing(value: bytes) -> bool:
@@ -96,9 +140,13 @@ def _strong(value: bytes, quoted: bool) -> bool:
     """Whether it can be a password and is no word of prose or code."""
     if len(value) < LEAST_PASSWORD - 2 * quoted or value.lower() in PLAIN_PASSWORDS:
         return False
+    if not quoted and b"." in value and NAME.fullmatch(value) and talk(value):
+        return False
     if _DIGIT.search(value) or _SYMBOL.search(value):
         return not value.isdigit() or len(value) >= LEAST_PASSWORD
-    return quoted and len(value) >= 8 and not _CAMEL.fullmatch(value) and not NAME.fullmatch(value)
+    if not quoted or len(value) < 8:
+        return False
+    return joined(value) or not (_CAMEL.fullmatch(value) or NAME.fullmatch(value))
 
 
 def _entropy(value: bytes) -> float:

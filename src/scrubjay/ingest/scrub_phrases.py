@@ -1,0 +1,65 @@
+"""Phrases: the places of words and digits that open something: seed phrases, passphrases, PINs, recovery codes.
+
+None of them has a form that tells it: the words are words, the digits a number. What they are is said just before.
+The code of a gate or a safe is no PIN here: people tell it to be reminded of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scrubjay.ingest.scrub_values import Places, Span, stands_for_nothing
+
+# Twelve to twenty-four words of a list (BIP 39) that has none of the words which bind a sentence.
+_ONE: Final = rb"(?:[0-9]{1,2}[.)][ \t]?)?[a-z]{3,8}"
+_WORDS: Final = rb"((?:" + _ONE + rb"[ \t\n,]{1,3}){11,23}" + _ONE + rb")(?![a-z])"
+_SEED: Final = re.compile(
+    rb"[a-z]{0,8}(?:[^\n.:=\[\]]{0,40}?(?:\b(?:is|ist|from|was|lautet)\b:?|[:=])|)[ \t\n]{0,4}[\"'`]?"
+    + _WORDS
+)
+_SEEDS: Final = (b"phrase", b"mnemonic", b"seed", b"wallet", b"words")
+_BINDING: Final = frozenset(
+    b"the and for are was were from not but its his her their our has had been who how why where these those"
+    b" der die das und ein eine ist nicht mit von auf den dem les des une est que los las por con"
+    b" write down keep".split()
+)
+_QUOTED: Final = re.compile(
+    rb"phrase(?:[^\n.:=\"'`]{0,40}?(?:\b(?:is|ist|was)\b|[:=])|)[ \t]{1,4}([\"'`])([^\"'`\n]{8,128})\1(?![ \t]*[+%(])"
+)
+_CODES: Final = re.compile(
+    rb"codes?[^\n:]{0,24}:?[ \t\n]{0,4}("
+    rb"(?:[a-z0-9]{4,8}-[a-z0-9]{4,8}[ \t\n,]{0,3}){2,20}"
+    rb"|(?:[0-9]{4}[ -][0-9]{4}(?:[ \t\n,]{1,3}|\Z)){2,20}"
+    rb"|(?:(?=[a-z]{0,9}[0-9])[a-z0-9]{8,10}(?:[ \t\n,]{1,3}|\Z)){2,20})"
+)
+_DIGIT: Final = re.compile(rb"[0-9]")
+
+_NUMBER: Final = (
+    rb"[ \t]{0,4}[\"'`*]{0,3}([0-9]{4,8})(?![0-9]|[.,:/-][0-9]|[ \t]?(?:mm|cm|ms|px|kb|mb|%|\xb0))"
+)
+_SAID: Final = (
+    rb"[^\n.!?;:=0-9\[\]]{0,32}?(?:\b(?:is|are|was|to|ist|war|auf|lautet|est|es)\b:?|[:=])" + _NUMBER
+)
+_PIN: Final = re.compile(rb"(?<![a-z0-9_.-])pin(?:[ -]?(?:code|number|nummer))?(?![a-z0-9_.-])" + _SAID)
+
+
+def phrased(low: bytes, places: Places) -> Iterator[Span]:
+    """The words and digits that open something; ``low`` is the text in lower case, in Latin-1."""
+    for noun in _SEEDS:
+        for at in places(noun):
+            match = _SEED.match(low, at + len(noun))
+            if match and _BINDING.isdisjoint(re.findall(rb"[a-z]+", match[1])):
+                yield Span(match.start(1), match.end(1), "seed-phrase", False)
+    for at in places(b"phrase"):
+        match = _QUOTED.match(low, at) if low.endswith(b"pass", 0, at) else None
+        if match and not stands_for_nothing(match[2]) and b" " in match[2]:
+            yield Span(match.start(2), match.end(2), "password", False)
+    for at in places(b" code"):
+        match = _CODES.match(low, at + 1) if low.endswith((b"recovery", b"backup"), 0, at) else None
+        if match and _DIGIT.search(match[1]):
+            yield Span(match.start(1), match.start(1) + len(match[1].rstrip()), "recovery-codes", False)
+    for at in places(b"pin"):
+        if match := _PIN.match(low, at):
+            yield Span(match.start(1), match.end(1), "pin", False)
