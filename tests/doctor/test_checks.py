@@ -23,7 +23,9 @@ from scrubjay.doctor.wires import wires
 from scrubjay.engine import Memory
 from scrubjay.errors import InputError
 from scrubjay.memory.checks import OK, PROBLEM, WARNING, Check
+from scrubjay.memory.new import NewMemory
 from scrubjay.store.sqlite.soundness import sound
+from scrubjay.store.whole import PIECE
 
 Make = Callable[..., Case]
 
@@ -69,6 +71,65 @@ def test_a_damaged_page_is_found_and_what_needs_the_store_is_left_out(case: Case
     assert found.state == PROBLEM
     assert "damaged" in found.found
     assert "move" in found.fix
+
+
+def garble(file: Path, text: bytes, other: bytes) -> None:
+    """Change a text in a store's file as a disk would, behind SQLite's back."""
+    with sqlite3.connect(file) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    data = file.read_bytes()
+    assert data.count(text) == 1
+    file.write_bytes(data.replace(text, other))
+
+
+def test_a_text_that_a_disk_has_changed_is_named_and_its_file_brings_it_back(
+    case: Case, tmp_path: Path
+) -> None:
+    assert case.file is not None
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("# Bread\n\nThe starter is fed on Sundays.\n")
+    with case.memory() as memory:
+        memory.sync(notes)
+        (source,) = memory.sources()
+        (hit,) = memory.search("starter", limit=1).results
+    assert one(store.check(case), "texts").found == "2, each as it was written"
+    garble(case.file, b"fed on Sundays", b"fed on Mondays")
+    checks = list(store.check(case))
+    assert one(iter(checks), "store").state == OK  # SQLite keeps no sum
+    found = one(iter(checks), "texts")
+    assert found.state == PROBLEM
+    assert found.found == f"1 of 2 do not say what was written: {hit.id} ({notes / 'a.md'})"
+    assert "backup" in found.fix
+    assert f"scrubjay sources remove {source.id}, then scrubjay sync {notes}" in found.fix
+    with case.memory() as memory:
+        memory.remove_source(source.id)
+        memory.sync(notes)
+    assert one(store.check(case), "texts").state == OK
+
+
+def test_an_altered_text_of_no_file_is_to_be_restored_or_forgotten_and_a_pin_does_not_hide_it(
+    case: Case,
+) -> None:
+    assert case.file is not None
+    garble(case.file, b"the hook behind the door", b"the hook beyond the door")
+    with case.memory() as memory:
+        (hit,) = memory.search("hook", limit=1).results
+        memory.update(hit.id, pinned=True)
+        memory.update(hit.id, title="The key")
+    found = one(store.check(case), "texts")
+    assert (found.state, hit.id in found.found) == (PROBLEM, True)
+    assert "scrubjay forget" in found.fix
+    assert "sources remove" not in found.fix
+
+
+def test_a_look_at_texts_ends_when_its_time_is_up(case: Case, make: Make) -> None:
+    with case.memory() as memory:
+        memory.add_many([NewMemory(f"Fact number {number}") for number in range(PIECE)])
+    assert one(store.check(case), "texts").found == f"{PIECE + 1}, each as it was written"
+    hurried = one(store.check(make(seconds=-1)), "texts")
+    assert hurried.found == f"{PIECE}, each as it was written, in what -1 seconds allowed to look at"
 
 
 def test_a_file_that_is_no_store_is_a_problem(case: Case) -> None:

@@ -110,6 +110,32 @@ def test_rubbish_in_the_file_is_told_in_our_words_and_never_a_crash(
     assert {"CorruptError", "UnicodeDecodeError"} <= {type(error.__cause__).__name__ for error in told}
 
 
+def test_no_letter_of_a_text_is_another_without_being_told(
+    live: tuple[Path, list[State]], rounds: int | None, seed: int
+) -> None:
+    """SQLite keeps no sum of a page: it gives a text with other letters as it gives any. Its hash tells."""
+    path, _ = live
+    copy = copied(path, path.with_name("left-live.db-wal").read_bytes())
+    with closing(SQLiteStore(copy, b"secret")) as store, store.whole(ANN.tenant) as whole:
+        texts = {one.record.id: one.record.content for piece in whole.memories() for one in piece}
+        assert [bad for _, bad in whole.altered() if bad] == []
+    data = copy.read_bytes()
+    chance = random.Random(seed)
+    whole_ones = [(memory, text) for memory, text in sorted(texts.items()) if text.encode() in data]
+    silent = 0
+    for memory, text in chance.sample(whole_ones, min(CUTS * (rounds or 1) // 4, len(whole_ones))):
+        letter = chance.randrange(len(text))
+        copy = copied(path, b"")
+        copy.write_bytes(data.replace(text.encode(), (text[:letter] + "#" + text[letter + 1 :]).encode()))
+        with closing(SQLiteStore(copy, b"secret")) as store, store.whole(ANN.tenant) as whole:
+            held = {one.record.id: one.record.content for piece in whole.memories() for one in piece}
+            wrong = {known for known, told in held.items() if told != texts[known]}
+            assert memory in wrong
+            assert wrong == {one.id for _, bad in whole.altered() for one in bad}
+        silent += disagreements(copy) == []
+    assert silent  # nothing else notices
+
+
 def test_an_error_of_whoever_reads_is_not_called_damage(live: tuple[Path, list[State]]) -> None:
     path, _ = live
     with (

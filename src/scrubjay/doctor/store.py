@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.doctor.case import Case
-from scrubjay.errors import ScrubjayError
+from scrubjay.errors import ScrubjayError, StoreError
 from scrubjay.memory.checks import PROBLEM, Check, ok, problem, warning
+from scrubjay.memory.sources import location
 
 if TYPE_CHECKING:
     from scrubjay.memory.reports import SourceStatus, Status
+    from scrubjay.store.base import Store
+    from scrubjay.store.whole import Altered
 
 MANY_WAITING: Final = 500
 """Memories without a backfilled model's vectors: a day's worth. Until then words and the base model answer."""
+MOST_NAMED: Final = 5
+"""Memories that are named of those that were altered."""
 AHEAD: Final = 120.0
 """Seconds that a clock may be set back before what was written then is ordered wrongly enough to be told."""
 
@@ -43,6 +49,7 @@ def check(case: Case) -> Iterator[Check]:
             "scrubjay sync DIR, or install an agent: scrubjay install --list",
         )
     )
+    yield _texts(case)
     for text in found.warnings:
         yield warning("fence", text, 'run it as a user that is neither: docs/postgres.md, "Two users"')
     yield _backlog(found)
@@ -69,6 +76,65 @@ def _whole(case: Case) -> Check:
     if not found.finished:
         return ok("store", f"{seen}; no fault in what {case.seconds:g} seconds allowed to look at")
     return ok("store", f"{seen}, all whole")
+
+
+def _texts(case: Case) -> Check:
+    """Compare each text with the hash that was kept when it was written, a few hundred at a time."""
+    from scrubjay.store.open import open_store
+
+    end = time.monotonic() + case.seconds
+    bad: list[tuple[Altered, str]] = []
+    looked, late = 0, ""
+    try:
+        with closing(open_store(case.settings.store)) as store:
+            for count, altered in _altered(store, case.settings.tenant):
+                if late:
+                    break
+                looked += count
+                bad += altered
+                if time.monotonic() > end:  # whether that was the last of them, the next one tells
+                    late = f", in what {case.seconds:g} seconds allowed to look at"
+            else:
+                late = ""
+    except ScrubjayError as error:
+        return problem("texts", str(error), error.hint)
+    if not bad:
+        return ok("texts", f"{looked:,}, each as it was written{late}")
+    named = [f"{one.id} ({os.path.join(place, one.path)})" if one.path else one.id for one, place in bad]
+    more = [f"and {len(bad) - MOST_NAMED:,} more"] if len(bad) > MOST_NAMED else []
+    told = ", ".join([*named[:MOST_NAMED], *more])
+    return problem(
+        "texts", f"{len(bad):,} of {looked:,} do not say what was written{late}: {told}", _way_out(bad)
+    )
+
+
+def _altered(store: Store, own: str) -> Iterator[tuple[int, list[tuple[Altered, str]]]]:
+    """Yield how many memories were looked at, with those that were altered and where their sources lie."""
+    for tenant in _tenants(store, own):
+        with store.whole(tenant) as whole:
+            places = {source.id: location(source) for source in whole.sources()}
+            for count, found in whole.altered():
+                yield count, [(one, places.get(one.source or "", "")) for one in found]
+
+
+def _tenants(store: Store, own: str) -> list[str]:
+    """Return the tenants that may be looked at: all of a file, one's own where a server hides the others."""
+    try:
+        return store.tenants()
+    except StoreError:
+        return [own]
+
+
+def _way_out(bad: Sequence[tuple[Altered, str]]) -> str:
+    """Return what brings texts back: the backup, else the files that are there."""
+    found = {(one.source, place) for one, place in bad if one.source and place and Path(place).exists()}
+    again = [
+        f"scrubjay sources remove {source}, then scrubjay sync {place}" for source, place in sorted(found)
+    ]
+    backup = 'go back to the last backup (docs/runbook.md, "Backup and restore"); without one:'
+    if any(not one.source for one, _ in bad):
+        again.append("scrubjay forget the ids that belong to no file, and add them anew")
+    return f"{backup} {'; '.join(again)}" if again else backup.removesuffix("; without one:")
 
 
 def _backlog(found: Status) -> Check:

@@ -116,7 +116,9 @@ def _amended(old: Record, drawn: Record, wanted: Mapping[str, Any]) -> Record:
     """Return a memory as it shall be, under the id that it has."""
     names = {"date": "event"}
     fresh = {names.get(name, name): getattr(drawn, names.get(name, name)) for name in wanted}
-    new = replace(old, **fresh, content_hash=drawn.content_hash)
+    # The hash says what was written: of a text that nobody says anew it stays, whatever has become of the text.
+    digest = drawn.content_hash if "content" in wanted else old.content_hash
+    new = replace(old, **fresh, content_hash=digest)
     if new.content != old.content and old.origin == "derived" and "origin" not in wanted:
         new = replace(new, origin="owner")
     return replace(new, updated_at=max(now_micros(), old.updated_at + 1))

@@ -7,6 +7,7 @@ would unite or leave out for a caller is told here row by row.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
@@ -17,6 +18,21 @@ if TYPE_CHECKING:
 
 PIECE: Final = 500
 """Most rows of a piece: a transaction of a few milliseconds, and a few megabytes with their vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """A memory whose text is not the one that was written.
+
+    Attributes:
+        id: The memory.
+        source: Id of the source that it is a passage of, None for one of no file.
+        path: Path of its document in that source.
+    """
+
+    id: str
+    source: str | None = None
+    path: str | None = None
 
 
 class WholeReader(Protocol):
@@ -36,6 +52,13 @@ class WholeReader(Protocol):
         """Yield every memory once, of whatever status, with its terms, vectors and language, in any order.
 
         Counts of terms are 255 at most.
+        """
+        ...
+
+    def altered(self) -> Iterator[tuple[int, list[Altered]]]:
+        """Yield how many memories were looked at, a piece at a time, with those whose text has not the hash beside it.
+
+        A disk that gives back other letters than it was given is not noticed by who reads them.
         """
         ...
 

@@ -96,7 +96,7 @@ def _read(store: PostgresStore, scope: Scope) -> None:
     with store.whole(scope.tenant) as whole:
         for part in (whole.memories(), whole.connections(), whole.past(), whole.texts(), whole.tombstones()):
             list(part)
-        whole.places()
+        whole.places(), list(whole.altered())
     with store.alone(scope, "night"):
         store.size(), store.unguarded(), store.busy(scope), store.held(scope.tenant)
 

@@ -10,6 +10,7 @@ from scrubjay.memory.categories import Category
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
+from scrubjay.memory.ids import text_hash
 from scrubjay.memory.records import Record, Source
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Everyone
@@ -17,7 +18,7 @@ from scrubjay.store.changes import Codes, Prepared, PutProject
 from scrubjay.store.inmemory.reader import InMemoryReader
 from scrubjay.store.inmemory.state import State
 from scrubjay.store.score import MOST_COUNTED
-from scrubjay.store.whole import PIECE
+from scrubjay.store.whole import PIECE, Altered
 from scrubjay.text.tokens import Terms
 
 T = TypeVar("T")
@@ -41,6 +42,13 @@ class InMemoryWhole(InMemoryReader):
     def memories(self) -> Iterator[list[Prepared]]:
         """Yield every memory."""
         return _pieces([_bounded(memory) for memory in self._state.memories.values()])
+
+    def altered(self) -> Iterator[tuple[int, list[Altered]]]:
+        """Yield memories looked at, with those whose text has another hash."""
+        for piece in self.memories():
+            bad = [one.record for one in piece if text_hash(one.record.content) != one.record.content_hash]
+            stand = [(one.id, one.place) for one in bad]
+            yield len(piece), [Altered(i, at.source, at.path) if at else Altered(i) for i, at in stand]
 
     def connections(self) -> Iterator[list[Edge]]:
         """Yield every edge."""

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 from scrubjay.errors import StoreError
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
+from scrubjay.memory.ids import text_hash
 from scrubjay.memory.scope import Everyone
 from scrubjay.store.changes import Codes, Prepared, PutProject
 from scrubjay.store.postgres import models, rows
-from scrubjay.store.postgres.connect import SCHEMA
+from scrubjay.store.postgres.connect import SCHEMA, unescaped
 from scrubjay.store.postgres.edges import to_edge
 from scrubjay.store.postgres.reader import PostgresReader
 from scrubjay.store.postgres.tenant import find
 from scrubjay.store.snapshot import Snapshot
-from scrubjay.store.whole import PIECE
+from scrubjay.store.whole import PIECE, Altered
 from scrubjay.text.tokens import Terms
 
 if TYPE_CHECKING:
@@ -30,6 +31,12 @@ MEMORIES: Final = (
     f"SELECT m.num, m.language, m.length, m.terms, m.tfs, {rows.RECORD} {rows.FROM} "
     "WHERE m.tenant = %s AND m.generation = %s AND m.num > %s ORDER BY m.num LIMIT %s"
 )
+ALTERED: Final = """
+SELECT m.num, m.tier, m.hash, d.source, d.path, m.content_hash,
+    CASE WHEN encode(sha256(textsend(m.content)), 'hex') <> m.content_hash THEN textsend(m.content) END
+FROM memory m LEFT JOIN document d ON d.tenant = m.tenant AND d.id = m.document
+WHERE m.tenant = %s AND m.generation = %s AND m.num > %s ORDER BY m.num LIMIT %s
+"""
 EDGES: Final = """
 SELECT s.tier, e.src, e.kind, CASE e.kind WHEN 'references' THEN 'concept' WHEN 'belongs' THEN 'category'
     ELSE (SELECT d.tier FROM memory d WHERE d.tenant = e.tenant AND d.generation = s.generation AND d.hash = e.dst) END,
@@ -107,6 +114,20 @@ class PostgresWhole(PostgresReader):
                 for num, language, length, own, tfs, *record in found
             ]
 
+    def altered(self) -> Iterator[tuple[int, list[Altered]]]:
+        """Yield memories looked at, with those whose text has another hash; the server makes the hashes."""
+        last = -1
+        while found := self._all(ALTERED, *self._own[:2], last, PIECE):
+            last = found[-1][0]
+            yield (
+                len(found),
+                [
+                    Altered(rows.id_of(tier, number), source, path)
+                    for _, tier, number, source, path, digest, content in found
+                    if content is not None and not _hashed(bytes(content), digest)
+                ],
+            )
+
     def _of(self, nums: list[int], known: dict[str, models.Registered]) -> dict[int, dict[str, Codes]]:
         """Return, by row, the windows of every model that memories have."""
         fingerprints = {one.number: (name, one.model.dimensions) for name, one in known.items()}
@@ -157,6 +178,14 @@ class PostgresWhole(PostgresReader):
 def whole(reader: PostgresReader, tenant: str) -> PostgresWhole:
     """Return the view of everyone in the transaction of a reader."""
     return PostgresWhole(reader._db, tenant, find(reader._db, tenant))
+
+
+def _hashed(content: bytes, digest: str) -> bool:
+    """Return whether a text, as the server keeps it, has a hash: that was made before it was escaped."""
+    try:
+        return text_hash(unescaped(content.decode())) == digest
+    except UnicodeDecodeError:
+        return False
 
 
 def _event(row: tuple[Any, ...]) -> Event:

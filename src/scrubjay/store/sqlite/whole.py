@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,7 +20,7 @@ from scrubjay.store.sqlite.sights import LEADS_TO, WEIGHT
 from scrubjay.store.sqlite.tenant import find
 from scrubjay.store.sqlite.vectors import read
 from scrubjay.store.table import COLUMNS
-from scrubjay.store.whole import PIECE
+from scrubjay.store.whole import PIECE, Altered
 from scrubjay.text.tokens import Terms
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ T = TypeVar("T")
 
 KEYED: Final = ("source", "segment", "concept", "category", "project", "sight", "event", "run")
 """Tables whose rows have a visibility key. The memories' are those of their segments."""
+ALTERED: Final = (
+    "SELECT m.tier, m.hash, CAST(m.content AS BLOB), CAST(m.content_hash AS BLOB), d.source, d.path FROM memory m "
+    "LEFT JOIN document d ON d.id = m.document "
+    "WHERE m.tenant = ? AND m.generation = ? AND m.hash >= ? ORDER BY m.hash LIMIT ?"
+)
 EDGES: Final = (
     f"SELECT e.src, s.src_tier, e.kind, e.dst, s.dst_tier, n.hash, s.key, {WEIGHT}, e.at, k.origin, k.rule, k.run "
     "FROM edge e CROSS JOIN sight s ON s.id = e.sight CROSS JOIN maker k ON k.id = e.maker "
@@ -131,6 +137,20 @@ class SQLiteWhole(SQLiteReader):
             for first, last in pairwise([*firsts, len(slots)]):
                 held[int(slots[first])] = Codes(data[first:last], scales[first:last])
         return held
+
+    def altered(self) -> Iterator[tuple[int, list[Altered]]]:
+        """Yield memories looked at, with those whose text has another hash; as bytes, for they may be no text."""
+        first = -pack.SIGN
+        while found := self._db.execute(ALTERED, (self._tenant, self._generation, first, PIECE)).fetchall():
+            first = found[-1][1] + 1
+            yield (
+                len(found),
+                [
+                    Altered(rows.from_hash(tier, number), source, path)
+                    for tier, number, content, digest, source, path in found
+                    if hashlib.sha256(content).hexdigest().encode() != digest
+                ],
+            )
 
     def connections(self) -> Iterator[list[Edge]]:
         """Yield every edge."""
