@@ -249,3 +249,20 @@ def test_a_user_who_may_not_make_the_schema_is_told_so(application_url: str) -> 
     with pytest.raises(StoreError, match="there is no schema scrubjay yet") as told:
         PostgresStore(application_url.replace("/memories?", "/template1?"))
     assert "docs/postgres.md" in told.value.hint
+
+
+def test_the_fence_keeps_no_index_from_being_used(application_url: str) -> None:
+    """The server may look a row up before it knows whose it is only by an operator that tells nothing of others."""
+    leaky = (
+        "SELECT DISTINCT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid "
+        "CROSS JOIN LATERAL unnest(i.indclass::oid[]) AS used (oid) JOIN pg_opclass o ON o.oid = used.oid "
+        "JOIN pg_amop a ON (a.amopfamily, a.amoplefttype, a.amoprighttype) = (o.opcfamily, o.opcintype, o.opcintype) "
+        "JOIN pg_operator p ON p.oid = a.amopopr JOIN pg_proc f ON f.oid = p.oprcode "
+        "WHERE c.relnamespace = 'scrubjay'::regnamespace AND NOT f.proleakproof"
+    )
+    owner = application_url.replace("scrubjay_app@", "scrubjay_owner@")
+    with psycopg.connect(owner) as db:
+        assert db.execute(leaky).fetchall() == []
+        db.execute("CREATE INDEX useless ON scrubjay.memory USING gin (tags)")
+        assert db.execute(leaky).fetchall() == [("useless",)]
+        db.rollback()

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from scrubjay.store.table import Table
     from scrubjay.text.tokens import TermGroup
 
-MOST_KEPT: Final = 20_000
-"""Memories of a scope whose postings are kept, about 10 MB of usual ones."""
+MOST_KEPT: Final = 50_000
+"""Memories of a scope whose postings are kept, about 25 MB of usual ones. Reading all takes little longer than reading
+some, for which the server looks through every memory: among 22,000 a search took six times as long (bench/LOG.md)."""
 TERM: Final = np.dtype([("bytes", ">i4"), ("value", ">i4")])
 COUNT: Final = np.dtype([("bytes", ">i4"), ("value", ">i2")])
 """An element of an array as PostgreSQL sends it; the array's own head has 20 bytes."""
