@@ -10,6 +10,7 @@ import numpy as np
 
 from scrubjay.memory.ids import memory_id, parse_id
 from scrubjay.memory.tiers import STATUSES, TIERS
+from scrubjay.store.lookup import Lookup, Orders
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,6 +63,7 @@ class Table:
         memories: How many rows are live (N).
         average: Mean length of the live rows, 1.0 when all are empty.
         languages: Numbers of the live rows' languages.
+        orders: How the keys of the large parts of the table before this one are sorted.
     """
 
     parts: tuple[Part, ...]
@@ -71,7 +73,8 @@ class Table:
     memories: int
     average: float
     languages: tuple[int, ...]
-    _order: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = field(default_factory=list)
+    orders: Orders = field(default_factory=dict)
+    _lookup: list[Lookup] = field(default_factory=list)
     _masks: dict[tuple[int, ...], NDArray[np.bool_]] = field(default_factory=dict)
     _found: dict[str, int | None] = field(default_factory=dict)
 
@@ -100,10 +103,8 @@ class Table:
 
     def find(self, ids: Sequence[str]) -> list[int | None]:
         """Return the row of each id, None where the table has none."""
-        if not self._order:
-            held = np.ascontiguousarray(self.columns["key"])
-            by_key = np.argsort(held, kind="stable")
-            self._order.append((by_key, held[by_key]))
+        if not self._lookup:
+            self._lookup.append(Lookup(np.ascontiguousarray(self.columns["key"]), self.parts, self.orders))
         known = [self._found.get(memory, UNKNOWN) for memory in ids]
         new = [memory for memory, row in zip(ids, known, strict=True) if row == UNKNOWN]
         if not new:
@@ -115,13 +116,12 @@ class Table:
         return [looked_up[memory] if row == UNKNOWN else row for memory, row in zip(ids, known, strict=True)]
 
     def _looked_up(self, ids: Sequence[str]) -> dict[str, int | None]:
-        order, keys = self._order[0]
         wanted = [parse_id(memory) for memory in ids]
         numbers = np.array([pair[1] if pair is not None else 0 for pair in wanted], np.uint64)
-        spots = np.searchsorted(keys, numbers).tolist()
+        rows = self._lookup[0].rows(numbers)
         return {
-            memory: self._row((order, keys), spot, pair) if pair is not None else None
-            for memory, spot, pair in zip(ids, spots, wanted, strict=True)
+            memory: self._row(some, pair[0]) if pair is not None else None
+            for memory, some, pair in zip(ids, rows, wanted, strict=True)
         }
 
     def of_status(self, codes: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -133,14 +133,9 @@ class Table:
             self._masks[codes] = mask & self.live
         return self._masks[codes]
 
-    def _row(
-        self, sorted_keys: tuple[NDArray[np.int64], NDArray[np.uint64]], spot: int, wanted: tuple[str, int]
-    ) -> int | None:
-        tier, key = wanted
-        order, keys = sorted_keys
-        while spot < len(keys) and int(keys[spot]) == key:
-            row = int(order[spot])
+    def _row(self, rows: Sequence[int], tier: str) -> int | None:
+        """Return which of the rows of one number is live and of a tier."""
+        for row in rows:
             if self.live[row] and TIERS[self.columns["tier"][row]] == tier:
                 return row
-            spot += 1
         return None

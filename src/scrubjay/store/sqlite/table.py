@@ -12,8 +12,11 @@ import numpy as np
 from scrubjay.store.table import COLUMNS, Part, Table
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from scrubjay.store.sqlite.database import Database
 
+NOTHING: Final = np.zeros(0, np.uint8)
 MOST_TABLES: Final = 4
 """Tables a process keeps: one for each of the last scopes that read."""
 
@@ -33,30 +36,40 @@ class Tables:
             f"AND key IN ({marks}) ORDER BY id",
             (tenant, generation, *keys),
         ).fetchall()
-        name = (id(self), tenant, tuple((head[0], head[1]) for head in heads))
+        name = (tenant, generation, *keys)
         with self._lock:
-            kept = self._kept.get(name)
-            if kept is not None:
+            before = self._kept.get(name)
+            if before is not None:
                 self._kept.move_to_end(name)
-                return kept
-        table = _read(db, heads)
+                if [(part.segment, part.version) for part in before.parts] == [head[:2] for head in heads]:
+                    return before
+        table = _read(db, heads, before)
         with self._lock:
             self._kept[name] = table
+            self._kept.move_to_end(name)
             while len(self._kept) > MOST_TABLES:
                 self._kept.popitem(last=False)
         return table
 
 
-def _read(db: Database, heads: Sequence[tuple[int, int, int, int, int]]) -> Table:
-    parts = []
-    blobs = []
+def _read(db: Database, heads: Sequence[tuple[int, int, int, int, int]], before: Table | None) -> Table:
+    """Return the table of some segments; what the one before it holds of them is not read again."""
+    known = {} if before is None else {(part.segment, part.version): part for part in before.parts}
+    parts: list[Part] = []
+    pieces: list[NDArray[np.void]] = []
     first = 0
     for segment, version, slots, _, _ in heads:
-        (blob,) = db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
+        held = known.get((segment, version))
+        if before is not None and held is not None:
+            pieces.append(before.columns[held.first : held.first + slots])
+        else:
+            (blob,) = db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
+            pieces.append(np.frombuffer(blob, COLUMNS))
         parts.append(Part(segment, version, first, slots))
-        blobs.append(blob)
         first += slots
-    columns = np.frombuffer(b"".join(blobs), COLUMNS)
+    # As bytes: numpy copies rows of named columns one by one.
+    columns = np.concatenate([NOTHING, *(piece.view(np.uint8) for piece in pieces)]).view(COLUMNS)
+    columns.flags.writeable = False
     live = columns["live"] == 1
     memories = sum(head[3] for head in heads)
     length = sum(head[4] for head in heads)
@@ -64,5 +77,12 @@ def _read(db: Database, heads: Sequence[tuple[int, int, int, int, int]]) -> Tabl
     # Not np.unique: it imports numpy.ma, a tenth of a cold search.
     languages = tuple(np.flatnonzero(np.bincount(columns["language"][live])).tolist())
     return Table(
-        tuple(parts), columns, live, columns["length"].astype(np.float64), memories, average, languages
+        tuple(parts),
+        columns,
+        live,
+        columns["length"].astype(np.float64),
+        memories,
+        average,
+        languages,
+        {} if before is None else before.orders,
     )

@@ -1,0 +1,45 @@
+"""Rows are found by key wherever their part stands, and large parts that stay are sorted once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrubjay.store import lookup
+from scrubjay.store.lookup import Lookup, Orders
+from scrubjay.store.table import Part
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "LARGE", 5)
+
+
+def parts_of(sizes: list[int]) -> list[Part]:
+    """Return parts of these sizes, one after another; a part is named by its size and place."""
+    firsts = np.cumsum([0, *sizes]).tolist()
+    return [
+        Part(place, size, first, size) for place, (first, size) in enumerate(zip(firsts, sizes, strict=False))
+    ]
+
+
+@given(st.lists(st.lists(st.integers(0, 20), max_size=9), max_size=8), st.booleans())
+def test_every_row_of_a_number_is_found_and_no_other(held: list[list[int]], in_parts: bool) -> None:
+    keys = np.array([key for part in held for key in part], np.uint64)
+    parts = parts_of([len(part) for part in held]) if in_parts else []
+    found = Lookup(keys, parts, {}).rows(np.arange(22, dtype=np.uint64))
+    assert [sorted(rows) for rows in found] == [np.flatnonzero(keys == key).tolist() for key in range(22)]
+
+
+def test_large_parts_that_stay_are_not_sorted_again_though_they_stand_elsewhere() -> None:
+    orders: Orders = {}
+    large, small = np.arange(6, dtype=np.uint64)[::-1], np.array([9, 8], np.uint64)
+    Lookup(np.concatenate([small, large]), [Part(1, 1, 0, 2), Part(2, 1, 2, 6)], orders)
+    (before,) = orders.values()
+    after = Lookup(np.concatenate([large, small]), [Part(2, 1, 0, 6), Part(3, 1, 6, 2)], orders)
+    assert [held is before for held in orders.values()] == [True]
+    assert after.rows(np.array([0, 5, 8, 9, 7], np.uint64)) == [[5], [0], [7], [6], []]
+    Lookup(large[:5], [Part(2, 2, 0, 5)], orders)
+    assert [held is before for held in orders.values()] == [False]
