@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay.store import lookup
-from scrubjay.store.lookup import Lookup, Orders
-from scrubjay.store.table import Part
+from scrubjay.store.lookup import Lookup, Orders, Part
 
 
 @pytest.fixture(autouse=True)

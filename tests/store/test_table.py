@@ -5,8 +5,9 @@ import pytest
 
 from scrubjay.memory.ids import memory_id
 from scrubjay.store import table as tables
+from scrubjay.store.lookup import Part
 from scrubjay.store.score import products, quantised
-from scrubjay.store.table import COLUMNS, TIER_CODE, Part, Table
+from scrubjay.store.table import COLUMNS, TIER_CODE, Table
 
 
 def table_of(numbers: list[int]) -> Table:

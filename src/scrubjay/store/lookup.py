@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -15,12 +16,29 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from scrubjay.store.table import Part
-
     Sorted: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.uint64]]"
+
 
 LARGE: Final = 16_384
 """Rows from which on a part is large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One segment within a table.
+
+    Attributes:
+        segment: Its number.
+        version: Changes with every change of its columns, postings or vectors.
+        first: Row of its first slot.
+        slots: How many rows it has.
+    """
+
+    segment: int
+    version: int
+    first: int
+    slots: int
+
 
 Name: TypeAlias = "tuple[tuple[int, int], ...]"
 Orders: TypeAlias = "dict[Name, Sorted]"

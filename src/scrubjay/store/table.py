@@ -10,7 +10,7 @@ import numpy as np
 
 from scrubjay.memory.ids import memory_id, parse_id
 from scrubjay.memory.tiers import STATUSES, TIERS
-from scrubjay.store.lookup import Lookup, Orders
+from scrubjay.store.lookup import Lookup, Orders, Part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,23 +32,6 @@ MOST_FOUND: Final = 1 << 14
 UNKNOWN: Final = -1
 TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
 STATUS_CODE: Final = {status: code for code, status in enumerate(STATUSES)}
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One segment within a table.
-
-    Attributes:
-        segment: Its number.
-        version: Changes with every change of its columns, postings or vectors.
-        first: Row of its first slot.
-        slots: How many rows it has.
-    """
-
-    segment: int
-    version: int
-    first: int
-    slots: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import numpy as np
 from scrubjay.memory.records import Document, Record, Versions
 from scrubjay.store.changes import Change, Codes, Prepared, PutVersions
 from scrubjay.store.kept import Tenant
+from scrubjay.store.lookup import Part
 from scrubjay.store.scope_check import of_a_generation
 from scrubjay.store.sqlite import registry, rows
 from scrubjay.store.sqlite.connect import immediate
@@ -22,7 +23,7 @@ from scrubjay.store.sqlite.settle import settle
 from scrubjay.store.sqlite.terms import Vocabulary
 from scrubjay.store.sqlite.vectors import Blocks
 from scrubjay.store.sqlite.writer import Writer
-from scrubjay.store.table import COLUMNS, Part
+from scrubjay.store.table import COLUMNS
 from scrubjay.text.tokens import Terms
 
 if TYPE_CHECKING:

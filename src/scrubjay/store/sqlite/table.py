@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from scrubjay.store.table import COLUMNS, Part, Table
+from scrubjay.store.lookup import Part
+from scrubjay.store.table import COLUMNS, Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

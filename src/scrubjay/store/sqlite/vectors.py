@@ -12,13 +12,14 @@ import numpy as np
 
 from scrubjay.memory.models import Model
 from scrubjay.memory.ranking import Hit
+from scrubjay.store.lookup import Part
 from scrubjay.store.score import products, quantised
 from scrubjay.store.scored import ArrayScored, by_vectors
 from scrubjay.store.sqlite.alike import nearest
 from scrubjay.store.sqlite.files import Files
 from scrubjay.store.sqlite.nominate import LARGE, NominatedScored, Query, Span, nominate, nominated
 from scrubjay.store.sqlite.pack import Vectors, unpack_vectors
-from scrubjay.store.table import Part, Table
+from scrubjay.store.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
