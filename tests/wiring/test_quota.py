@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,8 +14,10 @@ from scrubjay import Memory
 from scrubjay.config import Settings
 from scrubjay.config_quota import QuotaSettings
 from scrubjay.errors import QuotaError
+from scrubjay.ingest.converse import AT_ONCE
 from scrubjay.memory.allowances import Allowance
 from scrubjay.memory.new import NewMemory
+from scrubjay.memory.records import Where
 from scrubjay.wiring.freshen import FULL
 
 LONG_AGO = 1_700_000_000
@@ -139,6 +142,39 @@ def test_what_files_that_fit_say_is_connected_though_others_of_their_batch_are_r
     assert [Path(one.path).name for one in memory.sync(notes).problems] == ["a.md"]
     (known,) = memory.concepts.list(query="Jane Goodall")
     assert known.memories == 1
+
+
+def test_a_transcript_that_does_not_fit_ends_where_there_was_room_and_goes_on_there(
+    limited: Limited, tmp_path: Path
+) -> None:
+    """Its parts are written one after the other: the last, which is small, must not leave a gap before it."""
+    logs = tmp_path / "logs" / "garden"
+    logs.mkdir(parents=True)
+    (logs / "s1.jsonl").write_text("".join(said(number) for number in range(1, 2 * AT_ONCE + 11)))
+    memory = limited(memories_per_user=AT_ONCE + 20)
+    done = memory.sync(logs.parent)
+    assert [Path(one.path).name for one in done.problems] == ["s1.jsonl"]
+    assert (done.added, memory.status().memories) == (AT_ONCE, AT_ONCE)
+    again = limited(memories_per_user=5 * AT_ONCE).sync()
+    assert (again.added, again.problems) == (AT_ONCE + 10, ())
+    with memory._desk.store.reader(memory._desk.scope) as reader:
+        turns = [one.turn for one in reader.latest(Where(), 3 * AT_ONCE)]
+    assert sorted(turn for turn in turns if turn is not None) == list(range(2 * AT_ONCE + 10))
+
+
+def said(number: int) -> str:
+    """A line of a transcript, of an assistant that states nothing."""
+    record = {
+        "type": "assistant",
+        "uuid": f"00000001-0000-4000-8000-{number:012d}",
+        "parentUuid": None,
+        "sessionId": "s1",
+        "isSidechain": False,
+        "cwd": "/not/here/garden",
+        "timestamp": f"2026-03-{1 + number // 1000:02d}T{number // 60 % 24:02d}:{number % 60:02d}:00Z",
+        "message": {"role": "assistant", "content": f"Row {number} of the garden is done."},
+    }
+    return json.dumps(record) + "\n"
 
 
 def test_a_search_says_that_changed_files_were_not_taken_in(limited: Limited, notes: Path) -> None:

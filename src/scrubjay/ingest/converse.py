@@ -124,9 +124,11 @@ def converse(
         end = cursor
         first = True
 
-        def ready() -> Ready:
+        def ready(*, last: bool) -> Ready:
+            # What stops between two parts must be read on by the next sync: only with the last is the file as it is.
+            at = state.mtime_ns if last else 0
             document = Document(
-                talk.source.id, state.path, mark(again, end), state.mtime_ns, state.size, title, stamp, end
+                talk.source.id, state.path, mark(again, end), at, state.size, title, stamp, end
             )
             with talk.store.reader(talk.scope) as reader:
                 with_ids = _fresh(reader, talk, state, turns, numbers, heard)
@@ -144,9 +146,9 @@ def converse(
                     heard.problems.append(_broken(path, found))
             end = step.end
             if len(turns) >= AT_ONCE:
-                yield ready()
+                yield ready(last=False)
                 turns, first = [], False
-        yield ready()
+        yield ready(last=True)
 
 
 def _new(talk: Talk, turn: Turn, heard: Heard) -> list[Turn]:
