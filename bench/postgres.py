@@ -33,7 +33,6 @@ from typing import Any
 from ask import HollowError, open_memory
 from metrics import SEED
 from report import circumstances, load, log_rows, percentiles, write_json
-from scales import questions
 from scrubjay import Memory
 from scrubjay.ingest.draw import draw
 from scrubjay.ingest.embed import embed
@@ -43,8 +42,8 @@ from scrubjay.providers.embedders.static import StaticEmbedder
 from scrubjay.store.changes import Change, Prepared, PutMemory, PutModel
 from scrubjay.store.open import open_store
 from scrubjay.testing.postgres_server import SERVER, programs, serving
-from trees import generate, words_of
-from worlds import arrivals
+from worlds import arrivals, vocabulary
+from worlds import asked as questions
 
 USER = "reader"
 SECRET = b"bench"
@@ -79,15 +78,19 @@ def measure(url: str, folder: Path, args: argparse.Namespace, result: dict[str, 
         result[name] = found
         print(f"{name}: {found}", flush=True)
 
-    (folder / "tree").mkdir()
-    words = words_of([generate(folder / "tree", SEED)])
-    rows = ready(words, max(args.memories, min(POOL, args.tenants * args.memories)))
+    words = vocabulary()
+    rows = ready(words, pool(args))
     tell("write", filled(url, rows, args.tenants, args.memories))
-    tell("statements", statements(url, questions(words, 20, SEED)))
+    tell("statements", statements(url, questions(words, 20, SEED, pool(args))))
     asked = Asked(url, words, args)
     for name in ("cold", "warm", "paced"):
         tell(name, {**asked.run(name), "load": load()})
     tell("equal", compared(url, folder, rows, words, args))
+
+
+def pool(args: argparse.Namespace) -> int:
+    """Return how many memories are made, of which each tenant has a stretch."""
+    return max(args.memories, min(POOL, args.tenants * args.memories))
 
 
 def ready(words: Sequence[str], count: int) -> list[Prepared]:
@@ -175,7 +178,7 @@ class Asked:
             spawned.Process(
                 target=client,
                 args=(self._url, name, number, (args.clients, args.tenants, args.seconds),
-                      questions(self._words, 4_000, SEED + number), gate, answers),
+                      questions(self._words, 4_000, SEED + number, pool(args)), gate, answers),
             )
             for number in range(args.clients)
         ]  # fmt: skip
@@ -244,7 +247,7 @@ def compared(
     """
     tenants = min(args.tenants, 20)
     file = folder / "same.db"
-    asked = questions(words, args.questions, SEED + 99)
+    asked = questions(words, args.questions, SEED + 99, pool(args))
     with closing(open_store(str(file), SECRET)) as store:
         for tenant in range(tenants):
             store.write(scope_of(tenant), of_tenant(rows, tenant, args.memories))
