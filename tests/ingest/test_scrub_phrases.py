@@ -5,12 +5,14 @@ import pytest
 from scrubjay.ingest.scrub import scrub
 
 SEED = "basket river pottery angle quiz lunar velvet cabin ozone drift mammal crew"
+MORE = "tunnel anchor pepper violin meadow copper jungle saddle ribbon planet harbor candle"
 
 FOUND = (
     ("seed-phrase", "wallet restored from: {}", SEED),
     ("seed-phrase", "mnemonic = '{}'", SEED),
-    ("seed-phrase", "Seed phrase (24 Wörter): {}", f"{SEED} {SEED}"),
+    ("seed-phrase", "Seed phrase (24 Wörter): {}", f"{SEED} {MORE}"),
     ("seed-phrase", "my recovery words: {}", SEED),
+    ("seed-phrase", "seed phrase: {} and keep it off the disk", SEED),
     ("password", 'The passphrase of the backup is "{}".', "nine clever badgers dig"),
     ("pin", "PIN: {}", "771204"),
     ("pin", "my SIM pin is {} by the way", "8842"),
@@ -23,6 +25,9 @@ STAYS = (
     "recovery phrase: write the twelve words down on paper and keep them somewhere safe",
     "the seed of the plant: water the soil every other morning until green leaves show and the root holds",
     "use the word list: abandon ability able about above absent absorb abstract absurd abuse access accident",
+    f"Keywords: {SEED}",
+    "seed order: carrot bean pea corn radish leek onion garlic chard kale beet turnip celery",
+    f"the seed words of the test are {'many words ' * 20}",
     "the passphrase is asked for by 'ssh-add' only",
     "pin: 13",
     "Die PIN ist sechsstellig.",

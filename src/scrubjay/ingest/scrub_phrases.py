@@ -12,14 +12,20 @@ from typing import Final
 
 from scrubjay.ingest.scrub_values import Places, Span, stands_for_nothing
 
-# Twelve to twenty-four words of a list (BIP 39) that has none of the words which bind a sentence.
+# Words of a list (BIP 39) that has none of the words which bind a sentence: as many as a checksum allows, and hardly
+# one twice. More of them in a row than twenty-four are a list of something else.
 _ONE: Final = rb"(?:[0-9]{1,2}[.)][ \t]?)?[a-z]{3,8}"
-_WORDS: Final = rb"((?:" + _ONE + rb"[ \t\n,]{1,3}){11,23}" + _ONE + rb")(?![a-z])"
+_WORDS: Final = rb"((?:" + _ONE + rb"[ \t\n,]{1,3}){11,40}" + _ONE + rb")(?![a-z])"
 _SEED: Final = re.compile(
     rb"[a-z]{0,8}(?:[^\n.:=\[\]]{0,40}?(?:\b(?:is|ist|from|was|lautet)\b:?|[:=])|)[ \t\n]{0,4}[\"'`]?"
     + _WORDS
 )
 _SEEDS: Final = (b"phrase", b"mnemonic", b"seed", b"wallet", b"words")
+_WHICH: Final = re.compile(rb"(?:seed|recovery|backup|secret|mnemonic|wallet|12|24|twelve|four)[- ]?\Z")
+"""What stands before "words" where they are those: a note's keywords are none."""
+_COUNTS: Final = (12, 15, 18, 21, 24)
+_TWICE: Final = 2
+"""Words that may come twice in a phrase: of 2,048 two of 24 are the same once in eight phrases."""
 _BINDING: Final = frozenset(
     b"the and for are was were from not but its his her their our has had been who how why where these those"
     b" der die das und ein eine ist nicht mit von auf den dem les des une est que los las por con"
@@ -45,13 +51,25 @@ _SAID: Final = (
 _PIN: Final = re.compile(rb"(?<![a-z0-9_.-])pin(?:[ -]?(?:code|number|nummer))?(?![a-z0-9_.-])" + _SAID)
 
 
+def _seed_end(words: bytes) -> int:
+    """Return where a seed phrase at the beginning of some words ends, 0 where there is none."""
+    found = []
+    for word in re.finditer(rb"[a-z]+", words):
+        if word[0] in _BINDING:
+            break
+        found.append(word)
+    distinct = len({word[0] for word in found})
+    return found[-1].end() if len(found) in _COUNTS and distinct >= len(found) - _TWICE else 0
+
+
 def phrased(low: bytes, places: Places) -> Iterator[Span]:
     """The words and digits that open something; ``low`` is the text in lower case, in Latin-1."""
     for noun in _SEEDS:
         for at in places(noun):
             match = _SEED.match(low, at + len(noun))
-            if match and _BINDING.isdisjoint(re.findall(rb"[a-z]+", match[1])):
-                yield Span(match.start(1), match.end(1), "seed-phrase", False)
+            known = noun != b"words" or _WHICH.search(low, max(0, at - 12), at)
+            if match and known and (end := _seed_end(match[1])):
+                yield Span(match.start(1), match.start(1) + end, "seed-phrase", False)
     for at in places(b"phrase"):
         match = _QUOTED.match(low, at) if low.endswith(b"pass", 0, at) else None
         if match and not stands_for_nothing(match[2]) and b" " in match[2]:
