@@ -26,6 +26,8 @@ STAYS = (
     "the seed of the plant: water the soil every other morning until green leaves show and the root holds",
     "use the word list: abandon ability able about above absent absorb abstract absurd abuse access accident",
     f"Keywords: {SEED}",
+    f"keyphrase extraction, phrases: {SEED}",
+    "Seeds to buy: carrot bean pea corn radish leek onion garlic chard kale beet turnip",
     "seed order: carrot bean pea corn radish leek onion garlic chard kale beet turnip celery",
     f"the seed words of the test are {'many words ' * 20}",
     "the passphrase is asked for by 'ssh-add' only",

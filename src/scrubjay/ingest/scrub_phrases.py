@@ -51,6 +51,13 @@ _SAID: Final = (
 _PIN: Final = re.compile(rb"(?<![a-z0-9_.-])pin(?:[ -]?(?:code|number|nummer))?(?![a-z0-9_.-])" + _SAID)
 
 
+def _means_one(low: bytes, noun: bytes, at: int) -> bool:
+    """Tell a seed phrase from seeds of plants, phrases that are keys of a text, and a note's keywords."""
+    if noun == b"words":
+        return _WHICH.search(low, max(0, at - 12), at) is not None
+    return not low.startswith(noun + b"s", at) and not low.endswith(b"key", 0, at)
+
+
 def _seed_end(words: bytes) -> int:
     """Return where a seed phrase at the beginning of some words ends, 0 where there is none."""
     found = []
@@ -67,8 +74,7 @@ def phrased(low: bytes, places: Places) -> Iterator[Span]:
     for noun in _SEEDS:
         for at in places(noun):
             match = _SEED.match(low, at + len(noun))
-            known = noun != b"words" or _WHICH.search(low, max(0, at - 12), at)
-            if match and known and (end := _seed_end(match[1])):
+            if match and _means_one(low, noun, at) and (end := _seed_end(match[1])):
                 yield Span(match.start(1), match.start(1) + end, "seed-phrase", False)
     for at in places(b"phrase"):
         match = _QUOTED.match(low, at) if low.endswith(b"pass", 0, at) else None
