@@ -274,9 +274,14 @@ def made(round: Round, told: int) -> None:
 # --- everything that a store can be asked to do --------------------------------------------------------------
 
 
+BEGUN = "begun"
+"""File that says whose store lies there."""
+
+
 def live(round: Round, tell: Tell) -> None:
     for left in round.folder.glob("memory.db*"):
         left.unlink()
+    (round.folder / BEGUN).write_text(str(round.seed))
     store = SQLiteStore(round.path, b"history")
     for step, (scope, changes) in enumerate(History(round.seed, "t").steps(10_000), 1):
         store.write(scope, changes, durable=step % 2 == 0)
@@ -284,7 +289,9 @@ def live(round: Round, tell: Tell) -> None:
 
 
 def relived(round: Round, told: int) -> None:
-    if not round.path.exists():
+    begun = round.folder / BEGUN
+    # Killed before it had cleared away the store of the round before, or before it had one of its own.
+    if not begun.exists() or begun.read_text() != str(round.seed) or not round.path.exists():
         assert told == 0
         return
     history = History(round.seed, "t")
