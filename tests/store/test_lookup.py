@@ -32,6 +32,18 @@ def test_every_row_of_a_number_is_found_and_no_other(held: list[list[int]], in_p
     assert [sorted(rows) for rows in found] == [np.flatnonzero(keys == key).tolist() for key in range(22)]
 
 
+class Replaced(dict):
+    """What is put in is gone at once, as when a reader of another state of the store puts in its own."""
+
+    def __setitem__(self, name: object, held: object) -> None:
+        return
+
+
+def test_rows_are_found_though_another_reader_replaces_what_was_sorted() -> None:
+    keys = np.arange(6, dtype=np.uint64)
+    assert Lookup(keys, [Part(1, 1, 0, 6)], Replaced()).rows(keys) == [[0], [1], [2], [3], [4], [5]]
+
+
 def test_large_parts_that_stay_are_not_sorted_again_though_they_stand_elsewhere() -> None:
     orders: Orders = {}
     large, small = np.arange(6, dtype=np.uint64)[::-1], np.array([9, 8], np.uint64)

@@ -55,16 +55,21 @@ class Lookup:
     """
 
     def __init__(self, keys: NDArray[np.uint64], parts: Sequence[Part], orders: Orders) -> None:
-        large = [part for part in parts if part.slots >= LARGE]
-        name = tuple((part.segment, part.version) for part in large)
-        if large and name not in orders:
-            orders.clear()
-            orders[name] = _sorted(keys, [(part.first, part.slots) for part in large])
+        stays = [part for part in parts if part.slots >= LARGE]
+        large = [(part.first, part.slots) for part in stays]
         small = [(part.first, part.slots) for part in parts if part.slots < LARGE]
         small = small if parts else [(0, len(keys))]
         self._pieces = [_Piece(_sorted(keys, small), small)]
         if large:
-            self._pieces.append(_Piece(orders[name], [(part.first, part.slots) for part in large]))
+            name = tuple((part.segment, part.version) for part in stays)
+            held = orders.get(name)
+            if (
+                held is None
+            ):  # taken once: a reader of another state of the store may replace the entry meanwhile
+                held = _sorted(keys, large)
+                orders.clear()
+                orders[name] = held
+            self._pieces.append(_Piece(held, large))
 
     def rows(self, numbers: NDArray[np.uint64]) -> list[list[int]]:
         """Return the rows that have each number, mostly one or none."""
