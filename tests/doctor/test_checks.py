@@ -24,6 +24,7 @@ from scrubjay.engine import Memory
 from scrubjay.errors import InputError
 from scrubjay.memory.checks import OK, PROBLEM, WARNING, Check
 from scrubjay.memory.new import NewMemory
+from scrubjay.memory.reports import SourceStatus
 from scrubjay.store.sqlite.soundness import sound
 from scrubjay.store.whole import PIECE
 
@@ -83,16 +84,23 @@ def garble(file: Path, text: bytes, other: bytes) -> None:
     file.write_bytes(data.replace(text, other))
 
 
-def test_a_text_that_a_disk_has_changed_is_named_and_its_file_brings_it_back(
-    case: Case, tmp_path: Path
-) -> None:
-    assert case.file is not None
+def synced(case: Case, tmp_path: Path) -> tuple[Path, SourceStatus]:
+    """Sync a folder with one file; return both."""
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "a.md").write_text("# Bread\n\nThe starter is fed on Sundays.\n")
     with case.memory() as memory:
         memory.sync(notes)
         (source,) = memory.sources()
+    return notes, source
+
+
+def test_a_text_that_a_disk_has_changed_is_named_and_its_file_brings_it_back(
+    case: Case, tmp_path: Path
+) -> None:
+    assert case.file is not None
+    notes, source = synced(case, tmp_path)
+    with case.memory() as memory:
         (hit,) = memory.search("starter", limit=1).results
     assert one(store.check(case), "texts").found == "2, each as it was written"
     garble(case.file, b"fed on Sundays", b"fed on Mondays")
@@ -171,12 +179,7 @@ def test_anothers_file_beside_the_store_is_left_alone(case: Case, make: Make) ->
 
 
 def test_a_source_that_is_gone_is_named_with_what_to_do(case: Case, tmp_path: Path) -> None:
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    (notes / "a.md").write_text("# Bread\n\nThe starter is fed on Sundays.\n")
-    with case.memory() as memory:
-        memory.sync(notes)
-        (source,) = memory.sources()
+    notes, source = synced(case, tmp_path)
     assert one(store.check(case), "sources").state == OK
     shutil.rmtree(notes)
     found = one(store.check(case), "sources")
