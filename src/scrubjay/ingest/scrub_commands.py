@@ -18,9 +18,15 @@ LONGEST_LINE: Final = 400
 LEAST_COOKIE: Final = 16
 """Characters of a cookie that can be a session; shorter ones are settings of a page."""
 
+
+def _started(programs: bytes) -> re.Pattern[bytes]:
+    """Return what finds that one of some programs, a pattern, is run in a line."""
+    return re.compile(rb"(?:^|[\s/|;&$(`])(?:" + programs + rb")(?:\s|\Z)")
+
+
 _WORD: Final = rb"[\"']?(?!\[)([^\s\"'`|;<>()]{5,256})"
 _FLAGS: Final[Mapping[bytes, re.Pattern[bytes]]] = {
-    letter: re.compile(rb"(?:^|[\s/|;&$(`])(?:" + programs + rb")(?:\s|\Z)")
+    letter: _started(programs)
     for letter, programs in {
         b"u": rb"curl|http|https|xh",
         b"p": rb"sshpass|(?:docker|podman|nerdctl|helm|registry)[ \t]+login|twine|az|mongo\w*|cypher-shell"
@@ -31,12 +37,12 @@ _FLAGS: Final[Mapping[bytes, re.Pattern[bytes]]] = {
         b"b": rb"htpasswd",
     }.items()
 }
-_GLUED: Final = re.compile(rb"(?:^|[\s/|;&$(`])(?:mysql\w*|mariadb[\w-]*|mongo\w*|sshpass|7z|rar)(?:\s|\Z)")
+_GLUED: Final = _started(rb"mysql\w*|mariadb[\w-]*|mongo\w*|sshpass|7z|rar")
 # Of these programs a letter holds more than the secret, or is a capital.
-_HTTPIE: Final = re.compile(rb"(?:^|[\s/|;&$(`])(?:http|https|xh)(?:\s|\Z)")
-_SAMBA: Final = re.compile(rb"(?:^|[\s/|;&$(`])(?:smb\w+|rpcclient|net)(?:\s|\Z)")
-_ZIP: Final = re.compile(rb"(?:^|[\s/|;&$(`])(?:zip|unzip|mosquitto_[ps]ub)(?:\s|\Z)")
-_CURL: Final = re.compile(rb"(?:^|[\s/|;&$(`])curl(?:\s|\Z)")
+_HTTPIE: Final = _started(rb"http|https|xh")
+_SAMBA: Final = _started(rb"smb\w+|rpcclient|net")
+_ZIP: Final = _started(rb"zip|unzip|mosquitto_[ps]ub")
+_CURL: Final = _started(rb"curl")
 _PER_CENT: Final = re.compile(rb"[ \t]+[\"']?[\w.@\\/-]{1,64}%([^\s\"'`|;<>()]{4,256})")
 _OWN_AT_ONCE: Final = re.compile(rb"[\"']?[^\s\"'`:/]{1,64}:(?!\[|//)([^\s\"'`|;<>]{4,256})")
 _USER: Final = re.compile(rb"-(?:proxy-)?user[= \t]" + _OWN_AT_ONCE.pattern)
