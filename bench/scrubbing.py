@@ -1,6 +1,6 @@
 """Scrubbing: labelled texts -> how many of their secrets are taken out, and what else is.
 
-    python bench/scrubbing.py [--half dev|test|both|dev2|test2] [--misses] [--json FILE]
+    python bench/scrubbing.py [--half dev|test|both|dev2|test2|test3] [--misses] [--json FILE]
 
 The rules of labelling and scoring are in labels/SECRETS.md. ``--misses`` prints what of the dev sets went wrong; of
 the test sets only figures are shown, so that nobody writes rules for it.
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--half", choices=("dev", "test", "both", "dev2", "test2"), default="dev")
+    parser.add_argument("--half", choices=("dev", "test", "both", "dev2", "test2", "test3"), default="dev")
     parser.add_argument("--misses", action="store_true", help="print what went wrong in the dev sets")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args(arguments)
