@@ -263,3 +263,17 @@ def test_made_up_fillers_stay() -> None:
         "hf" + "_" + "aA1" * 12,
     ):
         assert scrub(text).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("curl -u {}: -d charge=7", "curl -u [secret:stripe-key]: -d charge=7"),
+        ("curl -u {}:hunter2x9 -d charge=7", "curl -u [secret:stripe-key][secret:password] -d charge=7"),
+    ],
+)
+def test_what_stands_beside_a_mark_cuts_nothing_off_it(text, after):
+    scrubbed = scrub(text.format("rk_live_" + "ILSX03LnyV8yxnbxlX3u" * 4)).text
+
+    assert scrubbed == after
+    assert scrub(scrubbed).text == after

@@ -70,6 +70,8 @@ _PRIVATE = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 _KEY_OPENS = re.compile(rb"-----BEGIN ((?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?)-----")
 _KEY_TEXT = re.compile(rb"[A-Za-z0-9+/=]{16,}")
 _BLANK_LINE = re.compile(rb"\n[ \t>]*\r?\n")
+_MARK = re.compile(rb"\[(?:secret:[a-z0-9-]{1,40}|private)\]")
+_SAYS = re.compile(rb"[^\W_]|[\x80-\xff]")
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -100,7 +102,7 @@ def scrub(text: str) -> Scrubbed:
         data = text.encode("latin-1", "replace")
         low = data.lower()
     for _ in range(MOST_ROUNDS):
-        spans = _merge(_secrets(text, data, low))
+        spans = _merge(_beside_marks(data, _secrets(text, data, low)))
         if not spans:
             break
         text = _replace(text, spans, counts)
@@ -141,6 +143,24 @@ def _merge(spans: Iterator[Span]) -> list[Span]:
         else:
             merged.append(span)
     return merged
+
+
+def _beside_marks(data: bytes, spans: Iterator[Span]) -> Iterator[Span]:
+    """Spans without what they cut off a mark: ``-u [secret:stripe-key]:`` is no name and password."""
+    marks = (
+        [mark.span() for mark in _MARK.finditer(data)] if b"[secret:" in data or b"[private]" in data else []
+    )
+    for span in spans:
+        start, end = span.start, span.end
+        for first, last in marks:
+            if first < start < last:
+                start = last
+            if first < end < last:
+                end = first
+        if (start, end) == (span.start, span.end):
+            yield span
+        elif start < end and _SAYS.search(data, start, end):
+            yield Span(start, end, span.kind, span.certain)
 
 
 def _private(text: str) -> Iterator[Span]:
