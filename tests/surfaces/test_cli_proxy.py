@@ -63,5 +63,7 @@ def test_what_passed_before_the_process_was_killed_is_there_when_it_runs_again(
                 if "leaves at nine" in given(model):
                     break
             assert "leaves at nine" in given(model)
-            found = httpx2.post(f"{url}/v1/search", json={"query": "ferry leaves nine"}).json()["results"]
+            found = httpx2.post(f"{url}/v1/search", json={"query": "ferry leaves nine"}, timeout=60).json()[
+                "results"
+            ]
             assert [one["snippet"] for one in found].count("The ferry to Bornholm leaves at nine.") == 1

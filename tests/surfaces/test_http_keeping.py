@@ -93,7 +93,7 @@ def test_work_goes_on_when_its_client_goes_away(environ: dict[str, str], tmp_pat
         with socket.create_connection((place.host, place.port)) as raw:
             raw.sendall(f"POST /v1/sync HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
             assert raw.recv(15) == b"HTTP/1.1 200 OK"
-        with httpx2.Client(base_url=url) as client:
+        with httpx2.Client(base_url=url, timeout=60) as client:
             # What takes long is done one after another: this one begins when that one has ended.
             assert good(client.post("/v1/rebuild", json={}))["passages"] == 60
 

@@ -112,7 +112,7 @@ def test_slow_clients_are_not_waited_for(environ: dict[str, str]) -> None:
         assert b"did not come within 0.5 seconds" in late
         upload = raw(url, f"{head.replace('search', 'import')}Content-Length: 99\r\n\r\n{{")
         assert upload.startswith(b"HTTP/1.1 408")
-        with httpx2.Client(base_url=url) as client:
+        with httpx2.Client(base_url=url, timeout=60) as client:
             assert good(client.post("/v1/search", json={"query": "x"}))["results"] == []
 
 
@@ -197,7 +197,7 @@ def test_a_client_that_goes_away_during_a_search_is_no_error(environ: dict[str, 
         for _ in range(10):
             with socket.create_connection((place.host, place.port)) as wire:
                 wire.sendall(b"GET /v1/search?query=kayak HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        with httpx2.Client(base_url=url) as client:
+        with httpx2.Client(base_url=url, timeout=60) as client:
             assert len(good(client.get("/v1/search?query=kayak"))["results"]) == 1
 
 
@@ -221,7 +221,10 @@ def test_a_reverse_proxy_hands_on_a_path_with_its_prefix_or_without(
 ) -> None:
     wrong = cli("serve", "127.0.0.1:0", "--root-path", "no path")
     assert (wrong.code, "is no path" in wrong.err) == (2, True)
-    with serving(environ, "--root-path", "/memory/") as url, httpx2.Client(base_url=url) as client:
+    with (
+        serving(environ, "--root-path", "/memory/") as url,
+        httpx2.Client(base_url=url, timeout=60) as client,
+    ):
         for path in ("/memory", ""):
             assert good(client.get(f"{path}/healthz")) == {"status": "ok"}
             assert good(client.post(f"{path}/v1/search", json={"query": "x"}))["results"] == []

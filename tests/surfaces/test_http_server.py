@@ -31,10 +31,12 @@ def test_what_mcp_adds_http_finds_on_the_same_server(environ: dict[str, str]) ->
             await call(client, "memory_add", content="The zeppelin lands on platform nine.")
 
         talk(over_http(f"{url}/mcp"), adds)
-        found = httpx2.post(f"{url}/v1/search", json={"query": "zeppelin"}).raise_for_status().json()
+        found = (
+            httpx2.post(f"{url}/v1/search", json={"query": "zeppelin"}, timeout=60).raise_for_status().json()
+        )
         assert [each["snippet"] for each in found["results"]] == ["The zeppelin lands on platform nine."]
-        assert httpx2.get(f"{url}/healthz").json() == {"status": "ok"}
-        assert httpx2.get(f"{url}/readyz").json() == {"status": "ready"}
+        assert httpx2.get(f"{url}/healthz", timeout=60).json() == {"status": "ok"}
+        assert httpx2.get(f"{url}/readyz", timeout=60).json() == {"status": "ready"}
 
 
 def test_a_token_sees_what_its_principal_sees_and_does_what_its_scopes_allow(
@@ -48,14 +50,16 @@ def test_a_token_sees_what_its_principal_sees_and_does_what_its_scopes_allow(
     with serving(environ, "--require-token") as url:
 
         def ask(secret: str) -> Any:
-            return httpx2.post(f"{url}/v1/search", json={"query": "zeppelin code"}, headers=bearer(secret))
+            return httpx2.post(
+                f"{url}/v1/search", json={"query": "zeppelin code"}, headers=bearer(secret), timeout=60
+            )
 
         assert len(ask(ann).json()["results"]) == 1
         assert ask(eve).json()["results"] == []
         assert ask(blind).status_code == 403
         assert "takes read" in ask(blind).json()["error"]["message"]
         assert ask("scrubjay_unknown").status_code == 401
-        assert httpx2.get(f"{url}/healthz").status_code == 200
+        assert httpx2.get(f"{url}/healthz", timeout=60).status_code == 200
 
         async def writes(client: Client) -> None:
             said = await client.call_tool("memory_add", {"content": "Eve was here."})
@@ -84,7 +88,7 @@ def test_without_a_token_only_this_machine_is_the_owner(
     environ: dict[str, str], headers: dict[str, str], status: int
 ) -> None:
     with serving(environ) as url:
-        said = httpx2.post(f"{url}/v1/search", json={"query": "anything"}, headers=headers)
+        said = httpx2.post(f"{url}/v1/search", json={"query": "anything"}, headers=headers, timeout=60)
         assert said.status_code == status
 
 
@@ -96,14 +100,14 @@ def test_metrics_count_requests_by_route_and_tell_what_is_stored_in_the_callers_
         memory.add("The zeppelin code is 4711.")
     with serving(environ | {"SCRUBJAY_USER": "ann"}) as url:
         for _ in range(3):
-            httpx2.post(f"{url}/v1/search", json={"query": "zeppelin"}).raise_for_status()
-        assert httpx2.get(f"{url}/secret-name").status_code == 404
-        told = httpx2.get(f"{url}/metrics").text
+            httpx2.post(f"{url}/v1/search", json={"query": "zeppelin"}, timeout=60).raise_for_status()
+        assert httpx2.get(f"{url}/secret-name", timeout=60).status_code == 404
+        told = httpx2.get(f"{url}/metrics", timeout=60).text
         assert 'scrubjay_http_requests_total{method="POST",route="/v1/search",status="200"} 3.0' in told
         assert 'scrubjay_http_request_seconds_count{method="POST",route="/v1/search"} 3.0' in told
         assert 'scrubjay_memories{tier="observation"} 1.0' in told
         assert "scrubjay_store_bytes " in told
         assert "secret-name" not in told
-        hers = httpx2.get(f"{url}/metrics", headers=bearer(eve)).text
+        hers = httpx2.get(f"{url}/metrics", headers=bearer(eve), timeout=60).text
         assert 'scrubjay_memories{tier="observation"} 1.0' not in hers
-        assert httpx2.get(f"{url}/metrics", headers=bearer("scrubjay_x")).status_code == 401
+        assert httpx2.get(f"{url}/metrics", headers=bearer("scrubjay_x"), timeout=60).status_code == 401

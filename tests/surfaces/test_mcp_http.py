@@ -38,7 +38,9 @@ def tokens(environ: dict[str, str]) -> Tokens:
 
 
 def hello(url: str, **headers: str) -> httpx2.Response:
-    return httpx2.post(url, json=HELLO, headers=ACCEPT | {k.replace("_", "-"): v for k, v in headers.items()})
+    return httpx2.post(
+        url, json=HELLO, headers=ACCEPT | {k.replace("_", "-"): v for k, v in headers.items()}, timeout=60
+    )
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -108,9 +110,9 @@ def test_a_session_belongs_to_the_token_that_began_it(environ, tokens: Tokens) -
         session = hello(url, Authorization=f"Bearer {ann}").headers["mcp-session-id"]
         wish = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
         headers = ACCEPT | {"mcp-session-id": session}
-        stolen = httpx2.post(url, json=wish, headers=headers | {"Authorization": f"Bearer {eve}"})
+        stolen = httpx2.post(url, json=wish, headers=headers | {"Authorization": f"Bearer {eve}"}, timeout=60)
         assert stolen.status_code == 404
-        own = httpx2.post(url, json=wish, headers=headers | {"Authorization": f"Bearer {ann}"})
+        own = httpx2.post(url, json=wish, headers=headers | {"Authorization": f"Bearer {ann}"}, timeout=60)
         assert own.status_code == 200
 
 
@@ -157,7 +159,9 @@ def test_half_an_emoji_is_taken_as_a_replaced_character(environ) -> None:
             b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_add",'
             b'"arguments":{"content":"Ann likes birds \\ud83d"}}}'
         )
-        assert '"existed":false' in httpx2.post(url, content=wish, headers=headers).text.replace(" ", "")
+        assert '"existed":false' in httpx2.post(url, content=wish, headers=headers, timeout=60).text.replace(
+            " ", ""
+        )
 
         async def use(client: Client) -> None:
             found = await call(client, "memory_search", query="birds")
@@ -207,10 +211,12 @@ def test_a_file_of_tokens_that_others_may_read_lets_nobody_in(environ, tokens: T
 
 def test_a_message_of_ten_megabytes_and_one_that_is_none_are_refused_and_the_server_goes_on(environ) -> None:
     with running(environ) as url:
-        large = httpx2.post(url, content=b"x" * 10_000_000, headers=ACCEPT)
+        large = httpx2.post(url, content=b"x" * 10_000_000, headers=ACCEPT, timeout=60)
         assert (large.status_code, "4,194,304 bytes. Nothing was done" in large.text) == (413, True)
         for garbage in (b"", b"[", b"\xff\xfe", b"[1]", b'{"jsonrpc":"2.0"}', b'"\\ud83d"', b"[" * 100_000):
-            assert 400 <= httpx2.post(url, content=garbage, headers=ACCEPT).status_code < 500, garbage[:20]
+            assert 400 <= httpx2.post(url, content=garbage, headers=ACCEPT, timeout=60).status_code < 500, (
+                garbage[:20]
+            )
         assert hello(url).status_code == 200
 
 
