@@ -7,6 +7,7 @@ UV     := $(shell command -v uv 2>/dev/null)
 DATA   ?=
 ARGS   ?=
 ROUNDS ?= 200
+READS  ?= 10000
 # Of the fault tests: processes that are killed in all, and what the choices are made of. Of fuzzing: inputs that are tried.
 N      ?= 10000
 SEED   ?= 1
@@ -35,7 +36,8 @@ help:
 	@echo 'make inspector  the MCP Inspector, for the tests (needs npm)'
 	@echo 'make browser  Chromium and axe-core, for the tests of the viewer (needs apt-get and root, or a chromium; npm)'
 	@echo 'make agents   installers and hooks with the agents themselves (needs npm, 1.5 GB)'
-	@echo 'make torture  the fault tests: N=10000 kills with SEED=1, and made-up requests over HTTP, ROUNDS=200 of each'
+	@echo 'make torture  the fault tests: N=10000 kills with SEED=1, and made-up requests over HTTP, ROUNDS=200 of each;'
+	@echo '               then READS=10000 random reads of each store and surface by people who may not see all'
 	@echo 'make fuzz     made-up inputs through TARGET=markdown (fuzz/README.md), N=10000 of them'
 	@echo 'make bench    quality on DATA=FOLDER, and speed; figures, not a test'
 	@echo 'make plots    draw the figures in bench/results into docs/plots'
@@ -132,7 +134,9 @@ build/agents:
 torture: $(VENV)/.developer
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
 	$(BIN)/python -m pytest -n $(JOBS) --dist load tests/faults tests/surfaces/test_http_openapi.py \
-	  --kills $(N) --seed $(SEED) --rounds $(ROUNDS) --basetemp "$$base/run" $(ARGS)
+	  --kills $(N) --seed $(SEED) --rounds $(ROUNDS) --basetemp "$$base/run" $(ARGS) && \
+	$(BIN)/python -m pytest -n $(JOBS) --dist load tests/properties/test_stranger_reads.py \
+	  tests/surfaces/test_strangers.py --rounds $(READS) --basetemp "$$base/reads" $(ARGS)
 
 # One target, until N inputs were tried or one fails.
 fuzz: $(VENV)/.developer

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from viewer_pages import Pages, pages, settings_of
@@ -48,6 +49,24 @@ def test_an_answer_shows_snippet_place_date_and_every_part_of_its_score(site: Pa
     assert "bm25 +" in found.text
     assert len(found.named("mark")) >= 2
     assert "Words:" in found.text
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("木の実を隠す鳥は、千の場所を覚えている。", "木の実"),
+        ("我们决定使用蓝色的鸟作为项目的名字。", "蓝色的鸟"),
+        ("Пароль від лодки лежить у шухляді під картою.", "лодки"),
+        ("도토리를 숨기는 새는 천 개의 장소를 기억한다.", "도토리를"),
+        ("נמל הדייגים נפתח בשש בבוקר.", "הדייגים"),
+    ],
+)
+def test_an_answer_in_a_language_without_a_list_of_small_words_is_shown(
+    site: Pages, text: str, query: str
+) -> None:
+    site.memory.add(text)
+    found = site.get(f"/?query={quote(query)}")
+    assert text[:10].replace(" ", "") in re.sub(r"\s", "", found.text)
 
 
 def test_that_nothing_was_found_and_what_was_wrong_are_said_in_words(site: Pages, file: Path) -> None:

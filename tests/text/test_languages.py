@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.text.languages import SAMPLE, language
+from scrubjay.text.languages import SAMPLE, function_words, language
 from scrubjay.text.stems import SNOWBALL, stem
 
 SENTENCES = {
@@ -89,3 +89,8 @@ def test_every_language_named_has_a_stemmer():
 def test_a_word_without_a_stemmer_is_its_own_stem():
     assert stem("running", "en") == "run"
     assert stem("running", "zh") == "running"
+
+
+def test_no_small_words_are_known_of_a_language_without_a_list():
+    assert function_words("ja") == frozenset()
+    assert "the" in function_words("en")

@@ -130,8 +130,8 @@ def language(text: str) -> str:
 
 @cache
 def function_words(code: str | None = None) -> frozenset[str]:
-    """Return the function words known of one language, or of all."""
-    lists = _FUNCTION_WORDS.values() if code is None else (_FUNCTION_WORDS[code],)
+    """Return the function words known of one language, or of all; none of one of which none are known (``ja``)."""
+    lists = _FUNCTION_WORDS.values() if code is None else (_FUNCTION_WORDS.get(code, ""),)
     return frozenset(word for words in lists for word in words.split())
 
 

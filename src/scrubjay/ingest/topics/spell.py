@@ -107,10 +107,7 @@ def _in_runs(
 
 @cache
 def _function_words(language: str) -> frozenset[str]:
-    try:
-        return function_words("en") | function_words(language)
-    except KeyError:  # Han and Thai have no list
-        return function_words("en")
+    return function_words("en") | function_words(language)
 
 
 def telling(word: str) -> bool:

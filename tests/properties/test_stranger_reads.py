@@ -1,10 +1,10 @@
-"""Random reads as the application's user of PostgreSQL: nothing of a stranger's is ever in an answer."""
+"""Random reads of each store, of PostgreSQL as the application's user: nothing of a stranger's is in any answer."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from scrubjay.memory.readings import Reading
 from scrubjay.memory.records import Where
 from scrubjay.memory.runs import Run
 from scrubjay.memory.scope import Scope
+from scrubjay.store.base import Reader, Store
 from scrubjay.store.changes import (
     Forget,
     PutCategory,
@@ -29,8 +30,10 @@ from scrubjay.store.changes import (
     PutRun,
     PutSource,
 )
+from scrubjay.store.inmemory.store import InMemoryStore
 from scrubjay.store.postgres.reader import PostgresReader
 from scrubjay.store.postgres.store import PostgresStore
+from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_samples import (
     SMALL,
     cat,
@@ -70,13 +73,13 @@ class World:
     """What is in the store, and whose.
 
     Attributes:
-        store: The store, of the application's user.
+        store: The store.
         users: Who reads and writes.
         marks: Words that stand in everything of one tenant and key, and in nothing else.
         ids: Ids of the memories, concepts and categories of one tenant and key.
     """
 
-    store: PostgresStore
+    store: Store
     users: list[Scope]
     marks: dict[tuple[str, str], str] = field(default_factory=dict)
     ids: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -87,22 +90,42 @@ class World:
         return [text for pair in hidden for text in (self.marks[pair], *self.ids[pair])]
 
 
-@pytest.fixture(scope="module")
-def world(application_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+@contextmanager
+def filled(store: Store, name: str) -> Iterator[World]:
     """Two tenants of three users, each of whom writes for themselves, their groups and all."""
-    name = str(tmp_path_factory.mktemp("leaks"))
     users = [
         Scope(f"{name} {tenant}", user, groups)
         for tenant in ("one", "two")
         for user, groups in (("ann", ("dev",)), ("bob", ("dev", "ops")), ("cleo", ()))
     ]
-    with closing(PostgresStore(application_url)) as store:
+    with closing(store):
         made = World(store, users)
         for who in users:
             write(store, who, PutModel(SMALL))
             for key in who.keys:
                 if (who.tenant, key) not in made.marks:
                     _fill(made, who, key)
+        yield made
+
+
+@pytest.fixture(scope="module", params=("inmemory", "sqlite", "postgres"))
+def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A store of each kind."""
+    folder = tmp_path_factory.mktemp("strangers")
+    if request.param == "inmemory":
+        store: Store = InMemoryStore()
+    elif request.param == "sqlite":
+        store = SQLiteStore(folder / "memory.db")
+    else:
+        store = PostgresStore(request.getfixturevalue("application_url"))
+    with filled(store, str(folder)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def behind_the_fence(application_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A store of PostgreSQL, of the application's user."""
+    with filled(PostgresStore(application_url), str(tmp_path_factory.mktemp("fence"))) as made:
         yield made
 
 
@@ -133,7 +156,7 @@ def _fill(world: World, who: Scope, key: str) -> None:
     write(world.store, who, Forget((ids[-1],)))
 
 
-Ask = Callable[[PostgresReader, random.Random, "Some"], Any]
+Ask = Callable[[Reader, random.Random, "Some"], Any]
 
 
 @dataclass
@@ -198,7 +221,7 @@ ASKS: dict[str, Ask] = {
 }
 
 
-def test_no_random_read_of_postgres_shows_anything_of_a_stranger(world: World, rounds: int | None) -> None:
+def test_no_random_read_of_a_store_shows_anything_of_a_stranger(world: World, rounds: int | None) -> None:
     seen = 0
     for number in range(rounds or ROUNDS):
         chance = random.Random(number)
@@ -215,7 +238,7 @@ def test_no_random_read_of_postgres_shows_anything_of_a_stranger(world: World, r
     assert seen > (rounds or ROUNDS) / 10, "what is their own is seen"
 
 
-def test_what_a_stranger_holds_is_neither_counted_nor_told_of_by_postgres(world: World) -> None:
+def test_what_a_stranger_holds_is_neither_counted_nor_told_of(world: World) -> None:
     """Numbers, too: how many there are, how many hold a word, the greatest turn, whose forgotten text it was."""
     for who in world.users:
         hidden = [pair for pair in world.marks if pair[0] != who.tenant or pair[1] not in who.keys]
@@ -233,15 +256,17 @@ def test_what_a_stranger_holds_is_neither_counted_nor_told_of_by_postgres(world:
 
 
 def test_a_read_that_forgot_every_condition_shows_nothing_of_another_tenant_of_postgres(
-    world: World, rounds: int | None
+    behind_the_fence: World, rounds: int | None
 ) -> None:
     """The second fence alone: as if the first one had fallen."""
+    world = behind_the_fence
     for number in range((rounds or ROUNDS) // 10):
         chance = random.Random(number)
         who, table = chance.choice(world.users), chance.choice(TABLES)
         others = [mark for (tenant, _), mark in world.marks.items() if tenant != who.tenant]
         tenants = {one.tenant for one in world.users} - {who.tenant}
         with world.store.reader(who) as reader:
+            assert isinstance(reader, PostgresReader)
             told = repr(reader._db.execute(f"SELECT * FROM {table}").fetchall())
         assert told != "[]", (number, table)
         assert not [text for text in (*others, *tenants) if text in told], (number, table, who)
