@@ -45,19 +45,20 @@ def vary(candidates: Sequence[Candidate], records: Mapping[str, Record]) -> list
         for one in texts:
             both = (one.bits & best.bits).bit_count()
             if 2 * both > min(len(one.words), len(best.words)):
-                one.alike = max(one.alike, weigh.share(one.words, best.words))
+                one.alike = max(one.alike, weigh.share(one, best))
     return chosen + rest
 
 
 class _Text:
-    """A candidate, its words (also as bits of a number, which are counted at once), and how alike a better one is."""
+    """A candidate, its words (as bits, too, which are counted at once), their weight, and how alike a better one is."""
 
-    __slots__ = ("alike", "bits", "candidate", "score", "words")
+    __slots__ = ("alike", "bits", "candidate", "score", "weight", "words")
 
     def __init__(self, candidate: Candidate, content: str) -> None:
         self.candidate, self.score = candidate, candidate.score
         self.words = vocabulary(content)
         self.bits, self.alike = 0, 0.0
+        self.weight: float | None = None
 
     def told(self) -> Candidate:
         """Return the candidate with what is taken from it."""
@@ -88,16 +89,22 @@ class _Weights:
         self._texts = texts
         self._weights: dict[str, float] = {}
 
-    def share(self, one: Set[str], other: Set[str]) -> float:
+    def share(self, one: _Text, other: _Text) -> float:
         """Return what the words that two texts have in common weigh of all of theirs."""
+        common = self._of(one.words & other.words)
+        return common / (self._whole(one) + self._whole(other) - common)
+
+    def _whole(self, text: _Text) -> float:
+        if text.weight is None:
+            text.weight = self._of(text.words)
+        return text.weight
+
+    def _of(self, words: Set[str]) -> float:
         if not self._weights:
             counts = Counter(chain.from_iterable(self._texts))
             idf = {count: math.log(1 + len(self._texts) / count) for count in set(counts.values())}
             self._weights = {word: idf[count] for word, count in counts.items()}
-        common, of_one, of_other = (
-            math.fsum(map(self._weights.__getitem__, words)) for words in (one & other, one, other)
-        )
-        return common / (of_one + of_other - common)
+        return math.fsum(map(self._weights.__getitem__, words))
 
 
 def _taken(share: float) -> float:

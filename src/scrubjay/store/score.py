@@ -71,12 +71,18 @@ def products(data: NDArray[np.int8], codes: NDArray[np.float32]) -> NDArray[np.f
     wide = codes.astype(kind)
     found = np.empty(len(data), np.float64)
     together = max(1, TOGETHER // max(1, len(codes)))
+    # One place for all blocks: a fresh megabyte each time is handed out by the system page by page, which costs as much
+    # as the sums.
+    widened = np.empty((min(BLOCK, len(data)), len(codes)), kind)
     for first in range(0, len(data), BLOCK):
-        part = data[first : first + BLOCK].astype(kind)
+        rows = data[first : first + BLOCK]
+        part = widened[: len(rows)]
+        np.copyto(part, rows)
         # A few rows at once: more would be shared among BLAS's threads, which spin against each other on a busy
         # machine at ten times the cost of the sum.
         times = len(part) // together
         whole, sums = times * together, found[first : first + BLOCK]
         sums[:whole] = np.matmul(part[:whole].reshape(times, together, len(codes)), wide).ravel()
-        sums[whole:] = np.einsum("ij,j->i", part[whole:], wide)
+        if whole < len(part):
+            sums[whole:] = np.einsum("ij,j->i", part[whole:], wide)
     return found
