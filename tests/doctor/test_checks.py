@@ -117,6 +117,24 @@ def test_a_text_that_a_disk_has_changed_is_named_and_its_file_brings_it_back(
     assert one(store.check(case), "texts").state == OK
 
 
+def test_a_rebuild_hides_no_altered_text_a_file_brings_its_own_back_and_others_stay_named(
+    case: Case, tmp_path: Path
+) -> None:
+    assert case.file is not None
+    notes, _ = synced(case, tmp_path)
+    garble(case.file, b"fed on Sundays", b"fed on Mondays")
+    garble(case.file, b"the hook behind the door", b"the hook beyond the door")
+    with case.memory() as memory:
+        memory.rebuild()
+        memory.sync(notes)
+        (hit,) = memory.search("when is the starter fed", limit=1).results
+        assert "fed on Sundays" in hit.snippet
+        (hook,) = memory.search("hook", limit=1).results
+    found = one(store.check(case), "texts")
+    assert found.found.startswith("1 of 2 do not say what was written")
+    assert hook.id in found.found
+
+
 def test_an_altered_text_of_no_file_is_to_be_restored_or_forgotten_and_a_pin_does_not_hide_it(
     case: Case,
 ) -> None:

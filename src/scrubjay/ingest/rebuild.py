@@ -6,6 +6,7 @@ not mounted today loses nothing. Ids, additions, pins and tombstones stay.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.chunk import ChunkSettings
 from scrubjay.ingest.embed import embed
+from scrubjay.ingest.forget import AGAIN
 from scrubjay.ingest.label import Ids, Traits, label
 from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.noted import noted
@@ -76,6 +78,10 @@ def _remade(
 ) -> PutDocument:
     old = [memory.record for memory in generation.passages(document)]
     fresh_document = replace(document, versions=versions(chunks))
+    if not document.cursor and any(
+        map(_altered, old)
+    ):  # its file says what was written: the next sync reads it again
+        fresh_document = replace(fresh_document, mtime_ns=0, content_hash=AGAIN)
     if not old:
         return PutDocument(fresh_document if not document.cursor else _read_by(document, fresh_document))
     if document.cursor:  # turns are kept as they were said: a transcript is no text that can be cut anew
@@ -96,6 +102,13 @@ def _remade(
         made.values(), key=lambda memory: memory.record.place.ordinal if memory.record.place else 0
     )
     return PutDocument(fresh_document, tuple(embed(ordered, _befores(ordered), base, chunks.overlap)))
+
+
+def _altered(record: Record) -> bool:
+    """Return whether a text is not what was written: a disk gave back other letters than it was given."""
+    return (
+        hashlib.sha256(record.content.encode("utf-8", "surrogateescape")).hexdigest() != record.content_hash
+    )
 
 
 def _read_by(document: Document, remade: Document) -> Document:
