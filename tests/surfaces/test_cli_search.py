@@ -335,3 +335,11 @@ def test_a_conversation_is_one_result_and_a_turn_is_shown_among_its_neighbours(c
 
 def test_the_commands_lists_are_those_of_the_search() -> None:
     assert (command.SHAPES, command.MOST_NEIGHBOURS) == (KINDS, MOST_NEIGHBOURS)
+
+
+def test_a_memory_without_a_title_or_a_file_says_its_id_once(cli) -> None:
+    added = cli("add", "The ferry leaves at nine.", "--json").json["id"]
+    for command in ("search", "thread"):
+        found = cli(command, "ferry").out
+        assert found.count(added) == 1, found
+        assert found.startswith(f"1. {added}\n")

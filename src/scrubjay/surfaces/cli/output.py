@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from scrubjay.config import plain_output
+
+if TYPE_CHECKING:
+    from scrubjay.memory.answers import Result
 
 # C0 but tab and line feed, DEL, C1, marks that turn the direction of writing, halves of surrogate pairs.
 _CONTROL = re.compile(
@@ -128,3 +131,13 @@ def counted(number: int, noun: str) -> str:
     if number != 1:
         noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number:,} {noun}"
+
+
+def headed(number: int, result: Result, marks: Sequence[str], *, on: bool) -> list[str]:
+    """Return the lines above a snippet: what it is called, where it stands, what is known of it; its id once."""
+    titled = [result.id] if result.title else []
+    return [
+        f"{number}. {paint(line(result.title) or result.id, BOLD, on=on)}",
+        *([indent(line(result.citation))] if result.citation != result.id else []),
+        indent(paint(line(" · ".join([*marks, *titled])), DIM, on=on)),
+    ]

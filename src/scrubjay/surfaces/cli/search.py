@@ -16,12 +16,12 @@ from scrubjay.surfaces.cli import warm
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.filters import as_of, filtered, timed, validity
 from scrubjay.surfaces.cli.output import (
-    BOLD,
     DIM,
     clean,
     colourful,
     counted,
     emphasised,
+    headed,
     indent,
     line,
     paint,
@@ -177,9 +177,7 @@ def block(number: int, result: Result, query: str, *, on: bool) -> str:
     marks += validity(result)
     marks += [f"#{tag}" for tag in result.tags]
     lines = [
-        f"{number}. {paint(line(result.title) or result.id, BOLD, on=on)}",
-        indent(line(result.citation)),
-        indent(paint(line(" · ".join([*marks, result.id])), DIM, on=on)),
+        *headed(number, result, marks, on=on),
         indent(emphasised(clean(result.snippet).strip("\n"), query, on=on)),
     ]
     if result.evidence:

@@ -10,12 +10,12 @@ import click
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.filters import as_of, filtered, timed, validity
 from scrubjay.surfaces.cli.output import (
-    BOLD,
     DIM,
     clean,
     colourful,
     counted,
     emphasised,
+    headed,
     indent,
     line,
     paint,
@@ -74,9 +74,7 @@ def block(number: int, knot: Knot, query: str, *, explain: bool, on: bool) -> st
     marks += [f"replaced by {', '.join(knot.replaced_by)}"] if knot.replaced_by else []
     marks += [f"contradicts {', '.join(knot.contradicts)}"] if knot.contradicts else []
     lines = [
-        f"{number}. {paint(line(result.title) or result.id, BOLD, on=on)}",
-        indent(line(result.citation)),
-        indent(paint(line(" · ".join([*marks, result.id])), DIM, on=on)),
+        *headed(number, result, marks, on=on),
         indent(emphasised(clean(result.snippet).strip("\n"), query, on=on)),
         indent(paint(line(way(reached)), DIM, on=on)),
     ]
