@@ -55,7 +55,7 @@ def _ranking(
     if model.fingerprint not in registered:
         return "is not in this store yet: the next sync or addition brings it in." if registered else None
     if reader.windows(model.fingerprint) < least:
-        return f"covers fewer than {least} memories so far and was left out."
+        return f"covers {f'fewer than {least:,} memories' if least > 1 else 'no memory'} so far and was left out."
     query = embedder.embed([plan.query.text], kind="query")[0][0]
     if not query.any():  # no word that the model knows: everything would be equally near
         return None
