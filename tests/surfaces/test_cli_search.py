@@ -339,7 +339,7 @@ def test_the_commands_lists_are_those_of_the_search() -> None:
 
 def test_a_memory_without_a_title_or_a_file_says_its_id_once(cli) -> None:
     added = cli("add", "The ferry leaves at nine.", "--json").json["id"]
-    for command in ("search", "thread"):
-        found = cli(command, "ferry").out
+    for name in ("search", "thread"):
+        found = cli(name, "ferry").out
         assert found.count(added) == 1, found
         assert found.startswith(f"1. {added}\n")
