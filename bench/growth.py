@@ -137,7 +137,7 @@ def measured(store: Path, queries: Sequence[str], folder: Path) -> dict[str, Any
         "private_mb": one[0]["private"] if one else None,
         "five_private_mb": round(sum(each["private"] for each in five), 1) if five else None,
         "five_pss_mb": round(sum(each["pss"] for each in five), 1) if five else None,
-        "disk_mb": round(_disk(store) / 2**20, 1),
+        "disk_mb": round(disk(store) / 2**20, 1),
         "stored": status.memories,
     }
 
@@ -165,7 +165,7 @@ def _searched(memory: Memory, queries: Sequence[str]) -> tuple[list[float], int]
     return took, found
 
 
-def _disk(store: Path) -> int:
+def disk(store: Path) -> int:
     """Return the bytes of a store's file and of all beside it."""
     return sum(
         file.stat().st_size
