@@ -23,7 +23,7 @@ from scrubjay.store.changes import (
 )
 
 UNTOUCHED = "Nothing was written."
-_LEADS_TO = {"references": "concept", "belongs": "category"}
+LEADS_TO = {"references": "concept", "belongs": "category"}
 """What the kinds of edges lead to that do not lead to a memory."""
 
 
@@ -153,7 +153,7 @@ def connectable(edge: edges.Edge) -> None:
     if edge.kind not in edges.STORED:
         _one_of(edges.STORED, edge.kind, f"The edge from {edge.src!r} has kind")
     _of("memory", edge.src)
-    _of(_LEADS_TO.get(edge.kind, "memory"), edge.dst)
+    _of(LEADS_TO.get(edge.kind, "memory"), edge.dst)
     if not 0 <= edge.weight <= 1:  # neither is NaN
         raise InputError(
             f"The edge from {edge.src} to {edge.dst} has weight {edge.weight}; wanted is 0..1. {UNTOUCHED}"

@@ -38,7 +38,8 @@ PUT_CATEGORY: Final = (
 )
 PUT_EDGE: Final = (
     "INSERT INTO edge (tenant, src, kind, dst, key, weight, at, origin, rule, run) "
-    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (tenant, src, kind, dst, key) DO UPDATE SET "
+    "SELECT %s, * FROM unnest(%s::bigint[], %s::text[], %s::bigint[], %s::text[], %s::float8[], %s::bigint[], "
+    "%s::text[], %s::text[], %s::text[]) ON CONFLICT (tenant, src, kind, dst, key) DO UPDATE SET "
     "(weight, at, origin, rule, run) = "
     "(excluded.weight, excluded.at, excluded.origin, excluded.rule, excluded.run) "
     "WHERE edge.origin = 'found' OR excluded.origin = 'given'"
@@ -131,13 +132,20 @@ class Connecting:
             self._drop_edges(e for e in before if e.origin == "found" and e.kind in change.kinds)
         ends = {end for edge in change.edges for end in (edge.src, edge.dst)}
         seen = edges.visible(self._db, self._own, ends)
+        held: dict[tuple[str, str, str, str], Edge] = {}
+        for e in change.edges:  # of several that stand in one row the last one stays, but a given one before a found one
+            name = e.src, e.kind, e.dst, e.key
+            if e.src in seen and e.dst in seen and (e.origin == "given" or not _given(held.get(name))):
+                held[name] = e
         values = [
-            (*self._name(e), float(e.weight), e.at, e.origin, e.rule, e.run)
-            for e in change.edges
-            if e.src in seen and e.dst in seen
-        ]
-        with self._db.cursor() as cursor:
-            cursor.executemany(PUT_EDGE, values)
+            (
+                rows.number_of(e.src), e.kind, rows.number_of(e.dst), e.key, float(e.weight), e.at, e.origin,
+                e.rule, e.run,
+            )
+            for e in held.values()
+        ]  # fmt: skip
+        if values:
+            self._db.execute(PUT_EDGE, (self._tenant, *map(list, zip(*values, strict=True))))
 
     def _drop_edges(self, found: Iterable[Edge]) -> None:
         with self._db.cursor() as cursor:
@@ -185,6 +193,10 @@ class Connecting:
             "UPDATE event SET other = NULL WHERE tenant = %s AND other = ANY(%s::bigint[])",
             (self._tenant, gone),
         )
+
+
+def _given(edge: Edge | None) -> bool:
+    return edge is not None and edge.origin == "given"
 
 
 def hold(db: Database, tenant: int, old: int, fresh: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import StoreError
@@ -16,6 +16,7 @@ from scrubjay.store.postgres.connect import SCHEMA, unescaped
 from scrubjay.store.postgres.edges import to_edge
 from scrubjay.store.postgres.reader import PostgresReader
 from scrubjay.store.postgres.tenant import find
+from scrubjay.store.scope_check import LEADS_TO
 from scrubjay.store.snapshot import Snapshot
 from scrubjay.store.whole import PIECE, Altered
 from scrubjay.text.tokens import Terms
@@ -38,17 +39,19 @@ FROM memory m LEFT JOIN document d ON d.tenant = m.tenant AND d.id = m.document
 WHERE m.tenant = %s AND m.generation = %s AND m.num > %s ORDER BY m.num LIMIT %s
 """
 EDGES: Final = """
-SELECT s.tier, e.src, e.kind, CASE e.kind WHEN 'references' THEN 'concept' WHEN 'belongs' THEN 'category'
-    ELSE (SELECT d.tier FROM memory d WHERE d.tenant = e.tenant AND d.generation = s.generation AND d.hash = e.dst) END,
-    e.dst, e.key, e.weight, e.at, e.origin, e.rule, e.run
-FROM edge e JOIN memory s ON s.tenant = e.tenant AND s.generation = %s AND s.hash = e.src WHERE e.tenant = %s
+SELECT e.src, e.kind, e.dst, e.key, e.weight, e.at, e.origin, e.rule, e.run FROM edge e
+WHERE e.tenant = %s AND (e.src, e.kind, e.dst, e.key) > (%s, %s, %s, %s)
+ORDER BY e.src, e.kind, e.dst, e.key LIMIT %s
 """
 EVENTS: Final = """
-SELECT m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before FROM event e
-JOIN memory m ON m.tenant = e.tenant AND m.generation = %(generation)s AND m.hash = e.memory
-LEFT JOIN memory o ON o.tenant = e.tenant AND o.generation = %(generation)s AND o.hash = e.other
-WHERE e.tenant = %(tenant)s ORDER BY e.seq
+SELECT e.seq, e.memory, e.op, e.at, e.key, e.run, e.other, e.count, e.before FROM event e
+WHERE e.tenant = %s AND e.seq > %s ORDER BY e.seq LIMIT %s
 """
+TIERS: Final = "SELECT hash, tier FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])"
+"""What edges and events lead to is looked up a piece at a time. As a join the server would plan it by what it has learned
+of the tables' sizes, which is nothing of one that was filled just now: 50,000 edges took half a minute."""
+LEAST: Final = -rows.SIGN
+"""The smallest number of an id."""
 
 
 def tenants(reader: PostgresReader, url: str) -> list[str]:
@@ -145,13 +148,27 @@ class PostgresWhole(PostgresReader):
 
     def connections(self) -> Iterator[list[Edge]]:
         """Yield every edge."""
-        for piece in self._each(EDGES, (self._own[1], self._tenant)):
-            yield [to_edge(row) for row in piece]
+        last: tuple[Any, ...] = (LEAST, "", LEAST, "")
+        while found := self._all(EDGES, self._tenant, *last, PIECE):
+            last = found[-1][:4]
+            tiers = self._tiers(end for row in found for end in (row[0], row[2]))
+            yield [
+                to_edge((tiers[src], src, kind, of, dst, *rest))
+                for src, kind, dst, *rest in found
+                if src in tiers and (of := LEADS_TO.get(kind) or tiers.get(dst)) is not None
+            ]
 
     def past(self) -> Iterator[list[Event]]:
         """Yield every event."""
-        for piece in self._each(EVENTS, {"tenant": self._tenant, "generation": self._own[1]}):
-            yield [_event(row) for row in piece]
+        last = -1
+        while found := self._all(EVENTS, self._tenant, last, PIECE):
+            last = found[-1][0]
+            tiers = self._tiers(end for row in found for end in (row[1], row[6]) if end is not None)
+            yield [_event(row[1:], tiers) for row in found if row[1] in tiers]
+
+    def _tiers(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Return the tiers of those of these numbers that are memories'."""
+        return dict(self._all(TIERS, *self._own[:2], list(set(numbers))))
 
     def texts(self) -> Iterator[tuple[str, dict[str, Codes]]]:
         """Yield cached texts."""
@@ -188,7 +205,7 @@ def _hashed(content: bytes, digest: str) -> bool:
         return False
 
 
-def _event(row: tuple[Any, ...]) -> Event:
-    tier, number, op, at, key, run, other_tier, other, count, before = row
-    named = None if other is None else rows.id_of(other_tier, other)
-    return Event(rows.id_of(tier, number), op, at, key, run, named, count, before)
+def _event(row: tuple[Any, ...], tiers: Mapping[int, str]) -> Event:
+    number, op, at, key, run, other, count, before = row
+    named = rows.id_of(tiers[other], other) if other in tiers else None
+    return Event(rows.id_of(tiers[number], number), op, at, key, run, named, count, before)
