@@ -71,14 +71,16 @@ def due(store: Store, scope: Scope, key: str, base: Embedder, written: int, *, p
     return now >= FEWEST and grown
 
 
-def behind(store: Store, scope: Scope, key: str, finer: Sequence[Embedder]) -> bool:
-    """Return whether the topics of a key were found without any of the finer models, or there are none yet.
+def behind(store: Store, scope: Scope, key: str, finer: Sequence[Embedder], *, none: bool = True) -> bool:
+    """Return whether the topics of a key were found without any of the finer models, ``none`` where there are none yet.
 
     What put a memory into a topic is noted with it. Those that came later joined by the base model, so it is
     enough that one of all topics' nearest members was put there by a finer one.
     """
     with store.reader(scope.seen_with(key)) as reader:
         topics = [c.id for c in reader.categories() if c.key == key and c.kind == "topic" and c.centroid]
+        if not topics:
+            return none
         nearest = reader.edges(topics, ["belongs"], inward=True, limit=1)
     return {edge.rule for edge in nearest}.isdisjoint(_rule(embedder.model.name) for embedder in finer)
 

@@ -31,11 +31,13 @@ def embed(desk: Desk, seconds: float | None, progress: Callable[[Progress], None
     overlap = desk.settings.chunk.overlap
     models = desk.lineup.backfilled()
     done = backfill(desk.store, desk.scope, models, overlap=overlap, seconds=seconds, progress=progress)
-    covered = [key for key, waited in before.items() if waited and not _waiting(desk, key)]
-    if covered:
+    covered = [key for key, waited in before.items() if not (waited and _waiting(desk, key))]
+    if models and covered:
         from scrubjay.wiring.weaving import organise_finer
 
-        organise_finer(desk, covered)
+        organise_finer(desk, [key for key in covered if before[key]])
+        # A call before this one may have been stopped when it had embedded the last of them.
+        organise_finer(desk, [key for key in covered if not before[key]], found=True)
     return done
 
 

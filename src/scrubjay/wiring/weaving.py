@@ -33,13 +33,21 @@ def organise_due(desk: Desk, base: Embedder, weaver: Weaver, most: int | None = 
             organise(desk.store, desk.scope, key, base, desk.lineup.backfilled())
 
 
-def organise_finer(desk: Desk, keys: Sequence[str]) -> None:
-    """Find the topics of keys anew that were found before a finer model had come to cover every memory."""
+def organise_finer(desk: Desk, keys: Sequence[str], *, found: bool = False) -> None:
+    """Find the topics of keys anew that were found before a finer model had come to cover every memory.
+
+    Args:
+        desk: Where.
+        keys: Keys that a finer model covers.
+        found: Leave keys alone that have no topics: there is nothing to find, as was seen before.
+    """
     if "categories" not in desk.settings.connect.stages:
         return
     base, finer = desk.lineup.writing(), desk.lineup.backfilled()
     for key in keys:
-        if held(desk.store, desk.scope, key) >= FEWEST and behind(desk.store, desk.scope, key, finer):
+        if held(desk.store, desk.scope, key) >= FEWEST and behind(
+            desk.store, desk.scope, key, finer, none=not found
+        ):
             organise(desk.store, desk.scope, key, base, finer)
 
 

@@ -108,7 +108,7 @@ def connect(url: str) -> Database:
     except psycopg.Error as error:
         # Neither the text nor the cause is passed on: a driver may repeat the URL, password and all.
         raise StoreError(
-            f"{shown(url)} cannot be reached ({_without(url, str(error))}). Nothing was written.",
+            f"{shown(url)} cannot be reached ({_without(url, str(error))}). Nothing more was written.",
             hint="check that the server runs, and the URL's host, port, user and database",
         ) from None
     _take_any_text(db)
@@ -185,8 +185,8 @@ def spoken(url: str) -> Iterator[None]:
     except psycopg.Error as error:
         if _gone(error):
             raise StoreError(
-                f"The connection to {shown(url)} was lost ({_line(error)}). Nothing was written.",
-                hint="try again: the next call connects anew",
+                f"The connection to {shown(url)} was lost ({_line(error)}). What was under way was undone.",
+                hint="do it again: the next call connects anew, and what is there already is not done twice",
             ) from error
         raise StoreError(
             f"{shown(url)} failed ({_line(error)}). Nothing was written.", hint="see the server's log"
@@ -216,20 +216,24 @@ def transaction(db: Database, kind: str = "") -> Iterator[None]:
         kind: What follows ``BEGIN``, such as `READ`.
     """
     db.execute(f"BEGIN {kind}")
-    with ended(db):
+    with ended(db, kind):
         yield
 
 
 @contextmanager
-def ended(db: Database) -> Iterator[None]:
+def ended(db: Database, kind: str = "") -> Iterator[None]:
     """End the transaction that has begun: committed at the end of the block, rolled back on any error.
+
+    Args:
+        db: The connection.
+        kind: What followed ``BEGIN``.
 
     Raises:
         StoreError: The connection was lost while it committed, so that nobody knows whether it did.
     """
     try:
         yield
-        _commit(db)
+        _commit(db, reading=kind == READ)
     except UnicodeEncodeError as error:
         _roll_back(db)
         raise InputError(f"A text holds half a character ({error}). Nothing was written.") from error
@@ -238,13 +242,13 @@ def ended(db: Database) -> Iterator[None]:
         raise
 
 
-def _commit(db: Database) -> None:
+def _commit(db: Database, *, reading: bool) -> None:
     import psycopg
 
     try:
         said = db.execute("COMMIT").statusmessage
     except psycopg.OperationalError as error:
-        if not db.closed:
+        if reading or not db.closed:
             raise
         raise StoreError(
             "The connection to the server was lost at the very end. All of it was written, or nothing.",

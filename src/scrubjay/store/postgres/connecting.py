@@ -14,6 +14,7 @@ from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant
 from scrubjay.store.postgres import edges, rows
 from scrubjay.store.postgres.edges import BETWEEN_MEMORIES
+from scrubjay.store.postgres.tenant import durable
 from scrubjay.store.scope_check import UNTOUCHED, connectable, encodable, fileable, nameable, writable
 
 if TYPE_CHECKING:
@@ -83,7 +84,12 @@ class Connecting:
             concept.kind, concept.at,
         )  # fmt: skip
         self._db.execute(PUT_CONCEPT, values)
-        self._db.execute(MARK, (self._tenant, concept.key))
+        self._count(concept.key)
+
+    def _count(self, key: str) -> None:
+        """Count a change of a key's concepts: for good, as others keep by the count what they have read."""
+        durable(self._db)
+        self._db.execute(MARK, (self._tenant, key))
 
     def _drop_concept(self, concept: str, key: str) -> None:
         for number in rows.numbers([concept], "concept"):
@@ -91,7 +97,7 @@ class Connecting:
                 "DELETE FROM concept WHERE tenant = %s AND key = %s AND hash = %s",
                 (self._tenant, key, number),
             )
-            self._db.execute(MARK, (self._tenant, key))
+            self._count(key)
             self._db.execute(
                 "DELETE FROM edge WHERE tenant = %s AND kind = 'references' AND dst = %s AND key = %s",
                 (self._tenant, number, key),

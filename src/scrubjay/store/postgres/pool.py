@@ -64,7 +64,7 @@ class Pool:
         with self._turn(), spoken(self._url):
             db = self._begun(f"BEGIN {kind}{GATE if gated else ''}")
             try:
-                with ended(db):
+                with ended(db, kind):
                     yield db
             finally:
                 self._take_back(db)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, StoreBusyError, StoreError
 from scrubjay.memory.scope import Scope
@@ -23,6 +24,9 @@ from scrubjay.store.postgres.whole import PostgresWhole, tenants, whole
 from scrubjay.store.postgres.writer import Writer
 from scrubjay.store.quota import ANY, Quota
 from scrubjay.store.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from scrubjay.store.postgres.connect import Database
 
 UNFENCED: Final = """
 SELECT current_user::text, CASE
@@ -68,6 +72,7 @@ class PostgresStore:
         self._patience = patience
         need_driver(url)
         self._pool = Pool(url, most, patience)
+        self._own = threading.local()
         self._snapshots = Snapshots()
         try:
             with self._pool.transaction(READ, gated=False) as db:
@@ -116,6 +121,7 @@ class PostgresStore:
         patience: float | None = None,
     ) -> None:
         """Apply all of these changes, or none."""
+        self._still_alone()
         with self._pool.transaction() as db:
             # Without a wait for the disk a crash of the server may lose the last writes, never half of one.
             db.execute("SELECT set_config('synchronous_commit', %s, true)", ("on" if durable else "off",))
@@ -140,6 +146,8 @@ class PostgresStore:
     @contextmanager
     def alone(self, scope: Scope, name: str) -> Iterator[bool]:
         """Tell whether no other session holds a name; one of its own, which the server ends with its process."""
+        import psycopg
+
         with spoken(self._url):
             db = connect(self._url)
         with closing(db):
@@ -147,12 +155,30 @@ class PostgresStore:
                 row = db.execute(
                     "SELECT pg_try_advisory_lock(hashtextextended(%s, 2))", (f"{scope.tenant}\x1f{name}",)
                 ).fetchone()
+            mine = row is not None and bool(row[0])
+            outer = self._holding()
+            self._own.holding = (*outer, db) if mine else outer
             try:
-                yield row is not None and bool(row[0])
+                yield mine
             finally:
-                if not (db.closed or db.broken):  # the server notices an end in its own time
-                    with spoken(self._url):
-                        db.execute("SELECT pg_advisory_unlock_all()")
+                self._own.holding = outer
+                with suppress(psycopg.OperationalError):  # a session that is lost holds nothing any more
+                    db.execute("SELECT pg_advisory_unlock_all()")
+
+    def _holding(self) -> tuple[Database, ...]:
+        """Return the sessions that hold names for this thread."""
+        held: tuple[Database, ...] = getattr(self._own, "holding", ())
+        return held
+
+    def _still_alone(self) -> None:
+        """Write nothing for whoever has lost what keeps others from the same: one of them may have begun by now.
+
+        Raises:
+            StoreError: The session that held a name for this thread is lost.
+        """
+        for db in self._holding():
+            with spoken(self._url):
+                db.execute("SELECT 1")
 
     def tenants(self) -> list[str]:
         """Return the names of all tenants."""

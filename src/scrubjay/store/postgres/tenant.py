@@ -71,11 +71,17 @@ def obtain(db: Database, name: str, secret: bytes | None, patience: float) -> Te
     db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))", (name,))
     found = find(db, name)
     if found is None:
+        durable(db)  # whoever is told the secret makes ids of it: it must not be another one after a crash
         row = (name, secret or secrets.token_bytes(32))
         db.execute("INSERT INTO tenant (name, secret) VALUES (%s, %s)", row)
         found = _found(db, name)
     assert found is not None
     return found
+
+
+def durable(db: Database) -> None:
+    """Let the transaction's commit wait for the disk, whatever else it holds."""
+    db.execute("SELECT set_config('synchronous_commit', 'on', true)")
 
 
 def held(db: Database, tenant: Tenant) -> dict[str, int]:

@@ -1,0 +1,96 @@
+"""A connection to PostgreSQL that is lost at any request of any work: all or nothing, said so, and done by doing it again."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from served import Databases, answers, held, opened, sound, works
+from wire import Wire
+
+from scrubjay.errors import StoreError
+from scrubjay.testing.postgres_server import programs, started
+
+CUTS = 3
+"""Cuts of each work and kind; with ``--kills`` as many in all."""
+ONE = ("add", "forget", "archive", "link")
+"""Works of one transaction that writes."""
+NAMES = ("add", "sync", "forget", "archive", "embed", "night", "rebuild", "link")
+
+
+@pytest.fixture(scope="module")
+def databases() -> Iterator[Databases]:
+    places = programs()
+    assert places is not None
+    with started(places, fsync="off") as server, tempfile.TemporaryDirectory() as scratch:
+        yield Databases.make(server.url, Path(scratch))
+
+
+@pytest.fixture
+def wire(databases: Databases) -> Iterator[Wire]:
+    with tempfile.TemporaryDirectory(prefix="sj-wire-") as folder:
+        made = Wire(Path(folder), Path(databases.url.partition("host=")[2]))
+        yield made
+        made.close()
+
+
+def through(wire: Wire, url: str) -> str:
+    return f"{url.partition('host=')[0]}host={wire.folder}"
+
+
+@pytest.mark.parametrize("answered", [False, True], ids=["asked", "answered"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_connection_lost_at_any_request_leaves_all_or_nothing_and_the_next_call_does_it(
+    databases: Databases, wire: Wire, name: str, answered: bool, kills: int | None, seed: int
+) -> None:
+    """Half of the cuts fall before the server is asked, half when it has done what nobody hears of."""
+    work = works(databases.notes)[name]
+    url = databases.fresh()
+    before = held(url)
+    with opened(through(wire, url), databases.scratch) as memory:
+        wire.arm(None)
+        work(memory)
+        most = wire.asked
+    after = held(url)
+    assert before != after or name == "rebuild"
+    databases.drop(url)
+
+    chance = random.Random(f"{seed} {name} {answered}")
+    many = -(-kills // (2 * len(NAMES))) if kills else CUTS
+    told = 0
+    for number in range(many):
+        at = number + 1 if many >= most else chance.randrange(1, most + 1)
+        url = databases.fresh()
+        with opened(through(wire, url), databases.scratch) as memory:
+            cuts = wire.cuts
+            wire.arm(at, answered=answered)
+            said = ""
+            try:
+                work(memory)
+            except StoreError as error:
+                said = str(error)
+                assert error.hint
+            wire.arm(None)
+            found = held(url)
+            try:
+                if wire.cuts > cuts and said:
+                    told += 1
+                    assert "was lost" in said or "cannot be reached" in said
+                    if name in ONE:
+                        assert found in (before, after)
+                        assert found == before or "Nothing was written" not in said
+                else:
+                    assert found == after
+                sound(url)
+                work(memory)
+                assert held(url) == after
+                with opened(url, databases.scratch) as other:
+                    assert answers(memory) == answers(other)
+            except BaseException as error:
+                error.add_note(f"{name}: request {at} of {most}, seed {seed}: {said}")
+                raise
+        databases.drop(url)
+    assert told or many < CUTS, "no cut was felt: nothing was tried"
