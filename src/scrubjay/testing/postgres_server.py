@@ -82,6 +82,10 @@ class Server:
         options = " ".join(f"-c {name}='{value}'" for name, value in self._settings.items())
         self._run("pg_ctl", "-D", self._data, "-w", "-l", str(self.log), "-o", options, "start")
 
+    def restart(self, how: str) -> None:
+        """Restart it, ``fast`` (sessions are ended) or ``immediate`` (as a crash), and wait until it answers."""
+        self._run("pg_ctl", "-D", self._data, "-m", how, "-w", "-l", str(self.log), "restart")
+
     def stop(self) -> None:
         """Stop it at once, as a crash would; once stopped it stays so."""
         if Path(self._data, "postmaster.pid").exists():

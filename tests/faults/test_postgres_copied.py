@@ -1,0 +1,162 @@
+"""`scrubjay copy` while the connection is lost or the server restarts: a clear end, and the next run goes on to the same."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from served import Databases, held, sound
+from storm import FAULTS
+from wire import Wire
+
+from scrubjay.errors import StoreError
+from scrubjay.memory.reports import Progress
+from scrubjay.store.copying import carry as carrying
+from scrubjay.store.copying.copy import copy
+from scrubjay.store.open import open_store
+from scrubjay.testing.postgres_server import Server, programs, started
+from scrubjay.testing.store_answers import everything
+from scrubjay.testing.store_history import History
+
+TENANT = "acme"
+STEPS = 80
+CUTS = 4
+"""Cuts each way, unless ``--kills`` asks for more."""
+PIECES = 10
+"""Rows of a piece, so that a small tenant has many."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    places = programs()
+    assert places is not None
+    with started(places, fsync="off") as made:
+        yield made
+
+
+@pytest.fixture
+def wire(server: Server) -> Iterator[Wire]:
+    with tempfile.TemporaryDirectory(prefix="sj-wire-") as folder:
+        made = Wire(Path(folder), Path(server.url.partition("host=")[2]))
+        yield made
+        made.close()
+
+
+class Tenant:
+    """A tenant that lived in a file, and the databases that it is copied to and from.
+
+    Attributes:
+        file: URL of the file.
+        history: What it lived.
+    """
+
+    def __init__(self, server: Server, folder: Path) -> None:
+        self._databases = Databases(server.url, folder, folder / "notes", "template1")
+        self._folder, self._made = folder, 0
+        self.file = self.new_file()
+        self.history = History(11, TENANT)
+        with closing(open_store(self.file, b"history")) as store:
+            for scope, changes in self.history.steps(STEPS):
+                store.write(scope, changes)
+
+    def new_file(self) -> str:
+        self._made += 1
+        return f"sqlite:///{self._folder / f'{self._made}.db'}"
+
+    def new_database(self) -> str:
+        return self._databases.fresh()
+
+    def copied(self, source: str, to: str) -> bool:
+        """Copy, and return whether it was begun before."""
+        with closing(open_store(source)) as store:
+            return copy(store, lambda secret: open_store(to, secret), TENANT).resumed
+
+    def same(self, url: str) -> None:
+        """Demand that a copy answers as the tenant does."""
+        with closing(open_store(url)) as store:
+            for scope in self.history.users:
+                questions = [self.history.question() for _ in range(4)]
+                assert everything(store, scope, questions) == everything(
+                    self.history.reference, scope, questions
+                )
+
+
+@pytest.fixture
+def tenant(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tenant:
+    monkeypatch.setattr(carrying, "PIECE", PIECES)
+    return Tenant(server, tmp_path)
+
+
+def behind(wire: Wire, url: str) -> str:
+    return f"{url.partition('host=')[0]}host={wire.folder}"
+
+
+@pytest.mark.parametrize("answered", [False, True], ids=["asked", "answered"])
+@pytest.mark.parametrize("way", ["there", "back"])
+def test_a_copy_whose_connection_is_lost_says_so_and_goes_on_where_it_was(
+    tenant: Tenant, wire: Wire, way: str, answered: bool, kills: int | None, seed: int
+) -> None:
+    full = tenant.new_database()
+    wire.arm(None)
+    if way == "there":
+        tenant.copied(tenant.file, behind(wire, full))
+    else:
+        tenant.copied(tenant.file, full)
+        tenant.copied(behind(wire, full), tenant.new_file())
+    most, whole = wire.asked, held(full, TENANT)
+    chance = random.Random(f"{seed} {way} {answered}")
+    felt = resumed = 0
+    for _ in range(kills // 40 if kills else CUTS):
+        at = chance.randrange(1, most + 1)
+        source, to = (tenant.file, tenant.new_database()) if way == "there" else (full, tenant.new_file())
+        first = (source, behind(wire, to)) if way == "there" else (behind(wire, source), to)
+        wire.arm(at, answered=answered)
+        try:
+            tenant.copied(*first)
+        except StoreError as error:
+            felt += 1
+            assert "was lost" in str(error) or "cannot be reached" in str(error), str(error)
+            assert error.hint
+        wire.arm(None)
+        try:
+            resumed += tenant.copied(source, to)
+            tenant.same(to)
+            if way == "there":
+                sound(to)
+                assert held(to, TENANT) == whole
+        except BaseException as error:
+            error.add_note(f"{way}: request {at} of {most}, seed {seed}")
+            raise
+    assert felt, "no cut was felt: nothing was tried"
+    assert resumed, "each began anew: nothing was tried"
+
+
+@pytest.mark.parametrize("fault", ["every", "crashed", "fast", "immediate"])
+@pytest.mark.parametrize("way", ["there", "back"])
+def test_a_copy_in_which_the_server_restarts_goes_on_when_it_is_back(
+    tenant: Tenant, server: Server, way: str, fault: str, seed: int
+) -> None:
+    """Both ways, at the second piece of memories and while it is verified."""
+    full = tenant.new_database()
+    tenant.copied(tenant.file, full)
+    chance = random.Random(f"{seed} {way} {fault}")
+    source, to = (tenant.file, tenant.new_database()) if way == "there" else (full, tenant.new_file())
+    for stage in ("copy", "verify"):
+        befallen: list[Progress] = []
+
+        def befall(progress: Progress, stage: str = stage, befallen: list[Progress] = befallen) -> None:
+            if progress.stage == stage and progress.done > PIECES and not befallen:
+                befallen.append(progress)
+                FAULTS[fault](server, chance)
+
+        with closing(open_store(source)) as store, pytest.raises(StoreError) as told:
+            copy(store, lambda secret: open_store(to, secret), TENANT, befall)
+        assert befallen
+        assert "was lost" in str(told.value) or "cannot be reached" in str(told.value)
+        assert told.value.hint
+    assert tenant.copied(source, to)
+    tenant.same(to)

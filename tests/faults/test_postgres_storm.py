@@ -1,0 +1,191 @@
+"""A server that is restarted, crashed and robbed of its sessions while work goes on: nothing told is lost or doubled.
+
+What failed has failed with an error of scrubjay's, and the same process goes on as soon as the server is back.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from served import NOW, Databases, answers, held, opened, records, sound, written
+from storm import FAULTS
+
+from scrubjay import Memory, NewMemory
+from scrubjay.errors import StoreError
+from scrubjay.testing.postgres_server import Server, programs, started
+
+FEW = 8
+"""Faults, unless ``--kills`` asks for more."""
+PATIENCE_S = 60.0
+"""Seconds after which a step that was not done is a failure: a restart takes one."""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    places = programs()
+    assert places is not None
+    # What no commit has waited for reaches the disk late, so that a crash does lose it.
+    with started(places, fsync="off", wal_writer_delay="10s") as made:
+        yield made
+
+
+class Working:
+    """Threads that work until they are told to stop, each step as often as it takes.
+
+    Attributes:
+        errors: What was said, to how often.
+    """
+
+    def __init__(self) -> None:
+        self.errors: Counter[str] = Counter()
+        self._steps: Counter[str] = Counter()
+        self._moved = threading.Condition()
+        self._failed: list[BaseException] = []
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def start(self, name: str, step: Callable[[int], None]) -> None:
+        def work() -> None:
+            try:
+                number = 0
+                while not self._stopping.is_set():
+                    try:
+                        step(number)
+                    except StoreError as error:
+                        assert error.hint
+                        self.errors[f"{type(error).__name__}: {str(error)[-40:]}"] += 1
+                        continue
+                    number += 1
+                    with self._moved:
+                        self._steps[name] += 1
+                        self._moved.notify_all()
+            except BaseException as error:
+                with self._moved:
+                    self._failed.append(error)
+                    self._moved.notify_all()
+
+        self._threads.append(threading.Thread(target=work, name=name))
+        self._threads[-1].start()
+
+    def wait(self, more: int) -> None:
+        """Wait until each has done so many steps more."""
+        with self._moved:
+            wanted = {thread.name: self._steps[thread.name] + more for thread in self._threads}
+
+            def moved() -> bool:
+                return bool(self._failed) or all(self._steps[name] >= n for name, n in wanted.items())
+
+            assert self._moved.wait_for(moved, PATIENCE_S), (wanted, self._steps)
+        self.raise_()
+
+    def raise_(self) -> None:
+        for error in self._failed:
+            raise error
+
+    def stop(self) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join(PATIENCE_S)
+        assert not any(thread.is_alive() for thread in self._threads)
+
+
+class Writer:
+    """Writes in every way, and remembers what it was told.
+
+    Attributes:
+        added: Texts that it was told are there.
+        gone: Texts that it was told are forgotten.
+    """
+
+    def __init__(self, memory: Memory, notes: Path) -> None:
+        self._memory, self._notes = memory, notes
+        self.added: set[str] = set()
+        self.gone: set[str] = set()
+
+    def step(self, number: int) -> None:
+        kind = ("add", "add", "forget", "add", "sync", "embed", "add", "night", "rebuild")[number % 9]
+        getattr(self, kind)(number)
+
+    def add(self, number: int) -> None:
+        texts = [f"Buoy {number} {n} of the storm lies at pier {number * 3 + n}." for n in range(3)]
+        self._memory.add_many([NewMemory(text, session=f"s{number}") for text in texts])
+        self.added |= set(texts)
+
+    def forget(self, number: int) -> None:
+        text = f"Buoy {number - 1} 1 of the storm lies at pier {(number - 1) * 3 + 1}."
+        found = [one.id for one in records(self._memory) if one.content == text]
+        if found:  # else an earlier try, whose end nobody heard of, has done it
+            self._memory.forget(found)
+        self.added.discard(text)
+        self.gone.add(text)
+
+    def sync(self, number: int) -> None:
+        written(self._notes, number % 2)
+        self._memory.sync(self._notes)
+
+    def embed(self, _: int) -> None:
+        self._memory.embed()
+
+    def night(self, _: int) -> None:
+        self._memory.consolidate(now=NOW)
+
+    def rebuild(self, _: int) -> None:
+        self._memory.rebuild()
+
+
+def asked(memory: Memory, mine: str) -> Callable[[int], None]:
+    """Return a step that searches, and finds nothing that is another tenant's."""
+
+    def step(number: int) -> None:
+        found = memory.search("who lies at the pier of the storm, kayak and buoy?").results
+        assert all(mine in hit.snippet for hit in found) or not mine
+        if not mine:
+            assert not any("Eve" in hit.snippet for hit in found)
+        assert found, "what was there is not found"
+
+    return step
+
+
+def test_nothing_told_is_lost_while_the_server_is_restarted_and_crashes(
+    server: Server, tmp_path: Path, kills: int | None, seed: int
+) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        databases = Databases.make(server.url, Path(scratch))
+        url = databases.fresh()
+        with opened(url, Path(scratch), tenant="other", user="eve") as eve, opened(url, Path(scratch)) as ann:
+            eve.add_many([NewMemory(f"Eve's buoy {n} lies at the pier of the storm.") for n in range(4)])
+            chance = random.Random(f"{seed} storm")
+            writer, working = Writer(ann, databases.notes), Working()
+            working.start("writer", writer.step)
+            working.start("ann", asked(ann, ""))
+            working.start("eve", asked(eve, "Eve"))
+            told = []
+            try:
+                working.wait(1)
+                for _ in range(kills // 10 if kills else FEW):
+                    fault = chance.choice(sorted(FAULTS))
+                    told.append(fault)
+                    threading.Event().wait(chance.random() * 0.2)
+                    FAULTS[fault](server, chance)
+                    working.wait(1)
+            finally:
+                working.stop()
+            working.raise_()
+            written(databases.notes, 1)
+            ann.sync(databases.notes)
+            contents = Counter(one.content for one in records(ann) if one.tier == "observation")
+            assert writer.added <= contents.keys(), "what was told is lost"
+            assert not writer.gone & contents.keys(), "what was forgotten is back"
+            assert max(contents[text] for text in writer.added) == 1, "there twice"
+            assert working.errors, f"nobody felt any of {told}"
+            sound(url)
+            assert len(held(url)["documents"]) == len(list(databases.notes.glob("*.md")))
+            for mine, options in ((ann, {}), (eve, {"tenant": "other", "user": "eve"})):
+                with opened(url, Path(scratch), **options) as fresh:
+                    assert answers(mine) == answers(fresh)
