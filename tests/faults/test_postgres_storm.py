@@ -9,30 +9,20 @@ import random
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from served import NOW, Databases, answers, held, opened, records, sound, written
 from storm import FAULTS
 
 from scrubjay import Memory, NewMemory
 from scrubjay.errors import StoreError
-from scrubjay.testing.postgres_server import Server, programs, started
+from scrubjay.testing.postgres_server import Server
 
 FEW = 8
 """Faults, unless ``--kills`` asks for more."""
 PATIENCE_S = 60.0
 """Seconds after which a step that was not done is a failure: a restart takes one."""
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    places = programs()
-    assert places is not None
-    # What no commit has waited for reaches the disk late, so that a crash does lose it.
-    with started(places, fsync="off", wal_writer_delay="10s") as made:
-        yield made
 
 
 class Working:
@@ -153,10 +143,10 @@ def asked(memory: Memory, mine: str) -> Callable[[int], None]:
 
 
 def test_nothing_told_is_lost_while_the_server_is_restarted_and_crashes(
-    server: Server, tmp_path: Path, kills: int | None, seed: int
+    lazy: Server, tmp_path: Path, kills: int | None, seed: int
 ) -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        databases = Databases.make(server.url, Path(scratch))
+        databases = Databases.make(lazy.url, Path(scratch))
         url = databases.fresh()
         with opened(url, Path(scratch), tenant="other", user="eve") as eve, opened(url, Path(scratch)) as ann:
             eve.add_many([NewMemory(f"Eve's buoy {n} lies at the pier of the storm.") for n in range(4)])
@@ -172,7 +162,7 @@ def test_nothing_told_is_lost_while_the_server_is_restarted_and_crashes(
                     fault = chance.choice(sorted(FAULTS))
                     told.append(fault)
                     threading.Event().wait(chance.random() * 0.2)
-                    FAULTS[fault](server, chance)
+                    FAULTS[fault](lazy, chance)
                     working.wait(1)
             finally:
                 working.stop()

@@ -37,9 +37,15 @@ def serving(places: Path, **settings: str) -> Iterator[str]:
 
 
 @contextmanager
-def started(places: Path, **settings: str) -> Iterator[Server]:
-    """Run a server as `serving` does; yield it, to be stopped and started again."""
-    scratch = tempfile.TemporaryDirectory(prefix="sj-pg-", ignore_cleanup_errors=True)
+def started(places: Path, within: Path | None = None, **settings: str) -> Iterator[Server]:
+    """Run a server as `serving` does; yield it, to be stopped and started again.
+
+    Args:
+        places: Folder of the programs.
+        within: Folder in which its own is made; None for the system's.
+        settings: Settings of the server.
+    """
+    scratch = tempfile.TemporaryDirectory(prefix="sj-pg-", dir=within, ignore_cleanup_errors=True)
     with scratch as folder:
         server = Server(places, Path(folder), settings)
         server.start()
