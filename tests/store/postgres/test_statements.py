@@ -98,6 +98,7 @@ def _read(store: PostgresStore, scope: Scope) -> None:
             list(part)
         whole.places(), list(whole.altered())
     with store.alone(scope, "night"):
+        store.write(scope, ())
         store.size(), store.unguarded(), store.busy(scope), store.held(scope.tenant)
 
 

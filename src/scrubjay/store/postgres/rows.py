@@ -94,12 +94,12 @@ def to_row(
         record.recorded_at, record.updated_at, record.last_used, record.valid_from, record.valid_until,
         record.pinned, float(record.confidence), float(record.strength), list(record.tags), record.content,
         memory.language, event.start if event else record.recorded_at, min(memory.terms.length, LONGEST),
-        record.abstract, record.overview, _array([numbers[term] for term in counts]),
-        _array([min(count, MOST_COUNTED) for count in counts.values()]),
+        record.abstract, record.overview, array([numbers[term] for term in counts]),
+        array([min(count, MOST_COUNTED) for count in counts.values()]),
     )  # fmt: skip
 
 
-def _array(numbers: Iterable[int]) -> str:
+def array(numbers: Iterable[float]) -> str:
     """Return numbers as the server writes an array: the driver would look at each, a third of what a write takes."""
     return f"{{{','.join(map(str, numbers))}}}"
 
