@@ -6,7 +6,7 @@ would unite or leave out for a caller is told here row by row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -46,6 +46,10 @@ class WholeReader(Protocol):
     @property
     def secret(self) -> bytes | None:
         """The tenant's key for ids and tombstones, None where there is no such tenant."""
+        ...
+
+    def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the visibility key of those of these memories that there are."""
         ...
 
     def memories(self) -> Iterator[list[Prepared]]:

@@ -32,7 +32,7 @@ def serving(places: Path, **settings: str) -> Iterator[str]:
         places: Folder of the programs, of `programs`.
         settings: Settings of the server beside its usual ones, such as ``fsync="off"``.
     """
-    with started(places, **settings) as server:
+    with started(places, None, **settings) as server:
         yield server.url
 
 

@@ -20,14 +20,15 @@ from scrubjay.errors import InputError, NotFoundError, StoreBusyError, StoreErro
 from scrubjay.memory.reports import Progress
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
-from scrubjay.store.changes import Change, Forget, PutMemory
+from scrubjay.store.changes import Change, Forget, PutConcept, PutMemory
 from scrubjay.store.copying import carry as carrying
 from scrubjay.store.copying.copy import copy
 from scrubjay.store.copying.tally import tally
 from scrubjay.store.open import open_store
+from scrubjay.store.sqlite import seen
 from scrubjay.testing.store_answers import everything
 from scrubjay.testing.store_history import WORDS, History
-from scrubjay.testing.store_samples import memory
+from scrubjay.testing.store_samples import concept, memory
 
 STEPS = 120
 QUESTIONS = 20
@@ -317,6 +318,7 @@ import os, signal, sys
 from scrubjay.store.copying import carry
 from scrubjay.store.copying.copy import copy
 from scrubjay.store.open import open_store
+from scrubjay.store.sqlite import seen
 carry.PIECE = 10
 left = int(sys.argv[3])
 class Dying:
@@ -346,3 +348,60 @@ def test_a_copy_that_was_killed_is_finished_by_the_next(
     again = copy(store, to(url), "acme")
     assert again.resumed
     assert_alike(url, history)
+
+
+@pytest.mark.parametrize("kinds", [("sqlite", "postgres"), ("postgres", "sqlite")])
+def test_a_tenant_of_more_users_than_a_statement_takes_values_is_copied(
+    places: Places, kinds: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each transaction names the keys of what it holds, and a statement of all of them has them as one value."""
+    monkeypatch.setattr(seen, "MANY", 20)
+    users = [f"user:u{number}" for number in range(60)]
+    first, second = (places.url(kind) for kind in kinds)
+    with closing(open_store(first, b"history")) as store:
+        for number, key in enumerate(users):
+            store.write(
+                Scope("acme", key[5:]),
+                [PutMemory(memory(f"jay {number}", key)), PutConcept(concept(f"oak {number}", key))],
+            )
+        named: set[int] = set()
+
+        class Counting:
+            """A real store that notes how many keys each of its scopes has."""
+
+            def __init__(self, inner: Store) -> None:
+                self._inner = inner
+
+            def __getattr__(self, name: str) -> object:
+                return getattr(self._inner, name)
+
+            def write(self, scope: Scope, changes: Sequence[Change], **rules: object) -> None:
+                named.add(len(scope.keys))
+                self._inner.write(scope, changes, **rules)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(carrying, "PIECE", 10)
+        done = copy(store, lambda secret: Counting(open_store(second, secret)), "acme")  # type: ignore[arg-type,return-value]
+    assert (done.counts["memories"], done.counts["concepts"]) == (60, 60)
+    assert max(named) == 11, "ten of a piece, and the mark"
+    with closing(open_store(second)) as there:
+        for key in (users[0], users[-1]):
+            with there.reader(Scope("acme", key[5:])) as reader:
+                assert reader.counts().memories == len(reader.concepts()) == 1
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_memory_that_another_may_see_by_now_is_found_by_the_copy_that_goes_on(
+    places: Places, kind: str
+) -> None:
+    ann = Scope("acme", "ann", ("crew",))
+    source, to_url = places.url("sqlite"), places.url(kind)
+    mine = memory("jay", "user:ann")
+    with closing(open_store(source, b"history")) as store:
+        store.write(ann, [PutMemory(mine)])
+        with pytest.raises(StoreError):
+            copy(store, lambda secret: Failing(open_store(to_url, secret), 2), "acme")  # type: ignore[arg-type,return-value]
+        store.write(ann, [PutMemory(replace(mine, record=replace(mine.record, key="group:crew")))])
+        done = copy(store, to(to_url), "acme")
+    assert done.resumed
+    with closing(open_store(to_url)) as there, there.reader(Scope("acme", "bo", ("crew",))) as reader:
+        assert reader.counts().memories == 1

@@ -6,7 +6,9 @@ What is there already is left or written over by the same, so a carrying that wa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from contextlib import nullcontext
+from functools import partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrubjay.errors import StoreError
@@ -36,7 +38,7 @@ from scrubjay.store.whole import PIECE
 if TYPE_CHECKING:
     from scrubjay.memory.edges import Edge
     from scrubjay.memory.events import Event
-    from scrubjay.memory.records import Document
+    from scrubjay.memory.records import Document, Record
     from scrubjay.store.base import Store, Whole
 
 T = TypeVar("T")
@@ -44,44 +46,44 @@ T = TypeVar("T")
 UNKNOWN: Final = "a concept that nobody knows by now"
 
 
-def carry(here: Whole, target: Store, scope: Everyone, seen: Callable[[int], None]) -> None:
+def carry(here: Whole, target: Store, seen: Callable[[int], None]) -> None:
     """Put all that a view holds into a store.
+
+    Each transaction names the visibility keys of what it holds, and no others: a tenant of a million users has a
+    million of them.
 
     Args:
         here: The view.
         target: Where to.
-        scope: Who sees every key of the view, and `MARK`.
         seen: Told how many memories are there.
     """
+    among = partial(_among, here.scope.tenant)
+    sources = here.sources()
+    keys = {source.id: source.key for source in sources}
     documents = {
-        (source.id, path): one for source in here.sources() for path, one in here.documents(source.id).items()
+        (source.id, path): one for source in sources for path, one in here.documents(source.id).items()
     }
-    _put(target, scope, (PutModel(one.model, one.state) for one in here.models()))
-    _put(target, scope, map(PutSource, here.sources()))
-    _put(target, scope, map(PutDocument, documents.values()))
-    done = 0
-    for piece in here.memories():
-        changes = _memories(piece, documents, target, scope)
-        if read := here.readings([one.record.id for one in piece]):
-            changes.append(PutReadings(tuple(read.values())))
-        if changes:
-            target.write(scope, changes)
-        done += len(piece)
-        seen(done)
-    _graph(here, target, scope)
-    _life(here, target, scope)
+    for piece in _pieces(PutModel(one.model, one.state) for one in here.models()):
+        target.write(among(()), piece)
+    for new in _pieces(sources):
+        target.write(among(one.key for one in new), list(map(PutSource, new)))
+    for stood in _pieces(documents.values()):
+        target.write(among(keys[one.source] for one in stood), list(map(PutDocument, stood)))
+    _all_memories(here, target, (documents, keys), seen)
+    _graph(here, target)
+    _life(here, target)
     for fingerprint, texts in here.texts():
-        target.write(scope, [PutVectors(fingerprint, {}, texts)])
+        target.write(among(()), [PutVectors(fingerprint, {}, texts)])
     for marks in here.tombstones():
-        target.write(scope, [PutTombstones(tuple(marks))])
+        target.write(among(()), [PutTombstones(tuple(marks))])
     versions = here.versions()
     if versions is not None:
-        target.write(scope, [PutVersions(versions)])
+        target.write(among(()), [PutVersions(versions)])
 
 
-def _put(target: Store, scope: Everyone, changes: Iterable[Change]) -> None:
-    for piece in _pieces(changes):
-        target.write(scope, piece)
+def _among(tenant: str, keys: Iterable[str]) -> Everyone:
+    """Return who sees these keys and the mark of a copy."""
+    return Everyone(tenant, "", (), tuple(sorted({*keys, MARK})))
 
 
 def _pieces(rows: Iterable[T]) -> Iterator[list[T]]:
@@ -90,12 +92,46 @@ def _pieces(rows: Iterable[T]) -> Iterator[list[T]]:
         yield piece
 
 
+def _all_memories(
+    here: Whole,
+    target: Store,
+    known: tuple[dict[tuple[str, str], Document], dict[str, str]],
+    seen: Callable[[int], None],
+) -> None:
+    """Put every memory, a piece at a time; a view may give those of each key apart."""
+    documents, keys = known
+    tenant = here.scope.tenant
+    with target.whole(tenant) as there:
+        begun = there.counts().memories > 0
+    done = 0
+    # What another carrying left; no view of the target is held where there is none, as its log would grow with all of it.
+    with target.whole(tenant) if begun else nullcontext() as left:
+        for piece in _pieces(chain.from_iterable(here.memories())):
+            ids = [one.record.id for one in piece]
+            own = {one.record.key for one in piece}
+            own |= {keys[one.record.place.source] for one in piece if one.record.place is not None}
+            before = {} if left is None else left.keys_of(ids)
+            scope = _among(tenant, own.union(before.values()))
+            changes = _memories(piece, documents, target, scope if before else None)
+            if read := here.readings(ids):
+                changes.append(PutReadings(tuple(read.values())))
+            if changes:
+                target.write(scope, changes)
+            done += len(piece)
+            seen(done)
+
+
 def _memories(
-    piece: Sequence[Prepared], documents: dict[tuple[str, str], Document], target: Store, scope: Everyone
+    piece: Sequence[Prepared],
+    documents: dict[tuple[str, str], Document],
+    target: Store,
+    scope: Everyone | None,
 ) -> list[Change]:
-    """Return what puts memories where they are not yet as they are here, by document."""
-    with target.reader(scope) as there:
-        held = there.get([one.record.id for one in piece])
+    """Return what puts memories where they are not yet as they are here, by document; ``scope`` sees those that are."""
+    held: dict[str, Record] = {}
+    if scope is not None:
+        with target.reader(scope) as there:
+            held = there.get([one.record.id for one in piece])
     changes: list[Change] = []
     standing: dict[tuple[str, str], list[Prepared]] = {}
     late: dict[str, dict[str, tuple[str, object]]] = {}
@@ -112,14 +148,22 @@ def _memories(
     return changes + [PutVectors(fingerprint, vectors) for fingerprint, vectors in late.items()]  # type: ignore[arg-type]
 
 
-def _graph(here: Whole, target: Store, scope: Everyone) -> None:
-    concepts = here.concepts()
+def _graph(here: Whole, target: Store) -> None:
+    tenant = here.scope.tenant
+    concepts, categories = here.concepts(), here.categories()
+    for named in _pieces(concepts):
+        target.write(_among(tenant, (one.key for one in named)), list(map(PutConcept, named)))
+    for filed in _pieces(categories):
+        target.write(_among(tenant, (one.key for one in filed)), list(map(PutCategory, filed)))
+    nodes = {one.id: one.key for one in concepts} | {one.id: one.key for one in categories}
     known = {concept.id for concept in concepts}
-    _put(target, scope, map(PutConcept, concepts))
-    _put(target, scope, map(PutCategory, here.categories()))
-    for piece in here.connections():
-        target.write(scope, _edges(piece, known))
-    _put(target, scope, here.places())
+    for piece in _pieces(chain.from_iterable(here.connections())):
+        ends = {end for edge in piece for end in (edge.src, edge.dst)}
+        own = {edge.key for edge in piece}.union(here.keys_of(ends).values())
+        own |= {nodes[end] for end in ends if end in nodes}
+        target.write(_among(tenant, own), _edges(piece, known))
+    for places in _pieces(here.places()):
+        target.write(_among(tenant, (one.key for one in places)), places)
 
 
 def _edges(piece: Sequence[Edge], known: set[str]) -> list[Change]:
@@ -129,16 +173,20 @@ def _edges(piece: Sequence[Edge], known: set[str]) -> list[Change]:
     return [*named, PutEdges(tuple(piece)), *(DropConcept(concept, MARK) for concept in lost)]
 
 
-def _life(here: Whole, target: Store, scope: Everyone) -> None:
-    _put(target, scope, (PutRun(run) for run in here.runs(EVERY) if run.key != MARK))
-    there = _told(target, scope)
+def _life(here: Whole, target: Store) -> None:
+    tenant = here.scope.tenant
+    for runs in _pieces(run for run in here.runs(EVERY) if run.key != MARK):
+        target.write(_among(tenant, (run.key for run in runs)), list(map(PutRun, runs)))
+    there = _told(target, tenant)
     for events in _pieces(_new(here, there)):
-        target.write(scope, [PutEvents(tuple(events), past=True)])
+        named = here.keys_of(one for event in events for one in (event.memory, event.other) if one is not None)
+        own = {event.key for event in events}.union(named.values())
+        target.write(_among(tenant, own), [PutEvents(tuple(events), past=True)])
 
 
-def _told(target: Store, scope: Everyone) -> list[Event]:
+def _told(target: Store, tenant: str) -> list[Event]:
     """Return the events that a carrying before this one put there."""
-    with target.whole(scope.tenant) as there:
+    with target.whole(tenant) as there:
         return [event for piece in there.past() for event in piece]
 
 

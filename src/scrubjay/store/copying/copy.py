@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, NotFoundError, StoreBusyError, StoreError
@@ -63,33 +64,40 @@ def copy(
             )
         target = opened(here.secret)
         try:
-            scope = Everyone(tenant, "", (), tuple(sorted({*here.scope.keys, MARK})))
+            scope = Everyone(tenant, "", (), (MARK,))
             with target.alone(scope, NAME) as alone:
                 if not alone:
                     raise StoreBusyError(
                         f"Another program copies tenant {tenant} to {target.url}. Nothing was copied."
                     )
-                return _copied(here, target, scope, report, started)
+                return _copied(here, target, scope, (report, partial(_admit, source, target, tenant)), started)
         finally:
             target.close()
+
+
+def _admit(source: Store, target: Store, tenant: str) -> None:
+    """Hold what a tenant has to the quota of where it goes."""
+    if target.quota:
+        amounts = source.held(tenant)
+        target.quota.admit(tenant, amounts, amounts)
 
 
 def _copied(
     here: Whole,
     target: Store,
     scope: Everyone,
-    report: Callable[[str, int], Callable[[int], None]],
+    told: tuple[Callable[[str, int], Callable[[int], None]], Callable[[], None]],
     started: float,
 ) -> Copied:
+    report, admit = told
     total = here.counts().memories
     state = _standing(here, target, report("verify", total))
     if state != "done":
         began = now_micros()
-        amounts = {key: here.amount(key) for key in here.scope.keys}
-        target.quota.admit(scope.tenant, amounts, amounts)
+        admit()
         try:
             target.write(scope, [PutRun(Run(NAME, MARK, "running", "1", began, None, {}))])
-            carry(here, target, scope, report("copy", total))
+            carry(here, target, report("copy", total))
         except StoreError as error:
             raise type(error)(
                 f"{error} The copy of tenant {scope.tenant} to {target.url} is not finished; what is there stays.",

@@ -43,6 +43,11 @@ class InMemoryWhole(InMemoryReader):
         """Yield every memory."""
         return _pieces([_bounded(memory) for memory in self._state.memories.values()])
 
+    def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the visibility keys of memories."""
+        held = self._state.memories
+        return {one: held[one].record.key for one in ids if one in held}
+
     def altered(self) -> Iterator[tuple[int, list[Altered]]]:
         """Yield memories looked at, with those whose text has another hash."""
         for piece in self.memories():

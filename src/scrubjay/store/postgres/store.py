@@ -189,6 +189,8 @@ class PostgresStore:
     def whole(self, tenant: str) -> Iterator[PostgresWhole]:
         """Open a consistent view of all that a tenant has."""
         with self.reader(Scope(tenant, "")) as reader:
+            # Whoever copies or compares looks at the other store for a while.
+            reader._db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
             yield whole(reader, tenant)
 
     @contextmanager

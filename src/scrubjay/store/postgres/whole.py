@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import StoreError
@@ -16,12 +16,14 @@ from scrubjay.store.postgres.connect import SCHEMA, unescaped
 from scrubjay.store.postgres.edges import to_edge
 from scrubjay.store.postgres.reader import PostgresReader
 from scrubjay.store.postgres.tenant import find
+from scrubjay.store.postgres.told import Told
 from scrubjay.store.scope_check import LEADS_TO
 from scrubjay.store.snapshot import Snapshot
 from scrubjay.store.whole import PIECE, Altered
 from scrubjay.text.tokens import Terms
 
 if TYPE_CHECKING:
+    from scrubjay.memory.readings import Reading
     from scrubjay.store.kept import Tenant
     from scrubjay.store.postgres.connect import Database
 
@@ -96,6 +98,20 @@ class PostgresWhole(PostgresReader):
             cursor.execute(statement, values)
             while found := cursor.fetchmany(PIECE):
                 yield found
+
+    def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the visibility keys of memories."""
+        wanted = set(ids)
+        asked = "SELECT tier, hash, key FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])"
+        held = self._all(asked, *self._own[:2], rows.hashes(wanted))
+        found = {rows.id_of(tier, number): key for tier, number, key in held}
+        return {one: found[one] for one in wanted if one in found}
+
+    def readings(self, ids: Sequence[str]) -> dict[str, Reading]:
+        """Return what was read from memories, asked under their own keys: those of a tenant may be a million."""
+        told = Told()
+        told._db, told._own = self._db, (*self._own[:2], list(set(self.keys_of(ids).values())))
+        return told.readings(ids)
 
     def memories(self) -> Iterator[list[Prepared]]:
         """Yield every memory, in the order of the rows."""

@@ -39,7 +39,8 @@ class Graph:
 
     def __init__(self, seen: Seen) -> None:
         self.seen = seen
-        self._db, self._tenant, self._keys, self._marks = seen.db, seen.tenant, seen.keys, seen.marks
+        self._db, self._tenant, self._keys = seen.db, seen.tenant, seen.keys
+        self._bound, self._marks = seen.bound, seen.marks
         self._read_sights: list[Sight] | None = None
 
     def _sights(self) -> list[Sight]:
@@ -62,7 +63,7 @@ class Graph:
         found = self._db.execute(
             f"SELECT n.hash, c.key, c.name, c.aliases, c.kind, c.at FROM {source} c.tenant = ? "
             f"AND c.key IN ({self._marks}) ORDER BY n.hash, c.key",
-            (*values, self._tenant, *self._keys),
+            (*values, self._tenant, *self._bound),
         ).fetchall()
         return [
             Concept(
@@ -82,7 +83,7 @@ class Graph:
             f"SELECT {CONCEPT_ID}, c.key, c.name, nullif(c.aliases, '{NO_ALIASES}'), c.kind, c.at "
             "FROM concept c JOIN node n ON n.num = c.node "
             f"WHERE c.tenant = ? AND c.key IN ({self._marks})",
-            (self._tenant, *self._keys),
+            (self._tenant, *self._bound),
         ).fetchall()
         return [row if row[3] is None else (*row[:3], tuple(json.loads(row[3])), *row[4:]) for row in found]
 
@@ -90,7 +91,7 @@ class Graph:
         """Return how often the visible concepts were changed."""
         (found,) = self._db.execute(
             f"SELECT coalesce(sum(changes), 0) FROM concept_mark WHERE tenant = ? AND key IN ({self._marks})",
-            (self._tenant, *self._keys),
+            (self._tenant, *self._bound),
         ).fetchone()
         return int(found)
 
@@ -99,7 +100,7 @@ class Graph:
         found = self._db.execute(
             f"SELECT n.hash, {CATEGORY} FROM category c JOIN node n ON n.num = c.node WHERE c.tenant = ? "
             f"AND c.key IN ({self._marks}) ORDER BY n.hash",
-            (self._tenant, *self._keys),
+            (self._tenant, *self._bound),
         ).fetchall()
         return [Category(sights.node_id("category", number), *rest) for number, *rest in found]
 
@@ -107,7 +108,7 @@ class Graph:
         """Return place to project name; of several keys' names, the smaller key's."""
         found = self._db.execute(
             f"SELECT place, name FROM project WHERE tenant = ? AND key IN ({self._marks}) ORDER BY key DESC",
-            (self._tenant, *self._keys),
+            (self._tenant, *self._bound),
         ).fetchall()
         return dict(sorted(dict(found).items()))
 
@@ -141,7 +142,7 @@ class Graph:
         to = LEADS_TO.get(kind)
         if to is not None:
             asked, edges = ("n.hash", "n.hash", limit), "edge e CROSS JOIN node n ON n.num = e.dst"
-            condition, values = f"{condition} AND {sights.known(to, self._keys)}", (*values, *self._keys)
+            condition, values = f"{condition} AND {sights.known(to, self._keys)}", (*values, *self._bound)
         for row in self._rows(seen, edges, condition, values, asked):
             yield row[1], _edge(kind, row[0], row[1:])
 

@@ -80,7 +80,7 @@ class SQLiteReader(Graph, Told):
         found = self._db.execute(
             f"SELECT id, root, description, include, exclude, key, added_at, synced_at FROM source WHERE tenant = ? "
             f"AND key IN ({self._marks}) ORDER BY root, id",
-            (self._tenant, *self._keys),
+            (self._tenant, *self._bound),
         ).fetchall()
         return [
             Source(i, r, d, tuple(json.loads(n)), tuple(json.loads(x)), k, a, s)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrubjay.memory.ids import DIGITS
 from scrubjay.memory.tiers import PREFIX
@@ -15,6 +16,21 @@ from scrubjay.store.sqlite.pack import SIGN
 if TYPE_CHECKING:
     from scrubjay.memory.records import Record
     from scrubjay.store.sqlite.database import Database
+
+
+MANY: Final = 1_000
+"""Keys above which a statement is given them as one value: SQLite takes 32,766 values, and whoever copies a tenant
+sees the keys of all of its users."""
+
+
+def bound(keys: Sequence[str]) -> tuple[str, ...]:
+    """Return keys as values of `marks`."""
+    return tuple(keys) if len(keys) <= MANY else (json.dumps(list(keys)),)
+
+
+def marks(keys: Sequence[str]) -> str:
+    """Return keys as SQL, to stand in the parentheses of ``IN``."""
+    return ",".join("?" * len(keys)) if len(keys) <= MANY else "SELECT value FROM json_each(?)"
 
 
 class Seen(NamedTuple):
@@ -35,12 +51,17 @@ class Seen(NamedTuple):
     @property
     def own(self) -> tuple[int | str, ...]:
         """Values of `among`."""
-        return (self.tenant, self.generation, *self.keys)
+        return (self.tenant, self.generation, *self.bound)
+
+    @property
+    def bound(self) -> tuple[str, ...]:
+        """Values of `marks`."""
+        return bound(self.keys)
 
     @property
     def marks(self) -> str:
-        """As many question marks as there are keys."""
-        return ",".join("?" * len(self.keys))
+        """The keys, as SQL."""
+        return marks(self.keys)
 
     def among(self, name: str = "m") -> str:
         """Return the condition, as SQL, that a row of ``memory`` is one of these."""

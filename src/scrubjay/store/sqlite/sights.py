@@ -11,7 +11,7 @@ from scrubjay.memory.ids import DIGITS, parse_node
 from scrubjay.memory.tiers import CATEGORY_PREFIX, CONCEPT_PREFIX
 from scrubjay.store.sqlite import rows
 from scrubjay.store.sqlite.pack import SIGN
-from scrubjay.store.sqlite.seen import Seen
+from scrubjay.store.sqlite.seen import Seen, bound, marks
 from scrubjay.store.table import TIER_CODE
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ class Sight:
 
 def visible(db: Database, tenant: int, keys: Sequence[str]) -> list[Sight]:
     """Return the sights whose edge and memories the holder of these keys sees."""
-    marks = ",".join("?" * len(keys))
+    given, among = bound(keys), marks(keys)
     found = db.execute(
-        f"SELECT id, key, src_tier, dst_tier FROM sight WHERE tenant = ? AND key IN ({marks}) "
-        f"AND src_key IN ({marks}) AND dst_key IN ('',{marks})",
-        (tenant, *keys, *keys, *keys),
+        f"SELECT id, key, src_tier, dst_tier FROM sight WHERE tenant = ? AND key IN ({among}) "
+        f"AND src_key IN ({among}) AND (dst_key = '' OR dst_key IN ({among}))",
+        (tenant, *given, *given, *given),
     ).fetchall()
     return [Sight(*row) for row in found]
 
@@ -92,8 +92,7 @@ def known(kind: str, keys: Sequence[str], node: str = "e.dst") -> str:
         keys: The visibility keys of who asks.
         node: SQL of its number; ``e.tenant`` is the tenant.
     """
-    marks = ",".join("?" * len(keys))
-    return f"EXISTS (SELECT 1 FROM {kind} c WHERE c.tenant = e.tenant AND c.key IN ({marks}) AND c.node = {node})"
+    return f"EXISTS (SELECT 1 FROM {kind} c WHERE c.tenant = e.tenant AND c.key IN ({marks(keys)}) AND c.node = {node})"
 
 
 def kept(edge: Edge) -> tuple[int | float, int]:
@@ -149,7 +148,7 @@ def _nodes(seen: Seen, kind: str, condition: str, values: Sequence[int]) -> dict
         held = seen.db.execute(
             f"SELECT e.num, e.hash FROM node e WHERE {condition} IN ({','.join('?' * len(batch))}) "
             f"AND {known(kind, seen.keys, 'e.num')}",
-            (seen.tenant, kind, *batch, *seen.keys),
+            (seen.tenant, kind, *batch, *seen.bound),
         ).fetchall()
         found |= {num: node_id(kind, number) for num, number in held}
     return found

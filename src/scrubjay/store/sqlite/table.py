@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from scrubjay.store.lookup import Part
+from scrubjay.store.sqlite.seen import bound, marks
 from scrubjay.store.table import COLUMNS, Table
 
 if TYPE_CHECKING:
@@ -31,11 +32,10 @@ class Tables:
 
     def table(self, db: Database, tenant: int, generation: int, keys: Sequence[str]) -> Table:
         """Return the table of these visibility keys, as the open transaction sees it."""
-        marks = ",".join("?" * len(keys))
         heads = db.execute(
             "SELECT id, version, slots, live, length FROM segment WHERE tenant = ? AND generation = ? "
-            f"AND key IN ({marks}) ORDER BY id",
-            (tenant, generation, *keys),
+            f"AND key IN ({marks(keys)}) ORDER BY id",
+            (tenant, generation, *bound(keys)),
         ).fetchall()
         name = (tenant, generation, *keys)
         with self._lock:

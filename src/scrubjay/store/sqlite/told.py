@@ -51,7 +51,7 @@ class Told:
             "FROM event e CROSS JOIN memory m ON m.tenant = e.tenant AND m.hash = e.memory "
             f"AND {self.seen.among()} LEFT JOIN memory o ON o.hash = e.other AND {self.seen.among('o')} "
             f"WHERE e.tenant = ? AND e.key IN ({self.seen.marks}){asked} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
-            (*self.seen.own, *self.seen.own, self.seen.tenant, *self.seen.keys, *values, limit),
+            (*self.seen.own, *self.seen.own, self.seen.tenant, *self.seen.bound, *values, limit),
         ).fetchall()
         return [_event(row) for row in found]
 
@@ -76,7 +76,7 @@ class Told:
         found = self.seen.db.execute(
             f"SELECT id, key, state, rules, started, ended, counts FROM run WHERE tenant = ? "
             f"AND key IN ({self.seen.marks}) ORDER BY started DESC, id, key LIMIT ?",
-            (self.seen.tenant, *self.seen.keys, limit),
+            (self.seen.tenant, *self.seen.bound, limit),
         ).fetchall()
         return [run_of(row) for row in found]
 

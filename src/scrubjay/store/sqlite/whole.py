@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -18,6 +18,7 @@ from scrubjay.store.sqlite import pack, registry, rows, sights
 from scrubjay.store.sqlite.reader import SQLiteReader
 from scrubjay.store.sqlite.sights import LEADS_TO, WEIGHT
 from scrubjay.store.sqlite.tenant import find
+from scrubjay.store.sqlite.told import Told
 from scrubjay.store.sqlite.vectors import read
 from scrubjay.store.table import COLUMNS
 from scrubjay.store.whole import PIECE, Altered
@@ -26,8 +27,10 @@ from scrubjay.text.tokens import Terms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from scrubjay.memory.readings import Reading
     from scrubjay.store.snapshot import Snapshot
     from scrubjay.store.sqlite.database import Database
+    from scrubjay.store.sqlite.seen import Seen
     from scrubjay.store.sqlite.table import Tables
     from scrubjay.store.sqlite.vectors import Blocks
 
@@ -75,20 +78,40 @@ class SQLiteWhole(SQLiteReader):
         found = find(self._db, self.scope.tenant)
         return None if found is None else found.secret
 
+    def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the visibility keys of memories."""
+        found: dict[str, str] = {}
+        wanted = {one for one in ids if rows.is_id(one)}
+        for batch in rows.batches([rows.sort_hash(one) for one in wanted]):
+            held = self._db.execute(
+                "SELECT tier, hash, key FROM memory WHERE tenant = ? AND generation = ? "
+                f"AND hash IN ({','.join('?' * len(batch))})",
+                (self._tenant, self._generation, *batch),
+            ).fetchall()
+            found |= {rows.from_hash(tier, number): key for tier, number, key in held}
+        return {one: found[one] for one in wanted if one in found}
+
+    def readings(self, ids: Sequence[str]) -> dict[str, Reading]:
+        """Return what was read from memories, asked under their own keys: those of a tenant may be a million."""
+        told = Told()
+        told.seen = self.seen._replace(keys=tuple(set(self.keys_of(ids).values())))
+        return told.readings(ids)
+
     def memories(self) -> Iterator[list[Prepared]]:
         """Yield every memory, by segment."""
         db, own = self._db, (self._tenant, self._generation)
         words = dict(db.execute("SELECT id, text FROM term WHERE tenant = ?", own[:1]).fetchall())
         languages = dict(db.execute("SELECT id, code FROM language").fetchall())
         segments = db.execute(
-            "SELECT id FROM segment WHERE tenant = ? AND generation = ? ORDER BY id", own
+            "SELECT id, key FROM segment WHERE tenant = ? AND generation = ? ORDER BY id", own
         ).fetchall()
-        for (segment,) in segments:
-            yield from self._segment(segment, words, languages)
+        for segment, key in segments:
+            yield from self._segment(segment, self.seen._replace(keys=(key,)), (words, languages))
 
     def _segment(
-        self, segment: int, words: dict[int, str], languages: dict[int, str]
+        self, segment: int, seen: Seen, named: tuple[dict[int, str], dict[int, str]]
     ) -> Iterator[list[Prepared]]:
+        words, languages = named
         (blob,) = self._db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
         columns = np.frombuffer(blob, COLUMNS)
         counts = self._counts(segment, len(columns), words)
@@ -99,7 +122,7 @@ class SQLiteWhole(SQLiteReader):
         live = np.flatnonzero(columns["live"]).tolist()
         for slots in _pieces(iter(live)):
             ids = self._ids(columns, slots)
-            records = self.seen.of(ids)
+            records = seen.of(ids)
             yield [
                 Prepared(
                     records[memory],
