@@ -13,12 +13,16 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from scrubjay.engine import Memory
 from scrubjay.errors import StoreError
 from scrubjay.testing.hash_embedder import HashEmbedder
+
+if TYPE_CHECKING:
+    from scrubjay.testing.postgres_server import Server
 
 PAGE = (Path(__file__).parents[1] / "docs" / "runbook.md").read_text("utf-8")
 BLOCKS = dict(re.findall(r"<!-- run: (\w+) -->\n```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
@@ -173,6 +177,24 @@ def test_a_store_moves_to_postgres_and_is_dumped_and_restored(
         "scrubjay search mast --store postgresql://scrubjay@db.example/restored",
         swap=databases,
     )
+    assert "The mast is 12 metres" in found
+
+
+def test_a_postgres_server_that_was_down_needs_nothing_but_to_be_started(
+    tmp_path: Path, postgres_server: Server
+) -> None:
+    swap = {"postgresql://scrubjay@db.example/memories": f"'{postgres_server.url}'"}
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mast.md").write_text("The mast is 12 metres.\n")
+    sync = f"scrubjay sync notes --store '{postgres_server.url}'"
+    ran(tmp_path, sync)
+    postgres_server.stop()
+    down = run(tmp_path, "restarted", swap=swap)
+    assert down.returncode == 4
+    assert "cannot be reached" in down.stderr
+    postgres_server.start()
+    ran(tmp_path, "restarted", swap=swap)
+    found = ran(tmp_path, f"scrubjay search mast --store '{postgres_server.url}'")
     assert "The mast is 12 metres" in found
 
 

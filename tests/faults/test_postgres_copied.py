@@ -25,7 +25,7 @@ from scrubjay.testing.store_history import History
 TENANT = "acme"
 STEPS = 80
 CUTS = 4
-"""Cuts each way, unless ``--kills`` asks for more."""
+"""Cuts each way; a two-hundredth of ``--kills``, if that is more."""
 PIECES = 10
 """Rows of a piece, so that a small tenant has many."""
 
@@ -102,7 +102,7 @@ def test_a_copy_whose_connection_is_lost_says_so_and_goes_on_where_it_was(
     most, whole = wire.asked, held(full, TENANT)
     chance = random.Random(f"{seed} {way} {answered}")
     felt = resumed = 0
-    for _ in range(kills // 40 if kills else CUTS):
+    for _ in range(max(kills // 200, CUTS) if kills else CUTS):
         at = chance.randrange(1, most + 1)
         source, to = (tenant.file, tenant.new_database()) if way == "there" else (full, tenant.new_file())
         first = (source, behind(wire, to)) if way == "there" else (behind(wire, source), to)

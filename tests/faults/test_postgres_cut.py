@@ -15,7 +15,7 @@ from scrubjay.errors import StoreError
 from scrubjay.testing.postgres_server import Server
 
 CUTS = 3
-"""Cuts of each work and kind; with ``--kills`` as many in all."""
+"""Cuts of each work and kind; a hundredth of ``--kills``, if that is more."""
 ONE = ("add", "forget", "archive", "link")
 """Works of one transaction that writes."""
 NAMES = ("add", "sync", "forget", "archive", "embed", "night", "rebuild", "link")
@@ -57,7 +57,7 @@ def test_a_connection_lost_at_any_request_leaves_all_or_nothing_and_the_next_cal
     databases.drop(url)
 
     chance = random.Random(f"{seed} {name} {answered}")
-    many = -(-kills // (2 * len(NAMES))) if kills else CUTS
+    many = max(kills // 100, CUTS) if kills else CUTS
     told = 0
     for number in range(many):
         at = number + 1 if many >= most else chance.randrange(1, most + 1)

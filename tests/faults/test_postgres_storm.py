@@ -20,7 +20,7 @@ from scrubjay.errors import StoreError
 from scrubjay.testing.postgres_server import Server
 
 FEW = 8
-"""Faults, unless ``--kills`` asks for more."""
+"""Faults; a fiftieth of ``--kills``, if that is more."""
 PATIENCE_S = 60.0
 """Seconds after which a step that was not done is a failure: a restart takes one."""
 
@@ -158,7 +158,7 @@ def test_nothing_told_is_lost_while_the_server_is_restarted_and_crashes(
             told = []
             try:
                 working.wait(1)
-                for _ in range(kills // 10 if kills else FEW):
+                for _ in range(max(kills // 50, FEW) if kills else FEW):
                     fault = chance.choice(sorted(FAULTS))
                     told.append(fault)
                     threading.Event().wait(chance.random() * 0.2)

@@ -54,6 +54,8 @@ class WholesContract:
         with store.whole(ann.tenant) as whole:
             assert whole.scope.keys == ("group:dev", "user:ann", "user:bob")
             assert whole.secret == store.secret(ann)
+            asked = (mine.record.id, his.record.id, "obs_0000000000000000", "nothing")
+            assert whole.keys_of(asked) == {mine.record.id: "user:ann", his.record.id: "user:bob"}
             held = {one.record.id: one for piece in whole.memories() for one in piece}
             assert whole.counts().memories == len(held) == 4
             assert held[mine.record.id] == replace(mine, terms=Terms({"jay": 255}, 2))
