@@ -14,7 +14,7 @@ import psycopg
 
 from scrubjay import Memory, NewMemory
 from scrubjay.config import load
-from scrubjay.memory.scope import Scope
+from scrubjay.errors import StoreError
 from scrubjay.store.postgres.store import PostgresStore
 from scrubjay.testing.hash_embedder import HashEmbedder
 
@@ -97,9 +97,7 @@ def held(url: str, tenant: str = TENANT) -> dict[str, list[str]]:
             "edges": [
                 f"{e.src} {e.kind} {e.dst} {e.key} {e.rule}" for piece in whole.connections() for e in piece
             ],
-            "events": [
-                f"{e.memory} {e.op} {e.other} {e.before}" for piece in whole.past() for e in piece
-            ],
+            "events": [f"{e.memory} {e.op} {e.other} {e.before}" for piece in whole.past() for e in piece],
             "concepts": [f"{one.id} {one.key} {one.name} {one.aliases}" for one in whole.concepts()],
             "documents": [
                 f"{source.root} {path} {one.content_hash}"
@@ -211,5 +209,13 @@ def works(notes: Path) -> dict[str, Work]:
     }
 
 
-def scope() -> Scope:
-    return Scope(TENANT, "ann")
+def refusal(work: Callable[[], object]) -> str | None:
+    """Return what is said when the server is not to be had, None where the work is done; nothing else may go wrong."""
+    try:
+        work()
+    except StoreError as error:
+        said, hint = str(error), error.hint
+    else:
+        return None
+    assert hint, said
+    return said

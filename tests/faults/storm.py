@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from scrubjay.testing.postgres_server import Server
 
 OTHERS: Final = (
-    "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY pid"
+    "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() "
+    "ORDER BY pid"
 )
 LOST: Final = (psycopg.OperationalError, psycopg.InterfaceError)
 

@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from served import NOW, Databases, answers, held, opened, records, sound, written
+from served import NOW, Databases, answers, held, opened, records, refusal, sound, written
 from storm import FAULTS
 
 from scrubjay import Memory, NewMemory
-from scrubjay.errors import StoreError
 from scrubjay.testing.postgres_server import Server
 
 FEW = 8
@@ -45,17 +44,15 @@ class Working:
             try:
                 number = 0
                 while not self._stopping.is_set():
-                    try:
-                        step(number)
-                    except StoreError as error:
-                        assert error.hint
-                        self.errors[f"{type(error).__name__}: {str(error)[-40:]}"] += 1
+                    said = refusal(lambda number=number: step(number))  # type: ignore[misc]
+                    if said is not None:
+                        self.errors[said[-40:]] += 1
                         continue
                     number += 1
                     with self._moved:
                         self._steps[name] += 1
                         self._moved.notify_all()
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - raised by whoever waits
                 with self._moved:
                     self._failed.append(error)
                     self._moved.notify_all()

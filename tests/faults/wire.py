@@ -1,4 +1,4 @@
-"""A wire to a PostgreSQL server that is cut at a chosen moment: once, before a request is passed on or before its answer is.
+"""A wire to a PostgreSQL server that is cut at a chosen request: before that is passed on, or before its answer is.
 
 The second is what makes a commit's outcome unknown: the server has done it, and nobody is told.
 """

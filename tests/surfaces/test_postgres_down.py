@@ -20,10 +20,10 @@ ASKED = "who painted the hull?"
 
 
 @pytest.fixture
-def served(postgres_server: Server, environ: dict[str, str], cli: Any) -> Iterator[Server]:
+def served(postgres_server: Server, environ: dict[str, str], cli: Any) -> Server:
     environ["SCRUBJAY_STORE"] = postgres_server.url
     cli.patch.setenv("SCRUBJAY_STORE", postgres_server.url)
-    yield postgres_server
+    return postgres_server
 
 
 @contextmanager

@@ -223,7 +223,9 @@ def test_what_was_under_way_when_the_server_ended_it_is_told_and_undone(
                 rebuild.write([PutMemory(memory("elm", MINE))])
 
         for work in (reading, rebuilding):
-            with pytest.raises(StoreError, match=r"connection to .* was lost .*was under way was undone") as told:
+            with pytest.raises(
+                StoreError, match=r"connection to .* was lost .*was under way was undone"
+            ) as told:
                 work()
             assert "do it again" in told.value.hint
         with store.reader(ann) as reader:

@@ -1,4 +1,4 @@
-"""A table that was just filled, of which the server has learned nothing: memories are looked up by their numbers all the same."""
+"""A table that was just filled, of which the server has learned nothing: memories are looked up by their numbers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def test_memories_are_looked_up_by_their_numbers_in_a_table_that_was_just_filled
         assert db.execute(LEARNED).fetchone() == (0,)
         asked = [number for (number,) in db.execute("SELECT hash FROM memory LIMIT %s", (many,)).fetchall()]
         keys = () if "m.key" not in statement else (["user:ann", "public"],)
-        ((plan,),) = db.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", (1, 1, *keys, asked)).fetchall()
+        ((plan,),) = db.execute(
+            f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", (1, 1, *keys, asked)
+        ).fetchall()
     top = plan[0]["Plan"]
     scan = top.get("Plans", [top])[0]  # below a bitmap's heap there is its index
     assert "hash" in scan.get("Index Cond", ""), top

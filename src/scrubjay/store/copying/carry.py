@@ -104,7 +104,7 @@ def _all_memories(
     with target.whole(tenant) as there:
         begun = there.counts().memories > 0
     done = 0
-    # What another carrying left; no view of the target is held where there is none, as its log would grow with all of it.
+    # What another carrying left. Where it left none no view of it is held: its log would grow with all that is written.
     with target.whole(tenant) if begun else nullcontext() as left:
         for piece in _pieces(chain.from_iterable(here.memories())):
             ids = [one.record.id for one in piece]
@@ -179,7 +179,9 @@ def _life(here: Whole, target: Store) -> None:
         target.write(_among(tenant, (run.key for run in runs)), list(map(PutRun, runs)))
     there = _told(target, tenant)
     for events in _pieces(_new(here, there)):
-        named = here.keys_of(one for event in events for one in (event.memory, event.other) if one is not None)
+        named = here.keys_of(
+            one for event in events for one in (event.memory, event.other) if one is not None
+        )
         own = {event.key for event in events}.union(named.values())
         target.write(_among(tenant, own), [PutEvents(tuple(events), past=True)])
 

@@ -70,7 +70,9 @@ def copy(
                     raise StoreBusyError(
                         f"Another program copies tenant {tenant} to {target.url}. Nothing was copied."
                     )
-                return _copied(here, target, scope, (report, partial(_admit, source, target, tenant)), started)
+                return _copied(
+                    here, target, scope, (report, partial(_admit, source, target, tenant)), started
+                )
         finally:
             target.close()
 

@@ -140,7 +140,9 @@ class Connecting:
         ends = {end for edge in change.edges for end in (edge.src, edge.dst)}
         seen = edges.visible(self._db, self._own, ends)
         held: dict[tuple[str, str, str, str], Edge] = {}
-        for e in change.edges:  # of several that stand in one row the last one stays, but a given one before a found one
+        for e in (
+            change.edges
+        ):  # of several that stand in one row the last one stays, but a given one before a found one
             name = e.src, e.kind, e.dst, e.key
             if e.src in seen and e.dst in seen and (e.origin == "given" or not _given(held.get(name))):
                 held[name] = e

@@ -49,9 +49,11 @@ EVENTS: Final = """
 SELECT e.seq, e.memory, e.op, e.at, e.key, e.run, e.other, e.count, e.before FROM event e
 WHERE e.tenant = %s AND e.seq > %s ORDER BY e.seq LIMIT %s
 """
-TIERS: Final = "SELECT hash, tier FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])"
-"""What edges and events lead to is looked up a piece at a time. As a join the server would plan it by what it has learned
-of the tables' sizes, which is nothing of one that was filled just now: 50,000 edges took half a minute."""
+TIERS: Final = (
+    "SELECT hash, tier FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])"
+)
+"""What edges and events lead to is looked up a piece at a time. As a join the server would plan it by what it has
+learned of the tables' sizes, which is nothing of one that was filled just now: 50,000 edges took half a minute."""
 LEAST: Final = -rows.SIGN
 """The smallest number of an id."""
 

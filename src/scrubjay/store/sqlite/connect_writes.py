@@ -189,7 +189,12 @@ class Connections:
         self._db.execute(
             f"DELETE FROM edge AS e {'' if 'src' in ends else INWARD} WHERE e.tenant = ? AND e.kind = ? "
             f"AND {among} {known} AND e.sight IN ({sights.codes(seen)}) AND {only}",
-            (self._tenant, KIND_CODE[kind], *chain(*ends.values()), *(self._seen.bound if to is not None else ())),
+            (
+                self._tenant,
+                KIND_CODE[kind],
+                *chain(*ends.values()),
+                *(self._seen.bound if to is not None else ()),
+            ),
         )
 
     def _ends(self, nodes: Iterable[str]) -> dict[str, End]:
