@@ -96,7 +96,7 @@ def _read(store: PostgresStore, scope: Scope) -> None:
     with store.whole(scope.tenant) as whole:
         for part in (whole.memories(), whole.connections(), whole.past(), whole.texts(), whole.tombstones()):
             list(part)
-        whole.places(), list(whole.altered())
+        whole.places(), list(whole.altered()), whole.keys_of(["obs_0000000000000000"]), whole.readings(())
     with store.alone(scope, "night"):
         store.write(scope, ())
         store.size(), store.unguarded(), store.busy(scope), store.held(scope.tenant)
