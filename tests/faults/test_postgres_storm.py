@@ -5,11 +5,13 @@ What failed has failed with an error of scrubjay's, and the same process goes on
 
 from __future__ import annotations
 
+import multiprocessing
 import random
 import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from served import NOW, Databases, answers, held, opened, records, refusal, sound, written
@@ -22,6 +24,27 @@ FEW = 8
 """Faults; a fiftieth of ``--kills``, if that is more."""
 PATIENCE_S = 60.0
 """Seconds after which a step that was not done is a failure: a restart takes one."""
+
+
+class Away:
+    """A server whose programs another process starts: one with threads that multiply matrices cannot be forked soundly.
+
+    Attributes:
+        url: Of its database.
+    """
+
+    def __init__(self, server: Server, pool: ProcessPoolExecutor) -> None:
+        self._server, self._pool, self.url = server, pool, server.url
+        pool.submit(int).result()  # begun before there are threads
+
+    def restart(self, how: str) -> None:
+        self._pool.submit(self._server.restart, how).result()
+
+    def stop(self) -> None:
+        self._pool.submit(self._server.stop).result()
+
+    def start(self) -> None:
+        self._pool.submit(self._server.start).result()
 
 
 class Working:
@@ -142,7 +165,9 @@ def asked(memory: Memory, mine: str) -> Callable[[int], None]:
 def test_nothing_told_is_lost_while_the_server_is_restarted_and_crashes(
     lazy: Server, tmp_path: Path, kills: int | None, seed: int
 ) -> None:
-    with tempfile.TemporaryDirectory() as scratch:
+    spawn = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory() as scratch, ProcessPoolExecutor(1, spawn) as pool:
+        server = Away(lazy, pool)
         databases = Databases.make(lazy.url, Path(scratch))
         url = databases.fresh()
         with opened(url, Path(scratch), tenant="other", user="eve") as eve, opened(url, Path(scratch)) as ann:
@@ -159,7 +184,7 @@ def test_nothing_told_is_lost_while_the_server_is_restarted_and_crashes(
                     fault = chance.choice(sorted(FAULTS))
                     told.append(fault)
                     threading.Event().wait(chance.random() * 0.2)
-                    FAULTS[fault](lazy, chance)
+                    FAULTS[fault](server, chance)
                     working.wait(1)
             finally:
                 working.stop()
