@@ -5,7 +5,7 @@ and what it replaces keeps its line ends, so every line keeps its number. Scrubb
 
 Kinds are told by form (`scrub_patterns`) or by what stands around: an assignment, a header or an address
 (`scrub_context`), a name that stands apart (`scrub_named`), a command (`scrub_commands`), words (`scrub_told`,
-`scrub_phrases`). Where two overlap, all that either covers goes. Nothing is decided by entropy alone: a commit
+`scrub_phrases`); or by the sum of many signs of what stands near a word for a secret (`scrub_judge`). Where two overlap, all that either covers goes. Nothing is decided by entropy alone: a commit
 hash or a session id is what a memory is asked for. Spans that stand for nothing (``xxxx``,
 ``AKIAIOSFODNN7EXAMPLE``, ``${TOKEN}``) stay.
 
@@ -22,6 +22,7 @@ from types import MappingProxyType
 
 from scrubjay.ingest.scrub_commands import commanded
 from scrubjay.ingest.scrub_context import find
+from scrubjay.ingest.scrub_judge import judged
 from scrubjay.ingest.scrub_named import named
 from scrubjay.ingest.scrub_patterns import SHAPES
 from scrubjay.ingest.scrub_phrases import phrased
@@ -29,7 +30,7 @@ from scrubjay.ingest.scrub_told import told
 from scrubjay.ingest.scrub_values import Places, Span, filler, positions
 
 # Stamped on each document; a new version scrubs everything again.
-SCRUBBER_VERSION = "3"
+SCRUBBER_VERSION = "4"
 # The shortest shape (an Alibaba key) has 16 characters.
 LEAST_RUN = 16
 # A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
@@ -190,6 +191,7 @@ def _secrets(text: str, data: bytes, low: bytes) -> Iterator[Span]:
     yield from told(text, data, low, places)
     yield from commanded(data, low, places)
     yield from named(data, low, places)
+    yield from judged(text, low, places)
     yield from phrased(low, places)
     yield from _private_keys(data, low)
     yield from _cards(data)
@@ -286,7 +288,8 @@ def _cards(data: bytes) -> Iterator[Span]:
         for at in positions(classes, form):
             end = at + len(form)
             apart = data[at - 1 : at].isdigit() or data[end : end + 1].isdigit()
-            if not apart and _card(data[at:end].replace(b" ", b"").replace(b"-", b"")):
+            digits = data[at:end].replace(b" ", b"").replace(b"-", b"")
+            if not apart and not filler(digits) and _card(digits):
                 yield Span(at, end, "credit-card", True)
 
 

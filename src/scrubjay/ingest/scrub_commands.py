@@ -41,8 +41,15 @@ _GLUED: Final = _started(rb"mysql\w*|mariadb[\w-]*|mongo\w*|sshpass|7z|rar")
 # Of these programs a letter holds more than the secret, or is a capital.
 _HTTPIE: Final = _started(rb"http|https|xh")
 _SAMBA: Final = _started(rb"smb\w+|rpcclient|net")
-_ZIP: Final = _started(rb"zip|unzip|mosquitto_[ps]ub")
+_ZIP: Final = _started(rb"zip|unzip|mosquitto_[ps]ub|sqlcmd|bcp|[io]sql|snmp\w+")
 _CURL: Final = _started(rb"curl")
+_FTP: Final = _started(rb"lftp|ncftp\w*")
+_COMMA: Final = re.compile(rb"[ \t]+[\"']?[^\s\"'`,;]{1,64},([^\s\"'`|;<>]{4,256})")
+# Programs of Oracle, which take name and password as one word.
+_ORACLE: Final = re.compile(
+    rb"(?:sqlplus|sqlcl|rman target|expdp|impdp|sqlldr)[ \t]+(?:-[\w]+[ \t]+){0,3}(?:userid=)?[\"']?"
+    rb"[\w.$#-]{1,64}/(?!\[)\"?([^\s\"'@/]{4,128})\"?@", re.IGNORECASE
+)
 _PER_CENT: Final = re.compile(rb"[ \t]+[\"']?[\w.@\\/-]{1,64}%([^\s\"'`|;<>()]{4,256})")
 _OWN_AT_ONCE: Final = re.compile(rb"[\"']?[^\s\"'`:/]{1,64}:(?!\[|//)([^\s\"'`|;<>]{4,256})")
 _USER: Final = re.compile(rb"-(?:proxy-)?user[= \t]" + _OWN_AT_ONCE.pattern)
@@ -85,6 +92,7 @@ _NETRC: Final = re.compile(rb"login[ \t]+\S{1,64}\s{1,12}\Z")
 _LINES: Final = (
     (b"net use", _NET), (b"net use", _NET_USER), (b"convertto-securestring", _SECURE), (b"rclone obscure", _OBSCURE),
     (b"private-lines:", _PUTTY), (b"432:", _PGPASS),
+    (b"sqlplus", _ORACLE), (b"rman target", _ORACLE), (b"expdp", _ORACLE), (b"impdp", _ORACLE), (b"sqlldr", _ORACLE),
 )  # fmt: skip
 _FLAG: Final = re.compile(
     rb" -(?:[upkawbs][ \t]|[pu](?=[^ \t-])|-body[ =]|-(?:proxy-)?user[ =]|-cookie[ =]"
@@ -208,6 +216,8 @@ def _lettered(data: bytes, low: bytes, at: int, letter: bytes) -> re.Match[bytes
         return _VALUE.match(data, at + 3) if _ZIP.search(low, start, at) else None
     if letter == b"a" and _HTTPIE.search(low, start, at):
         return _OWN.match(data, at + 3)
+    if letter == b"u" and _FTP.search(low, start, at):
+        return _COMMA.match(data, at + 3)
     if letter == b"u" and _SAMBA.search(low, start, at):
         return _PER_CENT.match(data, at + 3)
     if letter not in _FLAGS or not _FLAGS[letter].search(low, start, at):
@@ -216,7 +226,8 @@ def _lettered(data: bytes, low: bytes, at: int, letter: bytes) -> re.Match[bytes
 
 
 def _line(low: bytes, at: int) -> int:
-    return max(0, at - LONGEST_LINE, low.rfind(b"\n", max(0, at - LONGEST_LINE), at) + 1)
+    """Where the line begins, with the end of the one before: a program's name stands behind it."""
+    return max(0, at - LONGEST_LINE, low.rfind(b"\n", max(0, at - LONGEST_LINE), at))
 
 
 def _found(match: re.Match[bytes]) -> Iterator[Span]:

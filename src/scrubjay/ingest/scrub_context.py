@@ -55,7 +55,7 @@ _HEADER = re.compile(
     rb"(basic|bearer|ssws|[a-z]{0,12}(?:key|token))[ \t]+(?:token=)?\"?([\w+/=.~-]{8,4096})",
     re.IGNORECASE,
 )
-_USERINFO = re.compile(rb"://[^\s:/@?#\[\"'`<>]{0,128}:([^\s/@?#\"'`<>]{1,256})@")
+_USERINFO = re.compile(rb"://[^\s:/@?#\[\"'`<>]{0,128}:([^\s/@?\"'`<>]{1,256})@")
 _ALONE = re.compile(rb"://(?![0-9a-f]{32}@)([A-Za-z0-9_.~-]{20,256})(?::(?:x-oauth-basic|x|))?@")
 _HEX = re.compile(rb"[0-9a-f]{32}:")
 _SCHEME = re.compile(rb"[a-z][a-z0-9]{1,11}(?:\+[a-z0-9]{1,16})?\Z")
@@ -73,6 +73,13 @@ _WEBHOOKS = (
     (
         "ifttt-webhook",
         re.compile(rb"://maker\.ifttt\.com/trigger/[\w-]{1,80}/(?:json/)?with/key/([\w-]{20,60})"),
+    ),
+    (
+        "rpc-address",
+        re.compile(
+            rb"://[\w.-]{1,60}\.(?:g\.alchemy\.com/v2|infura\.io/(?:ws/)?v3|quiknode\.pro|ankr\.com/\w{1,20}|blastapi\.io)/"
+            rb"([\w-]{20,80})"
+        ),
     ),
     (
         "lark-webhook",
@@ -99,6 +106,8 @@ _BRAINTREE = re.compile(rb"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[
 
 # A mark is no name of what stands behind it.
 _MARKED = re.compile(rb"\[secret:[a-z0-9-]{1,40}\][ \t\"'`*\\]*\Z")
+# Where a secret is kept, not the secret.
+_PLACED = re.compile(rb"arn:aws[\w-]*:\S*\Z")
 # NAME= as in a file of settings or a shell: what follows is a value and no code.
 _SHOUTING = re.compile(rb"(?:^|[\s;\"'])[A-Z][A-Z0-9_]{2,60}\Z")
 _LITERAL = re.compile(rb"[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)+")
@@ -160,7 +169,7 @@ def _signs(data: bytes, low: bytes, sign: bytes) -> Iterator[Span]:
 
 def _assigned(data: bytes, low: bytes, at: int) -> Iterator[Span]:
     left = low[max(0, at - _LONGEST_KEY) : at]
-    if _MARKED.search(left):
+    if _MARKED.search(left) or _PLACED.search(left):
         return
     if span := _argument(data, at, left):
         yield span
@@ -258,7 +267,9 @@ def _address(data: bytes, low: bytes, at: int) -> Iterator[Span]:
         if match := expression.match(data, at):
             if filler(match[1]):
                 return
-            yield Span(match.start(1), match.end(1), kind, True)
+            # Who knows the address may post: all of it goes.
+            scheme = _SCHEME.search(low[max(0, at - 29) : at])
+            yield Span(at - len(scheme[0]) if scheme else match.start(1), match.end(1), kind, True)
             return
     if (match := _ALONE.match(data, at)) and drawn(match[1]) and not filler(match[1]):
         yield Span(match.start(1), match.end(1), "url-token", False)

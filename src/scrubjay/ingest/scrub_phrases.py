@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scrubjay.ingest.scrub_values import Places, Span, stands_for_nothing
+from scrubjay.ingest.scrub_values import Places, Span, stands_for_nothing, talk
 
 # Words of a list (BIP 39) that has none of the words which bind a sentence: as many as a checksum allows, and hardly
 # one twice. More of them in a row than twenty-four are a list of something else.
@@ -34,11 +34,15 @@ _BINDING: Final = frozenset(
 _QUOTED: Final = re.compile(
     rb"phrase(?:[^\n.:=\"'`]{0,40}?(?:\b(?:is|ist|was)\b|[:=])|)[ \t]{1,4}([\"'`])([^\"'`\n]{8,128})\1(?![ \t]*[+%(])"
 )
+_ENTRY: Final = rb"(?:[-*][ \t]{1,3}|[0-9]{1,2}[.)][ \t]{1,3})?"
 _CODES: Final = re.compile(
-    rb"codes?[^\n:]{0,24}:?[ \t\n]{0,4}("
-    rb"(?:[a-z0-9]{4,8}-[a-z0-9]{4,8}[ \t\n,]{0,3}){2,20}"
-    rb"|(?:[0-9]{4}[ -][0-9]{4}(?:[ \t\n,]{1,3}|\Z)){2,20}"
-    rb"|(?:(?=[a-z]{0,9}[0-9])[a-z0-9]{8,10}(?:[ \t\n,]{1,3}|\Z)){2,20})"
+    rb"codes?[^\n:]{0,40}:?[ \t\r\n]{0,4}("
+    rb"(?:" + _ENTRY + rb"[a-z0-9]{4,8}-[a-z0-9]{4,8}(?![\w-])[ \t\r\n,]{0,3}){2,20}"
+    rb"|(?:" + _ENTRY + rb"[0-9]{4}[ -][0-9]{4}(?:[ \t\r\n,]{1,3}|\Z)){2,20}"
+    rb"|(?:" + _ENTRY + rb"(?=[a-z]{0,9}[0-9])[a-z0-9]{6,10}(?:[ \t\r\n,]{1,3}|\Z)){2,20})"
+)
+_SPARE: Final = re.compile(
+    rb"(?:recovery|backup|scratch|emergency|2fa|one-time|wiederherstellungs|notfall|einmal|ersatz|sicherungs)[ -]?\Z"
 )
 _DIGIT: Final = re.compile(rb"[0-9]")
 
@@ -47,6 +51,16 @@ _NUMBER: Final = (
 )
 _SAID: Final = (
     rb"[^\n.!?;:=0-9\[\]]{0,32}?(?:\b(?:is|are|was|to|ist|war|auf|lautet|est|es)\b:?|[:=])" + _NUMBER
+)
+# What is sent to somebody who logs in; the code of a door says no such thing.
+_ONCE: Final = re.compile(
+    rb"(?:verification|confirmation|security|one-time|log-?in|sign-in|2fa|otp|mfa|sms"
+    rb"|best\xe4tigungs|sicherheits|anmelde)[ -]?\Z"
+)
+_SENT: Final = re.compile(rb"code" + _SAID)
+_TOLD_WORDS: Final = re.compile(
+    rb"phrase(?:[ \t]{0,2}[:=]|[ \t](?:is|ist|lautet|est|es|era|was)\b:?)[ \t]{1,4}"
+    rb"((?:[a-z\xdf-\xff]{2,16} ){3,9}[a-z\xdf-\xff]{2,16})(?=[.]?[ \t]*(?:[\r\n]|\Z))"
 )
 _PIN: Final = re.compile(rb"(?<![a-z0-9_.-])pin(?:[ -]?(?:code|number|nummer))?(?![a-z0-9_.-])" + _SAID)
 
@@ -80,8 +94,14 @@ def phrased(low: bytes, places: Places) -> Iterator[Span]:
         match = _QUOTED.match(low, at) if low.endswith(b"pass", 0, at) else None
         if match and not stands_for_nothing(match[2]) and b" " in match[2]:
             yield Span(match.start(2), match.end(2), "password", False)
-    for at in places(b" code"):
-        match = _CODES.match(low, at + 1) if low.endswith((b"recovery", b"backup"), 0, at) else None
+    for at in places(b"phrase"):
+        match = _TOLD_WORDS.match(low, at) if low.endswith(b"pass", 0, at) else None
+        if match and not talk(match[1].replace(b" ", b".")):
+            yield Span(match.start(1), match.end(1), "password", False)
+    for at in places(b"code"):
+        if _ONCE.search(low, max(0, at - 16), at) and (match := _SENT.match(low, at)):
+            yield Span(match.start(1), match.end(1), "one-time-code", False)
+        match = _CODES.match(low, at) if _SPARE.search(low, max(0, at - 20), at) else None
         if match and _DIGIT.search(match[1]):
             yield Span(match.start(1), match.start(1) + len(match[1].rstrip()), "recovery-codes", False)
     for at in places(b"pin"):

@@ -28,11 +28,17 @@ class Span(NamedTuple):
 _LONGEST_HINT = 128
 _FILLER = re.compile(
     rb"example|xxxx|\*\*\*|\.\.\.|your|placeholder|redacted|changeme|change[_-]me|dummy|\[secret:|\[private\]|todo|fixme"
-    rb"|insert|replace|sample|random|secrets?\.[a-z]|environ|getenv|process\.env|import\.meta",
+    rb"|insert|replace|sample|random|secrets?\.[a-z]|environ|getenv|process\.env|import\.meta"
+    # Printed by everybody: Aladdin:open sesame of RFC 7617, the token that jwt.io opens with.
+    rb"|QWxhZGRpbjpvcGVuIHNlc2FtZQ|eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lI",
     re.IGNORECASE,
 )
 VARIABLE = re.compile(
-    rb"[$%@#&]|![a-z]+\Z|\{|<|//|/|\./|~/|https?:|none|null|nil|true|false|undefined", re.IGNORECASE
+    rb"[$%@#&]|![a-z][a-z/_-]*\Z|\{|<|//|/(?![a-z0-9+/]{60,}={0,2}\Z)|\./|~/|https?:|op://|arn:aws"
+    # What is meant to be read by all, or can be opened where it is kept only: public keys of services, sealed secrets.
+    rb"|pk\.eyj|pk_(?:live|test)_|agb[a-z0-9+/]{80}"
+    rb"|none|null|nil|true|false|undefined",
+    re.IGNORECASE,
 )
 # Words joined by . _ - /, each at most with a number at its end: a name in code, a model, a path, no key.
 _DIGIT = re.compile(rb"[0-9]")
@@ -86,7 +92,9 @@ class Places:
         """Where ``mark`` stands, from the start on."""
         known = self._known.get(mark)
         if known is None:
-            known = self._known[mark] = tuple(positions(self._text, mark))
+            # Most marks stand nowhere: then nothing is set up to look on.
+            found = self._text.find(mark) >= 0
+            known = self._known[mark] = tuple(positions(self._text, mark)) if found else ()
         return known
 
 
@@ -133,7 +141,7 @@ def drawn(value: bytes, quoted: bool = False) -> bool:
     """Whether it looks drawn by lot: letters and digits mixed, and neither a name nor a number."""
     if len(value) < LEAST_KEY or value.isdigit() or not _DIGIT.search(value) or NAME.fullmatch(value):
         return False
-    return _entropy(value) >= LEAST_ENTROPY
+    return entropy(value) >= LEAST_ENTROPY
 
 
 def _strong(value: bytes, quoted: bool) -> bool:
@@ -149,7 +157,7 @@ def _strong(value: bytes, quoted: bool) -> bool:
     return joined(value) or not (_CAMEL.fullmatch(value) or NAME.fullmatch(value))
 
 
-def _entropy(value: bytes) -> float:
+def entropy(value: bytes) -> float:
     """Bits a character."""
     size = len(value)
     return -math.fsum(n / size * math.log2(n / size) for n in (value.count(byte) for byte in set(value)))

@@ -1,0 +1,187 @@
+"""Signs: a candidate -> what speaks for and against its being a secret, each a name with a plain meaning."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from scrubjay.ingest.scrub_near import LEAST_KEY, MOST_SPACES, Candidate
+from scrubjay.ingest.scrub_values import NAME, drawn, entropy, stands_for_nothing, talk
+
+_HARMLESS: Final = re.compile(
+    r"sha-?\d|md5|commit|uuid|checksum|public|publi[ck]|fingerprint|hash|digest|\bid\b|_id\b|Id\b|\bids\b|version|serial|anon"
+    r"|integrity|etag|placeholder|example|type|name|field|policy|length|\blen|file|path|ur[li]\b|endpoint|expir|ttl"
+    r"|\bmin|\bmax|count|limit|size|bits|usage|algorithm|header|provider|manager|foreign|primary|cache|sort|index"
+    r"|host|known|verif|valid|test|mock|fake|dummy|sample|site",
+    re.IGNORECASE,
+)
+_PUBLIC: Final = re.compile(
+    r"public|publish|fingerprint|host[-_ ]?key|site[-_ ]?key|\bcert|encrypted|sealed|\bENC\b|hash|digest|checksum|sha-?\d|md5"
+    r"|integrity|commit|\bkid\b|\biv:|\btag:|_?id\b|[a-z]I[dD]\b|uuid|trace|request|session-id",
+    re.IGNORECASE,
+)
+# Just before the word: a public key is none, whatever it looks like.
+_OPEN: Final = re.compile(r"(?:public|publishable|anon|host|site|data-site|ssh|pub|map|foreign|primary|cache|idempotency)[-_ ]?\Z|arn:\S*\Z", re.IGNORECASE)
+_LINKED: Final = re.compile(r"[&?]\w[\w.-]*=\Z")
+_OTHER_NAME: Final = re.compile(
+    r"(?:[=:：>][^=:：]*\w[\"'\]]*\s*|[,;}]\s*[\"']?\w+[\"']?\s?)[=:：][\s\"'>{]*\Z"
+)
+_SHOUTED: Final = re.compile(r"(?:^|[\s;\"'-])[A-Z][A-Z0-9_]*\Z")
+_USER: Final = re.compile(
+    r"\b(?:user(?:name|[-_ ]?id)?|login|logged in|e-?mail|account|admin|root|benutzer(?:name)?|konto|usuario|utilisateur"
+    r"|identifiant|utente|gebruiker|cuenta|compte|wlan|wi-?fi|ssid)\b|用户|账号|帐号|ユーザー|логин|пользовател",
+    re.IGNORECASE,
+)
+_COPULA: Final = re.compile(
+    r"\b(?:is|are|was|be|now|ist|war|auf|lautet|est|es|era|er|är|è|é|to|zu|changed?|geändert)\W*\Z|[は是为為がを了][\s「:：]*\Z", re.IGNORECASE
+)
+_SENTENCE: Final = re.compile(r"[.!?;](?:\s|\Z)")
+_CODE_AROUND: Final = re.compile(r"\(|\)|;\s*\Z|=>|->|\bdef\b|\breturn\b|\bif\b|\{\{|::|==|!=|&&|\|\|")
+_CALL: Final = re.compile(r"[(\[]|\.[a-z]")
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_HEX: Final = re.compile(r"(?:0x)?[0-9a-f]{16,}", re.IGNORECASE)
+_PATHLIKE: Final = re.compile(r"(?:~|\.{1,2})/|[A-Za-z]:\\|[\w./@-]+\.(?:[a-z]{2,4}|toml|yaml|json|html|java|jsonl)\Z")
+_ADDRESS: Final = re.compile(r"\w+:(?://|%2F%2F)|www\.|[\w.+-]+@[\w-]+\.\w|\d+(?:\.\d+){3}|urn[:%]|\S*%20\S*%20")
+_DOTTED: Final = re.compile(r"[\w-]+(?:(?:\.|::)[\w-]+)+\Z")
+_NUMERIC: Final = re.compile(r"[\d.,:/%+xX-]+[a-zA-Z]{0,3}\Z")
+_WORDLIKE: Final = re.compile(r"[^\W\d_]+\Z")
+_SHOUT: Final = re.compile(r"[A-Z]+(?:_[A-Z0-9]+)*\Z")
+_SNAKE: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+\Z")
+_CAMEL: Final = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+\d?\Z")
+_KEBAB: Final = re.compile(r"[a-z]+(?:-[a-z]+)+\Z")
+_TITLED: Final = re.compile(r"[^\W\d_]+(?:[-_.!&$+#][^\W\d_]+)+\d*!?\Z")
+_WORD_NUMBER: Final = re.compile(r"[^\W\d_]{4,}[-_.!#]?\d{1,4}!?\Z")
+_GROUPED: Final = re.compile(r"([A-Za-z0-9]{4,8})(?:[ -]([A-Za-z0-9]{4,8}))+\Z")
+_SPECIAL: Final = re.compile(r"[!#$%^&*+@~]")
+_LETTERS: Final = re.compile(r"[A-Za-z]")
+_VOWELS: Final = re.compile(r"[aeiouyAEIOUY]")
+_RUNS: Final = re.compile(r"[a-z]+|[A-Z]+|\d+")
+_WHOLE: Final = re.compile(r"[\"'`\]),;.\s*<>/|」]*\Z")
+
+
+def hopeless(one: Candidate) -> bool:
+    """Whether it is none whatever else there is: it stands for another thing, is told to be public, a date, an address."""
+    value = one.value
+    if one.password:
+        if " " in value and (value.count(" ") > MOST_SPACES or _PROSE.search(value)):
+            return True
+        if _OTHER_NAME.search(one.gap):
+            return True
+    elif (
+        len(value) < LEAST_KEY
+        or not _DIGIT.search(value)
+        or (" " in value and not _GROUPED.match(value))
+        or _PUBLIC.search(one.gap)
+    ):
+        return True
+    if _CALL.match(one.rest) or _NEVER.match(value) or _LINKED.search(one.gap) or _OPEN.search(one.lead[-60:]):
+        return True
+    if one.place == "after" and _ELSEWHERE.search(one.gap):
+        return True
+    if one.place == "below" and _LABEL.match(value):
+        return True
+    raw = value.encode("latin-1", "replace")
+    if b"/" in raw and NAME.fullmatch(raw):
+        return True
+    return (stands_for_nothing(raw) and not (_BASE64.fullmatch(value) and drawn(raw))) or (
+        talk(raw) and _DOTTED.match(value) is not None
+    )
+
+
+def signs(candidate: Candidate) -> list[str]:
+    """What speaks for and against a candidate's being a secret."""
+    kind = "p" if candidate.password else "k"
+    return [f"{kind} {sign}" for sign in (*_form(candidate.value), *_place(candidate))]
+
+
+def _place(one: Candidate) -> list[str]:
+    word = one.word.lower()
+    out = [f"cue {next((name for name in ('key', 'token', 'secret', 'code', 'auth') if name in word), 'other')}"]
+    gap = one.gap
+    words = len(_WORDS.findall(gap))
+    if one.place in {"below", "column"}:
+        colon = gap.rstrip(" \t\r*_`").endswith((":", "："))
+        out += [one.place, "ends line", "sign" if colon or (one.place == "column" and words <= 1) else "no link"]
+    elif one.place == "before":
+        out.append("before")
+    else:
+        end = gap.rstrip(" \t\"'`*(\\")
+        signed = end.endswith(("=", ":", "：", "=>", ">"))
+        out.append("sign" if signed else "copula" if _COPULA.search(gap) else "no link" if words else "bare gap")
+        if _WHOLE.match(one.rest):
+            out.append("ends line")
+    out.append("words 0" if not words else "words 1-3" if words <= 3 else "words 4+")
+    out += [name for name, form, far in _AROUND if form.search(gap) or form.search(one.lead[-far:])]
+    if _SENTENCE.search(gap):
+        out.append("sentence ends")
+    if _OTHER_NAME.search(gap):
+        out.append("other name")
+    if one.word.isupper() and _SHOUTED.search(one.lead):
+        out.append("shouted name")
+    if _USER.search(one.around):
+        out.append("user near")
+    if one.quoted:
+        out.append("quoted")
+    return out
+
+
+def _form(value: str) -> list[str]:
+    out = []
+    size = len(value)
+    out.append("size <8" if size < 8 else "size <12" if size < 12 else "size <20" if size < 20 else "size <32" if size < 32 else "size 32+")
+    raw = value.encode("latin-1", "replace")
+    letters, digits = len(_LETTERS.findall(value)), sum(c.isdigit() for c in value)
+    if talk(raw):
+        out.append("talk")
+    if " " in value and not _GROUPED.match(value):
+        out.append("spaces")
+    shape = _shape(value)
+    out.append(shape)
+    if shape == "odd":
+        runs = len(_RUNS.findall(value))
+        if digits and letters:
+            out.append("digits in letters" if runs >= 4 and size / runs < 3.5 else "digits beside letters")
+        if any(c.islower() for c in value) and any(c.isupper() for c in value):
+            out.append("mixed case")
+        if _SPECIAL.search(value):
+            out.append("special")
+        if letters >= 6 and len(_VOWELS.findall(value)) / letters < 0.2:
+            out.append("unsayable")
+        if size >= 12 and entropy(raw) >= 3.2:
+            out.append("spread")
+    return out
+
+
+def _shape(value: str) -> str:
+    """The first harmless or telling form that fits."""
+    for name, form in _SHAPES:
+        if form.match(value):
+            return name
+    return "odd"
+
+
+_DIGIT: Final = re.compile(r"[0-9]")
+_WORDS: Final = re.compile(r"\w+")
+_AROUND: Final = (("harmless near", _HARMLESS, 30), ("public near", _PUBLIC, 40), ("code", _CODE_AROUND, 120))
+_LABEL: Final = re.compile(r"[\w .-]+(?:[:=]\Z|: |=[^=]|://)")
+# Behind the word a flag, a comparison: what follows is of that.
+_ELSEWHERE: Final = re.compile(r"\s--?[a-zA-Z]|[=!]=")
+_BASE64: Final = re.compile(r"(?=.*[a-z].*\d)(?=.*[A-Z])/[A-Za-z0-9+/]{32,}={0,2}")
+_NEVER: Final = re.compile(
+    r"\[|[^\s]*\]\(|\S+\.html?#|(?:ConvertTo|New|Get|Set|Read|Import|Invoke)-[A-Z]|[a-z]+:#?\w+\Z|\w+(?:\.\w+)*::\w|\d{4}-\d\d-\d\d|\d\d?:\d\d|\d{8}T\d{6}Z|\d\d?[./]\d\d?[./]\d{2,4}"
+    r"|SHA\d+:|sha\d+[-:]|arn:|pk[._](?:eyJ|live|test)|age1|ssh-|AAAA[BCE]3|AgB|MI(?:GfMA|IBIjAN|I[CDEFG])|MFkwEwYH"
+    + f"|{_ADDRESS.pattern}|{_PATHLIKE.pattern}|{_NUMERIC.pattern}|{_SHOUT.pattern}"
+)
+_PROSE: Final = re.compile(r"[:=(){}\[\]/;]|\. ")
+_SHAPES: Final = (
+    ("uuid", re.compile(_UUID.pattern + r"\Z", re.IGNORECASE)),
+    ("hex", re.compile(_HEX.pattern + r"\Z", re.IGNORECASE)),
+    ("dotted", _DOTTED),
+    ("word", _WORDLIKE),
+    ("snake", _SNAKE),
+    ("kebab", _KEBAB),
+    ("camel", _CAMEL),
+    ("word number", _WORD_NUMBER),
+    ("joined", _TITLED),
+    ("groups", _GROUPED),
+)
