@@ -14,10 +14,12 @@ costs about a nanosecond a character where an expression over the text costs twe
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from types import MappingProxyType
 
 from scrubjay.ingest.scrub_commands import commanded
@@ -43,6 +45,8 @@ _RUN_CLASS = bytes(
 _DIGIT_CLASS = bytes(
     ord("0") if 48 <= byte <= 57 else 32 if chr(byte) in " -" else ord(".") for byte in range(256)
 )
+# Every shop's tests pay with it.
+_TEST_CARD = b"4242" * 4
 _CARDS = (b"0000 0000 0000 0000", b"0000 000000 00000")
 # Every random token has a capital or a digit; slugs, names and rulers of dashes mostly have none.
 _TELLING = re.compile(rb"[A-Z0-9]")
@@ -185,13 +189,23 @@ def _private(text: str) -> Iterator[Span]:
 
 
 def _secrets(text: str, data: bytes, low: bytes) -> Iterator[Span]:
+    """What rules find; and what signs speak for, where no rule has found something."""
+    places = Places(low)
+    ruled = sorted(_ruled(text, data, low, places))
+    yield from ruled
+    ends = list(accumulate((span.end for span in ruled), max))
+    for span in judged(text, low, places):
+        before = bisect_left(ruled, (span.end,)) - 1  # the last that begins before it ends
+        if before < 0 or ends[before] <= span.start:
+            yield span
+
+
+def _ruled(text: str, data: bytes, low: bytes, places: Places) -> Iterator[Span]:
     yield from _shapes(data)
     yield from find(data, low)
-    places = Places(low)
     yield from told(text, data, low, places)
     yield from commanded(data, low, places)
     yield from named(data, low, places)
-    yield from judged(text, low, places)
     yield from phrased(low, places)
     yield from _private_keys(data, low)
     yield from _cards(data)
@@ -289,7 +303,7 @@ def _cards(data: bytes) -> Iterator[Span]:
             end = at + len(form)
             apart = data[at - 1 : at].isdigit() or data[end : end + 1].isdigit()
             digits = data[at:end].replace(b" ", b"").replace(b"-", b"")
-            if not apart and not filler(digits) and _card(digits):
+            if not apart and digits != _TEST_CARD and _card(digits):
                 yield Span(at, end, "credit-card", True)
 
 

@@ -64,12 +64,12 @@ _CUES: Final[dict[bytes, bool]] = {
     b"token": False, b"secret": False, b"key": False, b"schl\xfcssel": False, b"code": False,
 }  # fmt: skip
 _WORD: Final = re.compile(
-    r"(?:(?<![^\W\d_])|(?-i:(?<=[a-z])(?=[A-Z])))"
+    r"(?:(?<![^\W\d_])|(?-i:(?<=[a-z])(?<!Last)(?<!Kee)(?=[A-Z])))"
     r"(?:passcodes?|(?<=mot de )passe|pass|psk|pwd?s?|mdp|creds?|credentials?|clave|parola|senha|zugang(?:sdaten|scode)?"
     r"|keys?|codes?)(?![a-z])"
     r"|(?:passw(?:or[dt]|\xf6rter|d)s?|passphrase|passord|kennwort|contrase\xf1a|wachtwoord|schl\xfcssel"
     r"|tokens?|secrets?)(?![a-z])"
-    r"|(?<=.[a-z])(?<!by)(?<!com)(?<!sur)(?<!tres)(?<!over)(?<!under)(?<!tur)(?<!mon)(?<!don)(?<!joc)(?<!hoc)(?<!whis)"
+    r"|(?<=.[a-z])(?<!by)(?<!Last)(?<!Kee)(?<!com)(?<!sur)(?<!tres)(?<!over)(?<!under)(?<!tur)(?<!mon)(?<!don)(?<!joc)(?<!hoc)(?<!whis)"
     r"(?:pass|keys?)(?=\\?[\"']?[ \t]{0,3}[=:])",
     re.IGNORECASE,
 )
@@ -95,7 +95,8 @@ _TOKEN: Final = re.compile(
     "|(?P<groups>(?<![\\w-])[A-Z0-9]{4,6}(?:[ -][A-Z0-9]{4,6}){3,12}(?![\\w-]))"
     f"|(?P<bare>[^{_STOPS}:][^{_STOPS}]{{3,{LONGEST - 1}}}={{0,2}})"
 )
-_TRAILING: Final = ".:?*_,!"
+_TRAILING: Final = ".:?*_,"
+_PARAMETER: Final = re.compile(r"&[\w.-]{1,40}=?\Z|&[\w.-]{1,40}=")
 _TELLS: Final = re.compile(r"[0-9!#$%&*+@^~]|[a-z][A-Z]|[A-Z]{2}[a-z]|\w[._-]\w")
 _DIRECT: Final = re.compile(
     r"(?:[=:：>]|\b(?:is|are|was|be|now|to|ist|war|auf|lautet|est|es|era|er|är|è|é)|[は是为為]|\s|^)[\s\"'`*(「“„]*\Z",
@@ -106,6 +107,10 @@ _ITEM: Final = re.compile(r"[ \t>]*(?:[-*+•][ \t]+|[0-9]{1,2}[.)][ \t]+)?(?:\[
 # Between a token and the word that says afterwards what it was: "… is our new password", "… (password)".
 _LINKS: Final = frozenset(
     "is was are as als ist war es est son como comme the my our your a das der die dein mein unser le la el new old (".split()
+)
+# After that word nothing of which it could be a part: no "password manager", no "key effectors".
+_SAID: Final = re.compile(
+    r"[^\w\s-]|\s*\Z|\s+(?:for|of|to|on|from|in|at|now|and|but|until|today|since|für|von|zu|im|auf|und|aber|seit|jetzt|pour|del?|para)\b"
 )
 _PIECE: Final = re.compile(r"\S+")
 _DIGIT: Final = re.compile(r"[0-9]")
@@ -176,7 +181,7 @@ def _opens_list(text: str, start: int, end: int, stop: int, found: bool) -> bool
 
 
 def _before(text: str, start: int, end: int, stop: int, cue: _Cue) -> Iterator[Candidate]:
-    if not cue.lead.endswith((" ", "(")) or not _TELLS.search(cue.lead):
+    if not cue.lead.endswith((" ", " (")) or not _TELLS.search(cue.lead) or not _SAID.match(text, end, stop):
         return
     pieces = list(_PIECE.finditer(cue.lead, max(0, len(cue.lead) - 90)))[-6:]
     links = 0
@@ -206,7 +211,7 @@ def _after(text: str, end: int, stop: int, cue: _Cue) -> Iterator[Candidate]:
         first, last = match.span(group)
         value = match[group]
         if group == "bare":
-            value = value.rstrip(_TRAILING[:-1])
+            value = _PARAMETER.split(value, maxsplit=1)[0].rstrip(_TRAILING)
             last = first + len(value)
         here = match.end()
         if len(value) < 4 or not (cue.password or (len(value) >= LEAST_KEY and _DIGIT.search(value))):

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from scrubjay.ingest.scrub_near import LEAST_KEY, MOST_SPACES, Candidate
-from scrubjay.ingest.scrub_values import NAME, drawn, entropy, stands_for_nothing, talk
+from scrubjay.ingest.scrub_values import ABOUT, NAME, drawn, entropy, stands_for_nothing, talk
 
 _HARMLESS: Final = re.compile(
     r"sha-?\d|md5|commit|uuid|checksum|public|publi[ck]|fingerprint|hash|digest|\bid\b|_id\b|Id\b|\bids\b|version|serial|anon"
@@ -21,7 +21,8 @@ _PUBLIC: Final = re.compile(
     re.IGNORECASE,
 )
 # Just before the word: a public key is none, whatever it looks like.
-_OPEN: Final = re.compile(r"(?:public|publishable|anon|host|site|data-site|ssh|pub|map|foreign|primary|cache|idempotency)[-_ ]?\Z|arn:\S*\Z", re.IGNORECASE)
+_OPEN: Final = re.compile(r"(?:public|publishable|anon|host|site|ssh|pub|map|foreign|primary|cache|idempotency|partition|object|sort|row|hash|storage"
+    r"|verification|websocket|routing|shard|group|dedup\w*|unique|composite)[-_ ]?\Z|arn:\S*\Z", re.IGNORECASE)
 _LINKED: Final = re.compile(r"[&?]\w[\w.-]*=\Z")
 _OTHER_NAME: Final = re.compile(
     r"(?:[=:：>][^=:：]*\w[\"'\]]*\s*|[,;}]\s*[\"']?\w+[\"']?\s?)[=:：][\s\"'>{]*\Z"
@@ -33,7 +34,7 @@ _USER: Final = re.compile(
     re.IGNORECASE,
 )
 _COPULA: Final = re.compile(
-    r"\b(?:is|are|was|be|now|ist|war|auf|lautet|est|es|era|er|är|è|é|to|zu|changed?|geändert)\W*\Z|[は是为為がを了][\s「:：]*\Z", re.IGNORECASE
+    r"\b(?:is|are|was|be|now|ist|war|auf|lautet|est|es|era|er|är|è|é)\W*\Z|\b(?:changed|set|reset|updated|geändert|gesetzt)\b[^.]*\b(?:to|auf|zu)\W*\Z|[は是为為がを了][\s「:：]*\Z", re.IGNORECASE
 )
 _SENTENCE: Final = re.compile(r"[.!?;](?:\s|\Z)")
 _CODE_AROUND: Final = re.compile(r"\(|\)|;\s*\Z|=>|->|\bdef\b|\breturn\b|\bif\b|\{\{|::|==|!=|&&|\|\|")
@@ -41,7 +42,7 @@ _CALL: Final = re.compile(r"[(\[]|\.[a-z]")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX: Final = re.compile(r"(?:0x)?[0-9a-f]{16,}", re.IGNORECASE)
 _PATHLIKE: Final = re.compile(r"(?:~|\.{1,2})/|[A-Za-z]:\\|[\w./@-]+\.(?:[a-z]{2,4}|toml|yaml|json|html|java|jsonl)\Z")
-_ADDRESS: Final = re.compile(r"\w+:(?://|%2F%2F)|www\.|[\w.+-]+@[\w-]+\.\w|\d+(?:\.\d+){3}|urn[:%]|\S*%20\S*%20")
+_ADDRESS: Final = re.compile(r"\w+:(?://|%2F%2F)|www\.|[\w.+-]+@[\w-]+\.\w|\d+(?:\.\d+){3}|urn[:%]")
 _DOTTED: Final = re.compile(r"[\w-]+(?:(?:\.|::)[\w-]+)+\Z")
 _NUMERIC: Final = re.compile(r"[\d.,:/%+xX-]+[a-zA-Z]{0,3}\Z")
 _WORDLIKE: Final = re.compile(r"[^\W\d_]+\Z")
@@ -61,30 +62,47 @@ _WHOLE: Final = re.compile(r"[\"'`\]),;.\s*<>/|」]*\Z")
 
 def hopeless(one: Candidate) -> bool:
     """Whether it is none whatever else there is: it stands for another thing, is told to be public, a date, an address."""
-    value = one.value
     if one.password:
-        if " " in value and (value.count(" ") > MOST_SPACES or _PROSE.search(value)):
+        if (" " in one.value and (one.value.count(" ") > MOST_SPACES or _PROSE.search(one.value))) or (
+            one.word.lower() == "pass" and not (_SIGNED.search(one.gap) and one.place == "after")
+        ):
             return True
         if _OTHER_NAME.search(one.gap):
             return True
     elif (
-        len(value) < LEAST_KEY
-        or not _DIGIT.search(value)
-        or (" " in value and not _GROUPED.match(value))
+        len(one.value) < LEAST_KEY
+        or not _DIGIT.search(one.value)
+        or (" " in one.value and not _GROUPED.match(one.value))
         or _PUBLIC.search(one.gap)
+        or (one.word.lower().startswith("code") and not _CODES.search(one.lead))
     ):
         return True
-    if _CALL.match(one.rest) or _NEVER.match(value) or _LINKED.search(one.gap) or _OPEN.search(one.lead[-60:]):
+    return _elsewhere(one) or _another(one)
+
+
+def _elsewhere(one: Candidate) -> bool:
+    """Whether its place is that of another thing: a call, an argument of an address, a flag, a public key."""
+    if _CALL.match(one.rest) or _LINKED.search(one.gap) or _OPEN.search(one.lead[-60:]):
         return True
-    if one.place == "after" and _ELSEWHERE.search(one.gap):
+    if one.place == "below":
+        return _LABEL.match(one.value) is not None
+    if one.place == "after":
+        far = len(one.value) < FAR_KEY and not one.password and not _SIGNED.search(one.gap) and one.gap.count(" ") > MOST_SPACES
+        return far or _ELSEWHERE.search(one.gap) is not None
+    return False
+
+
+def _another(one: Candidate) -> bool:
+    """Whether its form is that of another thing: a name in code, a file, a date, what stands in for a secret."""
+    raw = one.value.encode("latin-1", "replace")
+    if _NEVER.match(one.value) or (one.lead.endswith(("?", "&")) and _UUID.match(one.value)):
         return True
-    if one.place == "below" and _LABEL.match(value):
+    if NAME.fullmatch(raw) and (b"/" in raw or not one.password or (talk(raw) and not raw.isalpha())):
         return True
-    raw = value.encode("latin-1", "replace")
-    if b"/" in raw and NAME.fullmatch(raw):
+    if ABOUT.fullmatch(raw) and not _SIGNED.search(one.gap):
         return True
-    return (stands_for_nothing(raw) and not (_BASE64.fullmatch(value) and drawn(raw))) or (
-        talk(raw) and _DOTTED.match(value) is not None
+    return (stands_for_nothing(raw) and not (_BASE64.fullmatch(one.value) and drawn(raw))) or (
+        talk(raw) and _DOTTED.match(one.value) is not None
     )
 
 
@@ -118,6 +136,8 @@ def _place(one: Candidate) -> list[str]:
         out.append("other name")
     if one.word.isupper() and _SHOUTED.search(one.lead):
         out.append("shouted name")
+    if word.endswith("s") and not word.endswith(("pass", "ss")):
+        out.append("plural")
     if _USER.search(one.around):
         out.append("user near")
     if one.quoted:
@@ -163,12 +183,20 @@ def _shape(value: str) -> str:
 _DIGIT: Final = re.compile(r"[0-9]")
 _WORDS: Final = re.compile(r"\w+")
 _AROUND: Final = (("harmless near", _HARMLESS, 30), ("public near", _PUBLIC, 40), ("code", _CODE_AROUND, 120))
+FAR_KEY: Final = 20
+"""Characters of a key that may stand far from its name without a sign between."""
+_SIGNED: Final = re.compile(r"[=:：/]|=>|\b(?:is|ist|es|est|lautet)\b")
+# The codes that let somebody in; those of countries, errors and doors are no secrets.
+_CODES: Final = re.compile(
+    r"(?:access|activation|unlock|recovery|backup|scratch|emergency|invite|licen[cs]e|zugangs|wiederherstellungs|notfall|2fa)[-_ ]?\Z",
+    re.IGNORECASE,
+)
 _LABEL: Final = re.compile(r"[\w .-]+(?:[:=]\Z|: |=[^=]|://)")
 # Behind the word a flag, a comparison: what follows is of that.
 _ELSEWHERE: Final = re.compile(r"\s--?[a-zA-Z]|[=!]=")
 _BASE64: Final = re.compile(r"(?=.*[a-z].*\d)(?=.*[A-Z])/[A-Za-z0-9+/]{32,}={0,2}")
 _NEVER: Final = re.compile(
-    r"\[|[^\s]*\]\(|\S+\.html?#|(?:ConvertTo|New|Get|Set|Read|Import|Invoke)-[A-Z]|[a-z]+:#?\w+\Z|\w+(?:\.\w+)*::\w|\d{4}-\d\d-\d\d|\d\d?:\d\d|\d{8}T\d{6}Z|\d\d?[./]\d\d?[./]\d{2,4}"
+    r"\[|\+|[^\s]*\]\(|\S*%20|(?:[a-z0-9-]+\.){2,}[a-z]{2,}/|(?i:1password|(?:last|kee|proton|en)pass|bitwarden)|\S+\.html?#|(?:ConvertTo|New|Get|Set|Read|Import|Invoke)-[A-Z]|[a-z]+:#?\w+\Z|\w+(?:\.\w+)*::\w|\d{4}-\d\d-\d\d|\d\d?:\d\d|\d{8}T\d{6}Z|\d\d?[./]\d\d?[./]\d{2,4}"
     r"|SHA\d+:|sha\d+[-:]|arn:|pk[._](?:eyJ|live|test)|age1|ssh-|AAAA[BCE]3|AgB|MI(?:GfMA|IBIjAN|I[CDEFG])|MFkwEwYH"
     + f"|{_ADDRESS.pattern}|{_PATHLIKE.pattern}|{_NUMERIC.pattern}|{_SHOUT.pattern}"
 )

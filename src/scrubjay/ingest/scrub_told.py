@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scrubjay.ingest.scrub_values import NAME, Places, Span, drawn, positions, stands_for_nothing, talk
+from scrubjay.ingest.scrub_values import ABOUT, NAME, Places, Span, drawn, positions, stands_for_nothing, talk
 
 LEAST_KEY: Final = 16
 """Characters of a key that is only told by the word before it."""
@@ -116,12 +116,6 @@ _DATE: Final = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T_ ]|\Z)")
 _LETTER: Final = re.compile(rb"[A-Za-z\xc0-\xff]")
 _DIGIT: Final = re.compile(rb"[0-9]")
 _MARK: Final = re.compile(rb"[!#$%^&+@~]")
-# Names of procedures and lengths: what is told of a secret, not the secret.
-_ABOUT: Final = re.compile(
-    rb"(?:sha|md|aes|rsa|hmac|argon|bcrypt|pbkdf|scrypt|base|utf|oauth|saml|hs|rs|es|ps|v|iso|rfc|http|tls|ssl|ed|ascii|x)"
-    rb"[-_]?[0-9][\w.-]{0,6}|[0-9]+[-+]?[a-z]+|[0-9.,:/+-]+[a-z]{0,3}|[\w.-]+@[\w-]+\.[\w.]+|[\w-]+'\w{1,2}",
-    re.IGNORECASE,
-)
 
 
 def told(text: str, data: bytes, low: bytes, places: Places) -> Iterator[Span]:
@@ -263,7 +257,7 @@ def _end(match: re.Match[bytes]) -> int:
 def _strong(value: bytes, *, beside: bool) -> bool:
     """Whether it can be a password and no word; ``beside``: only "password" stands before it, so more is asked."""
     value = value.rstrip(b".:?*")
-    if len(value) < 6 or stands_for_nothing(value) or not _LETTER.search(value) or _ABOUT.fullmatch(value):
+    if len(value) < 6 or stands_for_nothing(value) or not _LETTER.search(value) or ABOUT.fullmatch(value):
         return False
     if b"." in value and NAME.fullmatch(value) and talk(value):
         return False

@@ -65,6 +65,12 @@ _TALK = frozenset(
         b"placeholder redacted undefined verification recovery "
     ).split()
 )
+# Names of procedures and lengths: what is told of a secret, not the secret.
+ABOUT = re.compile(
+    rb"(?:sha|md|aes|rsa|hmac|argon|bcrypt|pbkdf|scrypt|base|utf|oauth|saml|hs|rs|es|ps|v|iso|rfc|http|tls|ssl|ed|ascii|x)"
+    rb"[-_]?[0-9][\w.-]{0,6}|[0-9]+[-+]?[a-z]+|[0-9.,:/+-]+[a-z]{0,3}|[\w.-]+@[\w-]+\.[\w.]+|[\w-]+'\w{1,2}",
+    re.IGNORECASE,
+)
 _PART = re.compile(rb"[._-]")
 _CAMEL = re.compile(rb"[a-z]+(?:[A-Z][a-z]+)*[0-9]?")
 PLAIN_PASSWORDS = frozenset(
