@@ -3,11 +3,11 @@
     python bench/weigh_secrets.py --data DIR [--cross] [--least X] [--write]
 
 Logistic regression with a ridge over the tokens near words that name a secret (scrubjay/ingest/scrub_near.py): those of
-labels/secrets_*.jsonl, labelled, and those of the texts below DIR and of Python's own library, where hardly one is a secret.
+labels/secrets_*.jsonl, labelled, and those of the texts below DIR and of Python's own library, where hardly one is one.
 What the rules take out by themselves is left out of the latter.
 
-``--cross`` leaves one set out at a time, fits on the others and tells of that set, with what the rules find and without:
-recall, precision, and what of a million characters of the other texts is wrongly taken.
+``--cross`` leaves one set out at a time, fits on the others and tells of that set, by the rules alone and with the
+judge: recall, precision, and how much of a million characters of the other texts is wrongly taken.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ import numpy as np
 
 from metrics import figure
 from report import shown
+from scrubbing import judge, stretches
 from scrubjay.ingest import scrub as scrubber
 from scrubjay.ingest.scrub_judge import Weights, judged
 from scrubjay.ingest.scrub_near import candidates
 from scrubjay.ingest.scrub_signs import hopeless, signs
 from scrubjay.ingest.scrub_values import Places
-from scrubbing import judge, stretches
 
 sys.path.insert(0, str(Path(__file__).parent / "labels"))
 from secret_items import Item, items
@@ -60,15 +60,15 @@ class Plain(NamedTuple):
 
     def wrong(self, weights: Weights) -> float:
         """Tokens that would be taken out, of a million characters."""
-        taken = sum(
-            count for known, count in self.tokens.items() if total(known, weights) > weights.least
-        )
+        taken = sum(count for known, count in self.tokens.items() if total(known, weights) > weights.least)
         return taken / self.size * 1e6
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fit, print or write; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True, help="folder of texts that hold hardly a secret")
     parser.add_argument("--cross", action="store_true", help="fit without one set at a time and measure it")
     parser.add_argument("--least", type=float, default=LEAST)
@@ -82,7 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = {half: [row for item in items(half) for row in labelled(item)] for half in SETS}
     others = [(one, False, PLAIN * count) for part in (plain, code) for one, count in part.tokens.items()]
     for half in SETS if args.cross else ():
-        weights = fit([*(row for other in SETS if other != half for row in known[other]), *others], args.least)
+        weights = fit(
+            [*(row for other in SETS if other != half for row in known[other]), *others], args.least
+        )
         print(
             f"{half}: {measured(half, NONE)}; with the judge {measured(half, weights)};"
             f" wrong in 1 M characters: text {plain.wrong(weights):.2f}, code {code.wrong(weights):.2f}"
@@ -123,7 +125,7 @@ def tokens(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
 
 
 def labelled(item: Item) -> Iterator[Known]:
-    """The tokens of a labelled text; those that may go or stay are left out, and those that hold much more than a secret."""
+    """The tokens of a labelled text; those that may go or stay are left out, and what is more than a secret."""
     for start, end, known in tokens(item.text):
         touched = [span for span in item.secrets if start < span[1] and span[0] < end]
         if touched:
@@ -160,7 +162,9 @@ def texts(folder: Path) -> Iterator[str]:
 def _archived(path: Path) -> Iterator[str]:
     with tarfile.open(path) as archive:
         for member in archive:
-            held = archive.extractfile(member) if member.name.endswith((".md", ".mdx", ".txt", ".rs")) else None
+            held = (
+                archive.extractfile(member) if member.name.endswith((".md", ".mdx", ".txt", ".rs")) else None
+            )
             if held:
                 yield held.read().decode("utf-8", "replace")
 
@@ -209,12 +213,16 @@ def fit(rows: Sequence[Known], least: float) -> Weights:
         if np.abs(step).max() < 1e-6:
             break
     of = {name: round(float(weight), 3) for name, weight in zip(names, weights, strict=False)}
-    return Weights(round(float(weights[-1]), 3), least, {name: weight for name, weight in of.items() if weight})
+    return Weights(
+        round(float(weights[-1]), 3), least, {name: weight for name, weight in of.items() if weight}
+    )
 
 
 def written(weights: Weights, known: Mapping[str, list[Known]], plain: Plain, code: Plain) -> str:
     """The weights as they are kept, with what they come from."""
-    commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True
+    )
     origin = {
         "what": "logistic regression of whether a token near a word for a secret is one; see scrub_judge.py",
         "command": "python bench/weigh_secrets.py --data DIR --write",
@@ -223,11 +231,19 @@ def written(weights: Weights, known: Mapping[str, list[Known]], plain: Plain, co
         "sets": {half: len(rows) for half, rows in known.items()},
         "characters without secrets": plain.size + code.size,
     }
-    return json.dumps(
-        {"from": origin, "bias": weights.bias, "least": weights.least, "weights": dict(sorted(weights.of.items()))},
-        indent=1,
-        ensure_ascii=False,
-    ) + "\n"
+    return (
+        json.dumps(
+            {
+                "from": origin,
+                "bias": weights.bias,
+                "least": weights.least,
+                "weights": dict(sorted(weights.of.items())),
+            },
+            indent=1,
+            ensure_ascii=False,
+        )
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

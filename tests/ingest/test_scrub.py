@@ -60,17 +60,17 @@ CONTEXTS = [
     (
         "slack-webhook",
         f"https://hooks.slack.com/services/T0AAAAAA/B0BBBBBB/{MIXED}",
-        "https://hooks.slack.com/{}",
+        "{}",
     ),
     (
         "discord-webhook",
         f"https://discord.com/api/webhooks/123456789012345678/{MIXED * 4}",
-        "https://discord.com/api/webhooks/{}",
+        "{}",
     ),
     (
         "teams-webhook",
         f"https://a.webhook.office.com/webhookb2/{HEX}@{HEX}/x",
-        "https://a.webhook.office.com/{}",
+        "{}",
     ),
     ("authorization-bearer", f"Authorization: {HEX}", "Authorization: {}"),
     ("token", f"authorization: Token token={MIXED}", "authorization: Token {}"),
@@ -91,19 +91,19 @@ CONTEXTS = [
     (
         "lark-webhook",
         f"https://open.feishu.cn/open-apis/bot/v2/hook/{HEX}",
-        "https://open.feishu.cn/open-apis/{}",
+        "{}",
     ),
     (
         "zapier-webhook",
         "https://hooks.zapier.com/hooks/catch/7825741/q504xwz/",
-        "https://hooks.zapier.com/{}",
+        "{}",
     ),
     (
         "ifttt-webhook",
         f"https://maker.ifttt.com/trigger/x/with/key/{MIXED}a",
-        "https://maker.ifttt.com/trigger/x/with/key/{}",
+        "{}",
     ),
-    ("teams-webhook", f"https://outlook.office.com/webhook/{HEX}@{HEX}/x", "https://outlook.office.com/{}"),
+    ("teams-webhook", f"https://outlook.office.com/webhook/{HEX}@{HEX}/x", "{}"),
     ("braintree-token", "access_token$produc" + f"tion${'a1' * 8}${HEX}", "{}"),
 ]
 
@@ -231,8 +231,8 @@ def test_counts_add_up_by_kind_and_offsets_hold_behind_other_scripts() -> None:
     assert got.text.startswith("π𝄞 пароль İ\npassword = '[secret:password]'\n密码 password='")
 
 
-def test_the_version_is_three() -> None:
-    assert SCRUBBER_VERSION == "3"
+def test_the_version_is_four() -> None:
+    assert SCRUBBER_VERSION == "4"
 
 
 HOSTILE = (
@@ -263,6 +263,14 @@ HOSTILE = (
         "passwd echo a1!b | ",
         "pin is ",
         "key key for ",
+    ),
+    *(
+        "pw: a1! ",
+        "key a1b2c3d4 ",
+        "| pw ",
+        "| key | pw |\n|---|---|\n| a1b2c3d4 | x1! |\n",
+        "# pw\n",
+        "a1b2c3d4 is the key\n",
     ),
     *("name: x_password value: a", "('a', ", "|| 'a'", "creds a1/", "password from a1! to ", "?key=a1"),
 )

@@ -191,6 +191,7 @@ SHAPES: tuple[tuple[str, str, str], ...] = (
     ("service-key", "pat" + "_Q4x" + made(36) + "7b", "pub" + "_live_Q4x" + made(36) + "7b"),
     ("service-key", "cal" + "_live_" + hexa(32), "cal" + "_live_" + "words_and_more_words"),
     ("service-key", "polar" + "_oat_Q4x" + made(30) + "7b", "p" + "k_live_Q4x" + made(30) + "7b"),
+    ("bitlocker-key", "-".join(["546063"] * 7 + ["158088"]), "-".join(["546063"] * 7)),
     ("credit-card", "4111 1111 " + "1111 1111", "4111 1111 " + "1111 1112"),
     ("credit-card", "3782 822463 " + "10005", "3782 822463 " + "10006"),
     ("credit-card", "5555-5555-" + "5555-4444", "9111 1111 1111 1111"),

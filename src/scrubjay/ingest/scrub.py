@@ -5,7 +5,8 @@ and what it replaces keeps its line ends, so every line keeps its number. Scrubb
 
 Kinds are told by form (`scrub_patterns`) or by what stands around: an assignment, a header or an address
 (`scrub_context`), a name that stands apart (`scrub_named`), a command (`scrub_commands`), words (`scrub_told`,
-`scrub_phrases`); or by the sum of many signs of what stands near a word for a secret (`scrub_judge`). Where two overlap, all that either covers goes. Nothing is decided by entropy alone: a commit
+`scrub_phrases`). Where two overlap, all that either covers goes. Where no rule finds anything, what stands near a
+word for a secret is judged by the sum of its signs (`scrub_judge`). Nothing is decided by entropy alone: a commit
 hash or a session id is what a memory is asked for. Spans that stand for nothing (``xxxx``,
 ``AKIAIOSFODNN7EXAMPLE``, ``${TOKEN}``) stay.
 
@@ -22,6 +23,7 @@ from functools import cache
 from itertools import accumulate
 from types import MappingProxyType
 
+from scrubjay.ingest.scrub_cards import cards, valid
 from scrubjay.ingest.scrub_commands import commanded
 from scrubjay.ingest.scrub_context import find
 from scrubjay.ingest.scrub_judge import judged
@@ -42,12 +44,6 @@ _RUN = b"r" * LEAST_RUN
 _RUN_CLASS = bytes(
     ord("r") if chr(byte) in "._-~" or (byte < 128 and chr(byte).isalnum()) else 32 for byte in range(256)
 )
-_DIGIT_CLASS = bytes(
-    ord("0") if 48 <= byte <= 57 else 32 if chr(byte) in " -" else ord(".") for byte in range(256)
-)
-# Every shop's tests pay with it.
-_TEST_CARD = b"4242" * 4
-_CARDS = (b"0000 0000 0000 0000", b"0000 000000 00000")
 # Every random token has a capital or a digit; slugs, names and rulers of dashes mostly have none.
 _TELLING = re.compile(rb"[A-Z0-9]")
 _SEAM = re.compile(rb"[._-]++(?=[A-Za-z0-9])")
@@ -208,7 +204,7 @@ def _ruled(text: str, data: bytes, low: bytes, places: Places) -> Iterator[Span]
     yield from named(data, low, places)
     yield from phrased(low, places)
     yield from _private_keys(data, low)
-    yield from _cards(data)
+    yield from cards(data)
 
 
 def _shapes(data: bytes) -> Iterator[Span]:
@@ -258,7 +254,7 @@ def _shape(source: bytes) -> re.Pattern[bytes]:
 
 def _kind(data: bytes, at: int, found: bytes) -> str | None:
     kind = next(kind for kind, source in SHAPES if _shape(source).match(data, at))
-    if filler(found) or (kind == "credit-card" and not _card(found)):
+    if filler(found) or (kind == "credit-card" and not valid(found)):
         return None
     return kind
 
@@ -293,26 +289,3 @@ def _is_key(body: bytes) -> bool:
     return solid > 0 and 2 * solid >= len(body) - sum(
         body.count(byte) for byte in (b" ", b"\n", b"\r", b"\\n")
     )
-
-
-def _cards(data: bytes) -> Iterator[Span]:
-    """Payment cards in their printed groups; nine in ten other numbers fail the check digit."""
-    classes = data.translate(_DIGIT_CLASS)
-    for form in _CARDS:
-        for at in positions(classes, form):
-            end = at + len(form)
-            apart = data[at - 1 : at].isdigit() or data[end : end + 1].isdigit()
-            digits = data[at:end].replace(b" ", b"").replace(b"-", b"")
-            if not apart and digits != _TEST_CARD and _card(digits):
-                yield Span(at, end, "credit-card", True)
-
-
-def _card(digits: bytes) -> bool:
-    """Whether the number has an issuer's beginning and a right check digit (Luhn, ISO/IEC 7812-1)."""
-    if not digits.startswith(
-        (b"4", b"5", b"34", b"37", b"6011", b"65", b"22", b"23", b"24", b"25", b"26", b"27")
-    ):
-        return False
-    values = [byte - 48 for byte in reversed(digits)]
-    doubled = (sum(divmod(2 * value, 10)) for value in values[1::2])
-    return (sum(values[::2]) + sum(doubled)) % 10 == 0

@@ -48,7 +48,8 @@ _COMMA: Final = re.compile(rb"[ \t]+[\"']?[^\s\"'`,;]{1,64},([^\s\"'`|;<>]{4,256
 # Programs of Oracle, which take name and password as one word.
 _ORACLE: Final = re.compile(
     rb"(?:sqlplus|sqlcl|rman target|expdp|impdp|sqlldr)[ \t]+(?:-[\w]+[ \t]+){0,3}(?:userid=)?[\"']?"
-    rb"[\w.$#-]{1,64}/(?!\[)\"?([^\s\"'@/]{4,128})\"?@", re.IGNORECASE
+    rb"[\w.$#-]{1,64}/(?!\[)\"?([^\s\"'@/]{4,128})\"?@",
+    re.IGNORECASE,
 )
 _PER_CENT: Final = re.compile(rb"[ \t]+[\"']?[\w.@\\/-]{1,64}%([^\s\"'`|;<>()]{4,256})")
 _OWN_AT_ONCE: Final = re.compile(rb"[\"']?[^\s\"'`:/]{1,64}:(?!\[|//)([^\s\"'`|;<>]{4,256})")

@@ -75,13 +75,6 @@ _WEBHOOKS = (
         re.compile(rb"://maker\.ifttt\.com/trigger/[\w-]{1,80}/(?:json/)?with/key/([\w-]{20,60})"),
     ),
     (
-        "rpc-address",
-        re.compile(
-            rb"://[\w.-]{1,60}\.(?:g\.alchemy\.com/v2|infura\.io/(?:ws/)?v3|quiknode\.pro|ankr\.com/\w{1,20}|blastapi\.io)/"
-            rb"([\w-]{20,80})"
-        ),
-    ),
-    (
         "lark-webhook",
         re.compile(rb"://open\.(?:feishu\.cn|larksuite\.com)/open-apis/(bot/(?:v2/)?hook/[0-9a-f-]{30,40})"),
     ),
@@ -106,6 +99,8 @@ _BRAINTREE = re.compile(rb"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[
 
 # A mark is no name of what stands behind it.
 _MARKED = re.compile(rb"\[secret:[a-z0-9-]{1,40}\][ \t\"'`*\\]*\Z")
+# Of git's signing key the id alone is told: PGP's keys are known by their last digits.
+_KEY_ID = re.compile(rb"signing_?[kK]ey[ \t\"']*[=:]{1,2}[ \t\"']*(?:0x)?[0-9A-F]{8,40}\b")
 # Where a secret is kept, not the secret.
 _PLACED = re.compile(rb"arn:aws[\w-]*:\S*\Z")
 # NAME= as in a file of settings or a shell: what follows is a value and no code.
@@ -169,7 +164,7 @@ def _signs(data: bytes, low: bytes, sign: bytes) -> Iterator[Span]:
 
 def _assigned(data: bytes, low: bytes, at: int) -> Iterator[Span]:
     left = low[max(0, at - _LONGEST_KEY) : at]
-    if _MARKED.search(left) or _PLACED.search(left):
+    if _MARKED.search(left) or _PLACED.search(left) or _KEY_ID.search(data, max(0, at - 24), at + 48):
         return
     if span := _argument(data, at, left):
         yield span

@@ -44,7 +44,15 @@ _ENTRY: Final = re.compile(rb"=[ \t]{0,4}" + _QUOTED + rb">([^<>\s]{4,512})</(?:
 _CALL: Final = re.compile(rb"\([ \t]{0,4}[\"']([\w.-]{2,64})[\"'][ \t]{0,4},[ \t]{0,4}" + _QUOTED)
 _CALLS: Final = (b"define", b"env", b"setdefault", b"environ.get")
 _OPENINGS: Final = (b"('", b'("', b"( '", b'( "')
-_LOGINS: Final = (b"auth", b"auth=", b".login", b"credential", b"credentials", b"authenticate", b"authentication")
+_LOGINS: Final = (
+    b"auth",
+    b"auth=",
+    b".login",
+    b"credential",
+    b"credentials",
+    b"authenticate",
+    b"authentication",
+)
 _MAKERS: Final = (b"client", b"wallet")
 _JWT: Final = re.compile(rb"jwt\.(?:sign|encode|decode|verify)(?=\()")
 _EITHER: Final = re.compile(rb"[ \t]{1,4}" + _QUOTED)

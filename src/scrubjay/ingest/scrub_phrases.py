@@ -44,6 +44,8 @@ _CODES: Final = re.compile(
 _SPARE: Final = re.compile(
     rb"(?:recovery|backup|scratch|emergency|2fa|one-time|wiederherstellungs|notfall|einmal|ersatz|sicherungs)[ -]?\Z"
 )
+TALK: Final = 2
+"""Words of talk about secrets from which on a sentence speaks of a passphrase and is none."""
 _DIGIT: Final = re.compile(rb"[0-9]")
 
 _NUMBER: Final = (
@@ -91,19 +93,29 @@ def phrased(low: bytes, places: Places) -> Iterator[Span]:
             if match and _means_one(low, noun, at) and (end := _seed_end(match[1])):
                 yield Span(match.start(1), match.start(1) + end, "seed-phrase", False)
     for at in places(b"phrase"):
-        match = _QUOTED.match(low, at) if low.endswith(b"pass", 0, at) else None
-        if match and not stands_for_nothing(match[2]) and b" " in match[2]:
-            yield Span(match.start(2), match.end(2), "password", False)
-    for at in places(b"phrase"):
-        match = _TOLD_WORDS.match(low, at) if low.endswith(b"pass", 0, at) else None
-        if match and not talk(match[1].replace(b" ", b".")):
-            yield Span(match.start(1), match.end(1), "password", False)
+        if low.endswith(b"pass", 0, at):
+            yield from _passphrase(low, at)
     for at in places(b"code"):
-        if _ONCE.search(low, max(0, at - 16), at) and (match := _SENT.match(low, at)):
-            yield Span(match.start(1), match.end(1), "one-time-code", False)
-        match = _CODES.match(low, at) if _SPARE.search(low, max(0, at - 20), at) else None
-        if match and _DIGIT.search(match[1]):
-            yield Span(match.start(1), match.start(1) + len(match[1].rstrip()), "recovery-codes", False)
+        yield from _code(low, at)
     for at in places(b"pin"):
         if match := _PIN.match(low, at):
             yield Span(match.start(1), match.end(1), "pin", False)
+
+
+def _passphrase(low: bytes, at: int) -> Iterator[Span]:
+    """Words in quotes, or words to the end of the line of which hardly one speaks of secrets."""
+    match = _QUOTED.match(low, at)
+    if match and not stands_for_nothing(match[2]) and b" " in match[2]:
+        yield Span(match.start(2), match.end(2), "password", False)
+    match = _TOLD_WORDS.match(low, at)
+    if match and sum(talk(word) for word in match[1].split()) < TALK:
+        yield Span(match.start(1), match.end(1), "password", False)
+
+
+def _code(low: bytes, at: int) -> Iterator[Span]:
+    """A code that was sent to somebody who logs in, and codes kept for the day that a second factor is lost."""
+    if _ONCE.search(low, max(0, at - 16), at) and (match := _SENT.match(low, at)):
+        yield Span(match.start(1), match.end(1), "one-time-code", False)
+    match = _CODES.match(low, at) if _SPARE.search(low, max(0, at - 20), at) else None
+    if match and _DIGIT.search(match[1]):
+        yield Span(match.start(1), match.start(1) + len(match[1].rstrip()), "recovery-codes", False)

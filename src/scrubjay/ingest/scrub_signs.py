@@ -5,46 +5,57 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from scrubjay.ingest.scrub_near import LEAST_KEY, MOST_SPACES, Candidate
+from scrubjay.ingest.scrub_below import MOST_SPACES
+from scrubjay.ingest.scrub_cues import Candidate
+from scrubjay.ingest.scrub_near import LEAST_KEY
 from scrubjay.ingest.scrub_values import ABOUT, NAME, drawn, entropy, stands_for_nothing, talk
 
 _HARMLESS: Final = re.compile(
-    r"sha-?\d|md5|commit|uuid|checksum|public|publi[ck]|fingerprint|hash|digest|\bid\b|_id\b|Id\b|\bids\b|version|serial|anon"
+    r"sha-?\d|md5|commit|uuid|checksum|public|publi[ck]|fingerprint|hash|digest|\bid\b|_id\b|Id\b|\bids\b|version"
+    r"|serial|anon"
     r"|integrity|etag|placeholder|example|type|name|field|policy|length|\blen|file|path|ur[li]\b|endpoint|expir|ttl"
     r"|\bmin|\bmax|count|limit|size|bits|usage|algorithm|header|provider|manager|foreign|primary|cache|sort|index"
     r"|host|known|verif|valid|test|mock|fake|dummy|sample|site",
     re.IGNORECASE,
 )
 _PUBLIC: Final = re.compile(
-    r"public|publish|fingerprint|host[-_ ]?key|site[-_ ]?key|\bcert|encrypted|sealed|\bENC\b|hash|digest|checksum|sha-?\d|md5"
-    r"|integrity|commit|\bkid\b|\biv:|\btag:|_?id\b|[a-z]I[dD]\b|uuid|trace|request|session-id",
+    r"public|publish|fingerprint|host[-_ ]?key|site[-_ ]?key|\bcert|encrypted|sealed|\bENC\b|hash|digest"
+    r"|checksum|sha-?\d|md5|integrity|commit|\bkid\b|\biv:|\btag:|_?id\b|[a-z]I[dD]\b|uuid|trace|request|session-id",
     re.IGNORECASE,
 )
 # Just before the word: a public key is none, whatever it looks like.
-_OPEN: Final = re.compile(r"(?:public|publishable|anon|host|site|ssh|pub|map|foreign|primary|cache|idempotency|partition|object|sort|row|hash|storage"
-    r"|verification|websocket|routing|shard|group|dedup\w*|unique|composite)[-_ ]?\Z|arn:\S*\Z", re.IGNORECASE)
+_OPEN: Final = re.compile(
+    r"(?:public|publishable|anon|host|site|ssh|pub|map|foreign|primary|cache|idempotency|partition|object|sort|row|hash"
+    r"|storage|verification|websocket|routing|shard|group|dedup\w*|recv|unique|composite)[-_ ]?\Z|arn:\S*\Z",
+    re.IGNORECASE,
+)
 _LINKED: Final = re.compile(r"[&?]\w[\w.-]*=\Z")
 _OTHER_NAME: Final = re.compile(
     r"(?:[=:：>][^=:：]*\w[\"'\]]*\s*|[,;}]\s*[\"']?\w+[\"']?\s?)[=:：][\s\"'>{]*\Z"
 )
 _SHOUTED: Final = re.compile(r"(?:^|[\s;\"'-])[A-Z][A-Z0-9_]*\Z")
 _USER: Final = re.compile(
-    r"\b(?:user(?:name|[-_ ]?id)?|login|logged in|e-?mail|account|admin|root|benutzer(?:name)?|konto|usuario|utilisateur"
-    r"|identifiant|utente|gebruiker|cuenta|compte|wlan|wi-?fi|ssid)\b|用户|账号|帐号|ユーザー|логин|пользовател",
+    r"\b(?:user(?:name|[-_ ]?id)?|login|logged in|e-?mail|account|admin|root|benutzer(?:name)?|konto|usuario"
+    r"|utilisateur|identifiant|utente|gebruiker|cuenta|compte|wlan|wi-?fi|ssid)\b|用户|账号|帐号|ユーザー|логин|пользовател",
     re.IGNORECASE,
 )
 _COPULA: Final = re.compile(
-    r"\b(?:is|are|was|be|now|ist|war|auf|lautet|est|es|era|er|är|è|é)\W*\Z|\b(?:changed|set|reset|updated|geändert|gesetzt)\b[^.]*\b(?:to|auf|zu)\W*\Z|[は是为為がを了][\s「:：]*\Z", re.IGNORECASE
+    r"\b(?:is|are|was|be|now|ist|war|auf|lautet|est|es|era|er|är|è|é)\W*\Z"
+    r"|\b(?:changed|set|reset|updated|geändert|gesetzt)\b[^.]*\b(?:to|auf|zu)\W*\Z"
+    r"|[は是为為がを了][\s「:：]*\Z",
+    re.IGNORECASE,
 )
 _SENTENCE: Final = re.compile(r"[.!?;](?:\s|\Z)")
 _CODE_AROUND: Final = re.compile(r"\(|\)|;\s*\Z|=>|->|\bdef\b|\breturn\b|\bif\b|\{\{|::|==|!=|&&|\|\|")
 _CALL: Final = re.compile(r"[(\[]|\.[a-z]")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX: Final = re.compile(r"(?:0x)?[0-9a-f]{16,}", re.IGNORECASE)
-_PATHLIKE: Final = re.compile(r"(?:~|\.{1,2})/|[A-Za-z]:\\|[\w./@-]+\.(?:[a-z]{2,4}|toml|yaml|json|html|java|jsonl)\Z")
+_PATHLIKE: Final = re.compile(
+    r"(?:~|\.{1,2})/|[A-Za-z]:\\|[\w./@-]+\.(?:[a-z]{2,4}|toml|yaml|json|html|java|jsonl)\Z"
+)
 _ADDRESS: Final = re.compile(r"\w+:(?://|%2F%2F)|www\.|[\w.+-]+@[\w-]+\.\w|\d+(?:\.\d+){3}|urn[:%]")
 _DOTTED: Final = re.compile(r"[\w-]+(?:(?:\.|::)[\w-]+)+\Z")
-_NUMERIC: Final = re.compile(r"[\d.,:/%+xX-]+[a-zA-Z]{0,3}\Z")
+_NUMERIC: Final = re.compile(r"[£$€]?[\d.,:/%+xX-]+[a-zA-Z]{0,3}\Z")
 _WORDLIKE: Final = re.compile(r"[^\W\d_]+\Z")
 _SHOUT: Final = re.compile(r"[A-Z]+(?:_[A-Z0-9]+)*\Z")
 _SNAKE: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+\Z")
@@ -58,10 +69,56 @@ _LETTERS: Final = re.compile(r"[A-Za-z]")
 _VOWELS: Final = re.compile(r"[aeiouyAEIOUY]")
 _RUNS: Final = re.compile(r"[a-z]+|[A-Z]+|\d+")
 _WHOLE: Final = re.compile(r"[\"'`\]),;.\s*<>/|」]*\Z")
+_DIGIT: Final = re.compile(r"[0-9]")
+_WORDS: Final = re.compile(r"\w+")
+_AROUND: Final = (("harmless near", _HARMLESS, 30), ("public near", _PUBLIC, 40), ("code", _CODE_AROUND, 120))
+FAR_KEY: Final = 20
+"""Characters of a key that may stand far from its name without a sign between."""
+_SIGNED: Final = re.compile(r"[=:：/]|=>|\b(?:is|ist|es|est|lautet)\b")
+_ASSIGNED: Final = re.compile(r"[=:：>]")
+# Of the key that git signs with the id alone is told: PGP's keys are known by their last digits.
+_KEY_ID: Final = re.compile(r"(?:0x)?[0-9A-F]{8,40}\Z")
+# The codes that let somebody in; those of countries, errors and doors are no secrets.
+_CODES: Final = re.compile(
+    r"(?:access|activation|unlock|recovery|backup|scratch|emergency|invite|licen[cs]e|2fa"
+    r"|zugangs|wiederherstellungs|notfall)[-_ ]?\Z",
+    re.IGNORECASE,
+)
+# "The password for X is …": X is none.
+_GOES_ON: Final = re.compile(r"[\"'`)]?\s+(?:is|ist|lautet|est|es|was|war|are|sind|has|hat)\b")
+_BRACKET: Final = re.compile(r"[()\[\]{};=]")
+_LABEL: Final = re.compile(r"[\w .-]+(?:[:=]\Z|: |=[^=]|://)")
+# Behind the word a flag, a comparison: what follows is of that.
+_ELSEWHERE: Final = re.compile(r"\s--?[a-zA-Z]|[=!]=")
+_BASE64: Final = re.compile(r"(?=.*[a-z].*\d)(?=.*[A-Z])/[A-Za-z0-9+/]{32,}={0,2}")
+_NEVER: Final = re.compile(
+    # Markdown's links, places of pages, other parts of addresses, managers of passwords, commands, names in code, times
+    # and dates, what says by its beginning that it is public.
+    r"\[|\+|[^\s]*\]\(|\S*%20|(?:[a-z0-9-]+\.){2,}[a-z]{2,}/|\S+\.html?#|(?i:1password|(?:last|kee|proton|en)pass|bitwarden)"
+    r"|(?:ConvertTo|New|Get|Set|Read|Import|Invoke)-[A-Z]|[a-z]+:#?\w+\Z|\w+(?:\.\w+)*::\w"
+    r"|\d{4}-\d\d-\d\d|\d\d?:\d\d|\d{8}T\d{6}Z|\d\d?[./]\d\d?[./]\d{2,4}"
+    r"|SHA\d+:|sha\d+[-:]|arn:|pk[._](?:eyJ|live|test)|age1|ssh-|AAAA[BCE]3|AgB|MI(?:GfMA|IBIjAN|I[CDEFG])|MFkwEwYH"
+    + f"|{_ADDRESS.pattern}|{_PATHLIKE.pattern}|{_NUMERIC.pattern}|{_SHOUT.pattern}"
+)
+_PROSE: Final = re.compile(r"[:=(){}\[\]/;]|[.,!?](?: |\Z)")
+_SIZES: Final = (8, 12, 20, 32)
+_CUES: Final = ("key", "token", "secret", "code")
+_SHAPES: Final = (
+    ("uuid", re.compile(_UUID.pattern + r"\Z", re.IGNORECASE)),
+    ("hex", re.compile(_HEX.pattern + r"\Z", re.IGNORECASE)),
+    ("dotted", _DOTTED),
+    ("word", _WORDLIKE),
+    ("snake", _SNAKE),
+    ("kebab", _KEBAB),
+    ("camel", _CAMEL),
+    ("word number", _WORD_NUMBER),
+    ("joined", _TITLED),
+    ("groups", _GROUPED),
+)
 
 
 def hopeless(one: Candidate) -> bool:
-    """Whether it is none whatever else there is: it stands for another thing, is told to be public, a date, an address."""
+    """Whether it is none whatever else there is: a name, a date, an address, what is told to be public."""
     if one.password:
         if (" " in one.value and (one.value.count(" ") > MOST_SPACES or _PROSE.search(one.value))) or (
             one.word.lower() == "pass" and not (_SIGNED.search(one.gap) and one.place == "after")
@@ -85,10 +142,19 @@ def _elsewhere(one: Candidate) -> bool:
     if _CALL.match(one.rest) or _LINKED.search(one.gap) or _OPEN.search(one.lead[-60:]):
         return True
     if one.place == "below":
-        return _LABEL.match(one.value) is not None
+        return _LABEL.match(one.value) is not None or _BRACKET.search(one.value) is not None
     if one.place == "after":
-        far = len(one.value) < FAR_KEY and not one.password and not _SIGNED.search(one.gap) and one.gap.count(" ") > MOST_SPACES
-        return far or _ELSEWHERE.search(one.gap) is not None
+        far = (
+            len(one.value) < FAR_KEY
+            and not one.password
+            and not _SIGNED.search(one.gap)
+            and one.gap.count(" ") > MOST_SPACES
+        )
+        return (
+            far
+            or (_GOES_ON.match(one.rest) is not None and not _SIGNED.search(one.gap))
+            or _ELSEWHERE.search(one.gap) is not None
+        )
     return False
 
 
@@ -99,7 +165,9 @@ def _another(one: Candidate) -> bool:
         return True
     if NAME.fullmatch(raw) and (b"/" in raw or not one.password or (talk(raw) and not raw.isalpha())):
         return True
-    if ABOUT.fullmatch(raw) and not _SIGNED.search(one.gap):
+    if ABOUT.fullmatch(raw) and not _ASSIGNED.search(one.gap):
+        return True
+    if one.lead.lower().endswith("signing") and _KEY_ID.match(one.value):
         return True
     return (stands_for_nothing(raw) and not (_BASE64.fullmatch(one.value) and drawn(raw))) or (
         talk(raw) and _DOTTED.match(one.value) is not None
@@ -114,18 +182,24 @@ def signs(candidate: Candidate) -> list[str]:
 
 def _place(one: Candidate) -> list[str]:
     word = one.word.lower()
-    out = [f"cue {next((name for name in ('key', 'token', 'secret', 'code', 'auth') if name in word), 'other')}"]
+    out = ["cue " + next((name for name in _CUES if name in word), "other")]
     gap = one.gap
     words = len(_WORDS.findall(gap))
     if one.place in {"below", "column"}:
         colon = gap.rstrip(" \t\r*_`").endswith((":", "："))
-        out += [one.place, "ends line", "sign" if colon or (one.place == "column" and words <= 1) else "no link"]
+        out += [
+            one.place,
+            "ends line",
+            "sign" if colon or (one.place == "column" and words <= 1) else "no link",
+        ]
     elif one.place == "before":
         out.append("before")
     else:
         end = gap.rstrip(" \t\"'`*(\\")
         signed = end.endswith(("=", ":", "：", "=>", ">"))
-        out.append("sign" if signed else "copula" if _COPULA.search(gap) else "no link" if words else "bare gap")
+        out.append(
+            "sign" if signed else "copula" if _COPULA.search(gap) else "no link" if words else "bare gap"
+        )
         if _WHOLE.match(one.rest):
             out.append("ends line")
     out.append("words 0" if not words else "words 1-3" if words <= 3 else "words 4+")
@@ -148,7 +222,7 @@ def _place(one: Candidate) -> list[str]:
 def _form(value: str) -> list[str]:
     out = []
     size = len(value)
-    out.append("size <8" if size < 8 else "size <12" if size < 12 else "size <20" if size < 20 else "size <32" if size < 32 else "size 32+")
+    out.append(next((f"size <{most}" for most in _SIZES if size < most), "size 32+"))
     raw = value.encode("latin-1", "replace")
     letters, digits = len(_LETTERS.findall(value)), sum(c.isdigit() for c in value)
     if talk(raw):
@@ -178,38 +252,3 @@ def _shape(value: str) -> str:
         if form.match(value):
             return name
     return "odd"
-
-
-_DIGIT: Final = re.compile(r"[0-9]")
-_WORDS: Final = re.compile(r"\w+")
-_AROUND: Final = (("harmless near", _HARMLESS, 30), ("public near", _PUBLIC, 40), ("code", _CODE_AROUND, 120))
-FAR_KEY: Final = 20
-"""Characters of a key that may stand far from its name without a sign between."""
-_SIGNED: Final = re.compile(r"[=:：/]|=>|\b(?:is|ist|es|est|lautet)\b")
-# The codes that let somebody in; those of countries, errors and doors are no secrets.
-_CODES: Final = re.compile(
-    r"(?:access|activation|unlock|recovery|backup|scratch|emergency|invite|licen[cs]e|zugangs|wiederherstellungs|notfall|2fa)[-_ ]?\Z",
-    re.IGNORECASE,
-)
-_LABEL: Final = re.compile(r"[\w .-]+(?:[:=]\Z|: |=[^=]|://)")
-# Behind the word a flag, a comparison: what follows is of that.
-_ELSEWHERE: Final = re.compile(r"\s--?[a-zA-Z]|[=!]=")
-_BASE64: Final = re.compile(r"(?=.*[a-z].*\d)(?=.*[A-Z])/[A-Za-z0-9+/]{32,}={0,2}")
-_NEVER: Final = re.compile(
-    r"\[|\+|[^\s]*\]\(|\S*%20|(?:[a-z0-9-]+\.){2,}[a-z]{2,}/|(?i:1password|(?:last|kee|proton|en)pass|bitwarden)|\S+\.html?#|(?:ConvertTo|New|Get|Set|Read|Import|Invoke)-[A-Z]|[a-z]+:#?\w+\Z|\w+(?:\.\w+)*::\w|\d{4}-\d\d-\d\d|\d\d?:\d\d|\d{8}T\d{6}Z|\d\d?[./]\d\d?[./]\d{2,4}"
-    r"|SHA\d+:|sha\d+[-:]|arn:|pk[._](?:eyJ|live|test)|age1|ssh-|AAAA[BCE]3|AgB|MI(?:GfMA|IBIjAN|I[CDEFG])|MFkwEwYH"
-    + f"|{_ADDRESS.pattern}|{_PATHLIKE.pattern}|{_NUMERIC.pattern}|{_SHOUT.pattern}"
-)
-_PROSE: Final = re.compile(r"[:=(){}\[\]/;]|\. ")
-_SHAPES: Final = (
-    ("uuid", re.compile(_UUID.pattern + r"\Z", re.IGNORECASE)),
-    ("hex", re.compile(_HEX.pattern + r"\Z", re.IGNORECASE)),
-    ("dotted", _DOTTED),
-    ("word", _WORDLIKE),
-    ("snake", _SNAKE),
-    ("kebab", _KEBAB),
-    ("camel", _CAMEL),
-    ("word number", _WORD_NUMBER),
-    ("joined", _TITLED),
-    ("groups", _GROUPED),
-)
