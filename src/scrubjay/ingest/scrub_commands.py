@@ -47,7 +47,7 @@ _FTP: Final = _started(rb"lftp|ncftp\w*")
 _COMMA: Final = re.compile(rb"[ \t]+[\"']?[^\s\"'`,;]{1,64},([^\s\"'`|;<>]{4,256})")
 # Programs of Oracle, which take name and password as one word.
 _ORACLE: Final = re.compile(
-    rb"(?:sqlplus|sqlcl|rman target|expdp|impdp|sqlldr)[ \t]+(?:-[\w]+[ \t]+){0,3}(?:userid=)?[\"']?"
+    rb"(?:sqlplus|sqlldr)[ \t]+(?:-[\w]+[ \t]+){0,3}(?:userid=)?[\"']?"
     rb"[\w.$#-]{1,64}/(?!\[)\"?([^\s\"'@/]{4,128})\"?@",
     re.IGNORECASE,
 )
@@ -93,7 +93,7 @@ _NETRC: Final = re.compile(rb"login[ \t]+\S{1,64}\s{1,12}\Z")
 _LINES: Final = (
     (b"net use", _NET), (b"net use", _NET_USER), (b"convertto-securestring", _SECURE), (b"rclone obscure", _OBSCURE),
     (b"private-lines:", _PUTTY), (b"432:", _PGPASS),
-    (b"sqlplus", _ORACLE), (b"rman target", _ORACLE), (b"expdp", _ORACLE), (b"impdp", _ORACLE), (b"sqlldr", _ORACLE),
+    (b"sqlplus", _ORACLE), (b"sqlldr", _ORACLE),
 )  # fmt: skip
 _FLAG: Final = re.compile(
     rb" -(?:[upkawbs][ \t]|[pu](?=[^ \t-])|-body[ =]|-(?:proxy-)?user[ =]|-cookie[ =]"

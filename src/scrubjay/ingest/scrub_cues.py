@@ -69,7 +69,7 @@ _WORD: Final = re.compile(
     r"(?:(?<![^\W\d_])|(?-i:(?<=[a-z])(?<!Last)(?<!Kee)(?=[A-Z])))"
     r"(?:passcodes?|(?<=mot de )passe|pass|psk|pwd?s?|mdp|creds?|credentials?|clave|parola|senha"
     r"|zugang(?:sdaten|scode)?|keys?|codes?)(?![a-z])"
-    r"|(?:passw(?:or[dt]|\xf6rter|d)s?|passphrase|passord|kennwort|contrase\xf1a|wachtwoord|schl\xfcssel"
+    r"|(?<!1)(?:passw(?:or[dt]|\xf6rter|d)s?|passphrase|passord|kennwort|contrase\xf1a|wachtwoord|schl\xfcssel"
     r"|tokens?|secrets?)(?![a-z])"
     r"|(?<=.[a-z])(?<!by)(?<!get)(?<!Last)(?<!Kee)(?<!com)(?<!sur)(?<!tres)(?<!over)(?<!under)"
     r"(?<!tur)(?<!mon)(?<!don)(?<!joc)(?<!hoc)(?<!whis)"

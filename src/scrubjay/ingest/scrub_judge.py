@@ -14,7 +14,8 @@ from functools import cache
 from importlib import resources
 from typing import Final, NamedTuple
 
-from scrubjay.ingest.scrub_near import Candidate, candidates
+from scrubjay.ingest.scrub_cues import Candidate
+from scrubjay.ingest.scrub_near import candidates
 from scrubjay.ingest.scrub_signs import hopeless, signs
 from scrubjay.ingest.scrub_values import Places, Span
 

@@ -58,6 +58,7 @@ _SAID: Final = re.compile(
     r"[^\w\s-]|\s*\Z|\s+(?:for|of|to|on|from|in|at|now|and|but|until|today|since"
     r"|für|von|zu|im|auf|und|aber|seit|jetzt|pour|del?|para)\b"
 )
+_STATEMENT: Final = re.compile(r"\s*(?:async |el)?(?:def|if|for|while|with|class|try|except|return)\b")
 _PIECE: Final = re.compile(r"\S+")
 _DIGIT: Final = re.compile(r"[0-9]")
 
@@ -86,10 +87,14 @@ def _near(text: str, at: int, end: int, password: bool, limit: int) -> Iterator[
     stop = text.find("\n", end, end + WINDOW)
     whole = stop >= 0 or end + WINDOW >= len(text)
     stop = stop if stop >= 0 else min(len(text), end + WINDOW)
-    lead = text[start:at]
     if not password:
         line = text[start:stop].lower()
         password = any(name in line for name in _WIRELESS)
+        # Nothing drawn by lot is without a digit: most lines are done with here.
+        bare = not password and "|" not in line and not _DIGIT.search(line)
+        if bare and not (whole and _opens_list(text, start, end, stop, found=False)):
+            return
+    lead = text[start:at]
     around = text[max(0, at - AROUND) : at] + "\n" + text[stop : stop + BEHIND]
     cue = Cue(text[at:end], password, lead, around)
     found = False
@@ -100,13 +105,15 @@ def _near(text: str, at: int, end: int, password: bool, limit: int) -> Iterator[
     yield from _before(text, start, end, stop, cue)
     if text.find("|", start, stop) >= 0:
         yield from column(text, at, end, cue)
-    elif whole and _opens_list(text, start, end, stop, found):
+    elif whole and _opens_list(text, start, end, stop, found=found):
         yield from below(text, end, stop, cue)
 
 
-def _opens_list(text: str, start: int, end: int, stop: int, found: bool) -> bool:
+def _opens_list(text: str, start: int, end: int, stop: int, *, found: bool) -> bool:
     """Whether what the word names stands below: the line ends in a colon, or is a heading with no value in it."""
     rest = text[end:stop].rstrip(" \t\r*_`")
+    if rest.count(")") > rest.count("(") or _STATEMENT.match(text, start, end):
+        return False  # the head of a function
     return rest.endswith((":", "：")) or (not found and text.startswith("#", start))
 
 

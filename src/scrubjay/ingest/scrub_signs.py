@@ -74,6 +74,8 @@ _WORDS: Final = re.compile(r"\w+")
 _AROUND: Final = (("harmless near", _HARMLESS, 30), ("public near", _PUBLIC, 40), ("code", _CODE_AROUND, 120))
 FAR_KEY: Final = 20
 """Characters of a key that may stand far from its name without a sign between."""
+MOST_APART: Final = 2
+"""Spaces between a shorter one and its name."""
 _SIGNED: Final = re.compile(r"[=:：/]|=>|\b(?:is|ist|es|est|lautet)\b")
 _ASSIGNED: Final = re.compile(r"[=:：>]")
 # Of the key that git signs with the id alone is told: PGP's keys are known by their last digits.
@@ -86,15 +88,17 @@ _CODES: Final = re.compile(
 )
 # "The password for X is …": X is none.
 _GOES_ON: Final = re.compile(r"[\"'`)]?\s+(?:is|ist|lautet|est|es|was|war|are|sind|has|hat)\b")
+# A pass is for a tram, too.
+_MADE_UP: Final = re.compile(r"[0-9!#$%&*+@^~]|[a-z][A-Z]|\w[._-]\w")
 _BRACKET: Final = re.compile(r"[()\[\]{};=]")
 _LABEL: Final = re.compile(r"[\w .-]+(?:[:=]\Z|: |=[^=]|://)")
-# Behind the word a flag, a comparison: what follows is of that.
-_ELSEWHERE: Final = re.compile(r"\s--?[a-zA-Z]|[=!]=")
+# Behind the word a flag, a comparison, a call: what follows is of that.
+_ELSEWHERE: Final = re.compile(r"\s--?[a-zA-Z]|[=!]=|\w\([^()]*,")
 _BASE64: Final = re.compile(r"(?=.*[a-z].*\d)(?=.*[A-Z])/[A-Za-z0-9+/]{32,}={0,2}")
 _NEVER: Final = re.compile(
     # Markdown's links, places of pages, other parts of addresses, managers of passwords, commands, names in code, times
     # and dates, what says by its beginning that it is public.
-    r"\[|\+|[^\s]*\]\(|\S*%20|(?:[a-z0-9-]+\.){2,}[a-z]{2,}/|\S+\.html?#|(?i:1password|(?:last|kee|proton|en)pass|bitwarden)"
+    r"[\[(]|\+|[^\s]*\]\(|\S*%20|(?:[a-z0-9-]+\.){2,}[a-z]{2,}/|\S+\.html?#|(?i:1password|(?:last|kee|proton|en)pass|bitwarden)"
     r"|(?:ConvertTo|New|Get|Set|Read|Import|Invoke)-[A-Z]|[a-z]+:#?\w+\Z|\w+(?:\.\w+)*::\w"
     r"|\d{4}-\d\d-\d\d|\d\d?:\d\d|\d{8}T\d{6}Z|\d\d?[./]\d\d?[./]\d{2,4}"
     r"|SHA\d+:|sha\d+[-:]|arn:|pk[._](?:eyJ|live|test)|age1|ssh-|AAAA[BCE]3|AgB|MI(?:GfMA|IBIjAN|I[CDEFG])|MFkwEwYH"
@@ -121,7 +125,8 @@ def hopeless(one: Candidate) -> bool:
     """Whether it is none whatever else there is: a name, a date, an address, what is told to be public."""
     if one.password:
         if (" " in one.value and (one.value.count(" ") > MOST_SPACES or _PROSE.search(one.value))) or (
-            one.word.lower() == "pass" and not (_SIGNED.search(one.gap) and one.place == "after")
+            one.word.lower() == "pass"
+            and not (one.place == "after" and _SIGNED.search(one.gap) and _MADE_UP.search(one.value))
         ):
             return True
         if _OTHER_NAME.search(one.gap):
@@ -148,7 +153,7 @@ def _elsewhere(one: Candidate) -> bool:
             len(one.value) < FAR_KEY
             and not one.password
             and not _SIGNED.search(one.gap)
-            and one.gap.count(" ") > MOST_SPACES
+            and one.gap.count(" ") > MOST_APART
         )
         return (
             far
