@@ -56,6 +56,7 @@ STAYS = (
     "country code: HR.GLBP.P1, error code 0x80070005",
     "| Key | Type |\n|---|---|\n| max_size2 | int |\n| user_id | uuid |",
     "| Password | Until |\n|---|---|\n| required | 2026-01-04 |",
+    "POSTGRES_PASSWORD: ${PAPERLESS_DBPASS:?set it in .env}",
     "Test card: 4242 4242 4242 4242",
     "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
 )

@@ -29,7 +29,8 @@ _OPEN: Final = re.compile(
     r"|storage|verification|websocket|routing|shard|group|dedup\w*|recv|unique|composite)[-_ ]?\Z|arn:\S*\Z",
     re.IGNORECASE,
 )
-_LINKED: Final = re.compile(r"[&?]\w[\w.-]*=\Z")
+# A parameter of an address, the place of a variable.
+_LINKED: Final = re.compile(r"[&?]\w[\w.-]*=\Z|\$[{(]\s*\Z|\{\{\s*\Z")
 _OTHER_NAME: Final = re.compile(
     r"(?:[=:：>][^=:：]*\w[\"'\]]*\s*|[,;}]\s*[\"']?\w+[\"']?\s?)[=:：][\s\"'>{]*\Z"
 )
