@@ -1,6 +1,6 @@
 """Scrubbing: labelled texts -> how many of their secrets are taken out, and what else is.
 
-    python bench/scrubbing.py [--half dev|test|both|dev2|test2|test3] [--misses] [--json FILE]
+    python bench/scrubbing.py [--half dev|test|both|dev2|test2|test3|test4] [--misses] [--json FILE]
 
 The rules of labelling and scoring are in labels/SECRETS.md. ``--misses`` prints what went wrong; all these sets have
 been read and learnt from, so that none of them says any more how much of unseen text is found.
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--half", choices=("dev", "test", "both", "dev2", "test2", "test3"), default="dev")
+    parser.add_argument("--half", choices=("dev", "test", "both", "dev2", "test2", "test3", "test4"), default="dev")
     parser.add_argument("--misses", action="store_true", help="print what went wrong")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args(arguments)
