@@ -33,7 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--half", choices=("dev", "test", "both", "dev2", "test2", "test3", "test4"), default="dev")
+    parser.add_argument(
+        "--half", choices=("dev", "test", "both", "dev2", "test2", "test3", "test4"), default="dev"
+    )
     parser.add_argument("--misses", action="store_true", help="print what went wrong")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args(arguments)
