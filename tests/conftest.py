@@ -60,6 +60,20 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest.fixture
+def vector_url(postgres_url: str) -> Iterator[str]:
+    """The URL of a database with pgvector that this test has to itself."""
+    import psycopg
+
+    with psycopg.connect(postgres_url, autocommit=True) as db:
+        db.execute("CREATE DATABASE vectors")
+        url = postgres_url.replace("/postgres?", "/vectors?")
+        with psycopg.connect(url, autocommit=True) as own:
+            own.execute("CREATE EXTENSION vector SCHEMA public")
+        yield url
+        db.execute("DROP DATABASE vectors WITH (FORCE)")
+
+
+@pytest.fixture
 def postgres_server() -> Iterator[Server]:
     """A server that this test has to itself, to stop and to start again."""
     with _server() as server:
@@ -93,6 +107,8 @@ def application_url(postgres_url: str) -> str:
     with psycopg.connect(postgres_url, autocommit=True) as db:
         for statement in filter(None, map(str.strip, first.split(";"))):
             db.execute(statement)
+    with psycopg.connect(owner.replace("scrubjay_owner@", "scrubjay@")) as db:
+        db.execute("CREATE EXTENSION vector SCHEMA public")
     with psycopg.connect(owner) as db:
         db.execute(second)
     PostgresStore(owner).close()

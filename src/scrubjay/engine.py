@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from scrubjay.memory.reports import (
         Added,
         Embedded,
+        Enlarged,
         Fetched,
         Forgotten,
         ModelStatus,
@@ -362,6 +363,26 @@ class Memory(Searching, Asking, Looking, Living, Moving):
         from scrubjay.wiring.syncing import remake
 
         return remake(self._desk, progress)
+
+    def enlarge(self, *, progress: Callable[[Progress], None] | None = None) -> Enlarged:
+        """Make what a large tenant on PostgreSQL is searched by: blocks of its words and, with pgvector, an index.
+
+        For who owns the tables (docs/postgres.md, "A large tenant"); others read and write meanwhile.
+
+        Raises:
+            InputError: The store is of another kind, which needs none.
+            StoreError: The database's user may not make it.
+        """
+        return self._desk.store.enlarge(self._desk.scope, progress or (lambda _: None))
+
+    def reduce(self) -> None:
+        """Take away what `enlarge` has made; the answers stay right, a search of a large tenant takes longer.
+
+        Raises:
+            InputError: The store is of another kind, which has none.
+            StoreError: The database's user may not.
+        """
+        self._desk.store.reduce(self._desk.scope)
 
     def models(self) -> list[ModelStatus]:
         """Return the embedding models and how far each reaches, the base model first."""

@@ -32,7 +32,6 @@ LONGER = {
     "ingest/scrub.py": "the rules of what is replaced where finds overlap belong in one view",
     "store/base.py": "the ports: nearly all of it is the contract in words",
     "store/changes.py": "every change that a store can be asked for, in one view; nearly all of it is words",
-    "store/postgres/migrations.py": "each schema there was, in order, in one view; two thirds are SQL",
     "testing/store_history.py": "one random life of a store, each kind of change a method",
     "testing/store_reading.py": "one suite: what words, vectors and filters must answer",
     "text/markdown.py": "one scan over lines; its steps share the place they have come to",

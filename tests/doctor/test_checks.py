@@ -25,6 +25,8 @@ from scrubjay.errors import InputError
 from scrubjay.memory.checks import OK, PROBLEM, WARNING, Check
 from scrubjay.memory.new import NewMemory
 from scrubjay.memory.reports import SourceStatus
+from scrubjay.store.postgres import store as postgres_store
+from scrubjay.store.postgres.large import Large
 from scrubjay.store.sqlite.soundness import sound
 from scrubjay.store.whole import PIECE
 
@@ -326,3 +328,17 @@ def test_a_user_of_postgres_whom_row_level_security_lets_pass_is_told(
     found = list(store.check(make({"store": application_url})))
     assert "memories" in {check.about for check in found}
     assert "fence" not in {check.about for check in found}
+
+
+def test_a_tenant_of_postgres_that_is_large_and_has_no_index_is_told(
+    make: Make, application_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = make({"store": application_url, "tenant": "large woods"})
+    with case.memory() as memory:
+        memory.add("the anchor weighs ten kilos")
+        memory.add("the mast is of spruce")
+    assert "index" not in {check.about for check in store.check(case)}
+    monkeypatch.setattr(postgres_store, "USUAL", Large(rows=1))
+    told = one(store.check(case), "index")
+    assert (told.state, told.found.startswith("of 2 memories, ")) == (WARNING, True)
+    assert "scrubjay rebuild --large" in told.fix

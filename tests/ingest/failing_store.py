@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from scrubjay.errors import StoreBusyError
+from scrubjay.memory.reports import Enlarged, Progress
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Rebuild, Store, Whole
 from scrubjay.store.changes import Change
@@ -79,6 +80,15 @@ class Failing:
 
     def unguarded(self) -> str:
         return self._store.unguarded()
+
+    def slow(self, scope: Scope) -> str:
+        return self._store.slow(scope)
+
+    def enlarge(self, scope: Scope, progress: Callable[[Progress], None]) -> Enlarged:
+        return self._store.enlarge(scope, progress)
+
+    def reduce(self, scope: Scope) -> None:
+        self._store.reduce(scope)
 
     def size(self) -> int:
         return self._store.size()

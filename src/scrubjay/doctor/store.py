@@ -50,8 +50,7 @@ def check(case: Case) -> Iterator[Check]:
         )
     )
     yield _texts(case)
-    for text in found.warnings:
-        yield warning("fence", text, 'run it as a user that is neither: docs/postgres.md, "Two users"')
+    yield from _server(case, found)
     yield _backlog(found)
     yield from _sources(found)
     yield _clock(case, found)
@@ -76,6 +75,23 @@ def _whole(case: Case) -> Check:
     if not found.finished:
         return ok("store", f"{seen}; no fault in what {case.seconds:g} seconds allowed to look at")
     return ok("store", f"{seen}, all whole")
+
+
+def _server(case: Case, found: Status) -> Iterator[Check]:
+    """What only a server's store can lack: its second fence, and what a large tenant is searched by."""
+    from scrubjay.store.open import open_store
+
+    if not found.warnings:
+        return
+    with closing(open_store(case.settings.store)) as store:
+        unfenced = store.unguarded()
+    for text in found.warnings:
+        if text == unfenced:
+            yield warning("fence", text, 'run it as a user that is neither: docs/postgres.md, "Two users"')
+        else:
+            yield warning(
+                "index", text, 'scrubjay rebuild --large, as the owner: docs/postgres.md, "A large tenant"'
+            )
 
 
 def _texts(case: Case) -> Check:

@@ -160,7 +160,8 @@ class Progress:
     """How far a long call is.
 
     Attributes:
-        stage: ``scan``, ``write``, ``connect``, ``embed``, ``export``, ``import``, ``copy`` or ``verify``.
+        stage: ``scan``, ``write``, ``connect``, ``embed``, ``export``, ``import``, ``copy``, ``verify``,
+            ``words`` or ``vectors``.
         done: Units done (files, or passages when embedding).
         total: Units in all.
         seconds: Wall time so far.
@@ -169,6 +170,23 @@ class Progress:
     stage: str
     done: int
     total: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Enlarged:
+    """What was made for a large tenant.
+
+    Attributes:
+        words: Memories whose words were put into blocks now.
+        models: Models whose vectors have an index now.
+        without: Why vectors have none; an empty text where they have.
+        seconds: Wall time.
+    """
+
+    words: int
+    models: tuple[str, ...]
+    without: str
     seconds: float
 
 

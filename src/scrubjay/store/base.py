@@ -14,7 +14,7 @@ Rules for all:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from scrubjay.memory.reports import Enlarged, Progress
     from scrubjay.store.changes import Change, Codes, Prepared
     from scrubjay.text.tokens import TermGroup
 
@@ -414,6 +415,24 @@ class Store(Protocol):
 
     def unguarded(self) -> str:
         """Return why a second fence between tenants, which this kind of store has, is not in force; else nothing."""
+        ...
+
+    def slow(self, scope: Scope) -> str:
+        """Return why searches of this scope take longer than they must, and what helps; else nothing."""
+        ...
+
+    def enlarge(self, scope: Scope, progress: Callable[[Progress], None]) -> Enlarged:
+        """Make what a tenant as large as the scope's is searched by, while others read and write.
+
+        Raises:
+            InputError: This kind of store needs nothing of the kind.
+            StoreError: Who is connected may not, or the tenant is not there.
+            StoreBusyError: A writer's turn did not end in time; it goes on there the next time.
+        """
+        ...
+
+    def reduce(self, scope: Scope) -> None:
+        """Take away all that `enlarge` has made of the scope's tenant; errors are the same."""
         ...
 
     def close(self) -> None:

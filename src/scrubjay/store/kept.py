@@ -22,12 +22,14 @@ class Tenant:
         secret: What ids and tombstones are hashed with.
         generation: Which memories answer now.
         mark: What each transaction that writes changes, in a store that has such a mark.
+        posted: Up to which memory words stand in blocks, in a store that has blocks.
     """
 
     number: int
     secret: bytes
     generation: int
     mark: int = 0
+    posted: int = 0
 
 
 def record_of(row: tuple[Any, ...], memory: str, headings: Iterable[str], tags: Iterable[str]) -> Record:

@@ -90,6 +90,15 @@ class Snapshot:
         held: V = self._once[name]
         return held
 
+    def known(self, name: Hashable) -> Any:
+        """Return what was read under a name, None where nothing was."""
+        return self._once.get(name)
+
+    def take(self, name: Hashable) -> Any:
+        """Return what was read under a name, None where nothing was, and let go of it."""
+        self._weights.pop(name, None)
+        return self._once.pop(name, None)
+
     @property
     def weight(self) -> int:
         """How many bytes it takes, about."""

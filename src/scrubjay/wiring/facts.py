@@ -57,5 +57,5 @@ def status(desk: Desk) -> Status:
         sources=tuple(sources(desk)),
         models=tuple(desk.lineup.status()),
         quota=room(desk.store, desk.scope),
-        warnings=tuple(filter(None, (desk.store.unguarded(),))),
+        warnings=tuple(filter(None, (desk.store.unguarded(), desk.store.slow(desk.scope)))),
     )

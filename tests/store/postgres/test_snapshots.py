@@ -16,7 +16,7 @@ from scrubjay.memory.records import ANY, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Forget, PutEdges, PutLife, PutMemory, PutModel
 from scrubjay.store.kept import Tenant
-from scrubjay.store.postgres import postings
+from scrubjay.store.postgres.large import USUAL, Large
 from scrubjay.store.postgres.snapshots import Snapshots
 from scrubjay.store.postgres.store import PostgresStore
 from scrubjay.testing.store_answers import everything
@@ -150,7 +150,7 @@ def test_a_write_to_postgres_leaves_another_tenants_snapshot(
 
 
 def test_answers_of_postgres_are_the_same_with_all_postings_read_at_once_and_with_some(
-    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, postgres_url: str
 ) -> None:
     history = History(11, str(tmp_path))
     questions = [history.question() for _ in range(25)]
@@ -158,9 +158,8 @@ def test_answers_of_postgres_are_the_same_with_all_postings_read_at_once_and_wit
     with closing(PostgresStore(postgres_url, b"history")) as store:
         for scope, changes in history.steps(60):
             store.write(scope, changes)
-    for most in (postings.MOST_KEPT, 0):
-        monkeypatch.setattr(postings, "MOST_KEPT", most)
-        with closing(PostgresStore(postgres_url)) as store:
+    for most in (USUAL, Large(0)):
+        with closing(PostgresStore(postgres_url, large=most)) as store:
             found.append([everything(store, scope, questions, ("jai",)) for scope in history.users])
     assert found[0] == found[1]
 

@@ -25,7 +25,8 @@ from scrubjay.store.changes import (
     PutProject,
     PutVectors,
 )
-from scrubjay.store.postgres import models, postings
+from scrubjay.store.postgres import models
+from scrubjay.store.postgres.large import Large
 from scrubjay.store.postgres.store import PostgresStore
 from scrubjay.testing.store_answers import everything
 from scrubjay.testing.store_history import History
@@ -47,6 +48,8 @@ def watched(postgres_url: str) -> Iterator[str]:
     with psycopg.connect(postgres_url, autocommit=True) as db:
         db.execute("CREATE DATABASE watched")
         url = postgres_url.replace("/postgres?", "/watched?")
+        with psycopg.connect(url, autocommit=True) as own:
+            own.execute("CREATE EXTENSION vector SCHEMA public")
         PostgresStore(url).close()
         db.execute("ALTER DATABASE watched SET log_statement TO 'all'")
         yield url
@@ -74,9 +77,14 @@ def live(store: PostgresStore, name: str) -> None:
     questions = [history.question() for _ in range(QUESTIONS)]
     for scope in history.users:
         everything(store, scope, questions, ("jya",))
-        with pytest.MonkeyPatch.context() as patched, closing(PostgresStore(store.url)) as fresh:
-            patched.setattr(postings, "MOST_KEPT", 0)  # as a large scope is asked
+        with closing(PostgresStore(store.url, large=Large(0, 1, 1, 0))) as fresh:  # as a large scope is asked
             everything(fresh, scope, questions[:3], ("jya",))
+            with fresh.reader(scope) as reader:
+                assert [reader.windows(state.model.fingerprint) for state in reader.models()]
+            assert fresh.slow(scope)
+            fresh.enlarge(scope, lambda _: None)
+            assert not fresh.slow(scope)
+            everything(fresh, scope, questions, ("jya",))
             with fresh.reader(scope) as reader:
                 assert [reader.windows(state.model.fingerprint) for state in reader.models()]
         with store.rebuild(scope) as rebuild:
@@ -85,6 +93,7 @@ def live(store: PostgresStore, name: str) -> None:
             rebuild.write([PutMemory(one) for one in rebuild.additions()])
         _read(store, scope)
         _remove(store, scope)
+        store.reduce(scope)
 
 
 def _read(store: PostgresStore, scope: Scope) -> None:

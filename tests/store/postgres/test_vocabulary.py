@@ -12,7 +12,8 @@ from test_snapshots import told
 
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Forget, Prepared, PutMemory
-from scrubjay.store.postgres import postings, vocabulary
+from scrubjay.store.postgres import vocabulary
+from scrubjay.store.postgres.large import USUAL, Large
 from scrubjay.store.postgres.store import PostgresStore
 from scrubjay.testing.store_samples import group, memory, sample_id, write
 from scrubjay.text.grams import EDGE, nearest
@@ -22,8 +23,9 @@ MINE = "user:ann"
 
 
 @pytest.fixture
-def store(postgres_url: str) -> Iterator[PostgresStore]:
-    with closing(PostgresStore(postgres_url, b"k")) as opened:
+def store(request: pytest.FixtureRequest, postgres_url: str) -> Iterator[PostgresStore]:
+    large = getattr(request, "param", USUAL)
+    with closing(PostgresStore(postgres_url, b"k", large=large)) as opened:
         yield opened
 
 
@@ -53,11 +55,10 @@ def test_all_words_are_read_once_a_second_question_has_others(
     assert asked == [1, 1, 2, 2]
 
 
-@pytest.mark.parametrize("most", [postings.MOST_KEPT, 0], ids=["a small scope", "a large scope"])
+@pytest.mark.parametrize("store", [USUAL, Large(0)], ids=["a small scope", "a large scope"], indirect=True)
 def test_words_spelled_alike_are_read_once_and_are_those_of_visible_memories(
-    store: PostgresStore, ann: Scope, monkeypatch: pytest.MonkeyPatch, most: int
+    store: PostgresStore, ann: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postings, "MOST_KEPT", most)
     write(store, ann, PutMemory(told_of("a", MINE, "harbour", "harbours")))
     write(store, ann, PutMemory(told_of("b", MINE, "harbourage")))
     write(store, Scope(ann.tenant, "bob"), PutMemory(told_of("c", "user:bob", "harbouring")))

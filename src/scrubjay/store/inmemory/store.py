@@ -13,6 +13,7 @@ from scrubjay.errors import InputError, StoreBusyError
 from scrubjay.memory.records import Document, Record
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Change, Prepared
+from scrubjay.store.enough import Enough
 from scrubjay.store.inmemory.reader import InMemoryReader
 from scrubjay.store.inmemory.state import State
 from scrubjay.store.inmemory.whole import InMemoryWhole
@@ -21,7 +22,7 @@ from scrubjay.store.scope_check import of_a_generation
 from scrubjay.text.tokens import Terms
 
 
-class InMemoryStore:
+class InMemoryStore(Enough):
     """All tenants of one process, forgotten when it ends."""
 
     url = "memory://"

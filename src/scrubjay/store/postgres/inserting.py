@@ -1,4 +1,4 @@
-"""Inserting: sources and memories -> rows, as many statements for a thousand memories as for one.
+"""Inserting: sources, documents and memories -> rows, as many statements for a thousand memories as for one.
 
 No COPY: the server refuses it into a table under row-level security.
 """
@@ -12,7 +12,7 @@ from scrubjay.store.postgres import models, rows, terms
 from scrubjay.store.scope_check import taken
 
 if TYPE_CHECKING:
-    from scrubjay.memory.records import Source
+    from scrubjay.memory.records import Document, Source
     from scrubjay.store.changes import Codes, Prepared
     from scrubjay.store.postgres.connect import Database
     from scrubjay.store.postgres.models import Registered
@@ -28,6 +28,31 @@ def source(db: Database, tenant: int, new: Source) -> None:
             new.added_at, new.synced_at,
         ),
     )  # fmt: skip
+
+
+def document(db: Database, own: tuple[int, int], d: Document, number: int | None) -> int:
+    """Write a document's row, anew or over the one that has this number; return its number."""
+    v = d.versions
+    values = (
+        d.source, d.path, d.content_hash, d.mtime_ns, d.size, d.title, d.cursor,
+        v.chunker, v.tokenizer, v.scrubber, v.extractor, v.labeller,
+    )  # fmt: skip
+    names = (
+        "source, path, content_hash, mtime_ns, size, title, cursor, chunker, tokenizer, scrubber, "
+        "extractor, labeller"
+    )
+    marks = ", ".join(["%s"] * len(values))
+    if number is not None:
+        db.execute(
+            f"UPDATE document SET ({names}) = ({marks}) WHERE tenant = %s AND id = %s",
+            (*values, own[0], number),
+        )
+        return number
+    ((made,),) = db.execute(
+        f"INSERT INTO document (tenant, generation, {names}) VALUES (%s, %s, {marks}) RETURNING id",
+        (*own, *values),
+    ).fetchall()
+    return int(made)
 
 
 def apart(memories: Iterable[str]) -> None:
@@ -48,7 +73,7 @@ def insert(
     memories: Sequence[Prepared],
     document: int | None,
     registered: Mapping[str, Registered],
-) -> None:
+) -> list[int]:
     """Insert memories whose ids are free, with their vectors.
 
     Args:
@@ -57,22 +82,24 @@ def insert(
         memories: Each with another number.
         document: Number of the document that they are passages of.
         registered: The models, by fingerprint.
+
+    Returns:
+        The numbers of their rows.
     """
     if not memories:
-        return
+        return []
     numbers = terms.numbers(db, own[0], {term for one in memories for term in one.terms.counts})
     with db.cursor() as cursor:  # sent one after another without waiting for an answer
         cursor.executemany(rows.INSERT, [rows.to_row(one, *own, document, numbers) for one in memories])
-    if not any(one.vectors for one in memories):
-        return
     held = {rows.sort_hash(one.record.id): one for one in memories}
     nums = db.execute(
         "SELECT hash, num FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
         (*own, list(held)),
     ).fetchall()
-    of_model: dict[int, dict[int, Codes]] = {}
+    of_model: dict[str, dict[int, Codes]] = {}
     for number, num in nums:
         for fingerprint, codes in held[number].vectors.items():
-            of_model.setdefault(registered[fingerprint].number, {})[num] = codes
-    for model, windows in of_model.items():
-        models.put_vectors(db, own[0], model, windows)
+            of_model.setdefault(fingerprint, {})[num] = codes
+    for fingerprint, windows in of_model.items():
+        models.put_vectors(db, own[0], registered[fingerprint], windows)
+    return [num for _, num in nums]

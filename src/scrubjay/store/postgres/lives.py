@@ -48,13 +48,18 @@ class Held(NamedTuple):
 
 
 class Lives:
-    """One transaction's work on what happens to the memories of a tenant, for one scope."""
+    """One transaction's work on what happens to the memories of a tenant, for one scope.
+
+    Attributes:
+        moved: Memories that were given a status, by number.
+    """
 
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
         self._db = db
         self._tenant = tenant.number
         self._scope = scope
         self._own: Own = (tenant.number, tenant.generation, list(scope.keys))
+        self.moved: set[int] = set()
 
     def apply(self, change: c.LifeChange) -> None:
         """Do one change."""
@@ -81,6 +86,8 @@ class Lives:
                     f"UPDATE memory SET {assigned} WHERE tenant = %s AND num = %s",
                     (*values.values(), self._tenant, held.num),
                 )
+            if "status" in values:
+                self.moved.add(held.num)
 
     def _put_events(self, change: c.PutEvents) -> None:
         events, past = change.events, change.past

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import StoreBusyError, StoreError, StoreVersionError
 from scrubjay.store.postgres.connect import SCHEMA, shown, transaction
+from scrubjay.store.postgres.m002 import M002
+from scrubjay.store.postgres.m009 import LARGE
 
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
@@ -90,36 +92,6 @@ CREATE TABLE cache (
 CREATE TABLE tombstone (tenant bigint NOT NULL, hash text NOT NULL, PRIMARY KEY (tenant, hash));
 """
 
-M002: Final = """
-ALTER TABLE memory ADD COLUMN abstract text, ADD COLUMN overview text;
--- Hashed: a name may be longer than a B-tree's row.
-CREATE INDEX memory_session ON memory USING hash (session);
-CREATE INDEX memory_project ON memory USING hash (project);
--- hash, src, dst: numbers of ids, moved as memory.hash is; what dst is an id of, the edge's kind tells.
-CREATE TABLE concept (
-    tenant bigint NOT NULL, key text NOT NULL, hash bigint NOT NULL, name text NOT NULL, aliases text[] NOT NULL,
-    kind text NOT NULL, at bigint NOT NULL, PRIMARY KEY (tenant, key, hash)
-);
--- How often a key's concepts were changed.
-CREATE TABLE concept_mark (
-    tenant bigint NOT NULL, key text NOT NULL, changes bigint NOT NULL, PRIMARY KEY (tenant, key)
-);
-CREATE TABLE category (
-    tenant bigint NOT NULL, hash bigint NOT NULL, key text NOT NULL, kind text NOT NULL, name text NOT NULL,
-    parent text, abstract text NOT NULL, overview text NOT NULL, model text NOT NULL, centroid bytea NOT NULL,
-    at bigint NOT NULL, built bigint NOT NULL, PRIMARY KEY (tenant, hash)
-);
--- One row a key and place: a tenant has one writer at a time, who deletes before inserting.
-CREATE TABLE project (tenant bigint NOT NULL, key text NOT NULL, place text NOT NULL, name text NOT NULL);
-CREATE INDEX project_key ON project (tenant, key);
-CREATE TABLE edge (
-    tenant bigint NOT NULL, src bigint NOT NULL, kind text NOT NULL, dst bigint NOT NULL, key text NOT NULL,
-    weight double precision NOT NULL, at bigint NOT NULL, origin text NOT NULL, rule text NOT NULL, run text,
-    PRIMARY KEY (tenant, src, kind, dst, key)
-);
-CREATE INDEX edge_inward ON edge (tenant, dst, kind);
-"""
-
 M003: Final = """
 -- memory, other: numbers of ids, moved as memory.hash is. A tenant has one writer at a time: seq is their order.
 CREATE TABLE event (
@@ -176,6 +148,7 @@ CREATE INDEX memory_key ON memory (key, tenant, generation, hash);
 ALTER TABLE memory DROP CONSTRAINT memory_tenant_generation_hash_key;
 ALTER TABLE memory ADD CONSTRAINT memory_hash UNIQUE (tenant, generation, hash) INCLUDE (key);
 """
+M009: Final = LARGE + "".join(FENCE.format(table=table, own=OWN) for table in ("posting", "change"))
 
 Migration = tuple[int, str, str]
 MIGRATIONS: Final[tuple[Migration, ...]] = (
@@ -187,6 +160,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     (6, "marked", M006),
     (7, "lightened", M007),
     (8, "looked up", M008),
+    (9, "enlarged", M009),
 )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from scrubjay.memory.models import Model
 from scrubjay.store.changes import CACHE_BYTES, Codes
-from scrubjay.store.postgres import rows
+from scrubjay.store.postgres import neighbours, rows
 from scrubjay.store.postgres.scores import SCOPE
 
 if TYPE_CHECKING:
@@ -20,21 +20,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A registered model with its number."""
+    """A registered model with its number.
+
+    Attributes:
+        number: Its key in every table.
+        model: The model.
+        state: ``active`` or ``adding``.
+        neighbours: How far the index of its vectors is: nothing, ``filling`` or ``ready``.
+    """
 
     number: int
     model: Model
     state: str
+    neighbours: str = ""
 
 
 def registered(db: Database, tenant: int) -> dict[str, Registered]:
     """Return a tenant's registered models by fingerprint."""
     found = db.execute(
-        "SELECT fingerprint, id, state, provider, name, revision, dimensions, pooling, most_tokens "
+        "SELECT fingerprint, id, state, neighbours, provider, name, revision, dimensions, pooling, most_tokens "
         "FROM model WHERE tenant = %s",
         (tenant,),
     ).fetchall()
-    return {row[0]: Registered(row[1], Model(*row[3:]), row[2]) for row in found}
+    return {row[0]: Registered(row[1], Model(*row[4:]), row[2], row[3]) for row in found}
 
 
 def put(db: Database, tenant: int, model: Model, state: str) -> None:
@@ -56,7 +64,7 @@ def drop(db: Database, tenant: int, fingerprint: str) -> None:
     db.execute("DELETE FROM model WHERE tenant = %s AND fingerprint = %s", (tenant, fingerprint))
 
 
-def put_vectors(db: Database, tenant: int, model: int, windows: Mapping[int, Codes]) -> None:
+def put_vectors(db: Database, tenant: int, one: Registered, windows: Mapping[int, Codes]) -> None:
     """Store the windows of memories, by the numbers of their rows, that have none of this model."""
     held = [
         (num, place, scale, row.tobytes())
@@ -67,8 +75,10 @@ def put_vectors(db: Database, tenant: int, model: int, windows: Mapping[int, Cod
     db.execute(
         "INSERT INTO vector (tenant, memory, model, place, scale, data) SELECT %s, memory, %s, place, scale, data "
         "FROM unnest(%s::bigint[], %s::integer[], %s::real[], %s::bytea[]) AS new (memory, place, scale, data)",
-        (tenant, model, nums, places, scales, data),
+        (tenant, one.number, nums, places, scales, data),
     )
+    if one.neighbours:
+        neighbours.put(db, tenant, one.number, zip(nums, places, data, strict=True))
 
 
 def windows(db: Database, own: Own, model: tuple[int, Model], hashes: Sequence[int]) -> dict[str, Codes]:

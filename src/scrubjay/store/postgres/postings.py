@@ -1,7 +1,8 @@
 """Postings: words -> the rows of a table that hold them.
 
 Of a scope that is small enough all postings are read at once, and kept with its snapshot: the server would otherwise
-unpack the words of each memory for each search. Of a large one those of the words that are asked for are read.
+unpack the words of each memory for each search. Of a large one those of the words that are asked for are read: from the
+tenant's blocks where there are any (`blocks`), and off each memory that came after them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from scrubjay.store.postgres import vocabulary
+from scrubjay.store.postgres import blocks, vocabulary
 from scrubjay.store.postgres.scores import SCOPE
 from scrubjay.store.scored import NOTHING, Found, Held, held
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from scrubjay.store.table import Table
     from scrubjay.text.tokens import TermGroup
 
-MOST_KEPT: Final = 50_000
-"""Memories of a scope whose postings are kept, about 25 MB of usual ones. Reading all takes little longer than reading
-some, for which the server looks through every memory: among 22,000 a search took six times as long (bench/LOG.md)."""
 TERM: Final = np.dtype([("bytes", ">i4"), ("value", ">i4")])
 COUNT: Final = np.dtype([("bytes", ">i4"), ("value", ">i2")])
 """An element of an array as PostgreSQL sends it; the array's own head has 20 bytes."""
@@ -58,7 +56,12 @@ class Postings(NamedTuple):
 
 
 def find(
-    db: Database, own: Own, seen: Table, kept: Snapshot, groups: Sequence[TermGroup]
+    db: Database,
+    own: Own,
+    seen: Table,
+    kept: Snapshot,
+    groups: Sequence[TermGroup],
+    posted: int | None,
 ) -> dict[TermGroup, Held]:
     """Return the rows that hold each group.
 
@@ -68,24 +71,25 @@ def find(
         seen: The rows.
         kept: What was read of them before.
         groups: Groups of words.
+        posted: Up to which memory words stand in blocks; None where all postings are read and kept.
     """
     forms = sorted({form for group in groups for form in group.forms})
-    named = _numbers(db, own, seen, kept, forms)
-    if seen.rows <= MOST_KEPT:
+    named = _numbers(db, own, kept, forms, posted)
+    if posted is None:
         whole = _kept(db, own, kept)
         by_term = {number: whole.of(number) for number in named.values()}
     else:
-        by_term = _some(db, own, seen, list(named.values()))
+        by_term = _some(db, own, seen, list(named.values()), posted)
     return {
         group: held([by_term.get(named.get(form, -1), NOTHING) for form in group.forms]) for group in groups
     }
 
 
-def words(db: Database, own: Own, seen: Table, kept: Snapshot) -> dict[str, int]:
+def words(db: Database, own: Own, kept: Snapshot, posted: int | None) -> dict[str, int]:
     """Return the words of the visible memories, with their numbers."""
 
     def read() -> dict[str, int]:
-        if seen.rows > MOST_KEPT:
+        if posted is not None:
             numbers = vocabulary.used(db, own)
         else:
             numbers = np.unique(_kept(db, own, kept).terms).tolist()
@@ -94,14 +98,16 @@ def words(db: Database, own: Own, seen: Table, kept: Snapshot) -> dict[str, int]
     return kept.once("vocabulary", read, lambda read: vocabulary.WORD_BYTES * len(read))
 
 
-def _numbers(db: Database, own: Own, seen: Table, kept: Snapshot, forms: Sequence[str]) -> dict[str, int]:
+def _numbers(
+    db: Database, own: Own, kept: Snapshot, forms: Sequence[str], posted: int | None
+) -> dict[str, int]:
     """Return the numbers of words: those of the first search are asked for, and then all, if they are not too many."""
     asked = kept.rows("terms")
 
     def read(new: list[str]) -> dict[str, int]:
-        if not len(asked) or seen.rows > MOST_KEPT:
+        if not len(asked) or posted is not None:
             return vocabulary.some(db, own, new)
-        known = words(db, own, seen, kept)
+        known = words(db, own, kept, posted)
         return {form: known[form] for form in new if form in known}
 
     return asked.of(forms, read)
@@ -130,12 +136,29 @@ def _whole(db: Database, own: Own) -> Postings:
     )
 
 
-def _some(db: Database, own: Own, seen: Table, wanted: Sequence[int]) -> dict[int, Found]:
+def _some(db: Database, own: Own, seen: Table, wanted: Sequence[int], posted: int) -> dict[int, Found]:
     """Read the postings of some words."""
+    late = _late(db, own, seen, wanted, posted)
+    if not posted:
+        return late
+    # The memories of the blocks were written before all others, so that their rows come first.
+    early = blocks.find(db, own[0], seen, wanted)
+    return {
+        term: _joined(early.get(term, NOTHING), late.get(term, NOTHING))
+        for term in early.keys() | late.keys()
+    }
+
+
+def _joined(early: Found, late: Found) -> Found:
+    return np.concatenate((early[0], late[0])), np.concatenate((early[1], late[1]))
+
+
+def _late(db: Database, own: Own, seen: Table, wanted: Sequence[int], posted: int) -> dict[int, Found]:
+    """Read the postings of some words off each memory after one."""
     found = db.execute(
         "SELECT t.term, m.num, t.tf FROM memory m CROSS JOIN LATERAL unnest(m.terms, m.tfs) AS t (term, tf) "
-        f"WHERE {SCOPE} AND m.terms && %s::integer[] AND t.term = ANY(%s::integer[]) ORDER BY m.num",
-        (*own, list(wanted), list(wanted)),
+        f"WHERE {SCOPE} AND m.num > %s AND m.terms && %s::integer[] AND t.term = ANY(%s::integer[]) ORDER BY m.num",
+        (*own, posted, list(wanted), list(wanted)),
     ).fetchall()
     nums: dict[int, list[int]] = defaultdict(list)
     counts: dict[int, list[int]] = defaultdict(list)

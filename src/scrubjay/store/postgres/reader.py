@@ -9,21 +9,19 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.memory.ids import DIGITS
-from scrubjay.memory.models import Model
-from scrubjay.memory.ranking import Hit
-from scrubjay.memory.records import ANY, Record, Versions, Where
+from scrubjay.memory.records import Record, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes
 from scrubjay.store.kept import counts_of
-from scrubjay.store.postgres import chains, models, postings, rows, scores, vocabulary
+from scrubjay.store.postgres import chains, marks, models, postings, rows, scores, vocabulary
 from scrubjay.store.postgres.documents import Documents
-from scrubjay.store.postgres.graph import PostgresGraph
-from scrubjay.store.postgres.models import Registered, registered
-from scrubjay.store.postgres.scores import SCOPE, Windows
+from scrubjay.store.postgres.large import USUAL, Large
+from scrubjay.store.postgres.near import Near
+from scrubjay.store.postgres.scores import SCOPE, Seen
+from scrubjay.store.postgres.snapshots import BEFORE
 from scrubjay.store.postgres.told import Told
 from scrubjay.store.scope_check import after as number_after
 from scrubjay.store.scored import ArrayScored, Held, by_words
@@ -39,18 +37,39 @@ if TYPE_CHECKING:
     from scrubjay.text.tokens import TermGroup
 
 
-class PostgresReader(Documents, PostgresGraph, Told):
-    """A view that lasts as long as its transaction."""
+class PostgresReader(Documents, Near, Told):
+    """A view that lasts as long as its transaction.
 
-    def __init__(self, db: Database, scope: Scope, tenant: Tenant | None, kept: Snapshot) -> None:
+    Args:
+        db: Inside the transaction.
+        scope: Who looks.
+        tenant: As it sees it, None before its first write.
+        kept: What was read before of the same state.
+        large: When a scope is large.
+    """
+
+    def __init__(
+        self, db: Database, scope: Scope, tenant: Tenant | None, kept: Snapshot, large: Large = USUAL
+    ) -> None:
         super().__init__(db, scope, tenant, kept)
+        self._large = large
+        self._posted = tenant.posted if tenant else 0
+        self._mark = tenant.mark if tenant else 0
         self._passing: dict[Where, NDArray[np.bool_]] = {}
         self._found: dict[TermGroup, Held] = {}
 
-    def _all_rows(self) -> tuple[Table, tuple[str, ...]]:
-        return self._kept.once(
-            "table", lambda: scores.table(self._db, self._own), lambda read: 3 * read[0].columns.nbytes
-        )
+    def _all_rows(self) -> Seen:
+        return self._kept.once("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
+
+    def _read_rows(self) -> Seen:
+        """Read what is visible: of a large tenant what was touched since it was read last, if that is known."""
+        before = self._kept.take(BEFORE)
+        if before is not None and self._posted:
+            mark, seen = before
+            touched = marks.since(self._db, self._tenant, mark, self._mark)
+            if touched is not None:
+                return scores.renewed(self._db, self._own, seen, touched)
+        return scores.table(self._db, self._own)
 
     def _table(self) -> Table:
         return self._all_rows()[0]
@@ -89,7 +108,7 @@ class PostgresReader(Documents, PostgresGraph, Told):
         return self._kept.beside.of(ids, self._adjacent)
 
     def _adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        if self._table().rows > postings.MOST_KEPT:
+        if self._table().rows > self._large.rows:
             return chains.adjacent(self._db, self._own, ids)
         turns = self._kept.once(
             "turns", lambda: chains.turns(self._db, self._own), lambda read: ROW_BYTES * len(read.places)
@@ -138,64 +157,16 @@ class PostgresReader(Documents, PostgresGraph, Told):
         """Score by BM25."""
         return by_words(self._table(), self._postings(groups), self._mask(where))
 
+    def _looked(self) -> int | None:
+        """Return up to which memory the words of a large scope stand in blocks, None for a scope of usual size."""
+        return self._posted if self._table().rows > self._large.rows else None
+
     def _postings(self, groups: Sequence[TermGroup]) -> list[Held]:
         """Return the rows of groups; asked by the plan first and by the scorer again."""
         new = [group for group in groups if group not in self._found]
         if new:
-            self._found |= postings.find(self._db, self._own, self._table(), self._kept, new)
+            self._found |= postings.find(self._db, self._own, self._table(), self._kept, new, self._looked())
         return [self._found[group] for group in groups]
-
-    def nearest(self, fingerprint: str, query: NDArray[np.float32], where: Where) -> ArrayScored:
-        """Score by cosine with the best window."""
-        number, model = self._model(fingerprint)
-        if query.shape != (model.dimensions,):
-            raise ModelMismatchError(
-                f"The query has {query.shape[-1]} dimensions; {model.name} makes {model.dimensions}."
-            )
-        return scores.nearest(self._table(), self._held(number, model), query, self._mask(where))
-
-    def _held(self, number: int, model: Model) -> Windows:
-        """Return all visible vectors of a model."""
-        return self._kept.once(
-            ("vectors", number),
-            lambda: scores.windows(self._db, self._own, self._table(), (number, model)),
-            lambda read: sum(array.nbytes for array in read),
-        )
-
-    def _registered(self) -> dict[str, Registered]:
-        return self._kept.once("models", lambda: registered(self._db, self._tenant))
-
-    def _model(self, fingerprint: str) -> tuple[int, Model]:
-        found = self._registered().get(fingerprint)
-        if found is None:
-            raise NotFoundError(f"No model {fingerprint} is registered in this store.")
-        return found.number, found.model
-
-    def alike(
-        self,
-        fingerprint: str,
-        queries: NDArray[np.float32],
-        limit: int,
-        floor: float,
-        where: Where = ANY,
-    ) -> list[list[Hit]]:
-        """Return the memories nearest to each query."""
-        number, model = self._model(fingerprint)
-        if queries.ndim != 2 or queries.shape[1] != model.dimensions:
-            raise ModelMismatchError(
-                f"The queries have shape {queries.shape}; {model.name} makes {model.dimensions} dimensions."
-            )
-        seen = self._table()
-        mask = self._mask(where)
-        held = self._held(number, model)
-        found = [scores.nearest(seen, held, query, mask).top(limit) for query in queries]
-        return [[hit for hit in hits if hit.score >= floor] for hits in found]
-
-    def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, Codes]:
-        """Return the windows that visible memories have of a model."""
-        number, model = self._model(fingerprint)
-        found = models.windows(self._db, self._own, (number, model), rows.hashes(ids))
-        return {memory: found[memory] for memory in ids if memory in found}
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages of the visible memories."""
@@ -203,7 +174,7 @@ class PostgresReader(Documents, PostgresGraph, Told):
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         """Return visible terms spelled like a word."""
-        known = postings.words(self._db, self._own, self._table(), self._kept)
+        known = postings.words(self._db, self._own, self._kept, self._looked())
         return vocabulary.alike(known, word, limit)
 
     def models(self) -> list[ModelState]:
@@ -227,23 +198,6 @@ class PostgresReader(Documents, PostgresGraph, Told):
             *self._own,
         )
         return Coverage(held - waiting, waiting)
-
-    def windows(self, fingerprint: str) -> int:
-        """Return how many vectors the visible memories have of a model."""
-        return self._kept.once(("windows", fingerprint), lambda: self._windows(fingerprint))
-
-    def _windows(self, fingerprint: str) -> int:
-        known = self._registered()
-        if fingerprint not in known:
-            return 0
-        if self._table().rows <= postings.MOST_KEPT:  # they are read by the search that asks
-            return len(self._held(known[fingerprint].number, known[fingerprint].model)[0])
-        ((found,),) = self._all(
-            "SELECT count(*) FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
-            f"WHERE v.model = %s AND {SCOPE}",
-            known[fingerprint].number, *self._own,
-        )  # fmt: skip
-        return int(found)
 
     def waiting(self, fingerprint: str, limit: int) -> list[Waiting]:
         """Return memories without a model's vectors, in hash order."""

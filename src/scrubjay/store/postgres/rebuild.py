@@ -11,7 +11,7 @@ import numpy as np
 from scrubjay.memory.records import Document
 from scrubjay.store.changes import Change, Codes, Prepared
 from scrubjay.store.kept import Tenant
-from scrubjay.store.postgres import rows
+from scrubjay.store.postgres import blocks, marks, rows
 from scrubjay.store.postgres.connecting import hold
 from scrubjay.store.postgres.models import registered
 from scrubjay.store.postgres.tenant import touch
@@ -90,3 +90,8 @@ class PostgresRebuild:
         )
         for table in ("memory", "document"):
             self._db.execute(f"DELETE FROM {table} WHERE tenant = %s AND generation = %s", stale)
+        if self._old.posted:
+            marks.forget(self._db, self._old.number)
+            blocks.drop(self._db, self._old.number)
+            while blocks.extend(self._db, self._old.number, least=1):
+                pass

@@ -23,6 +23,12 @@ MOST_BYTES: Final = 128 << 20
 """What they may take together, about; the one that reads is kept however much it takes, as a search needs it."""
 
 
+UNREAD: Final = -1
+"""Stands for the mark of a scope of which nothing was read since somebody wrote; a mark is never below 0."""
+BEFORE: Final = "before"
+"""Name of what was read before that: its mark, and the rows."""
+
+
 class Snapshots:
     """What was read of the last scopes, shared by one process's readers."""
 
@@ -41,11 +47,11 @@ class Snapshots:
         """
         with self._lock:
             scope = (name, keys)
-            mark, held = self._held.get(scope, (0, None))
+            mark, held = self._held.get(scope, (UNREAD, None))
             if held is not None and mark == tenant.mark:
                 self._held.move_to_end(scope)
                 return held
-            fresh = Snapshot()
+            fresh = _after(mark, held)
             self._held[scope] = (tenant.mark, fresh)
             self._held.move_to_end(scope)
             self._make_room()
@@ -55,7 +61,7 @@ class Snapshots:
         """Let go of what was read of a tenant, which has changed."""
         with self._lock:
             for scope in [scope for scope in self._held if scope[0] == name]:
-                del self._held[scope]
+                self._held[scope] = (UNREAD, _after(*self._held[scope]))
 
     def _make_room(self) -> None:
         """Let go of those that were read longest ago; what grew is weighed when the next scope comes."""
@@ -63,3 +69,14 @@ class Snapshots:
         while len(self._held) > 1 and (weight > self._most or len(self._held) > MOST_SCOPES):
             _, (_, held) = self._held.popitem(last=False)
             weight -= held.weight
+
+
+def _after(mark: int, held: Snapshot | None) -> Snapshot:
+    """Return what is known of a scope that was read under a mark before: its rows, to be brought up to date."""
+    fresh = Snapshot()
+    if held is not None:
+        seen = held.known("table")
+        before = held.known(BEFORE) if seen is None else (mark, seen)
+        if before is not None:
+            fresh.once(BEFORE, lambda: before, lambda read: 3 * read[1].table.columns.nbytes)
+    return fresh

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, StoreBusyError, StoreError
+from scrubjay.memory.reports import Enlarged, Progress
 from scrubjay.memory.scope import Scope
 from scrubjay.store.amounts import Amounts
 from scrubjay.store.changes import Change
 from scrubjay.store.postgres.connect import READ, SCHEMA, connect, need_driver, shown, spoken
+from scrubjay.store.postgres.enlarging import Enlarging, lacking
+from scrubjay.store.postgres.large import USUAL, Large
 from scrubjay.store.postgres.migrations import migrate, newest, schema
 from scrubjay.store.postgres.pool import MOST, PATIENCE_S, Pool
 from scrubjay.store.postgres.reader import PostgresReader
@@ -50,6 +53,7 @@ class PostgresStore:
         patience: Seconds a writer waits for its turn, and anybody for a connection.
         most: Threads that read or write at once.
         quota: How many memories may be held.
+        large: When a scope is searched by what was made for large tenants; None for the usual bounds.
 
     Raises:
         StoreVersionError: A newer scrubjay made the schema, or an older one did and this user may not change it.
@@ -64,12 +68,14 @@ class PostgresStore:
         patience: float = PATIENCE_S,
         most: int = MOST,
         quota: Quota = ANY,
+        large: Large | None = None,
     ) -> None:
         self.quota = quota
         self._amounts = Amounts()
         self._url = url
         self._secret = secret
         self._patience = patience
+        self._large = USUAL if large is None else large
         need_driver(url)
         self._pool = Pool(url, most, patience)
         self._own = threading.local()
@@ -110,7 +116,7 @@ class PostgresStore:
         with self._pool.transaction(READ) as db:
             tenant = find(db, scope.tenant)
             kept = self._snapshots.of(tenant, scope.tenant, scope.keys) if tenant else Snapshot()
-            yield PostgresReader(db, scope, tenant, kept)
+            yield PostgresReader(db, scope, tenant, kept, self._large)
 
     def write(
         self,
@@ -229,6 +235,32 @@ class PostgresStore:
         if row is None or not row[1]:
             return ""
         return f"row-level security is not in force for the database user {row[0]}, {row[1]}"
+
+    def slow(self, scope: Scope) -> str:
+        """Return what a large tenant lacks, an empty text where it lacks nothing and where the scope sees less."""
+        with self._pool.transaction(READ) as db:
+            tenant = find(db, scope.tenant)
+            return "" if tenant is None else lacking(db, tenant, scope.keys, self._large.rows)
+
+    def enlarge(self, scope: Scope, progress: Callable[[Progress], None]) -> Enlarged:
+        """Make blocks of words and, with pgvector, an index for each model; for the owner of the tables."""
+        with self._enlarging(scope) as work:
+            return work.make(progress)
+
+    def reduce(self, scope: Scope) -> None:
+        """Take these away."""
+        with self._enlarging(scope) as work:
+            work.drop()
+
+    @contextmanager
+    def _enlarging(self, scope: Scope) -> Iterator[Enlarging]:
+        with self.alone(scope, "large") as alone:
+            if not alone:
+                raise StoreBusyError(
+                    f"Somebody else makes or takes away what this tenant of {self.url} is searched by.",
+                    hint="wait until they are done: `scrubjay status` tells",
+                )
+            yield Enlarging(self._pool, self._url, scope.tenant, self._patience)
 
     def close(self) -> None:
         """Close every connection that is not in use."""

@@ -23,7 +23,7 @@ NAME: Final = (
     "(SELECT max(id) FROM migration)"
 )
 FIND: Final = (
-    "SELECT id, secret, generation, mark, set_config('scrubjay.tenant', id::text, true) FROM tenant "
+    "SELECT id, secret, generation, mark, posted, set_config('scrubjay.tenant', id::text, true) FROM tenant "
     "WHERE name = %s"
 )
 
@@ -50,7 +50,7 @@ def find(db: Database, name: str) -> Tenant | None:
 
 def _found(db: Database, name: str) -> Tenant | None:
     row = db.execute(FIND, (name,)).fetchone()
-    return None if row is None else Tenant(row[0], bytes(row[1]), row[2], row[3])
+    return None if row is None else Tenant(row[0], bytes(row[1]), row[2], row[3], row[4])
 
 
 def obtain(db: Database, name: str, secret: bytes | None, patience: float) -> Tenant:

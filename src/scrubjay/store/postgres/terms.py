@@ -27,12 +27,13 @@ def numbers(db: Database, tenant: int, terms: set[str]) -> dict[str, int]:
     return known
 
 
-def drop_unused(db: Database, tenant: int, terms: Collection[int]) -> None:
-    """Remove those of these terms that no memory has."""
+def drop_unused(db: Database, tenant: int, terms: Collection[int], posted: int) -> None:
+    """Remove those of these terms that no memory has; those of memories up to ``posted`` stand in blocks."""
     db.execute(
         "DELETE FROM term WHERE tenant = %s AND id = ANY(%s::integer[]) AND NOT EXISTS "
-        "(SELECT FROM memory m WHERE m.tenant = term.tenant AND m.terms @> ARRAY[term.id])",
-        (tenant, sorted(terms)),
+        "(SELECT FROM memory m WHERE m.tenant = term.tenant AND m.num > %s AND m.terms @> ARRAY[term.id]) "
+        "AND NOT EXISTS (SELECT FROM posting p WHERE p.tenant = term.tenant AND p.term = term.id)",
+        (tenant, sorted(terms), posted),
     )
 
 

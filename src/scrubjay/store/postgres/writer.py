@@ -15,7 +15,7 @@ from scrubjay.memory.records import Document
 from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant
-from scrubjay.store.postgres import inserting, models, rows, terms
+from scrubjay.store.postgres import blocks, inserting, marks, models, rows, terms
 from scrubjay.store.postgres.connecting import Connecting
 from scrubjay.store.postgres.lives import Lives
 from scrubjay.store.postgres.tenant import touch
@@ -42,6 +42,8 @@ class Writer:
         self._graph = None if scope is None else Connecting(db, tenant, scope)
         self._lives = None if scope is None else Lives(db, tenant, scope)
         self._removed: set[tuple[str, int]] = set()
+        self._gone_from = blocks.Gone()
+        self._added: set[int] = set()
         self.mark = tenant.mark
         self.gained: Counter[str] = Counter()
 
@@ -58,6 +60,19 @@ class Writer:
                 continue
             for change in run:
                 self._apply(change)
+        if (
+            changes and self._tenant.posted and self._scope is not None
+        ):  # a rebuild does it at its end, for all
+            self._follow()
+
+    def _follow(self) -> None:
+        """Bring what a large tenant is searched by up to date."""
+        number = self._tenant.number
+        blocks.scrub(self._db, number, self._gone_from)
+        while blocks.extend(self._db, number):
+            pass
+        lived = set() if self._lives is None else self._lives.moved
+        marks.note(self._db, number, self.mark, self._added | self._gone_from.nums | lived)
 
     def _add(self, memories: Sequence[c.Prepared]) -> None:
         """Put memories of no document, so many at once that a statement is not too long."""
@@ -156,13 +171,14 @@ class Writer:
             self._db.execute(gone, (self._tenant.number, number))
 
     def _remove_passages(self, document: int) -> None:
-        gone = "DELETE FROM memory WHERE tenant = %s AND document = %s RETURNING tier, hash, key"
+        gone = f"DELETE FROM memory WHERE tenant = %s AND document = %s RETURNING {blocks.GONE}"
         self._gone(self._all(gone, self._tenant.number, document))
 
     def _gone(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Remember what was removed: tier, number and visibility key of each."""
-        for tier, number, key in rows:
+        """Remember what was removed: tier, number, visibility key, row and words of each."""
+        for tier, number, key, num, words in rows:
             self._removed.add((tier, number))
+            self._gone_from.add(num, words)
             self.gained[key] -= 1
 
     def _put_document(self, change: c.PutDocument) -> None:
@@ -194,27 +210,7 @@ class Writer:
             number, replaced = moved, number
             gone = "DELETE FROM document WHERE tenant = %s AND id = %s"
             self._db.execute(gone, (self._tenant.number, replaced))
-        v = d.versions
-        values = (
-            d.source, d.path, d.content_hash, d.mtime_ns, d.size, d.title, d.cursor,
-            v.chunker, v.tokenizer, v.scrubber, v.extractor, v.labeller,
-        )  # fmt: skip
-        names = (
-            "source, path, content_hash, mtime_ns, size, title, cursor, chunker, tokenizer, scrubber, "
-            "extractor, labeller"
-        )
-        marks = ", ".join(["%s"] * len(values))
-        if number is not None:
-            self._db.execute(
-                f"UPDATE document SET ({names}) = ({marks}) WHERE tenant = %s AND id = %s",
-                (*values, self._tenant.number, number),
-            )
-            return number, replaced
-        ((made,),) = self._all(
-            f"INSERT INTO document (tenant, generation, {names}) VALUES (%s, %s, {marks}) RETURNING id",
-            *self._own, *values,
-        )  # fmt: skip
-        return made, None
+        return inserting.document(self._db, self._own, d, number), replaced
 
     def _left(self, document: int, kept: set[str]) -> list[int]:
         """Return the visible passages of a document that a change of it does not keep."""
@@ -240,7 +236,7 @@ class Writer:
             if not (self._sees(key) and memory_id == rows.id_of(tier, rows.sort_hash(memory_id) or 0)):
                 raise taken(memory_id)
         self._remove([num for num, _, _ in holders.values()])
-        inserting.insert(self._db, self._own, list(last.values()), document, self._models)
+        self._added.update(inserting.insert(self._db, self._own, list(last.values()), document, self._models))
         self.gained.update(memory.record.key for memory in last.values())
 
     def _holders(self, ids: Iterable[str]) -> dict[str, tuple[int, str, str]]:
@@ -264,7 +260,7 @@ class Writer:
     def _remove(self, nums: Sequence[int], and_if: str = "") -> None:
         if nums:
             removed = f"DELETE FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[]) {and_if}"
-            self._gone(self._all(f"{removed} RETURNING tier, hash, key", self._tenant.number, list(nums)))
+            self._gone(self._all(f"{removed} RETURNING {blocks.GONE}", self._tenant.number, list(nums)))
 
     def _forget(self, ids: Sequence[str]) -> None:
         tenant = self._tenant.number
@@ -278,7 +274,8 @@ class Writer:
         terms.bury(self._db, tenant, marks)
         self._remove(nums)
         self._db.execute("DELETE FROM cache WHERE tenant = %s", (tenant,))
-        terms.drop_unused(self._db, tenant, {term for _, _, own in held for term in own})
+        blocks.scrub(self._db, tenant, self._gone_from)  # else these would still have the words
+        terms.drop_unused(self._db, tenant, {term for _, _, own in held for term in own}, self._tenant.posted)
 
     def _model(self, fingerprint: str) -> models.Registered:
         if fingerprint not in self._models:
@@ -295,6 +292,6 @@ class Writer:
         for memory, (content_hash, codes) in change.vectors.items():
             for num in self._numbers([memory]):
                 if models.waits(self._db, tenant, num, found.number, content_hash):
-                    models.put_vectors(self._db, tenant, found.number, {num: codes})
+                    models.put_vectors(self._db, tenant, found, {num: codes})
         if change.texts:
             models.put_texts(self._db, tenant, found.number, change.texts)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.amounts import Amounts
+from scrubjay.store.enough import Enough
 from scrubjay.store.quota import ANY, Quota
 from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, legible, spoken, wiping
 from scrubjay.store.sqlite.files import Files
@@ -33,7 +34,7 @@ WIPE_MS: Final = 250
 """Milliseconds that a forget waits for readers to end, so that it can empty the write-ahead log."""
 
 
-class SQLiteStore:
+class SQLiteStore(Enough):
     """Memories in one SQLite file, in WAL mode.
 
     One connection a thread that reads, and one that all threads write with in turn. A reader holds a

@@ -32,14 +32,39 @@ def embed(call: Call, seconds: float | None) -> None:
 
 
 @command("rebuild")
-def rebuild(call: Call) -> None:
+@click.option(
+    "--large/--no-large",
+    default=None,
+    help="Instead, make or take away what a large tenant on PostgreSQL is searched by; as the owner of the tables.",
+)
+def rebuild(call: Call, large: bool | None) -> None:
     """Make the index anew from what is stored, beside the old one, then switch.
 
     Additions, pins and what was forgotten stay as they are. Searches go on meanwhile.
     """
+    if large is not None:
+        _large(call, make=large)
+        return
     with call.open() as memory, shown(quiet=call.json) as (report, _):
         done = memory.rebuild(progress=report)
     if call.json:
         write_json(shape.plain(done))
     else:
         summarise(done)
+
+
+def _large(call: Call, *, make: bool) -> None:
+    if not make:
+        with call.open() as memory:
+            memory.reduce()
+        write_json({"reduced": True}) if call.json else write("taken away; searches read all again")
+        return
+    with call.open() as memory, shown(quiet=call.json) as (report, _):
+        done = memory.enlarge(progress=report)
+    if call.json:
+        write_json(shape.plain(done))
+        return
+    write(f"{counted(done.words, 'memory')} sorted by their words in {duration(done.seconds)}")
+    write(
+        f"vectors: an index for {', '.join(done.models)}" if done.models else f"vectors: none; {done.without}"
+    )

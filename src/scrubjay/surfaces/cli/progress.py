@@ -31,6 +31,8 @@ STAGES = {
     "import": ("Importing", "memory"),
     "copy": ("Copying", "memory"),
     "verify": ("Comparing", "memory"),
+    "words": ("Sorting words", "memory"),
+    "vectors": ("Copying vectors", "vector"),
 }
 """Stage to what it is called while it runs, and what it counts."""
 
