@@ -18,7 +18,7 @@ with atheris.instrument_imports(include=["scrubjay"]):
 
 LONGEST = 2_048
 """Bytes of an input: a target says them over and over where it wants a long one."""
-SLOWEST = 25
+SLOWEST = 90
 """Seconds after which an input hangs."""
 
 

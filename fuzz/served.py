@@ -17,8 +17,8 @@ from scrubjay.verbs.tokens import Principal
 
 RENEWED: Final = 400
 """Changes after which the store is made anew, so that the last input finds what the first one found."""
-LONGEST_WAIT: Final = 20
-"""Seconds that an answer may take to come at all."""
+LONGEST_WAIT: Final = 60
+"""Seconds that an answer may take to come at all; a fuzzer that others leave no processor for once met 20."""
 WHO: Final = Principal("default", "ann", scopes=("read", "write"))
 """Somebody who may read and write, and no administrator: they alone may name files of this machine."""
 SHUT: Final = "http://127.0.0.1:9"
