@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -170,9 +170,9 @@ def mcp(environ: dict[str, str], stack: ExitStack) -> Ask:
     )
 
 
-def over_http(port: int) -> Ask:
+def over_http(port: int, stack: ExitStack) -> Ask:
     """Return what searches by the server."""
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    line = stack.enter_context(closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)))
 
     def ask(query: str) -> int:
         try:
@@ -249,7 +249,7 @@ def measure(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
         (port, _) = stack.enter_context(served(environ, 2))
         programs = [program(environ, store, stack) for _ in range(2)]
         asks: list[tuple[str, Ask]] = [("mcp", mcp(environ, stack)) for _ in range(2)]
-        asks += [("http", over_http(port)) for _ in range(3)]
+        asks += [("http", over_http(port, stack)) for _ in range(3)]
         asks += [("program", partial(asked, "search")) for asked in programs]
         asks.append(("hook", hook(crowd)))
         for _, ask in asks:

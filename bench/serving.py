@@ -88,6 +88,7 @@ def served(environ: dict[str, str], readers: int | None) -> Iterator[tuple[int, 
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(30)
+        process.stderr.close()
 
 
 async def measure(port: int, process: int, asked: Sequence[str], args: argparse.Namespace) -> dict[str, Any]:

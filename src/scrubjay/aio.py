@@ -141,6 +141,8 @@ class AsyncMemory:
     copy = _in_thread(Memory.copy)
     embed = _in_thread(Memory.embed)
     rebuild = _in_thread(Memory.rebuild)
+    enlarge = _in_thread(Memory.enlarge)
+    reduce = _in_thread(Memory.reduce)
     models = _in_thread(Memory.models)
     add_model = _in_thread(Memory.add_model)
     use_model = _in_thread(Memory.use_model)
