@@ -12,9 +12,9 @@ from test_snapshots import told
 
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Forget, Prepared, PutMemory
-from scrubjay.store.postgres import vocabulary
 from scrubjay.store.postgres.large import USUAL, Large
 from scrubjay.store.postgres.store import PostgresStore
+from scrubjay.store.spelled import spelled
 from scrubjay.testing.store_samples import group, memory, sample_id, write
 from scrubjay.text.grams import EDGE, nearest
 from scrubjay.text.tokens import Terms
@@ -89,5 +89,5 @@ def test_the_words_that_are_compared_hold_all_that_are_near() -> None:
     for known in (words, words | {f"ab{EDGE}o"}):
         held = {word: number for number, word in enumerate(sorted(known))}
         for asked in [*sorted(words)[::9], "zz", "", "abab\U0001f600"]:
-            assert vocabulary.alike(held, asked, 5) == list(nearest(asked, known - {asked}, 5))
-    assert vocabulary.alike({}, "ab", 5) == []
+            assert spelled(held, asked, 5) == list(nearest(asked, known - {asked}, 5))
+    assert spelled({}, "ab", 5) == []

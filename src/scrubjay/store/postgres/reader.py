@@ -16,7 +16,7 @@ from scrubjay.memory.tiers import PREFIX
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
 from scrubjay.store.changes import Codes
 from scrubjay.store.kept import counts_of
-from scrubjay.store.postgres import chains, marks, models, postings, rows, scores, vocabulary
+from scrubjay.store.postgres import chains, marks, models, postings, rows, scores
 from scrubjay.store.postgres.documents import Documents
 from scrubjay.store.postgres.large import USUAL, Large
 from scrubjay.store.postgres.near import Near
@@ -26,6 +26,7 @@ from scrubjay.store.postgres.told import Told
 from scrubjay.store.scope_check import after as number_after
 from scrubjay.store.scored import ArrayScored, Held, by_words
 from scrubjay.store.snapshot import ROW_BYTES, Snapshot
+from scrubjay.store.spelled import spelled
 from scrubjay.store.table import Table
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class PostgresReader(Documents, Near, Told):
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         """Return visible terms spelled like a word."""
         known = postings.words(self._db, self._own, self._kept, self._looked())
-        return vocabulary.alike(known, word, limit)
+        return spelled(known, word, limit)
 
     def models(self) -> list[ModelState]:
         """Return the tenant's registered models."""

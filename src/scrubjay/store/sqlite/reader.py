@@ -28,7 +28,6 @@ from scrubjay.store.sqlite.tenant import find
 from scrubjay.store.sqlite.told import Told
 from scrubjay.store.sqlite.vectors import Blocks
 from scrubjay.store.table import Table
-from scrubjay.text.grams import nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -241,9 +240,8 @@ class SQLiteReader(Graph, Told):
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         """Return visible terms spelled like a word."""
-        sharing = set(terms.near(self._db, self._tenant, word)) - {word}
         found: list[tuple[str, float]] = []
-        for term, alike in nearest(word, sharing, len(sharing)):
+        for term, alike in terms.spelled_like(self._db, self._tenant, self._kept, word):
             if len(found) == limit:
                 break
             if words.holds(self._db, self._tenant, self._table(), term):

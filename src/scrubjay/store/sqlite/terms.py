@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.store.spelled import spelled
 from scrubjay.store.sqlite.pack import unpack_terms
-from scrubjay.text.grams import EDGE, NEAREST_FLOOR, trigrams
+from scrubjay.text.grams import EDGE, NEAREST_FLOOR, nearest, trigrams
 
 if TYPE_CHECKING:
+    from scrubjay.store.snapshot import Snapshot
     from scrubjay.store.sqlite.database import Database
 
 MOST_REMEMBERED: Final = 400_000
@@ -16,6 +18,14 @@ MOST_REMEMBERED: Final = 400_000
 
 MOST_SHARING: Final = 50_000
 """Terms compared with a mistyped word: a bound on one lookup in a vocabulary of millions."""
+
+FEW: Final = 20_000
+"""Terms of a tenant up to which all of them are compared with a mistyped word, and not found by their trigrams."""
+SHARE: Final = 8
+"""Where they are less than an eighth of the file's: the trigrams are those of all its tenants together, and with 10,000
+of them a lookup took 60 ms (bench/LOG.md)."""
+TERM_BYTES: Final = 70
+"""What a term takes, about."""
 
 
 class Vocabulary:
@@ -80,6 +90,23 @@ def _put(db: Database, tenant: int, terms: Sequence[str]) -> dict[str, int]:
 def padded(term: str) -> str:
     """Return a term with its ends marked, as `grams.trigrams` marks them."""
     return f"{EDGE}{term}{EDGE}"
+
+
+def spelled_like(db: Database, tenant: int, kept: Snapshot, word: str) -> Sequence[tuple[str, float]]:
+    """Return the tenant's terms that are spelled like a word, the nearest first, each with how near it is."""
+    own = kept.once("terms", lambda: few(db, tenant), lambda read: TERM_BYTES * len(read or ()))
+    if own is not None:
+        return spelled(own, word, len(own))
+    sharing = set(near(db, tenant, word)) - {word}
+    return nearest(word, sharing, len(sharing))
+
+
+def few(db: Database, tenant: int) -> tuple[str, ...] | None:
+    """Return all terms of a tenant that has few of a file's; None where they are better found by their trigrams."""
+    last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'term'").fetchone()
+    most = min(FEW, int(last[0]) // SHARE) if last is not None else 0
+    found = db.execute("SELECT text FROM term WHERE tenant = ? LIMIT ?", (tenant, most + 1)).fetchall()
+    return tuple(text for (text,) in found) if len(found) <= most else None
 
 
 def near(db: Database, tenant: int, word: str) -> list[str]:
