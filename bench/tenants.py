@@ -26,13 +26,12 @@ from pathlib import Path
 from typing import Any
 
 from ask import HollowError, embedders, open_memory
-from growth import NAMED, USER, disk
+from growth import LIMIT, NAMED, USER, disk
 from metrics import SEED
 from report import circumstances, load, log_rows, percentiles, write_json
 from scrubjay import Memory
 from worlds import arrivals, asked, vocabulary
 
-LIMIT = 6
 SORTS = {"largest": (0, 5), "middle": (100, 1_000), "tail": (1_000, 1_000_000)}
 """Ranks of tenants, from the largest."""
 

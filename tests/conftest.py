@@ -60,17 +60,22 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest.fixture
-def vector_url(postgres_url: str) -> Iterator[str]:
-    """The URL of a database with pgvector that this test has to itself."""
+def database(postgres_url: str) -> Iterator[str]:
+    """The URL of a database that this test has to itself."""
+    from scrubjay.testing.postgres_server import database
+
+    with database(postgres_url, "alone") as url:
+        yield url
+
+
+@pytest.fixture
+def vector_url(database: str) -> str:
+    """The URL of that database, with pgvector."""
     import psycopg
 
-    with psycopg.connect(postgres_url, autocommit=True) as db:
-        db.execute("CREATE DATABASE vectors")
-        url = postgres_url.replace("/postgres?", "/vectors?")
-        with psycopg.connect(url, autocommit=True) as own:
-            own.execute("CREATE EXTENSION vector SCHEMA public")
-        yield url
-        db.execute("DROP DATABASE vectors WITH (FORCE)")
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute("CREATE EXTENSION vector SCHEMA public")
+    return database
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -148,19 +148,13 @@ def test_a_backup_is_restored_and_a_process_that_was_forgotten_writes_nothing(tm
 
 
 @pytest.fixture
-def databases(postgres_url: str) -> dict[str, str]:
+def databases(postgres_url: str) -> Iterator[dict[str, str]]:
     """The page's databases: URL on the page to one here."""
-    import psycopg
+    from scrubjay.testing.postgres_server import database
 
-    for name in ("restored", "moved"):
-        with psycopg.connect(postgres_url, autocommit=True) as db:
-            db.execute(f"DROP DATABASE IF EXISTS runbook_{name}")
-            db.execute(f"CREATE DATABASE runbook_{name}")
-    names = {"memories": "runbook_moved", "restored": "runbook_restored", "moved": "runbook_moved"}
-    return {
-        f"postgresql://scrubjay@db.example/{name}": f"'{postgres_url.replace('/postgres?', f'/{here}?')}'"
-        for name, here in names.items()
-    }
+    with database(postgres_url, "restored") as restored, database(postgres_url, "moved") as moved:
+        here = {"memories": moved, "restored": restored, "moved": moved}
+        yield {f"postgresql://scrubjay@db.example/{name}": f"'{url}'" for name, url in here.items()}
 
 
 def test_a_store_moves_to_postgres_and_is_dumped_and_restored(

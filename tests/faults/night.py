@@ -9,12 +9,12 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from old_talks import NOW
+
 from scrubjay import Memory
 from scrubjay.config import load
 from scrubjay.memory.reports import Progress
 from scrubjay.testing.hash_embedder import HashEmbedder
-
-NOW = "2026-03-01T12:00:00Z"
 
 
 def opened(path: Path) -> Memory:

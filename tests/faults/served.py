@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import psycopg
+from old_talks import NOW, turns
 
 from scrubjay import Memory, NewMemory
 from scrubjay.config import load
@@ -18,13 +19,9 @@ from scrubjay.errors import StoreError
 from scrubjay.store.postgres.store import PostgresStore
 from scrubjay.testing.hash_embedder import HashEmbedder
 
-NOW: Final = "2026-03-01T12:00:00Z"
 TENANT: Final = "default"
 SESSIONS: Final = 4
 FILES: Final = 5
-FILLER: Final = (
-    "There are many things that one could say about it here, and it is a good idea to take your time. "
-)
 ASKED: Final = ("kayak stern", "harbour mooring", "ferry to island 2", "jay flies", "part 1")
 Work = Callable[[Memory], object]
 
@@ -50,26 +47,12 @@ def written(notes: Path, change: int) -> None:
         (notes / f"{name}.md").write_text("\n".join(parts), "utf-8")
 
 
-def turns() -> list[NewMemory]:
-    """Return old conversations, of which a night makes digests."""
-    return [
-        NewMemory(
-            f"{FILLER * 2}The harbour {session} mooring {turn} costs {session * 31 + turn} euros, "
-            f"and the ferry to island {session} leaves at {turn} o'clock.",
-            session=f"s{session}", turn=turn, role="assistant" if turn % 2 else "user",
-            date=f"2026-01-{1 + session:02}T10:0{turn}:00Z",
-        )
-        for session in range(SESSIONS)
-        for turn in range(3)
-    ]  # fmt: skip
-
-
 def lived(memory: Memory, notes: Path) -> None:
     """Make what every work begins with."""
     written(notes, 0)
     memory.sync(notes)
     memory.add_many(NewMemory(f"Kayak {n} leaks at the stern.", tags=["boat"]) for n in range(6))
-    memory.add_many(turns())
+    memory.add_many(turns(SESSIONS))
     ids = sorted(one.id for one in records(memory))
     memory.link(ids[0], ids[1])
 

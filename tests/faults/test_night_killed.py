@@ -10,18 +10,17 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from night import NOW, opened
+from night import opened
+from old_talks import NOW, turns
 
 from scrubjay import Memory
 from scrubjay.consolidate.pipeline import AT_ONCE
-from scrubjay.memory.new import NewMemory
 from scrubjay.testing.store_check import disagreements
 
 NIGHT = Path(__file__).with_name("night.py")
 SESSIONS = AT_ONCE + 8
 TURNS = 4
 ROUNDS = 4
-FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
 
 
 @pytest.fixture
@@ -29,18 +28,7 @@ def path(tmp_path: Path) -> Path:
     """A store of old conversations."""
     found = tmp_path / "memory.db"
     with opened(found) as memory:
-        memory.add_many(
-            NewMemory(
-                f"{FILLER * 2}The harbour {session} mooring {turn} costs "
-                f"{session * 31 + turn} euros, and the ferry to island {session} leaves at {turn} o'clock.",
-                session=f"s{session}",
-                turn=turn,
-                role="assistant" if turn % 2 else "user",
-                date=f"2026-01-{1 + session % 28:02}T10:0{turn}:00Z",
-            )
-            for session in range(SESSIONS)
-            for turn in range(TURNS)
-        )
+        memory.add_many(turns(SESSIONS, TURNS))
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 from served import Databases, held, refusal, sound
 from storm import FAULTS
-from wire import Wire
+from wire import Wire, wired
 
 from scrubjay.errors import StoreError
 from scrubjay.memory.reports import Progress
@@ -32,10 +31,8 @@ PIECES = 10
 
 @pytest.fixture
 def wire(lasting: Server) -> Iterator[Wire]:
-    with tempfile.TemporaryDirectory(prefix="sj-wire-") as folder:
-        made = Wire(Path(folder), Path(lasting.url.partition("host=")[2]))
+    with wired(lasting.url) as made:
         yield made
-        made.close()
 
 
 class Tenant:
@@ -83,10 +80,6 @@ def tenant(lasting: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return Tenant(lasting, tmp_path)
 
 
-def behind(wire: Wire, url: str) -> str:
-    return f"{url.partition('host=')[0]}host={wire.folder}"
-
-
 @pytest.mark.parametrize("answered", [False, True], ids=["asked", "answered"])
 @pytest.mark.parametrize("way", ["there", "back"])
 def test_a_copy_whose_connection_is_lost_says_so_and_goes_on_where_it_was(
@@ -95,17 +88,17 @@ def test_a_copy_whose_connection_is_lost_says_so_and_goes_on_where_it_was(
     full = tenant.new_database()
     wire.arm(None)
     if way == "there":
-        tenant.copied(tenant.file, behind(wire, full))
+        tenant.copied(tenant.file, wire.through(full))
     else:
         tenant.copied(tenant.file, full)
-        tenant.copied(behind(wire, full), tenant.new_file())
+        tenant.copied(wire.through(full), tenant.new_file())
     most, whole = wire.asked, held(full, TENANT)
     chance = random.Random(f"{seed} {way} {answered}")
     felt = resumed = 0
     for _ in range(max(kills // 200, CUTS) if kills else CUTS):
         at = chance.randrange(1, most + 1)
         source, to = (tenant.file, tenant.new_database()) if way == "there" else (full, tenant.new_file())
-        first = (source, behind(wire, to)) if way == "there" else (behind(wire, source), to)
+        first = (source, wire.through(to)) if way == "there" else (wire.through(source), to)
         wire.arm(at, answered=answered)
         said = refusal(lambda first=first: tenant.copied(*first))  # type: ignore[misc]
         felt += said is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from served import Databases, answers, held, opened, refusal, sound, works
-from wire import Wire
+from wire import Wire, wired
 
 from scrubjay.testing.postgres_server import Server
 
@@ -28,14 +28,8 @@ def databases(lasting: Server) -> Iterator[Databases]:
 
 @pytest.fixture
 def wire(databases: Databases) -> Iterator[Wire]:
-    with tempfile.TemporaryDirectory(prefix="sj-wire-") as folder:
-        made = Wire(Path(folder), Path(databases.url.partition("host=")[2]))
+    with wired(databases.url) as made:
         yield made
-        made.close()
-
-
-def through(wire: Wire, url: str) -> str:
-    return f"{url.partition('host=')[0]}host={wire.folder}"
 
 
 @pytest.mark.parametrize("answered", [False, True], ids=["asked", "answered"])
@@ -47,7 +41,7 @@ def test_a_connection_lost_at_any_request_leaves_all_or_nothing_and_the_next_cal
     work = works(databases.notes)[name]
     url = databases.fresh()
     before = held(url)
-    with opened(through(wire, url), databases.scratch) as memory:
+    with opened(wire.through(url), databases.scratch) as memory:
         wire.arm(None)
         work(memory)
         most = wire.asked
@@ -61,7 +55,7 @@ def test_a_connection_lost_at_any_request_leaves_all_or_nothing_and_the_next_cal
     for number in range(many):
         at = number + 1 if many >= most else chance.randrange(1, most + 1)
         url = databases.fresh()
-        with opened(through(wire, url), databases.scratch) as memory:
+        with opened(wire.through(url), databases.scratch) as memory:
             cuts = wire.cuts
             wire.arm(at, answered=answered)
             said = refusal(lambda memory=memory: work(memory))  # type: ignore[misc]

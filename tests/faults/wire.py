@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import select
 import socket
+import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 PORT = ".s.PGSQL.5432"
@@ -72,6 +75,10 @@ class Wire:
         with self._lock:
             self.asked, self._at, self._answered = 0, at, answered
 
+    def through(self, url: str) -> str:
+        """Return the URL by which a database of the server is reached over the wire."""
+        return f"{url.partition('host=')[0]}host={self.folder}"
+
     def close(self) -> None:
         self._ending = True
         self._listening.shutdown(socket.SHUT_RDWR)
@@ -130,3 +137,14 @@ class Wire:
             more = server.recv(65_536)
             if not more or any(one[:1] == READY for one in answered.read(more)):
                 raise Cut
+
+
+@contextmanager
+def wired(url: str) -> Iterator[Wire]:
+    """Put a wire before the server of a database, for as long as a block."""
+    with tempfile.TemporaryDirectory(prefix="sj-wire-") as folder:
+        made = Wire(Path(folder), Path(url.partition("host=")[2]))
+        try:
+            yield made
+        finally:
+            made.close()

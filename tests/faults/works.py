@@ -14,6 +14,8 @@ from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from old_talks import NOW, turns
+
 from scrubjay import Memory, NewMemory
 from scrubjay.config import load
 from scrubjay.consolidate import pipeline
@@ -33,7 +35,6 @@ from scrubjay.testing.store_samples import memory as sample
 from scrubjay.verbs.tokens import Principal
 from scrubjay.wiring import adopting
 
-NOW: Final = "2026-03-01T12:00:00Z"
 SYNCED: Final = 6
 """Files of the folder that is synced."""
 FORGOTTEN: Final = 40
@@ -316,20 +317,8 @@ def relived(round: Round, told: int) -> None:
 
 
 def talked(round: Round) -> None:
-    filler = (
-        "There are many things that one could say about it here, and it is a good idea to take your time. "
-    )
     with round.opened() as memory:
-        memory.add_many(
-            NewMemory(
-                f"{filler * 2}The harbour {session} mooring {turn} costs {session * 31 + turn} euros, "
-                f"and the ferry to island {session} leaves at {turn} o'clock.",
-                session=f"s{session}", turn=turn, role="assistant" if turn % 2 else "user",
-                date=f"2026-01-{1 + session:02}T10:0{turn}:00Z",
-            )
-            for session in range(SESSIONS)
-            for turn in range(3)
-        )  # fmt: skip
+        memory.add_many(turns(SESSIONS))
 
 
 def night(round: Round, tell: Tell) -> None:

@@ -47,15 +47,6 @@ LOOK = (
 WORDS = "SELECT count(*) FROM term WHERE tenant = 1"
 
 
-@pytest.fixture
-def database(postgres_url: str) -> Iterator[str]:
-    """The URL of a database that this test has to itself."""
-    with psycopg.connect(postgres_url, autocommit=True) as db:
-        db.execute("CREATE DATABASE moving")
-        yield postgres_url.replace("/postgres?", "/moving?")
-        db.execute("DROP DATABASE moving WITH (FORCE)")
-
-
 def made(url: str, schema: int) -> None:
     """Make what a scrubjay of an older schema would have made."""
     with closing(connect(url)) as db:

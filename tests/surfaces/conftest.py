@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from scrubjay.surfaces.cli.main import run
+from scrubjay.verbs.tokens import Tokens
 
 if TYPE_CHECKING:
     from proxied import Proxied
     from scripted_model import Model
+    from starlette.testclient import TestClient
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
@@ -90,6 +92,21 @@ def environ(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> dic
 @pytest.fixture
 def cli(environ: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     return Cli(capsys, monkeypatch, environ)
+
+
+@pytest.fixture
+def tokens(environ: dict[str, str]) -> Tokens:
+    """The tokens of those settings."""
+    return Tokens(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
+
+
+@pytest.fixture
+def client(environ: dict[str, str]) -> Iterator[TestClient]:
+    """A client of this machine to the server's application, asked without a socket."""
+    from http_here import asking
+
+    with asking(environ) as found:
+        yield found
 
 
 @pytest.fixture

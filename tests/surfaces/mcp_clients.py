@@ -29,6 +29,18 @@ EIGHT = (
     "memory_forget",
     "memory_feedback",
 )
+HELLO: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}
+"""The first message of a client that speaks without the SDK."""
+ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 
 def over_stdio(environ: Mapping[str, str], mode: str = "auto", folder: Path | None = None) -> Server:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -17,12 +16,6 @@ from scrubjay.verbs.tokens import Principal
 
 TEXTS = ["The engine is a Volvo.", "Boil the pasta for nine minutes."]
 NAME = HashEmbedder(64).model.name
-
-
-@pytest.fixture
-def client(environ: dict[str, str]) -> Iterator[TestClient]:
-    with asking(environ) as found:
-        yield found
 
 
 def test_openais_client_gets_the_models_own_vectors(environ: dict[str, str], client: TestClient) -> None:

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from http_here import asking, bearer, good, held, refused
+from http_here import bearer, good, held, refused
 from http_server import serving
 from starlette.testclient import TestClient
 
 from scrubjay.verbs.tokens import Principal
 
 EVENTS = {"accept": "text/event-stream"}
-
-
-@pytest.fixture
-def client(environ: dict[str, str]) -> Iterator[TestClient]:
-    with asking(environ) as found:
-        yield found
 
 
 def events(said: httpx2.Response) -> list[tuple[str, Any]]:

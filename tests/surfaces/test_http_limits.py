@@ -6,7 +6,6 @@ import asyncio
 import json
 import socket
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
@@ -22,12 +21,6 @@ from scrubjay.errors import StoreError
 from scrubjay.surfaces.serve.session import READERS, Session
 
 JSON = {"content-type": "application/json"}
-
-
-@pytest.fixture
-def client(environ: dict[str, str]) -> Iterator[TestClient]:
-    with asking(environ) as found:
-        yield found
 
 
 @pytest.mark.parametrize(

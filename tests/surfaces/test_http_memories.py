@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from http_here import asking, bearer, good, held, refused
 from starlette.testclient import TestClient
 
 from scrubjay.verbs.tokens import Principal
-
-
-@pytest.fixture
-def client(environ: dict[str, str]) -> Iterator[TestClient]:
-    with asking(environ) as found:
-        yield found
 
 
 def added(client: TestClient, content: str, **fields: object) -> str:

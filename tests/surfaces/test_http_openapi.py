@@ -7,7 +7,6 @@ from typing import Any
 
 import hypothesis
 import jsonschema
-import pytest
 import schemathesis
 from http_here import asking, good
 from schemathesis.checks import not_a_server_error
@@ -32,12 +31,6 @@ LONG = ("/v1/backup", "/v1/sync")
 """Paths that name places of this machine: nothing that is made up is written there."""
 OPERATIONS = 55
 """How many there are at least: fewer would be a description that lost some."""
-
-
-@pytest.fixture
-def client(environ: dict[str, str]) -> Iterator[TestClient]:
-    with asking(environ) as found:
-        yield found
 
 
 def every(told: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:

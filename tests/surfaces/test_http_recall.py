@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 
 import pytest
-from http_here import asking, good, refused
+from http_here import good, refused
 from starlette.testclient import TestClient
 
 from scrubjay import Memory
@@ -69,12 +68,6 @@ LEFT_OUT = {
     "add_file": "add_many takes the same rows; a server reads no file that a client names",
 }
 """Methods of the facade that no route has, and why."""
-
-
-@pytest.fixture
-def client(environ: dict[str, str]) -> Iterator[TestClient]:
-    with asking(environ) as found:
-        yield found
 
 
 @pytest.mark.parametrize(("method", "form"), TWINS, ids=lambda each: each.__name__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -13,11 +12,6 @@ from mcp_clients import call, over_http, talk
 
 from scrubjay import Memory
 from scrubjay.verbs.tokens import Principal, Tokens
-
-
-@pytest.fixture
-def tokens(environ: dict[str, str]) -> Tokens:
-    return Tokens(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
 
 
 def bearer(secret: str) -> dict[str, str]:

@@ -6,35 +6,17 @@ import json
 import os
 import socket
 import stat
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_clients import call, over_http, refusal, running, talk
+from mcp_clients import ACCEPT, HELLO, call, over_http, refusal, running, talk
 
 from scrubjay import Memory
 from scrubjay.surfaces.serve.address import Address
 from scrubjay.verbs.tokens import Principal, Tokens
-
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"},
-    },
-}
-ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-
-
-@pytest.fixture
-def tokens(environ: dict[str, str]) -> Tokens:
-    return Tokens(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
 
 
 def hello(url: str, **headers: str) -> httpx2.Response:

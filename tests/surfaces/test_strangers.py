@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import pytest
 from http_here import asking, bearer, good, held
+from mcp_clients import ACCEPT, HELLO
 from starlette.testclient import TestClient
 
 from scrubjay import Memory
@@ -26,17 +27,6 @@ ROUNDS = 150
 EACH = 5
 """Memories of each key."""
 PEOPLE = (("ann", ("dev",)), ("bob", ("dev", "ops")), ("cleo", ()))
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"},
-    },
-}
-ACCEPT = {"accept": "application/json, text/event-stream"}
 
 
 @dataclass

@@ -19,11 +19,6 @@ SAME = {"sec-fetch-site": "same-origin"}
 
 
 @pytest.fixture
-def tokens(environ: dict[str, str]) -> Tokens:
-    return Tokens(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
-
-
-@pytest.fixture
 def site(environ: dict[str, str], tokens: Tokens) -> Iterator[Pages]:
     with pages(settings_of(environ), tokens) as found:
         yield found

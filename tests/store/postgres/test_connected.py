@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -43,26 +41,6 @@ INSERT INTO scrubjay.memory (
     false, 1, 1, '{}', 'jay', 'en', 7, 1, '{}', '{}'
 )
 """
-
-
-@pytest.fixture
-def ann(tmp_path: Path) -> Scope:
-    return Scope(str(tmp_path), "ann")
-
-
-@pytest.fixture
-def store(postgres_url: str) -> Iterator[PostgresStore]:
-    with closing(PostgresStore(postgres_url)) as made:
-        yield made
-
-
-@pytest.fixture
-def database(postgres_url: str) -> Iterator[str]:
-    """The URL of a database that this test has to itself."""
-    with psycopg.connect(postgres_url, autocommit=True) as db:
-        db.execute("CREATE DATABASE older")
-        yield postgres_url.replace("/postgres?", "/older?")
-        db.execute("DROP DATABASE older WITH (FORCE)")
 
 
 def test_a_store_of_the_first_schema_opens_and_takes_what_connects_its_memories(

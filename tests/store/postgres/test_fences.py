@@ -75,11 +75,6 @@ def fill(store: PostgresStore, scope: Scope) -> None:
 
 
 @pytest.fixture
-def ann(tmp_path: Path) -> Scope:
-    return Scope(str(tmp_path), "ann")
-
-
-@pytest.fixture
 def eve(tmp_path: Path) -> Scope:
     return Scope(f"{tmp_path} of others", "ann")
 

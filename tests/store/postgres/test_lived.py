@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -40,28 +38,6 @@ with PostgresStore(sys.argv[1]).alone(Scope(sys.argv[2], "ann"), "night") as alo
     print(alone, flush=True)
     sys.stdin.read()
 """
-
-
-@pytest.fixture
-def ann(tmp_path: Path) -> Scope:
-    """A user of a tenant of this test's own."""
-    return Scope(str(tmp_path), "ann")
-
-
-@pytest.fixture
-def store(postgres_url: str) -> Iterator[PostgresStore]:
-    """A store on the shared server."""
-    with closing(PostgresStore(postgres_url)) as made:
-        yield made
-
-
-@pytest.fixture
-def database(postgres_url: str) -> Iterator[str]:
-    """The URL of a database that this test has to itself."""
-    with psycopg.connect(postgres_url, autocommit=True) as db:
-        db.execute("CREATE DATABASE earlier")
-        yield postgres_url.replace("/postgres?", "/earlier?")
-        db.execute("DROP DATABASE earlier WITH (FORCE)")
 
 
 def test_a_store_of_the_second_schema_opens_and_takes_lives(

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -46,11 +45,6 @@ with store.rebuild(Scope(sys.argv[2], "ann")):
     print("holds", flush=True)
     sys.stdin.read()
 """
-
-
-@pytest.fixture
-def ann(tmp_path: Path) -> Scope:
-    return Scope(str(tmp_path), "ann")
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -23,24 +22,10 @@ from scrubjay.testing.store_samples import memory, write
 
 
 @pytest.fixture
-def ann(tmp_path: Path) -> Scope:
-    return Scope(str(tmp_path), "ann")
-
-
-@pytest.fixture
 def store(postgres_url: str) -> Iterator[PostgresStore]:
     made = PostgresStore(postgres_url, patience=0.05)
     yield made
     made.close()
-
-
-@pytest.fixture
-def own_database(postgres_url: str) -> Iterator[str]:
-    """The URL of a database that this test has to itself."""
-    with psycopg.connect(postgres_url, autocommit=True) as db:
-        db.execute("CREATE DATABASE alone")
-        yield postgres_url.replace("/postgres?", "/alone?")
-        db.execute("DROP DATABASE alone WITH (FORCE)")
 
 
 def test_without_the_driver_the_way_to_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,26 +82,26 @@ def test_a_second_writer_of_a_tenant_is_told_to_wait(store: PostgresStore, ann: 
         assert reader.counts().memories == 2
 
 
-def test_a_newer_schema_is_not_touched(own_database: str) -> None:
-    PostgresStore(own_database).close()
-    with psycopg.connect(own_database, autocommit=True) as db:
+def test_a_newer_schema_is_not_touched(database: str) -> None:
+    PostgresStore(database).close()
+    with psycopg.connect(database, autocommit=True) as db:
         db.execute("INSERT INTO scrubjay.migration VALUES (99, 'of the future', 0)")
     with pytest.raises(StoreVersionError, match="has schema 99") as told:
-        PostgresStore(own_database)
+        PostgresStore(database)
     assert "upgrade" in told.value.hint
 
 
-def test_many_processes_may_open_a_new_database_at_once(own_database: str) -> None:
+def test_many_processes_may_open_a_new_database_at_once(database: str) -> None:
     gate = threading.Barrier(6)
 
     def open_it() -> None:
         gate.wait()
-        PostgresStore(own_database).close()
+        PostgresStore(database).close()
 
     with ThreadPoolExecutor(6) as pool:
         for opening in [pool.submit(open_it) for _ in range(6)]:
             opening.result()
-    with psycopg.connect(own_database) as db:
+    with psycopg.connect(database) as db:
         assert db.execute("SELECT id FROM scrubjay.migration").fetchall() == [
             (number,) for number, _, _ in MIGRATIONS
         ]
@@ -134,15 +119,15 @@ def test_a_connection_that_the_server_ended_is_replaced(
         assert reader.counts().memories == 1
 
 
-def test_a_user_without_rights_is_told_which(own_database: str) -> None:
-    with psycopg.connect(own_database, autocommit=True) as db:
+def test_a_user_without_rights_is_told_which(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as db:
         db.execute("CREATE ROLE guest LOGIN")
     try:
         with pytest.raises(StoreError, match="does not allow it") as told:
-            PostgresStore(own_database.replace("scrubjay@", "guest@"))
+            PostgresStore(database.replace("scrubjay@", "guest@"))
         assert "scrubjay" in told.value.hint
     finally:
-        with psycopg.connect(own_database, autocommit=True) as db:
+        with psycopg.connect(database, autocommit=True) as db:
             db.execute("DROP ROLE guest")
 
 

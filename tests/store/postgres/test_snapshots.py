@@ -28,11 +28,6 @@ A, B = sample_id("a"), sample_id("b")
 
 
 @pytest.fixture
-def ann(tmp_path: Path) -> Scope:
-    return Scope(str(tmp_path), "ann")
-
-
-@pytest.fixture
 def store(postgres_url: str, ann: Scope) -> Iterator[PostgresStore]:
     with closing(PostgresStore(postgres_url, b"k")) as opened:
         write(opened, ann, PutModel(SMALL))

@@ -28,6 +28,7 @@ from scrubjay.store.changes import (
 from scrubjay.store.postgres import models
 from scrubjay.store.postgres.large import Large
 from scrubjay.store.postgres.store import PostgresStore
+from scrubjay.testing.postgres_server import database
 from scrubjay.testing.store_answers import everything
 from scrubjay.testing.store_history import History
 from scrubjay.testing.store_samples import SMALL, cat, category, con, concept, embedded, write
@@ -45,15 +46,12 @@ LISTED = "SELECT name FROM tenant"
 @pytest.fixture(scope="module")
 def watched(postgres_url: str) -> Iterator[str]:
     """The URL of a database of its own, of which the server logs all that it is sent."""
-    with psycopg.connect(postgres_url, autocommit=True) as db:
-        db.execute("CREATE DATABASE watched")
-        url = postgres_url.replace("/postgres?", "/watched?")
+    with database(postgres_url, "watched") as url:
         with psycopg.connect(url, autocommit=True) as own:
             own.execute("CREATE EXTENSION vector SCHEMA public")
-        PostgresStore(url).close()
-        db.execute("ALTER DATABASE watched SET log_statement TO 'all'")
+            PostgresStore(url).close()
+            own.execute("ALTER DATABASE watched SET log_statement TO 'all'")
         yield url
-        db.execute("DROP DATABASE watched WITH (FORCE)")
 
 
 @pytest.fixture(scope="module")

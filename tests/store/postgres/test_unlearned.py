@@ -13,6 +13,7 @@ from scrubjay.store.changes import PutMemory
 from scrubjay.store.postgres import reader, whole
 from scrubjay.store.postgres.rows import FIELDS
 from scrubjay.store.postgres.store import PostgresStore
+from scrubjay.testing.postgres_server import database
 from scrubjay.testing.store_samples import memory, write
 
 ANN = Scope("filled", "ann")
@@ -28,9 +29,7 @@ LEARNED = "SELECT count(*) FROM pg_stats WHERE schemaname = 'scrubjay' AND table
 @pytest.fixture(scope="module")
 def filled(postgres_url: str) -> Iterator[str]:
     """The URL of a database of its own with one tenant, which autovacuum leaves alone."""
-    with psycopg.connect(postgres_url, autocommit=True) as db:
-        db.execute("CREATE DATABASE filled")
-        url = postgres_url.replace("/postgres?", "/filled?")
+    with database(postgres_url, "filled") as url:
         with closing(PostgresStore(url)) as store:
             with psycopg.connect(url, autocommit=True) as owner:
                 owner.execute("ALTER TABLE scrubjay.memory SET (autovacuum_enabled = false)")
@@ -38,7 +37,6 @@ def filled(postgres_url: str) -> Iterator[str]:
         with psycopg.connect(url, autocommit=True, options="-c search_path=scrubjay") as owner:
             owner.execute(COPIES, (MANY,))
         yield url
-        db.execute("DROP DATABASE filled WITH (FORCE)")
 
 
 @pytest.mark.parametrize("many", [1, 10])

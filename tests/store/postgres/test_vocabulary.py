@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from test_snapshots import told
@@ -27,11 +26,6 @@ def store(request: pytest.FixtureRequest, postgres_url: str) -> Iterator[Postgre
     large = getattr(request, "param", USUAL)
     with closing(PostgresStore(postgres_url, b"k", large=large)) as opened:
         yield opened
-
-
-@pytest.fixture
-def ann(tmp_path: Path) -> Scope:
-    return Scope(str(tmp_path), "ann")
 
 
 def told_of(name: str, key: str, *words: str) -> Prepared:
