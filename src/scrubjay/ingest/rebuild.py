@@ -6,7 +6,6 @@ not mounted today loses nothing. Ids, additions, pins and tombstones stay.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from scrubjay.ingest.label import Ids, Traits, label
 from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.noted import noted
 from scrubjay.ingest.read import drafts, versions
+from scrubjay.memory.ids import text_hash
 from scrubjay.memory.records import Document, Record, Versions
 from scrubjay.memory.reports import Progress
 from scrubjay.memory.scope import Scope
@@ -106,9 +106,7 @@ def _remade(
 
 def _altered(record: Record) -> bool:
     """Return whether a text is not what was written: a disk gave back other letters than it was given."""
-    return (
-        hashlib.sha256(record.content.encode("utf-8", "surrogateescape")).hexdigest() != record.content_hash
-    )
+    return text_hash(record.content) != record.content_hash
 
 
 def _read_by(document: Document, remade: Document) -> Document:

@@ -68,13 +68,10 @@ def column(text: str, at: int, end: int, cue: Cue) -> Iterator[Candidate]:
     if here < 0 or not _RULE.match(text[line_end + 1 : here]):
         return
     start = text.rfind("\n", max(0, at - LONGEST), at) + 1
-    if (
-        text.count("|", start, line_end) > MOST_COLUMNS + 1
-        or len(text[end:line_end].split("|")[0]) > MOST_AFTER
-    ):
+    cell = text[end:line_end].split("|")[0]
+    if text.count("|", start, line_end) > MOST_COLUMNS + 1 or len(cell) > MOST_AFTER:
         return
     column = text.count("|", start, at)
-    cell = text[end:line_end].split("|")[0]
     here += 1
     for _ in range(MOST_ROWS):
         stop = text.find("\n", here, here + 4 * LONGEST)

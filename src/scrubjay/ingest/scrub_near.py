@@ -138,7 +138,7 @@ def _before(text: str, start: int, end: int, stop: int, cue: Cue) -> Iterator[Ca
 def _after(text: str, end: int, stop: int, limit: int, cue: Cue) -> Iterator[Candidate]:
     """The tokens behind a word, up to the end of its line and to the next word of its sort."""
     limit = min(stop, limit)
-    here, count = end, 0
+    count = 0
     tail = _TAIL.match(text, end, stop)
     here = tail.end() if tail else end
     while count < MOST_TOKENS and (match := _TOKEN.search(text, here, limit)):

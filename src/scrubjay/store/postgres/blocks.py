@@ -44,14 +44,16 @@ SCRUB: Final = (
 
 @dataclass(slots=True)
 class Gone:
-    """Memories that were removed, by number, and the words that they held."""
+    """Memories that were removed, by number; those that blocks still name, and the words that these held."""
 
     nums: set[int] = field(default_factory=set)
+    left: set[int] = field(default_factory=set)
     terms: set[int] = field(default_factory=set)
 
     def add(self, num: int, terms: Sequence[int]) -> None:
         """Take one more in."""
         self.nums.add(num)
+        self.left.add(num)
         self.terms.update(terms)
 
 
@@ -86,14 +88,16 @@ def drop(db: Database, tenant: int) -> None:
 
 
 def scrub(db: Database, tenant: int, gone: Gone) -> None:
-    """Take memories out of the blocks, inside the transaction that removes them."""
-    if not gone.nums:
+    """Take memories out of the blocks, each once, inside the transaction that removes them."""
+    if not gone.left:
         return
-    words, nums = sorted(gone.terms), sorted(gone.nums)
+    words, nums = sorted(gone.terms), sorted(gone.left)
     values = {"tenant": tenant, "gone": nums, "terms": words, "first": nums[0], "last": nums[-1]}
     db.execute(SCRUB, values)
     empty = "DELETE FROM posting WHERE tenant = %s AND term = ANY(%s::integer[]) AND nums = '{}'"
     db.execute(empty, (tenant, words))
+    gone.left.clear()
+    gone.terms.clear()
 
 
 def find(db: Database, tenant: int, seen: Table, wanted: Sequence[int]) -> dict[int, Found]:

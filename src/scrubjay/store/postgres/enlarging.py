@@ -90,8 +90,7 @@ class Enlarging:
             if here is not None and neighbours.at(db) is None:
                 neighbours.make_table(db, here)
         if here is None:
-            why = NO_PGVECTOR
-            return Enlarged(words, (), why, time.monotonic() - begun)
+            return Enlarged(words, (), NO_PGVECTOR, time.monotonic() - begun)
         made = []
         for one in self._models():
             if one.model.dimensions <= neighbours.MOST_DIMENSIONS:
