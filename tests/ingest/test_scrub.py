@@ -218,6 +218,13 @@ def test_a_private_span_is_never_kept(text: str, expected: str) -> None:
     assert got.counts.get("private", 0) == expected.count("[private]")
 
 
+@pytest.mark.parametrize("text", ["a <private b<private>c</private>d> e", "a <private password='b<c>d'> e"])
+def test_what_stood_in_a_private_tag_does_not_keep_it_from_being_one(text: str) -> None:
+    once = scrub(text).text
+    assert once == "a [private]"
+    assert not scrub(once).counts
+
+
 def test_overlapping_finds_go_as_one_under_the_name_of_the_certain_one() -> None:
     token = "gh" + "p_" + MIXED * 2
     got = scrub(f"GITHUB_TOKEN='{token}' https://x:{token}@github.com Authorization: Bearer {token}")

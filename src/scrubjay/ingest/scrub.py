@@ -96,19 +96,15 @@ def scrub(text: str) -> Scrubbed:
     "host db, password = '[secret:password]'"
     """
     counts: Counter[str] = Counter()
-    data = text.encode("latin-1", "replace")
-    low = data.lower()
-    if low.find(b"<private") >= 0:
-        text = _replace(text, list(_private(text)), counts)
+    for _ in range(MOST_ROUNDS):
         data = text.encode("latin-1", "replace")
         low = data.lower()
-    for _ in range(MOST_ROUNDS):
-        spans = _merge(_beside_marks(data, _secrets(text, data, low)))
+        # Private spans in every round: what stood in a tag can have kept it from being one.
+        spans = list(_private(text)) if low.find(b"<private") >= 0 else []
+        spans = spans or _merge(_beside_marks(data, _secrets(text, data, low)))
         if not spans:
             break
         text = _replace(text, spans, counts)
-        data = text.encode("latin-1", "replace")
-        low = data.lower()
     return Scrubbed(text, MappingProxyType(dict(sorted(counts.items()))))
 
 
