@@ -81,7 +81,7 @@ def test_as_many_changes_as_a_search_can_take_are_taken_and_more_are_named(
     for number in range(fresh.MOST_CHANGED + 1):
         write(root, f"more{number}.md", f"kettle {number}", 2)
     (sentence,) = found(memory)[1]
-    assert f"{root} has {fresh.MOST_CHANGED + 1} changed files" in sentence
+    assert f"{root} has {fresh.MOST_CHANGED + 1} files that changed" in sentence
     assert "scrubjay sync" in sentence
 
 

@@ -25,9 +25,11 @@ from scrubjay.memory.records import Document, Record, Source
 from scrubjay.memory.reports import Trouble
 from scrubjay.store.base import Reader
 
-RACY_NS: Final = 2_000_000_000
-"""A file changed this shortly before it was read may change again within one tick of its clock: its time
-is not trusted, and the next sync compares its hash."""
+SECOND: Final = 1_000_000_000
+TICK_NS: Final = 100_000_000
+"""Ten times the longest tick of a clock that tells parts of a second: Linux's is 10 ms at most, exFAT's 10 ms."""
+COARSE_TICK_NS: Final = 2 * SECOND
+"""The tick of FAT's clock, which like that of HFS+ tells whole seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def ready(run: Run, source: Source, state: FileState, before: Before) -> Ready |
     except SourceError as error:
         run.tally.problems.append(Trouble(str(full), str(error), error.hint))
         return None
-    trusted = file if time.time_ns() - file.mtime_ns > RACY_NS else replace(file, mtime_ns=0)
+    trusted = file if settled(file.mtime_ns, time.time_ns()) else replace(file, mtime_ns=0)
     old = before.document
     moved_from = before.left.pop(file.content_hash, None) if old is None else None
     if old is not None and old.content_hash == file.content_hash:
@@ -61,6 +63,21 @@ def ready(run: Run, source: Source, state: FileState, before: Before) -> Ready |
     drafted = draft(source.id, state.path, trusted, run.chunks)
     with run.store.reader(run.scope) as reader:
         return _label(run, source, drafted, (reader, run.store.secret(run.scope), moved_from, before))
+
+
+def settled(changed: int, now: int) -> bool:
+    """Return whether a file that changes again will have another time; else its hash is compared next time.
+
+    >>> settled(1_700_000_000_500_000_000, 1_700_000_001_000_000_000)
+    True
+    >>> settled(1_700_000_000_000_000_000, 1_700_000_001_000_000_000)
+    False
+
+    Args:
+        changed: When it was changed last, nanoseconds since 1970.
+        now: When it was read.
+    """
+    return now - changed > (TICK_NS if changed % SECOND else COARSE_TICK_NS)
 
 
 def _touched(old: Document, file: FileText) -> Ready:

@@ -70,7 +70,8 @@ def fresh(reader: Reader, sources: Sequence[Source], seconds: float) -> Freshnes
             continue
         if len(stale) + len(gone) > MOST_CHANGED:
             partial.append(
-                f"{source.root} has {len(stale) + len(gone)} changed files: `scrubjay sync` takes them in."
+                f"{source.root} has {len(stale) + len(gone)} files that changed or were being written when they were "
+                "read: `scrubjay sync` takes them in."
             )
         else:
             changed.append(source.id)
