@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any, Final
@@ -135,25 +135,28 @@ def signs(
     ngram = by_channel.get("ngram")
     respelled = ngram if isinstance(ngram, WordsRanking) else None
     again, known = held_by(respelled, ids), known_of(words) | known_of(respelled)
-    shared = Sign(
-        covered=0.0,
-        strange=share_of(weights, weights.keys() - known, whole),
-        familiar=len(names & known) / len(names) if names else 0.0,
-        latin=latin_share(plan.query.text),
-        exact=bool(plan.query.phrases) or (plan.question.alone and "?" in plan.query.text),
-        told=whole > 0 and not plan.question.alone and BASE in models and models <= {BASE, SECOND},
-    )
+    strange = share_of(weights, weights.keys() - known, whole)
+    familiar = len(names & known) / len(names) if names else 0.0
+    latin = latin_share(plan.query.text)
+    exact = bool(plan.query.phrases) or (plan.question.alone and "?" in plan.query.text)
+    told = whole > 0 and not plan.question.alone and BASE in models and models <= {BASE, SECOND}
     scarce = rare(plan, words)
-    scores = {name: ranking.scored.of(ids) for name, ranking in by_channel.items() if name in (BASE, SECOND)}
+    near, second = (
+        by_channel[name].scored.of(ids) if name in by_channel else [None] * len(ids)
+        for name in (BASE, SECOND)
+    )
     found = {}
     for place, (memory, held) in enumerate(zip(ids, held_by(words, ids), strict=True)):
-        found[memory] = replace(
-            shared,
+        found[memory] = Sign(
             covered=share_of(weights, held, whole),
             respelled=share_of(weights, again[place] - held, whole),
+            strange=strange,
+            familiar=familiar,
             turn=turns[memory],
-            near=scores[BASE][place] if BASE in scores else None,
-            second=scores[SECOND][place] if SECOND in scores else None,
-            exact=shared.exact or not scarce.isdisjoint(held),
+            near=near[place],
+            second=second[place],
+            latin=latin,
+            exact=exact or not scarce.isdisjoint(held),
+            told=told,
         )
     return found

@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from itertools import chain
+from operator import attrgetter
 from typing import Final
 
 from scrubjay.memory.ranking import Candidate, Contribution
@@ -27,6 +28,9 @@ MOST: Final = 60
 """Candidates that are compared, the best: each with each, and what stands further down is seldom read."""
 
 
+_STANDING: Final = attrgetter("standing")
+
+
 def vary(candidates: Sequence[Candidate], records: Mapping[str, Record]) -> list[Candidate]:
     """Take from each candidate what it repeats of those before it, best first again.
 
@@ -39,26 +43,34 @@ def vary(candidates: Sequence[Candidate], records: Mapping[str, Record]) -> list
         text.bits = bits
     chosen: list[Candidate] = []
     while texts:
-        best = min(texts, key=_standing)
+        best = min(texts, key=_STANDING)
         texts.remove(best)
         chosen.append(best.told())
+        bits, size = best.bits, best.size
         for one in texts:
-            both = (one.bits & best.bits).bit_count()
-            if 2 * both > min(len(one.words), len(best.words)):
-                one.alike = max(one.alike, weigh.share(one, best))
+            both = 2 * (one.bits & bits).bit_count()
+            if both > size or both > one.size:
+                one.liken(weigh.share(one, best))
     return chosen + rest
 
 
 class _Text:
     """A candidate, its words (as bits, too, which are counted at once), their weight, and how alike a better one is."""
 
-    __slots__ = ("alike", "bits", "candidate", "score", "weight", "words")
+    __slots__ = ("alike", "bits", "candidate", "score", "size", "standing", "weight", "words")
 
     def __init__(self, candidate: Candidate, content: str) -> None:
         self.candidate, self.score = candidate, candidate.score
         self.words = vocabulary(content)
-        self.bits, self.alike = 0, 0.0
+        self.bits, self.size, self.alike = 0, len(self.words), 0.0
+        self.standing = (-self.score, candidate.id)
         self.weight: float | None = None
+
+    def liken(self, share: float) -> None:
+        """Take in how alike a better one is."""
+        if share > self.alike:
+            self.alike = share
+            self.standing = (ALIKE * _taken(share) - self.score, self.candidate.id)
 
     def told(self) -> Candidate:
         """Return the candidate with what is taken from it."""
@@ -66,10 +78,6 @@ class _Text:
         if taken <= 0:
             return self.candidate
         return self.candidate.plus(Contribution("alike", self.alike, -taken, ALIKE))
-
-
-def _standing(text: _Text) -> tuple[float, str]:
-    return ALIKE * _taken(text.alike) - text.score, text.candidate.id
 
 
 def _as_bits(texts: Sequence[Set[str]]) -> list[int]:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Found: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64]]"
 """Rows that hold a term, ascending, each once, and how often."""
-Held: TypeAlias = "tuple[Found, Found]"
-"""What holds a term group: rows with any of its forms and the largest of their frequencies; rows with the first."""
+Weighed: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64]]"
+"""Rows that hold any form of a term group, ascending, and what it adds to the score of each."""
 NOTHING: Final[Found] = (np.zeros(0, np.int64), np.zeros(0, np.float64))
 
 
@@ -117,27 +117,31 @@ def united(found: Sequence[Found]) -> Found:
     return rows[first], np.maximum.reduceat(counts, first)
 
 
-def held(forms: Sequence[Found]) -> Held:
-    """Return what holds a term group, of what holds each of its forms."""
-    return united(forms), forms[0] if forms else NOTHING
+def weighed(table: Table, forms: Sequence[Found]) -> Weighed:
+    """Return what a term group adds to the score of each row that holds it.
+
+    Args:
+        table: The rows.
+        forms: The rows that hold each of its forms, the word itself first; nothing where there is no form.
+    """
+    whole, exact = united(forms), forms[0] if forms else NOTHING
+    rows, amounts = whole[0], _bm25(table, whole) * (1.0 - EXACT)
+    spots = slice(None) if len(exact[0]) == len(rows) else np.searchsorted(rows, exact[0])
+    amounts[spots] += _bm25(table, exact) * EXACT
+    return rows, amounts
 
 
-def by_words(table: Table, found: Sequence[Held], passing: NDArray[np.bool_]) -> ArrayScored:
+def by_words(table: Table, found: Sequence[Weighed], passing: NDArray[np.bool_]) -> ArrayScored:
     """Score every row by BM25; groups are added in their order, as the reference adds them.
 
     Args:
         table: The rows.
-        found: The rows that hold each term group.
+        found: What each term group adds.
         passing: Which rows pass the filter.
     """
     scores = np.zeros(table.rows, np.float64)
-    parts = []
-    for whole, exact in found:
-        rows, amounts = whole[0], _bm25(table, whole) * (1.0 - EXACT)
-        spots = slice(None) if len(exact[0]) == len(rows) else np.searchsorted(rows, exact[0])
-        amounts[spots] += _bm25(table, exact) * EXACT
+    for rows, amounts in found:
         scores[rows] += amounts
-        parts.append((rows, amounts))
     mean, deviation = spread(scores[table.live])
     return ArrayScored(
         table=table,
@@ -147,8 +151,8 @@ def by_words(table: Table, found: Sequence[Held], passing: NDArray[np.bool_]) ->
         mean=mean,
         deviation=deviation,
         covered=table.memories,
-        groups=tuple(parts),
-        frequencies=tuple(len(rows) for rows, _ in parts),
+        groups=tuple(found),
+        frequencies=tuple(len(rows) for rows, _ in found),
     )
 
 

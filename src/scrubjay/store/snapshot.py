@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 if TYPE_CHECKING:
     from scrubjay.memory.records import Record, Where
     from scrubjay.store.base import Head
+    from scrubjay.store.scored import Weighed
+    from scrubjay.text.tokens import TermGroup
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -22,6 +24,8 @@ MOST_RECORDS: Final = 1 << 11
 """Memories that are kept whole, about 4 MB of usual ones."""
 MOST_MASKS: Final = 8
 """Filters of which is kept what passes: a byte for each memory, and an agent asks with the same few."""
+MOST_WEIGHED: Final = 1 << 22
+"""Bytes of what words add to scores that are kept: the commonest words cost the most and come in most questions."""
 ROW_BYTES: Final = 500
 """What a small row takes, about."""
 RECORD_BYTES: Final = 2_000
@@ -32,24 +36,41 @@ class Rows(Generic[K, V]):
     """Rows by name, read where they were not yet; too many make way for none.
 
     Args:
-        most: How many are kept.
+        most: How much is kept.
+        weigh: How much a row is; None counts each as one.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, weigh: Callable[[V], int] | None = None) -> None:
         self._most = most
+        self._weigh = weigh
         self._held: dict[K, V | None] = {}
+        self.size = 0
 
     def of(self, names: Sequence[K], read: Callable[[list[K]], dict[K, V]]) -> dict[K, V]:
         """Return those that there are, in the order of their names; ``read`` reads what was not read yet."""
         held = self._held
-        new = [name for name in dict.fromkeys(names) if name not in held]
-        if new:
-            if len(held) + len(new) > self._most:
-                held = {name: held[name] for name in names if name in held}
-                self._held = held if len(held) + len(new) <= self._most else {}
-            found = read(new)
-            held.update((name, found.get(name)) for name in new)
+        try:  # mostly all were read before
+            return {name: row for name in names if (row := held[name]) is not None}
+        except KeyError:
+            new = [name for name in dict.fromkeys(names) if name not in held]
+        found = read(new)
+        fresh = {name: found.get(name) for name in new}
+        more = self._amount(fresh)
+        if self.size + more > self._most:
+            held = {name: held[name] for name in names if name in held}
+            self.size = self._amount(held)
+            if self.size + more > self._most:
+                self._held, self.size = {}, 0
+            else:
+                self._held = held
+        held.update(fresh)
+        if held is self._held:
+            self.size += more
         return {name: row for name in names if (row := held[name]) is not None}
+
+    def _amount(self, rows: dict[K, V | None]) -> int:
+        weigh = self._weigh
+        return len(rows) if weigh is None else sum(weigh(row) for row in rows.values() if row is not None)
 
     def __len__(self) -> int:
         return len(self._held)
@@ -63,6 +84,7 @@ class Snapshot:
         beside: Turns next to turns.
         records: Memories.
         masks: What passes a filter, in the form that the store has it in.
+        words: What words add to scores.
     """
 
     def __init__(self) -> None:
@@ -70,6 +92,7 @@ class Snapshot:
         self.beside: Rows[str, tuple[str, ...]] = Rows(MOST_HEADS)
         self.records: Rows[str, Record] = Rows(MOST_RECORDS)
         self.masks: Rows[Where, Any] = Rows(MOST_MASKS)
+        self.words: Rows[TermGroup, Weighed] = Rows(MOST_WEIGHED, _weight)
         self._others: dict[Hashable, Rows[Any, Any]] = {}
         self._once: dict[Hashable, Any] = {}
         self._weights: dict[Hashable, int] = {}
@@ -103,4 +126,9 @@ class Snapshot:
     def weight(self) -> int:
         """How many bytes it takes, about."""
         small = len(self.heads) + len(self.beside) + sum(map(len, list(self._others.values())))
-        return small * ROW_BYTES + len(self.records) * RECORD_BYTES + sum(list(self._weights.values()))
+        large = len(self.records) * RECORD_BYTES + self.words.size
+        return small * ROW_BYTES + large + sum(list(self._weights.values()))
+
+
+def _weight(found: Weighed) -> int:
+    return ROW_BYTES + sum(array.nbytes for array in found)

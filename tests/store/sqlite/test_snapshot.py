@@ -11,13 +11,14 @@ import apsw
 import pytest
 
 from scrubjay.memory.life import Life
-from scrubjay.memory.records import Where
+from scrubjay.memory.records import ANY, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Forget, PutLife, PutMemory, PutModel
 from scrubjay.store.snapshot import Rows
 from scrubjay.store.sqlite.snapshot import MOST_SCOPES, Snapshots
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_samples import SMALL, memory, sample_id, write
+from scrubjay.text.tokens import TermGroup
 
 ANN, BOB = Scope("t", "ann"), Scope("t", "bob")
 A, B = sample_id("a"), sample_id("b")
@@ -79,6 +80,22 @@ def test_what_passes_a_filter_is_found_once_until_something_is_written(store: SQ
     assert sorted(latest()) == sorted([A, B, sample_id("c")])
 
 
+def test_what_a_word_adds_to_scores_is_found_once_until_something_is_written(store: SQLiteStore) -> None:
+    def scores(*words: str) -> list[tuple[str, float]]:
+        with store.reader(ANN) as reader:
+            scored = reader.words([TermGroup(word, (word,)) for word in words], ANY)
+            return [(hit.id, hit.score) for hit in scored.top(9)]
+
+    told = statements(store)
+    first = scores("jay")
+    assert sorted(memory for memory, _ in first) == sorted([A, B])
+    assert [memory for memory, _ in scores("jay", "b")] == [B, A]  # "b" was not read, "jay" was
+    assert scores("jay") == first
+    assert len([statement for statement in told if "posting" in statement]) == 2
+    write(store, ANN, PutMemory(memory("jay", "user:ann", name="c")))
+    assert len(scores("jay")) == 3
+
+
 @pytest.mark.parametrize("mine", [True, False], ids=["by this store", "by another process's"])
 def test_what_is_written_is_seen_by_the_next_reader(store: SQLiteStore, path: Path, mine: bool) -> None:
     held, heads, beside, models = read(store)
@@ -125,6 +142,23 @@ def test_rows_are_kept_up_to_a_number_and_more_are_read_all_the_same() -> None:
     assert len(rows) == 3
     assert rows.of(range(9), double) == {one: 2 * one for one in range(9)}
     assert len(rows) == 0
+
+
+def test_rows_that_are_weighed_are_kept_up_to_so_much() -> None:
+    rows: Rows[str, str] = Rows(6, len)
+    asked: list[list[str]] = []
+
+    def doubled(new: list[str]) -> dict[str, str]:
+        asked.append(new)
+        return {one: 2 * one for one in new}
+
+    assert rows.of(["a", "bb"], doubled) == {"a": "aa", "bb": "bbbb"}
+    assert rows.size == 6
+    assert rows.of(["a", "c"], doubled) == {"a": "aa", "c": "cc"}  # too much: what is asked for now stays
+    assert rows.of(["c", "a"], doubled) == {"c": "cc", "a": "aa"}
+    assert (asked, rows.size) == ([["a", "bb"], ["c"]], 4)
+    assert rows.of(["dddd", "a"], doubled) == {"dddd": "dddddddd", "a": "aa"}
+    assert (len(rows), rows.size) == (0, 0)
 
 
 def test_the_scopes_that_read_last_are_kept(store: SQLiteStore) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from scrubjay.store.postgres import blocks, vocabulary
 from scrubjay.store.postgres.scores import SCOPE
-from scrubjay.store.scored import NOTHING, Found, Held, held
+from scrubjay.store.scored import NOTHING, Found, Weighed, weighed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,8 +62,8 @@ def find(
     kept: Snapshot,
     groups: Sequence[TermGroup],
     posted: int | None,
-) -> dict[TermGroup, Held]:
-    """Return the rows that hold each group.
+) -> dict[TermGroup, Weighed]:
+    """Return what each group adds to the scores of the rows that hold it.
 
     Args:
         db: Inside a transaction.
@@ -81,7 +81,8 @@ def find(
     else:
         by_term = _some(db, own, seen, list(named.values()), posted)
     return {
-        group: held([by_term.get(named.get(form, -1), NOTHING) for form in group.forms]) for group in groups
+        group: weighed(seen, [by_term.get(named.get(form, -1), NOTHING) for form in group.forms])
+        for group in groups
     }
 
 

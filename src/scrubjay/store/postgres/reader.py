@@ -24,7 +24,7 @@ from scrubjay.store.postgres.scores import SCOPE, Seen
 from scrubjay.store.postgres.snapshots import BEFORE
 from scrubjay.store.postgres.told import Told
 from scrubjay.store.scope_check import after as number_after
-from scrubjay.store.scored import ArrayScored, Held, by_words
+from scrubjay.store.scored import ArrayScored, Weighed, by_words
 from scrubjay.store.snapshot import ROW_BYTES, Snapshot
 from scrubjay.store.spelled import spelled
 from scrubjay.store.table import Table
@@ -57,7 +57,7 @@ class PostgresReader(Documents, Near, Told):
         self._posted = tenant.posted if tenant else 0
         self._mark = tenant.mark if tenant else 0
         self._passing: dict[Where, NDArray[np.bool_]] = {}
-        self._found: dict[TermGroup, Held] = {}
+        self._found: dict[TermGroup, Weighed] = {}
 
     def _all_rows(self) -> Seen:
         return self._kept.once("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
@@ -152,7 +152,7 @@ class PostgresReader(Documents, Near, Told):
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
         """Return the df of each group."""
-        return [len(whole[0]) for whole, _ in self._postings(groups)]
+        return [len(rows) for rows, _ in self._postings(groups)]
 
     def words(self, groups: Sequence[TermGroup], where: Where) -> ArrayScored:
         """Score by BM25."""
@@ -162,11 +162,14 @@ class PostgresReader(Documents, Near, Told):
         """Return up to which memory the words of a large scope stand in blocks, None for a scope of usual size."""
         return self._posted if self._table().rows > self._large.rows else None
 
-    def _postings(self, groups: Sequence[TermGroup]) -> list[Held]:
-        """Return the rows of groups; asked by the plan first and by the scorer again."""
+    def _postings(self, groups: Sequence[TermGroup]) -> list[Weighed]:
+        """Return what groups add to scores; asked by the plan first and by the scorer again."""
         new = [group for group in groups if group not in self._found]
         if new:
-            self._found |= postings.find(self._db, self._own, self._table(), self._kept, new, self._looked())
+            seen = (self._own, self._table(), self._kept)
+            self._found |= self._kept.words.of(
+                new, lambda unread: postings.find(self._db, *seen, unread, self._looked())
+            )
         return [self._found[group] for group in groups]
 
     def languages(self) -> tuple[str, ...]:

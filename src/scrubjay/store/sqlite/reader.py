@@ -15,7 +15,7 @@ from scrubjay.memory.ranking import Hit
 from scrubjay.memory.records import ANY, Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
-from scrubjay.store.scored import ArrayScored, Held, by_words
+from scrubjay.store.scored import ArrayScored, Weighed, by_words
 from scrubjay.store.snapshot import Snapshot
 from scrubjay.store.sqlite import chains, filters, registry, terms, vectors, words
 from scrubjay.store.sqlite.graph import Graph
@@ -51,7 +51,7 @@ class SQLiteReader(Graph, Told):
         self._tables = tables
         self._blocks = blocks
         self._seen: Table | None = None
-        self._found: dict[TermGroup, Held] = {}
+        self._found: dict[TermGroup, Weighed] = {}
 
     def _table(self) -> Table:
         if self._seen is None:
@@ -169,17 +169,20 @@ class SQLiteReader(Graph, Told):
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
         """Return the df of each group."""
-        return [len(whole[0]) for whole, _ in self._postings(groups)]
+        return [len(rows) for rows, _ in self._postings(groups)]
 
     def words(self, groups: Sequence[TermGroup], where: Where) -> ArrayScored:
         """Score by BM25."""
         return by_words(self._table(), self._postings(groups), self._mask(where))
 
-    def _postings(self, groups: Sequence[TermGroup]) -> list[Held]:
-        """Return the rows of groups; asked by the plan first and by the scorer again."""
+    def _postings(self, groups: Sequence[TermGroup]) -> list[Weighed]:
+        """Return what groups add to scores; asked by the plan first and by the scorer again."""
         new = [group for group in groups if group not in self._found]
         if new:
-            self._found |= words.postings(self._db, self._tenant, self._table(), new)
+            table = self._table()
+            self._found |= self._kept.words.of(
+                new, lambda unread: words.postings(self._db, self._tenant, table, unread)
+            )
         return [self._found[group] for group in groups]
 
     def nearest(

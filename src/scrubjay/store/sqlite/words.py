@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scrubjay.store.scored import NOTHING, Found, Held, held
+from scrubjay.store.scored import NOTHING, Found, Weighed, weighed
 from scrubjay.store.sqlite import rows
 from scrubjay.store.sqlite.pack import unpack_postings
 from scrubjay.store.table import Table
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
 
 
-def postings(db: Database, tenant: int, table: Table, groups: Iterable[TermGroup]) -> dict[TermGroup, Held]:
-    """Return the rows that hold each group, ascending; all are read together."""
+def postings(
+    db: Database, tenant: int, table: Table, groups: Iterable[TermGroup]
+) -> dict[TermGroup, Weighed]:
+    """Return what each group adds to the scores of the rows that hold it; all are read together."""
     groups = list(groups)
     found = _postings(
         db, tenant, table, list(dict.fromkeys(form for group in groups for form in group.forms))
     )
-    return {group: held([found.get(form, NOTHING) for form in group.forms]) for group in groups}
+    return {group: weighed(table, [found.get(form, NOTHING) for form in group.forms]) for group in groups}
 
 
 def _postings(db: Database, tenant: int, table: Table, forms: Sequence[str]) -> dict[str, Found]:
