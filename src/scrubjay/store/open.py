@@ -13,7 +13,7 @@ def open_store(url: str, secret: bytes | None = None, quota: Quota = ANY) -> Sto
     """Open the store that a URL names.
 
     Args:
-        url: A path, ``sqlite:///path``, ``memory://``, or ``postgresql://…`` (a small adapter so far).
+        url: A path, ``sqlite:///path``, ``memory://`` or ``postgresql://…``.
         secret: Key of ids and tombstones for a tenant that is new; random when left out.
         quota: How many memories may be held.
 
