@@ -42,6 +42,7 @@ from scrubjay.providers.embedders.static import StaticEmbedder
 from scrubjay.store.changes import Change, Prepared, PutMemory, PutModel
 from scrubjay.store.open import open_store
 from scrubjay.testing.postgres_server import SERVER, programs, serving
+from scrubjay.wiring.garbage import look_seldom
 from worlds import arrivals, vocabulary
 from worlds import asked as questions
 
@@ -212,6 +213,7 @@ def client(
     clients, tenants, seconds = shape
     took: list[float] = []
     empty = 0
+    look_seldom()  # as a server of ours does
     with opened(url) as memory:
         own = [at for at in range(tenants) if at % clients == number] or [number % tenants]
         seat(memory, own[-1]).search(asked[-1], limit=LIMIT)  # the model is loaded, the connection is there

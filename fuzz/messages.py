@@ -13,6 +13,7 @@ from mcp.server.stdio import stdio_server
 
 from fuzz.bound import bound
 from fuzz.served import LONGEST_WAIT, WHO, Renewed, served
+from scrubjay.surfaces.mcp.asked import Asked
 from scrubjay.surfaces.mcp.server import build
 from scrubjay.surfaces.mcp.stdio import lines
 
@@ -95,12 +96,12 @@ class _Out:
 
 
 async def _talk(server: Any, sent: list[str]) -> None:
-    out = _Out()
+    out, asked = _Out(), Asked()
     waited = _requests(sent)
 
     async def incoming() -> AsyncIterator[str]:
         for line in (*HELLO, *sent, PING):
-            yield line
+            yield asked.read(line)
         while not {"bye", *waited} <= {_key(said) for said in out.said}:
             out.more.clear()
             await out.more.wait()

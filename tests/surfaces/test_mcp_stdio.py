@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from mcp_clients import COMMAND
+
+from scrubjay.surfaces.mcp.asked import LONGEST
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 
@@ -115,6 +118,52 @@ def test_a_message_of_ten_megabytes_is_refused_and_the_next_one_answered(wire: W
     wire.end()
 
 
+@pytest.mark.parametrize(
+    "unsound",
+    [
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": "ping"},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": []},
+        {"jsonrpc": "2.0", "id": 1, "method": 7},
+        {"jsonrpc": "1.0", "id": 1, "method": "ping"},
+        {"id": 1, "method": "ping"},
+    ],
+)
+def test_a_request_that_is_none_is_answered_with_what_is_wrong(wire: Wire, unsound: dict[str, Any]) -> None:
+    wire.greet()
+    wire.send(unsound, tool(2, "memory_search", query="x"))
+    answers = {answer["id"]: answer for answer in (wire.read(), wire.read())}
+    assert answers[1]["error"]["code"] == -32600
+    assert "Nothing was done" in answers[1]["error"]["message"]
+    assert answers[2]["result"]["structuredContent"]["results"] == []
+    wire.end()
+
+
+def test_what_was_asked_before_the_input_ends_is_answered(wire: Wire) -> None:
+    hello = request(0, "initialize", HELLO)
+    asked = [
+        tool(1, "memory_add", content="Ann prefers tea."),
+        tool(2, "memory_search", query="x"),
+        request(3, "ping"),
+    ]
+    lines = [hello, {"jsonrpc": "2.0", "method": "notifications/initialized"}, *asked]
+    out, err = wire.process.communicate(
+        b"".join(json.dumps(line).encode() + b"\n" for line in lines), timeout=60
+    )
+    answers = {answer["id"]: answer for answer in map(json.loads, out.splitlines()) if "id" in answer}
+    assert sorted(answers) == [0, 1, 2, 3]
+    assert all("result" in answer for answer in answers.values())
+    assert (wire.process.returncode, b"Traceback" in err) == (0, False)
+
+
+def test_a_call_that_is_called_off_keeps_nobody_waiting_at_the_end(wire: Wire) -> None:
+    wire.greet()
+    gone = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+    wire.send(tool(1, "memory_search", query="x"), gone)
+    begun = time.monotonic()
+    wire.end()
+    assert time.monotonic() - begun < LONGEST
+
+
 def test_half_an_emoji_as_javascript_cuts_texts_is_taken_as_a_replaced_character(wire: Wire) -> None:
     wire.greet()
     wire.raw(
@@ -131,10 +180,8 @@ def test_the_end_of_input_ends_the_server_and_what_was_asked_before_is_done(wire
     wire.greet()
     wire.send(tool(1, "memory_add", content="Ann prefers tea."))
     wire.end()
-    found = cli("search", "tea", "--json").json["results"]
-    assert len(found) <= 1  # it was done, or it was not
-    if found:
-        assert found[0]["snippet"] == "Ann prefers tea."
+    (found,) = cli("search", "tea", "--json").json["results"]
+    assert found["snippet"] == "Ann prefers tea."
 
 
 def test_a_client_that_dies_leaves_no_server_behind(wire: Wire) -> None:

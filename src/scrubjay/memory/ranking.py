@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 MICRO = 1_000_000
 """Scores are compared after rounding to 1e-6, so that the last bits of two machines cannot flip an order."""
@@ -22,8 +22,7 @@ def rounded(score: float) -> float:
     return round(score * MICRO) / MICRO
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One channel's find.
 
     Attributes:
@@ -35,8 +34,7 @@ class Hit:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(NamedTuple):
     """What one channel added to a candidate's score.
 
     Attributes:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 
+from scrubjay.wiring.garbage import look_seldom
+
 NAMED = ("--store", "--user")
 
 
 def main() -> None:
     """Run what the process was called with, and exit with its code."""
+    look_seldom()
     words = sys.argv[1:]
     given = dict.fromkeys(NAMED, "")
     at = 0

@@ -28,6 +28,12 @@ BEAT: Final = 1.0
 """Seconds between two notices that a call goes on, for a client that asked for them."""
 REFUSED: Final = "scrubjay/refused"
 """Method that stands in for a message that was too large to be read, so that its sender is answered."""
+UNSOUND: Final = "scrubjay/unsound"
+"""Method that stands in for a request that is none."""
+MISREAD: Final = (
+    'This is no request of JSON-RPC 2.0: "jsonrpc" is "2.0", "method" a text and "params" an object. '
+    "Nothing was done."
+)
 _ODD: Final = re.compile(r"[^a-z0-9._-]+")
 
 Who = Callable[[Any], "Principal"]
@@ -102,6 +108,9 @@ def build(
             {"hint": TooLargeError(MOST_BYTES).hint},
         )
 
+    async def misread(_context: Any, _params: Any) -> None:
+        raise MCPError(types.INVALID_REQUEST, MISREAD)
+
     server: Server[Any] = Server(
         "scrubjay",
         version=_version(),
@@ -115,6 +124,7 @@ def build(
         on_get_prompt=get_prompt,
     )
     server.add_request_handler(REFUSED, types.RequestParams, refuse)
+    server.add_request_handler(UNSOUND, types.RequestParams, misread)
     return server
 
 

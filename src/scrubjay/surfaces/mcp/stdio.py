@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import anyio
 
     from scrubjay.config import Settings
+    from scrubjay.surfaces.mcp.asked import Asked
 
 STANDARD_INPUT: Final = 0
 CHUNK: Final = 65_536
@@ -46,15 +47,18 @@ def serve(settings: Settings, around: Mapping[str, str]) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
+    from scrubjay.surfaces.mcp.asked import Asked
+
     with Session(settings) as session, hosted(settings, session.memory, around, "mcp"):
         server = build(session, lambda _context: session.owner, here=_folder())
 
         async def run() -> None:
-            lines = cast("anyio.AsyncFile[str]", _incoming(_claimed(STANDARD_INPUT)))
+            asked = Asked()
+            lines = cast("anyio.AsyncFile[str]", _incoming(_claimed(STANDARD_INPUT), asked))
             async with anyio.create_task_group() as group:
                 group.start_soon(_interrupted, group.cancel_scope)
                 async with stdio_server(stdin=lines) as (incoming, outgoing):
-                    await server.run(incoming, outgoing, server.create_initialization_options())
+                    await server.run(incoming, asked.told(outgoing), server.create_initialization_options())
                 group.cancel_scope.cancel()
 
         try:
@@ -95,8 +99,11 @@ def _claimed(descriptor: int) -> int:
     return own
 
 
-async def _incoming(descriptor: int) -> AsyncIterator[str]:
-    """The lines of a descriptor, read by a thread that ends with the process, one ahead of who uses them."""
+async def _incoming(descriptor: int, asked: Asked) -> AsyncIterator[str]:
+    """The lines of a descriptor, read by a thread that ends with the process, one ahead of who uses them.
+
+    They end when all that they ask was answered: what is being done then would be stopped.
+    """
     import anyio
     from anyio.from_thread import run as call_in_loop
     from anyio.lowlevel import current_token
@@ -115,7 +122,8 @@ async def _incoming(descriptor: int) -> AsyncIterator[str]:
     threading.Thread(target=read, name="scrubjay-stdin", daemon=True).start()
     async with receiving:
         async for line in receiving:
-            yield line
+            yield asked.read(line)
+    await asked.settled()
 
 
 def lines(descriptor: int, most: int = MOST_BYTES) -> Iterator[str]:

@@ -150,12 +150,14 @@ def _kill(processes: list[SpawnProcess]) -> None:
 def _begin(settings: Settings) -> None:
     """Make this process a reader."""
     from scrubjay.surfaces.serve.seen import Seen
+    from scrubjay.wiring.garbage import look_seldom
 
     global _own
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its readers
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    look_seldom()
     _own = Seen(settings)
 
 
