@@ -10,14 +10,12 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-import anyio
-import mcp_types as types
-from pydantic import ValidationError
-
 from scrubjay.surfaces.mcp.server import UNSOUND
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    import anyio
 
 LONGEST: Final = 30.0
 """Seconds that what was asked may take after the client's input has ended; a call takes a few at most."""
@@ -29,13 +27,15 @@ class Asked:
 
     def __init__(self) -> None:
         self._open: set[int | str] = set()
-        self._settled = anyio.Event()
+        self._settled: anyio.Event | None = None
 
     def read(self, line: str) -> str:
         """Take note of what a line asks; return it, or what is refused in its stead where it cannot be read."""
+        import mcp_types as types
+
         try:
             message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValidationError:
+        except ValueError:
             number = _wanting(line)
             if number is None:
                 return line
@@ -50,11 +50,13 @@ class Asked:
     def _close(self, number: Any) -> None:
         if isinstance(number, int | str):
             self._open.discard(number)
-        if not self._open:
+        if not self._open and self._settled is not None:
             self._settled.set()
 
     async def settled(self) -> None:
         """Return when all was answered, or it takes too long."""
+        import anyio
+
         if self._open:
             self._settled = anyio.Event()
             with anyio.move_on_after(LONGEST):
@@ -73,6 +75,8 @@ class _Told:
         self._close = close
 
     async def send(self, item: Any) -> None:
+        import mcp_types as types
+
         await self._stream.send(item)
         if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
             self._close(item.message.id)
