@@ -119,7 +119,7 @@ def _key(said: dict[str, Any]) -> object:
 
 
 def _requests(sent: list[str]) -> set[object]:
-    """The ids that must be answered: of sound requests, each used once, if none of them is called off."""
+    """The ids that must be answered: of requests, sound or not, each used once, if none of them is called off."""
     ids: list[object] = []
     for line in sent:
         try:
@@ -130,10 +130,6 @@ def _requests(sent: list[str]) -> set[object]:
             continue
         if "cancelled" in str(told.get("method")):
             return set()
-        if (
-            told.get("jsonrpc") == "2.0"
-            and isinstance(told.get("method"), str)
-            and type(told.get("id")) is int
-        ):
+        if "method" in told and type(told.get("id")) is int:
             ids.append(told["id"])
     return {one for one in ids if ids.count(one) == 1 and abs(cast(int, one)) < 2**31}
