@@ -80,7 +80,7 @@ def vouched(claim: str, source: str, *, person: bool = True, within: Stretch | N
         if _same(claimed, said, at) and _whole(said, at, at + len(claimed)):
             quoted = [word for word in said if inside.start <= word.start and word.end <= inside.end]
             if within is None or denials(quoted) == denials(run):
-                return Stretch(run[0].lead, run[-1].end)
+                return Stretch(max(run[0].lead, inside.start), run[-1].end)
     return None
 
 

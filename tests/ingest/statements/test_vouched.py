@@ -144,6 +144,12 @@ WORDS = st.sampled_from(
 TURNS = st.lists(WORDS, min_size=4, max_size=24).map(" ".join)
 
 
+def test_a_kept_statement_begins_no_earlier_than_what_is_quoted_for_it() -> None:
+    quote = "only only my"
+    (kept,) = proposed([item(quote, quote)], [f"the the {quote}"]).kept[0]
+    assert kept.text == quote
+
+
 @given(TURNS, st.data())
 def test_no_kept_statement_has_a_number_of_its_own_or_lost_a_denial(turn: str, data: st.DataObject) -> None:
     cuts = st.tuples(st.integers(0, len(turn)), st.integers(0, len(turn))).map(sorted)
