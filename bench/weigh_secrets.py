@@ -32,17 +32,18 @@ from metrics import figure
 from report import shown
 from scrubbing import judge, stretches
 from scrubjay.ingest import scrub as scrubber
+from scrubjay.ingest.scrub_hopeless import hopeless
 from scrubjay.ingest.scrub_judge import Weights, judged
 from scrubjay.ingest.scrub_near import candidates
-from scrubjay.ingest.scrub_signs import hopeless, signs
+from scrubjay.ingest.scrub_signs import signs
 from scrubjay.ingest.scrub_values import Places
 
 sys.path.insert(0, str(Path(__file__).parent / "labels"))
 from secret_items import Item, items
 
-SETS = ("dev", "test", "dev2", "test2", "test3")
+SETS = ("dev", "test", "dev2", "test2", "test3", "test4", "dev5")
 PLACE = Path(scrubber.__file__).parent / "scrub_judge.json"
-RIDGE = 2.0
+RIDGE = 1.0
 PLAIN = 0.1
 """What a token of the texts without secrets counts: there are ten times as many of them as of labelled ones."""
 STEPS = 30

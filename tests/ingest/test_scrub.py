@@ -239,7 +239,7 @@ def test_counts_add_up_by_kind_and_offsets_hold_behind_other_scripts() -> None:
 
 
 def test_the_version_is_four() -> None:
-    assert SCRUBBER_VERSION == "4"
+    assert SCRUBBER_VERSION == "5"
 
 
 HOSTILE = (
@@ -278,6 +278,28 @@ HOSTILE = (
         "| key | pw |\n|---|---|\n| a1b2c3d4 | x1! |\n",
         "# pw\n",
         "a1b2c3d4 is the key\n",
+    ),
+    *(
+        "a: pass\n",
+        "a: pass?\na: b1-c\n",
+        "a: pass" + " " * 110 + "\n",
+        "# login\n- a: b1-c\n",
+        "# key\n\na b - c1\n",
+        "pass,a\n1b,c-2\n",
+        "PASSWORD  NAME\nb1-c  a\n",
+        "a@b.de / c1-d ",
+        "login a / b1 ",
+        "open it with a1-b ",
+        "unlock use a-b to open ",
+        "PIN 1234 and the one for ",
+        "passcode 123",
+        "https://a.de/hooks/a1",
+        "it's one pass is it's ",
+        "pass is ab cd ef gh ",
+        "PASS=ab cd",
+        "abcd efgh ijkl key mnpq ",
+        "hmac(a, 'b1",
+        "anon key public_",
     ),
     *("name: x_password value: a", "('a', ", "|| 'a'", "creds a1/", "password from a1! to ", "?key=a1"),
 )

@@ -204,11 +204,7 @@ IN_PLACE: tuple[tuple[str, str, str], ...] = (
     ("google-auth-code", "4/" + "0A" + made(60), "5/" + "0A" + made(60)),
     ("telegram-token", "12345678:" + "AA" + made(33), "name:" + "AA" + made(33)),
     ("asana-token", "1234567890123456:" + hexa(32), "12:" + hexa(32)),
-    (
-        "sentry-dsn",
-        "https:/" + "/" + hexa(32) + "@o1.ingest.sentry.io/2",
-        "https:/" + "/" + hexa(32) + "@host.example",
-    ),
+    ("cloudflare-tunnel-token", "cloudflared service install eyJhIjoi" + made(120), "eyJhIjoi" + made(20)),
 )
 
 
@@ -278,3 +274,17 @@ def test_what_stands_beside_a_mark_cuts_nothing_off_it(text, after):
 
     assert scrubbed == after
     assert scrub(scrubbed).text == after
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "kind"),
+    [
+        ("NEXT_PUBLIC_OPENAI_API_KEY=", "sk-proj-" + made(48), "openai-key"),
+        ("public_token: ", "ghp_" + made(36), "github-token"),
+        ("VITE_PUBLIC_STRIPE=", "sk_live_" + made(24), "stripe-key"),
+    ],
+)
+def test_the_form_of_a_secret_key_is_believed_and_not_a_name_that_calls_it_public(
+    name: str, form: str, kind: str
+) -> None:
+    assert scrub(name + form).text == f"{name}[secret:{kind}]"

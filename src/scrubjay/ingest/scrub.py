@@ -27,14 +27,16 @@ from scrubjay.ingest.scrub_cards import cards, valid
 from scrubjay.ingest.scrub_commands import commanded
 from scrubjay.ingest.scrub_context import find
 from scrubjay.ingest.scrub_judge import judged
+from scrubjay.ingest.scrub_links import links
 from scrubjay.ingest.scrub_named import named
 from scrubjay.ingest.scrub_patterns import SHAPES
 from scrubjay.ingest.scrub_phrases import phrased
+from scrubjay.ingest.scrub_pins import pins
 from scrubjay.ingest.scrub_told import told
 from scrubjay.ingest.scrub_values import Places, Span, filler, positions
 
 # Stamped on each document; a new version scrubs everything again.
-SCRUBBER_VERSION = "4"
+SCRUBBER_VERSION = "5"
 # The shortest shape (an Alibaba key) has 16 characters.
 LEAST_RUN = 16
 # A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
@@ -68,8 +70,18 @@ _LED_BY = {
 MOST_LED = 40
 
 _PRIVATE = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
-_KEY_OPENS = re.compile(rb"-----BEGIN ((?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?)-----")
+_KEY_OPENS = re.compile(
+    rb"-----BEGIN ((?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
+)
 _KEY_TEXT = re.compile(rb"[A-Za-z0-9+/=]{16,}")
+# The name of what every visitor of a page is given.
+_OPEN_NAME = re.compile(
+    rb"(?:public|publishable|anon|search[_-]?)(?:(?!secret|priv|pass|service)[\w-]){0,40}"
+    rb"[\"'`]?\]?[ \t]{0,4}[:=][ \t]{0,4}[\"'`]?\Z"
+)
+_OPEN_KINDS = ("google-api-key", "jwt")
+_FIREBASE = re.compile(rb"auth_?domain|firebase_?config|messaging_?sender")
+NEAR = 300
 _BLANK_LINE = re.compile(rb"\n[ \t>]*\r?\n")
 _MARK = re.compile(rb"\[(?:secret:[a-z0-9-]{1,40}|private)\]")
 _SAYS = re.compile(rb"[^\W_]|[\x80-\xff]")
@@ -183,13 +195,27 @@ def _private(text: str) -> Iterator[Span]:
 def _secrets(text: str, data: bytes, low: bytes) -> Iterator[Span]:
     """What rules find; and what signs speak for, where no rule has found something."""
     places = Places(low)
-    ruled = sorted(_ruled(text, data, low, places))
+    ruled = sorted(span for span in _ruled(text, data, low, places) if not _open(data, low, span))
     yield from ruled
     ends = list(accumulate((span.end for span in ruled), max))
     for span in judged(text, low, places):
         before = bisect_left(ruled, (span.end,)) - 1  # the last that begins before it ends
-        if before < 0 or ends[before] <= span.start:
+        if (before < 0 or ends[before] <= span.start) and not _open(data, low, span):
             yield span
+
+
+def _open(data: bytes, low: bytes, span: Span) -> bool:
+    """Whether it is meant to be seen by all: its name says so, or it is the key of a page that asks Firebase.
+
+    A secret key's own form is believed, not its name: `NEXT_PUBLIC_OPENAI_API_KEY` is a mistake that people make.
+    """
+    if span.certain and span.kind not in _OPEN_KINDS:
+        return False
+    if _OPEN_NAME.search(low, max(0, span.start - 80), span.start):
+        return True
+    return data.startswith(b"AIza", span.start) and (
+        _FIREBASE.search(low, max(0, span.start - NEAR), span.end + NEAR) is not None
+    )
 
 
 def _ruled(text: str, data: bytes, low: bytes, places: Places) -> Iterator[Span]:
@@ -199,6 +225,8 @@ def _ruled(text: str, data: bytes, low: bytes, places: Places) -> Iterator[Span]
     yield from commanded(data, low, places)
     yield from named(data, low, places)
     yield from phrased(low, places)
+    yield from pins(text, low, places)
+    yield from links(data, places)
     yield from _private_keys(data, low)
     yield from cards(data)
 

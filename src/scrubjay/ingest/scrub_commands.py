@@ -95,6 +95,7 @@ _LINES: Final = (
     (b"private-lines:", _PUTTY), (b"432:", _PGPASS),
     (b"sqlplus", _ORACLE), (b"sqlldr", _ORACLE),
 )  # fmt: skip
+_LINE_MARKS: Final = tuple(dict.fromkeys(mark for mark, _ in _LINES))
 _FLAG: Final = re.compile(
     rb" -(?:[upkawbs][ \t]|[pu](?=[^ \t-])|-body[ =]|-(?:proxy-)?user[ =]|-cookie[ =]"
     rb"|-[a-z-]{0,20}pass|[a-z]{0,12}pass)"
@@ -136,8 +137,9 @@ def commanded(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
 
 def _lines(data: bytes, low: bytes, places: Places) -> Iterator[re.Match[bytes]]:
     """Lines of commands and settings that one mark gives away."""
-    for mark, expression in _LINES:
-        for at in places(mark):
+    there = places.present(_LINE_MARKS if places(b"sql") else _LINE_MARKS[:-2])
+    for mark, expression in _LINES if there else ():
+        for at in places(mark) if mark in there else ():
             if match := expression.match(data, at):
                 yield match
     for at in places(b"pass"):

@@ -105,6 +105,7 @@ _KEY_ID = re.compile(rb"signing_?[kK]ey[ \t\"']*[=:]{1,2}[ \t\"']*(?:0x)?[0-9A-F
 _PLACED = re.compile(rb"arn:aws[\w-]*:\S*\Z")
 # NAME= as in a file of settings or a shell: what follows is a value and no code.
 _SHOUTING = re.compile(rb"(?:^|[\s;\"'])[A-Z][A-Z0-9_]{2,60}\Z")
+_SHOUTED_END = frozenset(bytes((byte,)) for byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _LITERAL = re.compile(rb"[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)+")
 _SPACED = re.compile(
     rb"[ \t]{0,8}([\"'])((?=[^\"'\n]{0,60}[0-9!#$%&+@])[\w!#$%&+@.,-]+(?: [\w!#$%&+@.,-]+){2,12})\1"
@@ -151,7 +152,7 @@ def _signs(data: bytes, low: bytes, sign: bytes) -> Iterator[Span]:
     """Assignments and addresses. The loop is the stage's innermost: one slice and one look-up a sign."""
     at = low.find(sign)
     while at >= 0:
-        if low[max(0, at - 8) : at].rstrip(_BETWEEN)[-3:] in _TAILS:
+        if low[at - 8 if at > 8 else 0 : at].rstrip(_BETWEEN)[-3:] in _TAILS:
             for span in _assigned(data, low, at):
                 yield span
                 at = span.end - 1
@@ -170,7 +171,9 @@ def _assigned(data: bytes, low: bytes, at: int) -> Iterator[Span]:
         yield span
         return
     name = left.rstrip(_BETWEEN)
-    named = _SHOUTING.search(data, max(0, at - _LONGEST_KEY), at) is not None
+    named = data[at - 1 : at] in _SHOUTED_END and (
+        _SHOUTING.search(data, max(0, at - _LONGEST_KEY), at) is not None
+    )
     kind = key_kind(name) or ("api-key" if named and _shouted_key(left) else None)
     if kind == "authorization":
         yield from _authorized(data, at + 1, name)

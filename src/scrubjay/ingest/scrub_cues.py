@@ -1,4 +1,4 @@
-"""Cues: a text -> the words in it that name a secret, in two dozen languages, alone or as parts of names in code."""
+"""Cues: a text -> the words in it that name a secret, in three dozen languages, alone or as parts of names in code."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from scrubjay.ingest.scrub_values import Places
 
 MARK: Final = 48
 """Characters of the longest mark."""
+NETS: Final = ("wifi", "wi-fi", "wlan")
+WEAK: Final = (*NETS, "login", "log-i", "admin")
+"""Words that say what a password is for, or who has it: what stands behind them is not theirs alone."""
 LONGEST: Final = 512
 """Characters of a token that are looked at, and of a line below a label."""
 
@@ -61,13 +64,22 @@ class Cue(NamedTuple):
 
 # Looked for as bytes in lower case; then one expression says whether it is the word or a part of another.
 _CUES: Final[dict[bytes, bool]] = {
-    b"pass": True, b"kennwort": True, b"contrase": True, b"wachtwoord": True, b"parola": True, b"pw": True,
+    b"pass": True, b"kennwort": True, b"contra": True, b"wachtwoord": True, b"parola": True, b"pw": True,
     b"senha": True, b"clave": True, b"mdp": True, b"psk": True, b"cred": True, b"zugang": True,
+    b"login": True, b"admin": True, b"slo": True, b"wifi": True, b"wi-fi": True,
     b"token": False, b"secret": False, b"key": False, b"schl\xfcssel": False, b"code": False,
 }  # fmt: skip
+# In texts that are not ASCII alone.
+_CUES_ABROAD: Final = (
+    b"wlan", b"sifre", b"anahtar", b"sleutel", b"chiave", b"chave", b"lozinka", b"parool", b"kata sandi",
+)  # fmt: skip
+_ALL_CUES: Final = _CUES | dict.fromkeys(_CUES_ABROAD, True)
+_BEFORE_SLO: Final = frozenset((b"ha", b"he", b"ge"))
 _WORD: Final = re.compile(
     r"(?:(?<![^\W\d_])|(?-i:(?<=[a-z])(?<!Last)(?<!Kee)(?=[A-Z])))"
-    r"(?:passcodes?|(?<=mot de )passe|pass|psk|pwd?s?|mdp|creds?|credentials?|clave|parola|senha"
+    r"(?:passcodes?|(?:(?<=mot de )|(?<=mot_de_)|(?<=palavra-))passe|pass|psk|pwd?s?|mdp|creds?|credentials?|clave"
+    r"|parola\w{0,5}|senha|wi-?fi|wlan|log-?ins?|admin|h[ae]slo|geslo|sifre\w{0,4}|anahtar\w{0,3}|sleutel|chiave"
+    r"|chave|lozinka|parool|kata sandi|contra(?= del?\b| es\b)"
     r"|zugang(?:sdaten|scode)?|keys?|codes?)(?![a-z])"
     r"|(?<!1)(?:passw(?:or[dt]|\xf6rter|d)s?|passphrase|passord|kennwort|contrase\xf1a|wachtwoord|schl\xfcssel"
     r"|tokens?|secrets?)(?![a-z])"
@@ -78,12 +90,13 @@ _WORD: Final = re.compile(
 )
 # In texts that are not ASCII alone; each is looked for by itself.
 _ABROAD: Final[dict[str, bool]] = {
-    "lösenord": True, "adgangskode": True, "salasana": True, "heslo": True, "mot de passe": True, "clé ": False,
-    "chiave": False, "chave": False, "llave": False,
+    "parolă": True, "jelszo": True, "lösenord": True, "adgangskode": True, "salasana": True, "mot de passe": True,
+    "clé ": False, "llave": False,
 }  # fmt: skip
 _FOREIGN: Final[dict[str, bool]] = _ABROAD | {
     "密码": True, "密碼": True, "口令": True, "パスワード": True, "暗証": True, "비밀번호": True, "암호": True,
-    "ароль": True, "asło": True, "şifre": True, "Şifre": True, "jelszó": True, "mật khẩu": True, "κωδικός": True,
+    "비번": True, "패스워드": True, "パスコード": True, "арол": True, "лозинк": True, "гасло": True, "رمز عبور": True,
+    "asło": True, "şifre": True, "Şifre": True, "jelszó": True, "mật khẩu": True, "κωδικό": True,
     "كلمة المرور": True, "كلمة السر": True, "סיסמה": True, "סיסמא": True, "पासवर्ड": True, "รหัสผ่าน": True,
     "密钥": False, "金鑰": False, "密鑰": False, "令牌": False, "トークン": False, "キー": False, "토큰": False,
     "ключ": False, "Ключ": False, "токен": False, "מפתח": False, "مفتاح": False, "κλειδί": False,
@@ -98,12 +111,19 @@ def cues(text: str, low: bytes, places: Places) -> Iterator[tuple[int, int, bool
         low: It in Latin-1 and lower case, one byte a character.
         places: Where what stands in ``low``.
     """
-    for mark, password in _CUES.items():
+    ascii_alone = text.isascii()
+    marks = _CUES if ascii_alone else _ALL_CUES
+    for mark in places.present(marks):
+        password = marks[mark]
         for at in places(mark):
+            if mark == b"slo":
+                at -= 2
+                if at < 0 or low[at : at + 2] not in _BEFORE_SLO:
+                    continue
             match = _WORD.match(text, at)
             if match and not _in_mark(text, at):
                 yield at, match.end(), password
-    if not text.isascii():
+    if not ascii_alone:
         wide = low.count(b"?") > text.count("?")  # letters that Latin-1 does not have
         for word, password in (_FOREIGN if wide else _ABROAD).items():
             at = text.find(word)

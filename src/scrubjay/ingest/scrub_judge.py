@@ -15,8 +15,9 @@ from importlib import resources
 from typing import Final, NamedTuple
 
 from scrubjay.ingest.scrub_cues import Candidate
+from scrubjay.ingest.scrub_hopeless import hopeless
 from scrubjay.ingest.scrub_near import candidates
-from scrubjay.ingest.scrub_signs import hopeless, signs
+from scrubjay.ingest.scrub_signs import signs, told
 from scrubjay.ingest.scrub_values import Places, Span
 
 _KINDS: Final = ("token", "secret", "code", "key")
@@ -56,8 +57,11 @@ def judged(text: str, low: bytes, places: Places, weights: Weights | None = None
         places: Where what stands in ``low``.
         weights: Other weights than those that come with the package.
     """
+    never = weights is not None and math.isinf(weights.least)
     for one in candidates(text, low, places):
-        if not hopeless(one) and (weights or learnt()).sum(one) > (weights or learnt()).least:
+        if hopeless(one):
+            continue
+        if (weights or learnt()).sum(one) > (weights or learnt()).least or (told(one) and not never):
             yield Span(one.start, one.end, _kind(one), False)
 
 

@@ -41,7 +41,7 @@ _GIVEN: Final = re.compile(
     + rb"|([^\s\"'`,;<>()\[\]{}\\|]{6,512})[ \t]*(?:[\n\r]|\Z))"
 )
 _ENTRY: Final = re.compile(rb"=[ \t]{0,4}" + _QUOTED + rb">([^<>\s]{4,512})</(?:entry|string|property)>")
-_CALL: Final = re.compile(rb"\([ \t]{0,4}[\"']([\w.-]{2,64})[\"'][ \t]{0,4},[ \t]{0,4}" + _QUOTED)
+_CALL: Final = re.compile(rb"\([ \t]{0,4}[\"']([\w.-]{2,64})[\"'][ \t]{0,4},[ \t]{0,24}" + _QUOTED)
 _CALLS: Final = (b"define", b"env", b"setdefault", b"environ.get")
 _OPENINGS: Final = (b"('", b'("', b"( '", b'( "')
 _LOGINS: Final = (
@@ -86,6 +86,16 @@ _CODE_NAME: Final = re.compile(
     rb"[A-Z_]+[0-9]*|[a-z]+(?:[A-Z][a-z]+)*|(?i:hs|rs|es|ps)[0-9]{3}"
     rb"|[\w./-]+\.(?:pem|key|crt|pub|json|txt|ya?ml|toml|ini|py|js|ts)"
 )
+_NAMES: Final = (b"pass", b"pw", b"psk", b"key", b"cred", b"secret", b"token", b"salt")
+LONGEST_STATE: Final = 800
+# What Terraform keeps of a password that it made.
+_RESULT: Final = re.compile(rb"\"result\":[ ]{0,4}\"([^\"\n]{6,256})\"")
+_PUBLIC: Final = re.compile(rb"public_?key|publishable")
+# What signs or makes a hash is given the key itself.
+_SIGNER: Final = re.compile(rb"(?:hmac(?:\.new|shakeyfor)?|signwith|key(?:spec)?)\(")
+_SIGNING: Final = re.compile(
+    rb"[^\n\"'`]{0,60}(?:[\"'][\w-]{2,8}[\"'],[ \t]{0,4})?[^\n\"'`]{0,40}[\"'`]([^\"'`\s]{12,256})[\"'`]"
+)
 _MADE_UP: Final = re.compile(rb"[0-9!#$%&*+@^]")
 _HEX_KEY: Final = re.compile(rb"0x[0-9a-f]{64}(?![0-9a-f])", re.IGNORECASE)
 
@@ -98,12 +108,20 @@ def named(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
         low: ``data`` in lower case.
         places: Where what stands in ``low``.
     """
-    for word in (b"value", b"default"):
+    if places.present(_NAMES):  # else nothing is named here that holds a secret
+        yield from _by_name(data, low, places)
+    yield from _statements(data, low, places)
+    yield from _calls(data, low, places)
+
+
+def _by_name(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
+    """The values of names that say that they hold a secret."""
+    for word in places.present((b"value", b"default")):
         for at in places(word):
             yield from _labelled(data, low, at)
     for at in places(b"</entry>"):
         yield from _entry(data, low, at)
-    for sign in (b"||", b"??"):
+    for sign in places.present((b"||", b"??")):
         for at in places(sign):
             yield from _instead(data, low, at)
     for word in (b"set", b"env", b"config", b"secret"):
@@ -111,8 +129,15 @@ def named(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
             if (verb := _VERBS.match(low, at)) and (match := _SET.match(data, verb.end())):
                 yield from _told(match["name"].lower(), match, "value")
     yield from _manifests(data, low, places)
-    yield from _statements(data, low, places)
-    yield from _calls(data, low, places)
+    yield from _results(data, low, places)
+
+
+def _results(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
+    """What Terraform has drawn."""
+    for at in places(b"pass"):
+        drawn_here = low.startswith(b"random_password", at - 7)
+        if drawn_here and (match := _RESULT.search(data, at, at + LONGEST_STATE)):
+            yield Span(match.start(1), match.end(1), "password", False)
 
 
 def _instead(data: bytes, low: bytes, at: int) -> Iterator[Span]:
@@ -126,7 +151,7 @@ def _instead(data: bytes, low: bytes, at: int) -> Iterator[Span]:
 def _told(name: bytes, match: re.Match[bytes], group: int | str) -> Iterator[Span]:
     """The value, if its name is that of a secret and it can be one."""
     kind = key_kind(name)
-    if kind is None or kind in {"authorization", "url-signature"}:
+    if kind is None or kind in {"authorization", "url-signature"} or _PUBLIC.search(name):
         return
     value, password = match[group], kind.endswith("password") or by_hand(name)
     if not secret(value, password=password, quoted=True):
@@ -183,7 +208,7 @@ def _statements(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
 
 
 def _calls(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
-    for opening in _OPENINGS:
+    for opening in places.present(_OPENINGS):
         for at in places(opening):
             before = low[max(0, at - 12) : at]
             if before.endswith(_CALLS):
@@ -195,7 +220,18 @@ def _calls(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
                 match = _FIRST.match(data, at)
                 if match and len(match[1]) >= LEAST_KEY and (_HEX_KEY.fullmatch(match[1]) or _key(match[1])):
                     yield Span(match.start(1), match.end(1), "secret", False)
-    for at in places(b"jwt."):
+    yield from _signers(data, low, places)
+
+
+def _signers(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
+    """The keys that calls sign with."""
+    for word in (b"hmac", b"key", b"signwith") if places(b"jwt") else (b"hmac", b"key"):
+        for at in places(word):
+            opened = _SIGNER.match(low, at)
+            match = _SIGNING.match(data, opened.end()) if opened else None
+            if match and (drawn(match[1]) or joined(match[1])) and not stands_for_nothing(match[1]):
+                yield Span(match.start(1), match.end(1), "secret", False)
+    for at in places(b"jwt"):
         if call := _JWT.match(low, at):
             yield from _password(_ARGUMENTS.match(data, call.end()))
 

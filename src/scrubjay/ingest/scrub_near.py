@@ -1,8 +1,9 @@
 """Near: the words that name a secret -> the tokens that stand where its value would.
 
-A token stands behind such a word on its line (after a sign, a word like "is", or nothing), before it ("… is the
-password"), on the lines below a label that ends its line, or in the column of a table below its heading.
-Whether it is one is judged elsewhere (`scrub_judge`): here every token is a candidate that could be.
+A token stands behind such a word on its line (`scrub_behind`), before it ("… is the password"), on the lines below a
+label, a heading, a command or a question (`scrub_below`), in the column of a table (`scrub_columns`), beside who logs
+in (`scrub_pairs`) or in a later turn of a talk (`scrub_turns`). Whether it is one is judged elsewhere
+(`scrub_judge`): here every token is a candidate that could be.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scrubjay.ingest.scrub_below import below, column
-from scrubjay.ingest.scrub_cues import LONGEST, Candidate, Cue, cues
+from scrubjay.ingest.scrub_behind import DIGIT, FOUR, TELLS, again, behind, quoted_words
+from scrubjay.ingest.scrub_below import COMMAND, below, reach
+from scrubjay.ingest.scrub_columns import column, listed, printed
+from scrubjay.ingest.scrub_cues import WEAK, Candidate, Cue, cues
+from scrubjay.ingest.scrub_pairs import pairs
+from scrubjay.ingest.scrub_turns import opened, turns
 from scrubjay.ingest.scrub_values import Places
 
 WINDOW: Final = 120
 """Characters of a line behind a word that are looked at, and before it."""
-MOST_TOKENS: Final = 6
 LEAST: Final = 6
 """Characters of what somebody made up, where it stands before its name."""
-LEAST_KEY: Final = 8
-"""Characters of what was drawn by lot."""
-SHORTEST: Final = 4
 FAR: Final = 90
 """Characters before a word in which what it names can stand."""
 MOST_LINKS: Final = 6
@@ -32,22 +33,9 @@ BEHIND: Final = 60
 """Characters before a word, and behind its line, in which somebody may be named who logs in."""
 
 # What is called a key beside one of these is a password.
-_WIRELESS: Final = ("wlan", "wifi", "wi-fi", "ssid")
-_TAIL: Final = re.compile(r"[\w-]*(?:\.[\w-]+)*")
-_STOPS: Final = "\\s\"'`,;<>()\\[\\]{}|\\\\=「」『』“”„«»：，。、！？（）→"
-_TOKEN: Final = re.compile(
-    "(?P<quote>[\"'`「“„«])(?P<quoted>[^\n\"'`」”“»]{4,128})[\"'`」”“»]"
-    "|(?<=>)(?P<held>[^<>\n]{4,128})(?=</)"
-    "|(?P<groups>(?<![\\w-])[A-Z0-9]{4,6}(?:[ -][A-Z0-9]{4,6}){3,12}(?![\\w-]))"
-    f"|(?P<bare>[^{_STOPS}:][^{_STOPS}]{{3,{LONGEST - 1}}}={{0,2}})"
-)
-_TRAILING: Final = ".:?*_,"
-_PARAMETER: Final = re.compile(r"&[\w.-]{1,40}=?\Z|&[\w.-]{1,40}=")
-_TELLS: Final = re.compile(r"[0-9!#$%&*+@^~]|[a-z][A-Z]|[A-Z]{2}[a-z]|\w[._-]\w")
-_DIRECT: Final = re.compile(
-    r"(?:[=:：>]|\b(?:is|are|was|be|now|to|ist|war|auf|lautet|est|es|era|er|är|è|é)|[は是为為]|\s|^)[\s\"'`*(「“„]*\Z",
-    re.IGNORECASE,
-)
+_WIRELESS: Final = (
+    "wlan", "wifi", "wi-fi", "ssid", "wireless", "hotspot", "kablosuz", " rete", " rede:", " сет", " ağ\n",
+)  # fmt: skip
 # Between a token and the word that says afterwards what it was: "… is our new password", "… (password)".
 _LINKS: Final = frozenset(
     ("is", "was", "are", "as", "als", "ist", "war", "es", "est", "son", "como", "comme", "the", "my", "our", "your",
@@ -58,9 +46,8 @@ _SAID: Final = re.compile(
     r"[^\w\s-]|\s*\Z|\s+(?:for|of|to|on|from|in|at|now|and|but|until|today|since"
     r"|für|von|zu|im|auf|und|aber|seit|jetzt|pour|del?|para)\b"
 )
-_STATEMENT: Final = re.compile(r"\s*(?:async |el)?(?:def|if|for|while|with|class|try|except|return)\b")
+_NO_HEAD: Final = re.compile(r"[:(){}=?!|<>]|\.(?:\s|\Z)")
 _PIECE: Final = re.compile(r"\S+")
-_DIGIT: Final = re.compile(r"[0-9]")
 
 
 def candidates(text: str, low: bytes, places: Places) -> Iterator[Candidate]:
@@ -71,14 +58,20 @@ def candidates(text: str, low: bytes, places: Places) -> Iterator[Candidate]:
         low: It in Latin-1 and lower case, one byte a character.
         places: Where what stands in ``low``.
     """
+    yield from pairs(text, low, places)
+    yield from opened(text, low, places)
     words = sorted(cues(text, low, places), reverse=True)
+    if not words:
+        return
     ahead = {True: len(text), False: len(text)}
     found = []
     for at, end, password in words:
         found.append((at, end, password, ahead[password]))
-        ahead[password] = at
+        if not text[at : at + 5].lower().startswith(WEAK):
+            ahead[password] = at
     for at, end, password, limit in reversed(found):
         yield from _near(text, at, end, password, limit)
+    yield from turns(text, [(at, end) for at, end, password in words if password])
 
 
 def _near(text: str, at: int, end: int, password: bool, limit: int) -> Iterator[Candidate]:
@@ -87,39 +80,57 @@ def _near(text: str, at: int, end: int, password: bool, limit: int) -> Iterator[
     stop = text.find("\n", end, end + WINDOW)
     whole = stop >= 0 or end + WINDOW >= len(text)
     stop = stop if stop >= 0 else min(len(text), end + WINDOW)
-    if not password:
-        line = text[start:stop].lower()
-        password = any(name in line for name in _WIRELESS)
-        # Nothing drawn by lot is without a digit: most lines are done with here.
-        bare = not password and "|" not in line and not _DIGIT.search(line)
-        if bare and not (whole and _opens_list(text, start, end, stop, found=False)):
-            return
     lead = text[start:at]
+    if not password:
+        line = text[start:stop]
+        near = text[max(0, at - AROUND) : stop].lower()
+        password = any(name in near for name in _WIRELESS)
+        if ('"' in line or "'" in line) and (words := quoted_words(text, end, stop, text[at:end], lead)):
+            yield words
+            return
+        # Nothing drawn by lot is without a digit: most lines are done with here.
+        bare = not password and "|" not in line and not DIGIT.search(line) and not FOUR.search(line)
+        if bare and not (whole and (_head(line) or reach(text, start, end, stop, found=False))):
+            return
     around = text[max(0, at - AROUND) : at] + "\n" + text[stop : stop + BEHIND]
     cue = Cue(text[at:end], password, lead, around)
     found = False
-    if password or _DIGIT.search(text, end, stop):
-        for candidate in _after(text, end, stop, limit, cue):
-            found = found or _TELLS.search(candidate.value) is not None
+    if password or DIGIT.search(text, end, stop) or FOUR.search(text, end, stop):
+        for candidate in behind(text, end, stop, limit, cue):
+            found = found or TELLS.search(candidate.value) is not None
             yield candidate
     yield from _before(text, start, end, stop, cue)
-    if text.find("|", start, stop) >= 0:
+    if password:
+        yield from again(text, end, cue)
+    yield from _lower(text, (at, end), (start, stop), cue, whole=whole, found=found)
+
+
+def _lower(
+    text: str, word: tuple[int, int], line: tuple[int, int], cue: Cue, *, whole: bool, found: bool
+) -> Iterator[Candidate]:
+    """What stands below the line of a word; ``whole``: it ends within sight; ``found``: it has a value itself."""
+    (at, end), (start, stop) = word, line
+    tabled = text.find("|", start, stop) >= 0
+    if tabled:
         yield from column(text, at, end, cue)
-    elif whole and _opens_list(text, start, end, stop, found=found):
-        yield from below(text, end, stop, cue)
+    if not whole:
+        return
+    far = reach(text, start, end, stop, found=found)
+    if far and (far is COMMAND or not tabled):
+        yield from below(text, end, stop, cue, far)
+    if _head(text[start:stop]):
+        yield from listed(text, at, end, cue)
+        yield from printed(text, at, end, cue)
 
 
-def _opens_list(text: str, start: int, end: int, stop: int, *, found: bool) -> bool:
-    """Whether what the word names stands below: the line ends in a colon, or is a heading with no value in it."""
-    rest = text[end:stop].rstrip(" \t\r*_`")
-    if rest.count(")") > rest.count("(") or _STATEMENT.match(text, start, end):
-        return False  # the head of a function
-    return rest.endswith((":", "：")) or (not found and text.startswith("#", start))
+def _head(line: str) -> bool:
+    """Whether it may be the heading of values in columns."""
+    return ("," in line or ";" in line or "\t" in line or "  " in line) and not _NO_HEAD.search(line)
 
 
 def _before(text: str, start: int, end: int, stop: int, cue: Cue) -> Iterator[Candidate]:
     """The token before a word that says what it was."""
-    if not cue.lead.endswith((" ", " (")) or not _TELLS.search(cue.lead) or not _SAID.match(text, end, stop):
+    if not cue.lead.endswith((" ", " (")) or not TELLS.search(cue.lead) or not _SAID.match(text, end, stop):
         return
     pieces = list(_PIECE.finditer(cue.lead, max(0, len(cue.lead) - FAR)))[-MOST_LINKS:]
     links = 0
@@ -129,35 +140,7 @@ def _before(text: str, start: int, end: int, stop: int, cue: Cue) -> Iterator[Ca
     if not pieces or not (links or cue.lead.endswith("(")):
         return
     value = pieces[-1][0].strip("\"'`*,;<>()[]{}")
-    if len(value) >= LEAST and _TELLS.search(value) and not value.endswith((".", ":", "?")):
+    if len(value) >= LEAST and TELLS.search(value) and not value.endswith((".", ":", "?")):
         first = start + pieces[-1].start() + pieces[-1][0].index(value)
         lead, gap = cue.lead[: pieces[-1].start()], cue.lead[pieces[-1].end() :]
         yield cue.candidate(first, value, "before", gap, text[end:stop])._replace(lead=lead)
-
-
-def _after(text: str, end: int, stop: int, limit: int, cue: Cue) -> Iterator[Candidate]:
-    """The tokens behind a word, up to the end of its line and to the next word of its sort."""
-    limit = min(stop, limit)
-    count = 0
-    tail = _TAIL.match(text, end, stop)
-    here = tail.end() if tail else end
-    while count < MOST_TOKENS and (match := _TOKEN.search(text, here, limit)):
-        count += 1
-        if match.end() == limit:  # it may be cut off there
-            match = _TOKEN.match(text, match.start(), match.start() + LONGEST) or match
-        group = match.lastgroup or "bare"
-        group = "quoted" if group in {"quote", "quoted"} else group
-        first, last = match.span(group)
-        value = match[group]
-        if group == "bare":
-            value = _PARAMETER.split(value, maxsplit=1)[0].rstrip(_TRAILING)
-            last = first + len(value)
-        here = match.end()
-        if len(value) < SHORTEST or not (cue.password or (len(value) >= LEAST_KEY and _DIGIT.search(value))):
-            continue
-        gap = text[end : match.start()]
-        if _TELLS.search(value) or _DIRECT.search(gap):
-            held = group in {"quoted", "held"}
-            yield cue.candidate(first, value, "after", gap, text[last:stop])._replace(quoted=held)
-        if group == "quoted" and " " in value:
-            here = match.start() + 1  # the quote may close one that was open before

@@ -52,6 +52,7 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("yandex-token", rb"t1\.[A-Z0-9a-z_-]{40,300}\.[\w-]{86}" + _END),
     ("mws-token", rb"amzn\.mws\." + _UUID + _END),
     ("amazon-client-secret", rb"amzn1\.oa2-cs\.v1\.[0-9a-f]{64}" + _END),
+    ("cloudflare-tunnel-token", rb"eyJhIjoi[A-Za-z0-9+/_-]{80,400}={0,2}"),
     # Code, packages and builds
     ("github-token", rb"gh[pousr]_[A-Za-z0-9]{36,255}" + _END),
     ("github-token", rb"github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}" + _END),
@@ -138,7 +139,6 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("newrelic-key", rb"[0-9a-f]{36}(?:NRAL|FFFFNRAL)" + _END),
     ("newrelic-key", rb"NR(?:AK|II|IQ|JS|SP|AA)-[\w-]{19,40}" + _END),
     ("sentry-token", rb"sntry[su]_[A-Za-z0-9+/=_-]{60,400}"),
-    ("sentry-dsn", rb"[0-9a-f]{32}(?=@[\w.-]{0,60}sentry\.io)"),
     ("grafana-token", rb"glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}" + _END),
     ("grafana-token", rb"glc_[A-Za-z0-9+/]{32,400}={0,2}"),
     ("grafana-token", rb"eyJrIjoi[A-Za-z0-9+/]{60,400}={0,2}"),

@@ -1,7 +1,6 @@
-"""Phrases: the places of words and digits that open something: seed phrases, passphrases, PINs, recovery codes.
+"""Phrases: the places of words and digits that open something: seed phrases, passphrases, recovery codes.
 
 None of them has a form that tells it: the words are words, the digits a number. What they are is said just before.
-The code of a gate or a safe is no PIN here: people tell it to be reminded of it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from scrubjay.ingest.scrub_values import Places, Span, stands_for_nothing, talk
 _ONE: Final = rb"(?:[0-9]{1,2}[.)][ \t]?)?[a-z]{3,8}"
 _WORDS: Final = rb"((?:" + _ONE + rb"[ \t\n,]{1,3}){11,40}" + _ONE + rb")(?![a-z])"
 _SEED: Final = re.compile(
-    rb"[a-z]{0,8}(?:[^\n.:=\[\]]{0,40}?(?:\b(?:is|ist|from|was|lautet)\b:?|[:=])|)[ \t\n]{0,4}[\"'`]?"
+    rb"[a-z]{0,8}(?:[^\n.:=\[\]]{0,80}?(?:\b(?:is|ist|from|was|lautet)\b:?|[:=]|\n)|)[ \t\n]{0,4}[\"'`]?"
     + _WORDS
 )
 _SEEDS: Final = (b"phrase", b"mnemonic", b"seed", b"wallet", b"words")
@@ -44,6 +43,11 @@ _CODES: Final = re.compile(
 _SPARE: Final = re.compile(
     rb"(?:recovery|backup|scratch|emergency|2fa|one-time|wiederherstellungs|notfall|einmal|ersatz|sicherungs)[ -]?\Z"
 )
+# "codes de secours", "códigos de respaldo": in other languages it is said behind the word.
+_OF_SPARE: Final = re.compile(
+    rb"c(?:odes?|\xf3digos?|odici)[ ](?:de|di|do|da)[ ]"
+    rb"(?:secours|r\xe9cup\xe9ration|recupero|backup|riserva|respaldo|recupera\w*|emerg\w*|seguran\w*|seguridad|reserva)"
+)
 TALK: Final = 2
 """Words of talk about secrets from which on a sentence speaks of a passphrase and is none."""
 _DIGIT: Final = re.compile(rb"[0-9]")
@@ -64,7 +68,6 @@ _TOLD_WORDS: Final = re.compile(
     rb"phrase(?:[ \t]{0,2}[:=]|[ \t](?:is|ist|lautet|est|es|era|was)\b:?)[ \t]{1,4}"
     rb"((?:[a-z\xdf-\xff]{2,16} ){3,9}[a-z\xdf-\xff]{2,16})(?=[.]?[ \t]*(?:[\r\n]|\Z))"
 )
-_PIN: Final = re.compile(rb"(?<![a-z0-9_.-])pin(?:[ -]?(?:code|number|nummer))?(?![a-z0-9_.-])" + _SAID)
 
 
 def _means_one(low: bytes, noun: bytes, at: int) -> bool:
@@ -87,7 +90,7 @@ def _seed_end(words: bytes) -> int:
 
 def phrased(low: bytes, places: Places) -> Iterator[Span]:
     """The words and digits that open something; ``low`` is the text in lower case, in Latin-1."""
-    for noun in _SEEDS:
+    for noun in places.present(_SEEDS):
         for at in places(noun):
             match = _SEED.match(low, at + len(noun))
             if match and _means_one(low, noun, at) and (end := _seed_end(match[1])):
@@ -97,9 +100,6 @@ def phrased(low: bytes, places: Places) -> Iterator[Span]:
             yield from _passphrase(low, at)
     for at in places(b"code"):
         yield from _code(low, at)
-    for at in places(b"pin"):
-        if match := _PIN.match(low, at):
-            yield Span(match.start(1), match.end(1), "pin", False)
 
 
 def _passphrase(low: bytes, at: int) -> Iterator[Span]:
@@ -116,6 +116,7 @@ def _code(low: bytes, at: int) -> Iterator[Span]:
     """A code that was sent to somebody who logs in, and codes kept for the day that a second factor is lost."""
     if _ONCE.search(low, max(0, at - 16), at) and (match := _SENT.match(low, at)):
         yield Span(match.start(1), match.end(1), "one-time-code", False)
-    match = _CODES.match(low, at) if _SPARE.search(low, max(0, at - 20), at) else None
+    spare = _SPARE.search(low, max(0, at - 20), at) or _OF_SPARE.match(low, at)
+    match = _CODES.match(low, at) if spare else None
     if match and _DIGIT.search(match[1]):
         yield Span(match.start(1), match.start(1) + len(match[1].rstrip()), "recovery-codes", False)

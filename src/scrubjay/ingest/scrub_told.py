@@ -23,7 +23,7 @@ _PASSWORDS: Final = re.compile(
     rb"|(?<![a-z])senha(?![a-z])|(?<![a-z0-9])pwd?(?![a-z0-9])"
 )
 _PASS: Final = re.compile(rb"(?<![a-z0-9])pass(?= )")
-_PARTS: Final = (b"pass", b"kennwort", b"contrase", b"wachtwoord", b"parola d'ordine", b"pw", b"senha")
+_PARTS: Final = (b"pass", b"kennwort", b"contra", b"wachtwoord", b"parola", b"pw", b"senha")
 _KEY: Final = re.compile(
     rb"(?:(?:api[ -]?|access |signing |unseal |secret |private |recovery |server )key"
     rb"|(?<!ffentlicher )(?<!ffentliche )schl\xfcssel)\Z"
@@ -113,6 +113,7 @@ _LIKE_ONE: Final = re.compile(rb"(?=[^\n]*[A-Za-z])\S*(?:[A-Za-z]{2,}[._-]+[A-Za
 _BROKEN: Final = re.compile(rb"[A-Za-z]{3,24}[!#$%][A-Za-z]{3,24}")
 _NUMBERED: Final = re.compile(rb"[A-Z]?[a-z]+[0-9]{1,2}")
 _DATE: Final = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T_ ]|\Z)")
+_ASSIGNED: Final = re.compile(rb"(?!token|secret|key|api)[a-z_]{2,20}=(?!=)[^=]")
 _LETTER: Final = re.compile(rb"[A-Za-z\xc0-\xff]")
 _DIGIT: Final = re.compile(rb"[0-9]")
 _MARK: Final = re.compile(rb"[!#$%^&+@~]")
@@ -127,7 +128,7 @@ def told(text: str, data: bytes, low: bytes, places: Places) -> Iterator[Span]:
         low: ``data`` in lower case.
         places: Where what stands in ``low``.
     """
-    for part in _PARTS:
+    for part in places.present(_PARTS):
         for at in places(part):
             match = _PASSWORDS.match(low, at) or _PASS.match(low, at)
             if match and (match[0] != b"pass" or _USER.search(low, max(0, at - 60), at)):
@@ -238,7 +239,7 @@ def _key(data: bytes, at: int, kind: str) -> Iterator[Span]:
         if match is None:
             continue
         value = match[1].rstrip(b".:?!*")
-        if _DATE.match(value):
+        if _DATE.match(value) or _ASSIGNED.match(value):
             return
         if len(value) >= least and drawn(value) and not stands_for_nothing(value) and b"://" not in value:
             yield Span(

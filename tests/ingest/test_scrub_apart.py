@@ -1,0 +1,125 @@
+"""What stands apart from the word that names it: lists, columns, pairs, later turns; each goes by the judge alone."""
+
+from functools import partial
+
+import pytest
+
+from scrubjay.ingest import scrub as scrubber
+from scrubjay.ingest.scrub import scrub
+from scrubjay.ingest.scrub_judge import Weights, judged
+
+# What stands between the marks goes, and by no rule: where nothing is judged, all of it stays.
+LISTS = (
+    "New logins after the move:\n- electricity: jenny.f / ‹Candle-Light-0604›\n- tax: 88120377 / ‹Hedgehog!crossing›",
+    "### Test accounts\n\n- anna@velolab.example / ‹Speiche-1-rot›\n- ben@velolab.example / ‹Speiche-2-blau›",
+    "## API keys\n\nOpenWeather\n‹5aa45cf6a7619da17466dc40d1f6551f›\n\nOther\n‹9f86d081884c7d659a2feaa0c55ad015›\n",
+    "## Passwords\n\n- laptop: ‹pumpkin-spice-77›\n- tablet: ‹Gletscher!2049›\n",
+    "WiFi password\n‹Kuckuck-1887›\n",
+    "wifi: Duinroos / ‹zandindeschoenen›",
+)
+COLUMNS = (
+    "title,url,username,password\nShop,shop.example,anna,‹Hedgehog.Lane.12›\nGym,gym.example,bob,‹Leg-Day-4›\n",
+    "NAME      PASSWORD\nstaging   ‹Tr0ub4dor-three›\nbackup    ‹Kestrel!88-north›\n",
+)
+COMMANDS = (
+    "$ vault kv get -field=password secret/prod/db\n‹hq-SBn1UmChHPJ92PzYk0›\n$ ls",
+    "$ kubectl get secret api-db -o jsonpath='{{.data.password}}' | base64 -d\n‹ALMzzazZId3KXUt4vsUhwEqc›",
+)
+TALKS = (
+    "Ann: what was the password of the projector again?\nBob: let me look\nBob: ‹Regenbogen77›\nAnn: thanks",
+    "Hugo : tu te souviens du mdp de la box ?\nLéa : oui\nLéa : ‹Tartiflette_du_92›\nHugo : merci",
+    "the router came with user admin and a password on the sticker. I changed it to ‹sit.stay.roll.9over› today",
+    "For the planner, user is acme_social and you get in with ‹Hannah+Acme=2025›.",
+)
+WORDS = (
+    "the password I chose is ‹Blue Kettle Sings Twice›. It is on the shelf.",
+    "remember that my wifi password is ‹bluebird›",
+    "RESTIC_PASSWORD=‹don't panic, bring a towel›\nRESTIC_HOST=a",
+    'app.secret_key = b"‹who let the dogs out›"',
+    'EMAIL_HOST_PASSWORD = "‹owml bkvv hhtz jtei›"',
+    "haslo = ‹Bigos&Barszcz›",
+)
+STAYS = (
+    "The password is required, stored nowhere and changed every month.",
+    "Das Passwort ist abgelaufen.",
+    "the password is not stored anywhere",
+    "## Password rules\n\n- no names of pets\n- at least 10 characters\n- one digit",
+    "password:\n  min_length: 12\n  hash: argon2id\nsecret_store: vault\nkeyspace: orders",
+    "login with GitHub / Google2 or sign in / sign up",
+    "knowledge of transfer / hand-off with the team, account by account",
+    "git@github.com:velolab/shop9.git",
+    "DATABASE_URL=postgres://app:${{DB}}@db.example:5432/shop9",
+    "Wifi password: ask Ann. The network is called Kestrel_5G.",
+    "sku,qty,tracking\nKEY-RING-03,1,1Z2QW3TH937A5DM9MK\nKEY-RING-04,2,1ZVE62JY03KJ4E8QVB",
+    "the gate opens with 1948",
+    "Ann: what is a good password?\nBob: a long one\nBob: seriously\nAnn: thanks",
+    "Use `open` with NamedTemporaryFile to read it",
+    'type="password" placeholder="at least 12 characters"',
+    "Cache restored from key: Linux-node-65c6a8f3e9ebf996e1a39d23a01d7d99523baaa840777d163ff066d529eb3366 (cache hit)",
+)
+
+
+def parted(marked: str) -> tuple[str, str]:
+    """Return the text, and it without what stands between the marks."""
+    marked = marked.replace("{{", "{").replace("}}", "}")
+    pieces = marked.replace("›", "‹").split("‹")
+    return "".join(pieces), "\0".join(pieces[::2])
+
+
+def left(text: str, kinds: str = "password|api-key|token|secret|mailgun-key") -> str:
+    """The text with each mark as one character."""
+    for kind in kinds.split("|"):
+        text = text.replace(f"[secret:{kind}]", "\0")
+    return text
+
+
+def found(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is marked goes, and stays where nothing is judged."""
+    text, after = parted(marked)
+    assert left(scrub(text).text) == after
+    monkeypatch.setattr(scrubber, "judged", partial(judged, weights=Weights(0.0, float("inf"), {})))
+    assert left(scrub(text).text) != after
+
+
+@pytest.mark.parametrize("marked", LISTS)
+def test_secrets_in_a_list_below_a_heading_a_label_or_beside_who_logs_in_go(
+    marked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found(marked, monkeypatch)
+
+
+@pytest.mark.parametrize("marked", COLUMNS)
+def test_secrets_below_the_heading_of_a_column_go(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found(marked, monkeypatch)
+
+
+@pytest.mark.parametrize("marked", COMMANDS)
+def test_what_a_command_prints_that_asks_for_a_secret_goes(
+    marked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found(marked, monkeypatch)
+
+
+@pytest.mark.parametrize("marked", TALKS)
+def test_what_is_told_in_a_later_turn_or_by_what_it_opens_goes(
+    marked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found(marked, monkeypatch)
+
+
+@pytest.mark.parametrize("marked", WORDS)
+def test_plain_words_that_are_told_to_be_a_password_go(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found(marked, monkeypatch)
+
+
+@pytest.mark.parametrize("text", STAYS)
+def test_what_is_said_of_passwords_or_stands_below_something_else_stays(text: str) -> None:
+    text = text.replace("{{", "{").replace("}}", "}")
+    assert scrub(text).text == text
+
+
+@pytest.mark.parametrize("marked", LISTS + COLUMNS + COMMANDS + TALKS + WORDS)
+def test_what_was_taken_out_once_leaves_nothing_to_take_out_again(marked: str) -> None:
+    once = scrub(parted(marked)[0]).text
+    assert scrub(once).text == once
+    assert once.count("\n") == marked.count("\n")
