@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from scrubjay.ingest.scrub_cues import LONGEST, Candidate, Cue
+from scrubjay.ingest.scrub_values import MADE_UP
 
 
 class Reach(NamedTuple):
@@ -58,7 +59,6 @@ _ALONE: Final = re.compile(
 )
 _SPEAKER: Final = re.compile(r"[ \t>*-]*(?:[^\W\d_]\w{1,20}[*_]{0,2}:[*_]{0,2}[ \t]+)?")
 _TOKEN: Final = re.compile(r"[^\s\"'`,;<>()\[\]{}|\\=「」]{4,128}")
-_TELLS: Final = re.compile(r"[0-9!#$%&*+@^~]|[a-z][A-Z]|\w[._-]\w")
 _DIGIT: Final = re.compile(r"[0-9]")
 
 
@@ -163,7 +163,7 @@ def _answer(here: int, line: str, cue: Cue, label: str) -> list[Candidate]:
     found: list[Candidate] = []
     for match in _TOKEN.finditer(line, at, FAR):
         value = match[0].rstrip(".:?!*_")
-        if len(found) < MOST_TOLD and len(value) >= 4 and _TELLS.search(value):
+        if len(found) < MOST_TOLD and len(value) >= 4 and MADE_UP.search(value):
             gap = line[at : match.start()]
             one = cue.candidate(
                 here + match.start(), value, QUESTION.place, gap, line[match.start() + len(value) :]

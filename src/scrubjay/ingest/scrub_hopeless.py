@@ -13,7 +13,7 @@ from scrubjay.ingest.scrub_behind import DIGIT, FOURS, LEAST_KEY
 from scrubjay.ingest.scrub_below import LISTED, MOST_SPACES
 from scrubjay.ingest.scrub_cues import NETS, Candidate
 from scrubjay.ingest.scrub_forms import DOTTED, GROUPED, PARTS, PHRASE, SNAKE, UUID
-from scrubjay.ingest.scrub_values import ABOUT, NAME, drawn, stands_for_nothing, talk
+from scrubjay.ingest.scrub_values import ABOUT, MADE_UP, NAME, drawn, stands_for_nothing, talk
 from scrubjay.ingest.scrub_words import binds, said
 
 OTHER_NAME: Final = re.compile(
@@ -82,8 +82,6 @@ _CODES: Final = re.compile(
 )
 # "The password for X is …": X is none.
 _GOES_ON: Final = re.compile(r"[\"'`)]?\s+(?:is|ist|lautet|est|es|was|war|are|sind|has|hat)\b")
-# A pass is for a tram, too.
-_MADE_UP: Final = re.compile(r"[0-9!#$%&*+@^~]|[a-z][A-Z]|\w[._-]\w")
 _PASS_IS: Final = re.compile(r"[=:：/]|=>|\b(?:is|ist|es|est|lautet)[\s\"'`]*\Z")
 _BRACKET: Final = re.compile(r"[()\[\]{};=]")
 _LABEL: Final = re.compile(r"[\w .-]+(?:[:=]\Z|: |=[^=]|://)")
@@ -156,7 +154,7 @@ def _of_net(one: Candidate) -> bool:
 def _of_login(one: Candidate) -> bool:
     """Whether it may be a password, where only logging in is spoken of: who logs in stands there more often."""
     if one.place in LISTED:
-        return one.place != "column" and " " not in one.value and _MADE_UP.search(one.value) is not None
+        return one.place != "column" and " " not in one.value and MADE_UP.search(one.value) is not None
     return one.place == "after" and len(one.gap) <= MOST_GAP and _STRONG.match(one.value) is not None
 
 
@@ -164,8 +162,9 @@ def _no_password(one: Candidate) -> bool:
     prose = one.gap != "=" and _PROSE.search(one.value)
     if " " in one.value and (one.value.count(" ") > MOST_SPACES or prose):
         return True
+    # A pass is for a tram, too.
     if one.word.lower() == "pass" and not (
-        one.place == "after" and _PASS_IS.search(one.gap) and _MADE_UP.search(one.value)
+        one.place == "after" and _PASS_IS.search(one.gap) and MADE_UP.search(one.value)
     ):
         return True
     return OTHER_NAME.search(one.gap) is not None
@@ -193,7 +192,7 @@ def _talk_of_words(one: Candidate) -> bool:
     if one.place in {"mail", "pair"}:
         plain = _NAMELIKE.match(one.value) and _PLAIN_USER.search(one.lead)
         named = one.value.isalpha() and _NET_LINE.search(one.lead)
-        return bool(one.place == "pair" and plain) or not (_MADE_UP.search(one.value) or named)
+        return bool(one.place == "pair" and plain) or not (MADE_UP.search(one.value) or named)
     if one.place == "verb":
         return not (one.value.isdigit() or _OPENER.search(one.value) or " to " in one.gap)
     if one.place in {"turn", "late turn"} and _OF_ANOTHER.search(one.gap[-40:]):

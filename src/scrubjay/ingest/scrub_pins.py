@@ -42,10 +42,11 @@ _NEXT: Final = re.compile(
     r"[^\n.!?;:=0-9\[\]]{0,32}?" + _NUMBER,
     re.IGNORECASE,
 )
+_RUSSIAN: Final = re.compile(r"(?:-?код)?[^\n.!?;0-9]{0,32}?" + _NUMBER, re.IGNORECASE)
 _ABROAD: Final = (
     ("暗証番号", re.compile(r"[^\n。0-9]{0,16}?" + _NUMBER)),
-    ("пин", re.compile(r"(?:-?код)?[^\n.!?;0-9]{0,32}?" + _NUMBER, re.IGNORECASE)),
-    ("ПИН", re.compile(r"(?:-?код)?[^\n.!?;0-9]{0,32}?" + _NUMBER, re.IGNORECASE)),
+    ("пин", _RUSSIAN),
+    ("ПИН", _RUSSIAN),
     ("支付密码", re.compile(r"[^\n。0-9]{0,12}?" + _NUMBER)),
     ("取款密码", re.compile(r"[^\n。0-9]{0,12}?" + _NUMBER)),
 )  # fmt: skip

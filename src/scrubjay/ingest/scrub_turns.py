@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from scrubjay.ingest.scrub_cues import Candidate
-from scrubjay.ingest.scrub_values import Places
+from scrubjay.ingest.scrub_values import MADE_UP, Places
 from scrubjay.ingest.scrub_words import binds, chats, said
 
 MOST_TURNS: Final = 7
 SOON: Final = 2
 """Turns behind the question that are near it."""
-MOST_WORDS: Final = 5
+SHORTEST: Final = 3
 LEAST_WORD: Final = 8
 """Letters of a plain word that is a turn."""
 LONGEST_TURN: Final = 200
@@ -29,7 +29,6 @@ _TURN: Final = re.compile(
     r"(?P<said>\S[^\n]{2,120}?)[ \t]*\r?(?:\n|\Z)"
 )
 _TOKEN: Final = re.compile(r"[^\s\"'`,;<>()\[\]{}|\\「」]{5,64}")
-_TELLS: Final = re.compile(r"[0-9!#$%&*+@^~]|[a-z][A-Z]|\w[._-]\w")
 _WORDS: Final = re.compile(r"[^\W\d_][\w'’&-]*(?: [\w'’&-]+){1,4}\Z")
 _ALONE: Final = re.compile(
     r"(?:[^\W\d_]{1,8}(?: [^\W\d_]{1,8})?[:.,!] )?"
@@ -93,7 +92,7 @@ def _answered(text: str, start: int, turn: str, word: str, place: str) -> Iterat
     else:
         for match in _TOKEN.finditer(turn):
             value = match[0].rstrip(".:?!*_")
-            if len(value) > SOON and _TELLS.search(value):
+            if len(value) >= SHORTEST and MADE_UP.search(value):
                 gap, rest = turn[: match.start()], turn[match.start() + len(value) :]
                 yield _candidate(start + match.start(), value, word, place, gap or " ", rest or " ")
 
@@ -116,7 +115,7 @@ def opened(text: str, low: bytes, places: Places) -> Iterator[Candidate]:
             if _NUMBER.match(value):
                 if not _SCREEN.search(line):
                     continue
-            elif not _TELLS.search(value):
+            elif not MADE_UP.search(value):
                 continue
             first = match.start(group)
             rest = text[first + len(value) : first + len(value) + BEFORE]

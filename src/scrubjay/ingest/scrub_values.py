@@ -7,12 +7,14 @@ name, a word of prose.
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 # A random key of 12 letters and digits has 3.1 bits a character or more; words with a number have less.
 LEAST_ENTROPY = 2.8
 # Below these lengths a value is a version, a flag or a word.
 LEAST_PASSWORD, LEAST_KEY = 6, 12
+MADE_UP: Final = re.compile(r"[0-9!#$%&*+@^~]|[a-z][A-Z]|\w[._-]\w")
+"""What passwords are made of and prose is not: digits, signs, an inner capital, parts that signs join."""
 
 
 class Span(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 MICRO = 1_000_000
 """Scores are compared after rounding to 1e-6, so that the last bits of two machines cannot flip an order."""
@@ -22,7 +22,8 @@ def rounded(score: float) -> float:
     return round(score * MICRO) / MICRO
 
 
-class Hit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Hit:
     """One channel's find.
 
     Attributes:
@@ -34,7 +35,8 @@ class Hit(NamedTuple):
     score: float
 
 
-class Contribution(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Contribution:
     """What one channel added to a candidate's score.
 
     Attributes:

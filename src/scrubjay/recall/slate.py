@@ -61,4 +61,4 @@ def ordered(found: Iterable[T]) -> list[T]:
 
 def as_candidates(rows: Slate) -> list[Candidate]:
     """Return memories as the later stages and the answer take them."""
-    return [Candidate(row.id, tuple(map(Contribution._make, row.parts))) for row in rows]
+    return [Candidate(row.id, tuple([Contribution(*part) for part in row.parts])) for row in rows]

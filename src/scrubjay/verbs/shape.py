@@ -23,17 +23,10 @@ EVIDENCE = ("id", "tier", "content", "date", "session", "role", "turn", "status"
 """What is told of a piece of evidence."""
 
 
-def field_names(value: Any) -> tuple[str, ...]:
-    """Return the fields of a dataclass or a named tuple, or of a value of one; nothing where it is neither."""
-    return (
-        tuple(item.name for item in fields(value)) if is_dataclass(value) else getattr(value, "_fields", ())
-    )
-
-
 def plain(value: Any) -> Any:
     """Return a frozen value as dicts, lists and scalars, its fields in their order."""
-    if names := field_names(value):
-        return {name: plain(getattr(value, name)) for name in names}
+    if is_dataclass(value):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     if hasattr(value, "items"):

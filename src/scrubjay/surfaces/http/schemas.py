@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin
@@ -15,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from scrubjay.memory import answers, events, histories, moves, ranking, records, reports, threads, webs
 from scrubjay.surfaces.http.forms import meanings
-from scrubjay.verbs.shape import field_names
 
 CLOSED: Final = ConfigDict(extra="forbid")
 _NAMES: Final[dict[str, Any]] = {
@@ -67,24 +67,28 @@ def described(
     optional: tuple[str, ...] = (),
     plus: tuple[tuple[str, Any], ...] = (),
 ) -> type[BaseModel]:
-    """Return a model of a dataclass or a named tuple as `shape.plain` tells it.
+    """Return a model of a dataclass as `shape.plain` tells it.
 
     Args:
-        kind: The class.
+        kind: The dataclass.
         name: What to call it; empty for the class's own name.
         without: Fields that are not told.
         optional: Fields that are told where they say something.
         plus: Further fields with their types; a field of the class is told as this instead.
     """
+    assert is_dataclass(kind)
     said, more = meanings(kind), dict(plus)
     hints = typing.get_type_hints(kind, localns=_NAMES)
     made: dict[str, Any] = {}
-    for field in field_names(kind):
-        if field in without or field in more:
+    for item in fields(kind):
+        if item.name in without or item.name in more:
             continue
-        default = None if field in optional else ...
-        about_it = Field(default, description=said.get(field), json_schema_extra=_bare)
-        made[field] = (_told(hints[field]), about_it)
+        given = _told(hints[item.name])
+        maybe = item.name in optional
+        made[item.name] = (
+            given,
+            Field(None if maybe else ..., description=said.get(item.name), json_schema_extra=_bare),
+        )
     for field, given in more.items():
         made[field] = (given, Field(None if field in optional else ..., description=said.get(field)))
     about = (kind.__doc__ or "").split("\n")[0]
@@ -99,7 +103,7 @@ def _bare(schema: dict[str, Any]) -> None:
 
 def _told(hint: Any) -> Any:
     origin, inner = get_origin(hint), get_args(hint)
-    if isinstance(hint, type) and field_names(hint):
+    if is_dataclass(hint) and isinstance(hint, type):
         return described(hint)
     if origin in (Union, UnionType):
         return Union[tuple(_told(each) for each in inner)]  # noqa: UP007 of types that are known at run time
