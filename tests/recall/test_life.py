@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from hypothesis import given
 from hypothesis import strategies as st
 from recall_values import rows
 
 from scrubjay.memory.dates import DAY
+from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.recall.life import AGE, HALF_LIFE, fading, life, outlived
 from scrubjay.recall.slate import as_candidates, ordered
@@ -69,3 +72,25 @@ def test_what_age_alone_keeps_out_is_counted() -> None:
     life(told, NOW)
     ranked = as_candidates(ordered(told))
     assert (outlived(ranked, 1), outlived(ranked, 2)) == (1, 0)
+
+
+@given(st.lists(st.tuples(st.floats(-3, 3), st.floats(0, 1), st.booleans()), max_size=12), st.integers(1, 12))
+def test_no_candidate_is_too_far_behind_to_be_counted_that_age_alone_keeps_out(
+    given_: list[tuple[float, float, bool]], limit: int
+) -> None:
+    ranked = ordered(
+        Candidate(
+            f"obs_{number:016x}",
+            (
+                Contribution("bm25", score, score, 1.0),
+                *((Contribution("age", 1.0, -faded, AGE),) if old else ()),
+            ),
+        )
+        for number, (score, faded, old) in enumerate(given_)
+    )
+    ageless = sorted(
+        (math.fsum(p.amount for p in one.contributions if p.channel == "age") - one.score, one.id)
+        for one in ranked
+    )
+    first = {memory for _, memory in ageless[:limit]}
+    assert outlived(ranked, limit) == len(first - {one.id for one in ranked[:limit]})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import time
 from pathlib import Path
 
@@ -70,24 +70,20 @@ def assemble(
                 candidate.contributions, candidate.factors, named, joined.ways.get(candidate.id, ())
             )
         shown_text = snippet(record.content, plan.groups, wanted.snippet).text
-        made = result(record, sources, candidate.score, shown_text, explanation)
-        rests = joined.evidence.get(record.id, ())[:EVIDENCE]
-        copies = joined.copies.get(record.id, ())
-        made = replace(made, evidence=rests, statements=joined.into.get(record.id, ()))
-        sign = signs.get(record.id)
-        made = replace(
-            made,
-            relevance=sign.relevance if sign is not None and sign.told else None,
-            copies=len(copies),
-            copied=copies[:COPIES],
-            turns=joined.turns.get(record.id, ()),
+        results.append(
+            result(record, sources, candidate.score, shown_text, explanation, joined, signs.get(record.id))
         )
-        results.append(made)
     return tuple(results)
 
 
 def result(
-    record: Record, sources: Mapping[str, Source], score: float, text: str, explanation: Explanation | None
+    record: Record,
+    sources: Mapping[str, Source],
+    score: float,
+    text: str,
+    explanation: Explanation | None,
+    joined: Joined = NOTHING,
+    sign: Sign | None = None,
 ) -> Result:
     """Return one memory as a result."""
     place = record.place
@@ -95,6 +91,7 @@ def result(
     path = full_path(record, sources)
     first = place.line_start if place is not None else None
     last = place.line_end if place is not None else None
+    copies = joined.copies.get(record.id, ())
     return Result(
         id=record.id,
         tier=record.tier,
@@ -105,7 +102,7 @@ def result(
         line_end=last,
         date=shown(record.event, record.recorded_at),
         score=score,
-        relevance=None,
+        relevance=sign.relevance if sign is not None and sign.told else None,
         citation=f"{path}:{first}-{last}" if path is not None else record.id,
         status=record.status,
         tags=record.tags,
@@ -116,6 +113,11 @@ def result(
         project=record.project,
         agent=record.agent,
         explanation=explanation,
+        evidence=joined.evidence.get(record.id, ())[:EVIDENCE],
+        statements=joined.into.get(record.id, ()),
+        copies=len(copies),
+        copied=copies[:COPIES],
+        turns=joined.turns.get(record.id, ()),
         valid_from=_iso(record.valid_from),
         valid_until=_iso(record.valid_until),
     )

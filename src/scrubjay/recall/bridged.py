@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
 from scrubjay.recall.channelled import Heard
-from scrubjay.recall.channels.graph import SEEDS, GraphRanking, Seed, graph
+from scrubjay.recall.channels.graph import SEEDS, GraphRanking, graph
 from scrubjay.recall.plan import Plan
 from scrubjay.recall.slate import Row, Slate, ordered
 from scrubjay.store.base import Head, Reader
@@ -30,7 +31,13 @@ NEW: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Bridged:
-    """Memories in no order, what is known of them without their texts, and the way to each that one leads to."""
+    """Memories, what is known of them without their texts, and the way to each that one leads to.
+
+    Attributes:
+        rows: Memories; best first where no way leads on, else in no order.
+        heads: What is known of them.
+        ways: Memory to the hit and the name that led to it.
+    """
 
     rows: Slate
     heads: Mapping[str, Head]
@@ -52,8 +59,8 @@ def bridged(
         judged: Memories as they stand without ways, and their heads.
         judge: What judges memories that the other channels did not find.
     """
-    found, heads = judged
-    best = ordered([one for one in found if not _is_turn(heads, one.id)])[:SEEDS]
+    found, heads = ordered(judged[0]), judged[1]
+    best = list(islice((one for one in found if not _is_turn(heads, one.id)), SEEDS))
     first = best[0].score if best else 0.0
     open_ = _open(heard, best[0].id) if first > 0 else 0.0
     if not open_:
@@ -109,12 +116,8 @@ def _led(
     made: Plan, heard: Heard, reader: Reader, shares: Mapping[str, float], titles: Mapping[str, str]
 ) -> GraphRanking | None:
     """Rank by ways from seeds, given by id and share."""
-    records = reader.get(list(shares))
-    seeds = [
-        Seed(memory, records[memory].content, share) for memory, share in shares.items() if memory in records
-    ]
     memories = heard.words.words.memories if heard.words is not None else reader.counts().memories
-    return graph(reader, made.query.text, seeds, titles, memories)
+    return graph(reader, made.query.text, shares, titles, memories)
 
 
 def allowed(made: Plan, reader: Reader, ids: Sequence[str]) -> list[str]:

@@ -17,8 +17,9 @@ from scrubjay.recall.vary import vary
 from scrubjay.recall.verify import verify
 from scrubjay.store.base import Reader
 
-SPARE: Final = 20
-"""Records read beyond those wanted: enough that a few equal texts leave the answer full."""
+SPARE: Final = 10
+"""Records read beyond those wanted: enough that a few equal texts leave the answer full. With 20 all sets give the same
+figures, and a search costs a tenth more (bench/LOG.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,9 @@ def rank(made: Plan, heard: Heard, reader: Reader, now: int, wanted: Sequence[st
                 made, heard, reader, (rows, heads), lambda new: judged(made, heard, reader, now, new)
             )
             rows, heads, ways = found.rows, found.heads, found.ways
-        left = _left(ordered(rows), heads, made, most)
+        if ways or not leads:
+            rows = ordered(rows)
+        left = _left(rows, heads, made, most)
         return Ranked(as_candidates(left.left), left.unsure, ways)
     if leads and (led := ranked_by_ways(made, heard, reader, ids)) is not None:
         rankings, ways = (*rankings, led), led.ways

@@ -81,9 +81,12 @@ def outlived(ranked: Sequence[Candidate], limit: int) -> int:
         ranked: Candidates, best first.
         limit: How many are first.
     """
-    ageless = [
-        (-(one.score - math.fsum(part.amount for part in one.contributions if part.channel == "age")), one.id)
-        for one in ranked
-    ]
+    ageless: list[tuple[float, str]] = []
+    for one in ranked:
+        score = one.score
+        if len(ageless) >= limit and score + AGE < ranked[limit - 1].score:
+            break  # even ageless it would be behind these
+        faded = math.fsum([part.amount for part in one.contributions if part.channel == "age"])
+        ageless.append((faded - score, one.id))
     first = {memory for _, memory in sorted(ageless)[:limit]}
     return len(first - {one.id for one in ranked[:limit]})

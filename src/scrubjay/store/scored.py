@@ -45,7 +45,7 @@ class ArrayScored:
     mean: float
     deviation: float
     covered: int
-    groups: tuple[tuple[NDArray[np.int64], NDArray[np.float64]], ...] = ()
+    groups: tuple[Weighed, ...] = ()
     frequencies: tuple[int, ...] = field(default=())
 
     @property
@@ -83,15 +83,20 @@ class ArrayScored:
 
     def parts(self, ids: Sequence[str]) -> list[tuple[float, ...]]:
         """Return what each term group added to a memory."""
-        return [tuple(_at(group, row) for group in self.groups) for row in self.table.find(ids)]
+        rows = np.array([-1 if row is None else row for row in self.table.find(ids)], np.int64)
+        if not self.groups:
+            return [()] * len(rows)
+        return list(zip(*(_at(group, rows) for group in self.groups), strict=True))
 
 
-def _at(group: tuple[NDArray[np.int64], NDArray[np.float64]], row: int | None) -> float:
-    rows, amounts = group
-    if row is None:
-        return 0.0
-    spot = int(np.searchsorted(rows, row))
-    return float(amounts[spot]) if spot < len(rows) and rows[spot] == row else 0.0
+def _at(group: Weighed, rows: NDArray[np.int64]) -> list[float]:
+    """Return what a term group added to rows, 0 to those that hold none of it; -1 is no row."""
+    held, amounts = group
+    if not len(held):
+        return [0.0] * len(rows)
+    spots = np.minimum(np.searchsorted(held, rows), len(held) - 1)
+    gave: list[float] = np.where(held[spots] == rows, amounts[spots], 0.0).tolist()
+    return gave
 
 
 def spread(scores: NDArray[np.float64]) -> tuple[float, float]:

@@ -24,8 +24,9 @@ MOST_RECORDS: Final = 1 << 11
 """Memories that are kept whole, about 4 MB of usual ones."""
 MOST_MASKS: Final = 8
 """Filters of which is kept what passes: a byte for each memory, and an agent asks with the same few."""
-MOST_WEIGHED: Final = 1 << 22
-"""Bytes of what words add to scores that are kept: the commonest words cost the most and come in most questions."""
+MOST_WEIGHED: Final = 1 << 24
+"""Bytes of what words add to scores that are kept: the commonest words cost the most and come in most questions. A
+quarter of it costs a search 5 % more at 10,000 memories (bench/LOG.md)."""
 ROW_BYTES: Final = 500
 """What a small row takes, about."""
 RECORD_BYTES: Final = 2_000
@@ -56,17 +57,25 @@ class Rows(Generic[K, V]):
         found = read(new)
         fresh = {name: found.get(name) for name in new}
         more = self._amount(fresh)
-        if self.size + more > self._most:
-            held = {name: held[name] for name in names if name in held}
+        for rest in (len(held) // 2, 0):
+            if self.size + more <= self._most:
+                break
+            # What was read last may be asked for next; half at once, so that this is seldom done.
+            last = list(held.items())[len(held) - rest :]
+            self._held = held = {name: held[name] for name in names if name in held} | dict(last)
             self.size = self._amount(held)
-            if self.size + more > self._most:
-                self._held, self.size = {}, 0
-            else:
-                self._held = held
+        if self.size + more > self._most:
+            self._held, self.size = {}, 0
         held.update(fresh)
         if held is self._held:
             self.size += more
         return {name: row for name in names if (row := held[name]) is not None}
+
+    def allow(self, most: int) -> None:
+        """Keep so much from now on."""
+        self._most = most
+        if self.size > most:
+            self._held, self.size = {}, 0
 
     def _amount(self, rows: dict[K, V | None]) -> int:
         weigh = self._weigh
@@ -100,9 +109,12 @@ class Snapshot:
     def __len__(self) -> int:
         return len(self.heads) + len(self.beside) + len(self.records)
 
-    def rows(self, name: Hashable) -> Rows[Any, Any]:
-        """Return rows of another kind."""
-        return self._others.setdefault(name, Rows(MOST_HEADS))
+    def rows(self, name: Hashable, weigh: Callable[[Any], int] | None = None) -> Rows[Any, Any]:
+        """Return rows of another kind; ``weigh`` tells of how many small rows one of them is made."""
+        held = self._others.get(name)
+        if held is None:
+            held = self._others[name] = Rows(MOST_HEADS, weigh)
+        return held
 
     def once(self, name: Hashable, read: Callable[[], V], weigh: Callable[[V], int] | None = None) -> V:
         """Return what was read under a name, reading it the first time; ``weigh`` tells the bytes it takes."""
@@ -125,9 +137,14 @@ class Snapshot:
     @property
     def weight(self) -> int:
         """How many bytes it takes, about."""
-        small = len(self.heads) + len(self.beside) + sum(map(len, list(self._others.values())))
+        small = len(self.heads) + len(self.beside) + sum(one.size for one in list(self._others.values()))
         large = len(self.records) * RECORD_BYTES + self.words.size
         return small * ROW_BYTES + large + sum(list(self._weights.values()))
+
+
+def weight(edges: Sequence[object]) -> int:
+    """Return how many small rows are in one that holds edges."""
+    return 1 + len(edges)
 
 
 def _weight(found: Weighed) -> int:

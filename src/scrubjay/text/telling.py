@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from scrubjay.text.languages import function_words
@@ -51,6 +51,7 @@ def asks_of_all(word: str) -> bool:
     return says_nothing(word) or word in GENERAL
 
 
+@lru_cache(maxsize=64)
 def named(text: str) -> frozenset[str]:
     """Return the folded words of a text that are names or numbers, as far as capitals and digits tell.
 

@@ -10,11 +10,13 @@ from typing import Any, cast
 import apsw
 import pytest
 
+from scrubjay.memory.edges import Edge
 from scrubjay.memory.life import Life
 from scrubjay.memory.records import ANY, Where
 from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import Forget, PutLife, PutMemory, PutModel
+from scrubjay.store.changes import Forget, PutEdges, PutLife, PutMemory, PutModel
 from scrubjay.store.snapshot import Rows
+from scrubjay.store.sqlite import snapshot
 from scrubjay.store.sqlite.snapshot import MOST_SCOPES, Snapshots
 from scrubjay.store.sqlite.store import SQLiteStore
 from scrubjay.testing.store_samples import SMALL, memory, sample_id, write
@@ -138,8 +140,10 @@ def test_rows_are_kept_up_to_a_number_and_more_are_read_all_the_same() -> None:
     assert rows.of([1, 2, -1, 2], double) == {1: 2, 2: 4}
     assert rows.of([2, -1, 1], double) == {2: 4, 1: 2}
     assert asked == [[1, 2, -1]]
-    assert rows.of([3, 1, 4], double) == {3: 6, 1: 2, 4: 8}  # too many: what is asked for now stays
-    assert len(rows) == 3
+    assert rows.of([3, 1, 4], double) == {3: 6, 1: 2, 4: 8}  # too many: half stays, and what is asked for now
+    assert len(rows) == 4
+    assert rows.of([-1, 1, 3, 4], double) == {1: 2, 3: 6, 4: 8}
+    assert asked[2:] == []
     assert rows.of(range(9), double) == {one: 2 * one for one in range(9)}
     assert len(rows) == 0
 
@@ -155,10 +159,97 @@ def test_rows_that_are_weighed_are_kept_up_to_so_much() -> None:
     assert rows.of(["a", "bb"], doubled) == {"a": "aa", "bb": "bbbb"}
     assert rows.size == 6
     assert rows.of(["a", "c"], doubled) == {"a": "aa", "c": "cc"}  # too much: what is asked for now stays
-    assert rows.of(["c", "a"], doubled) == {"c": "cc", "a": "aa"}
+    assert rows.of(["c", "a"], doubled) == {"c": "cc", "a": "aa"}  # "bb" made way
     assert (asked, rows.size) == ([["a", "bb"], ["c"]], 4)
     assert rows.of(["dddd", "a"], doubled) == {"dddd": "dddddddd", "a": "aa"}
     assert (len(rows), rows.size) == (0, 0)
+
+
+def test_what_was_read_last_stays_when_too_many_make_way() -> None:
+    rows: Rows[int, int] = Rows(100)
+    asked: list[int] = []
+
+    def same(new: list[int]) -> dict[int, int]:
+        asked.extend(new)
+        return {one: one for one in new}
+
+    for one in range(1000):
+        assert rows.of([one], same) == {one: one}
+        assert len(rows) <= 100
+    before = len(asked)
+    rows.of(range(960, 1000), same)
+    assert len(asked) == before
+
+
+def test_rows_that_are_allowed_less_are_read_again() -> None:
+    rows: Rows[int, int] = Rows(4)
+    rows.of([1, 2, 3], lambda new: {one: one for one in new})
+    rows.allow(3)
+    assert len(rows) == 3
+    rows.allow(2)
+    assert (len(rows), rows.size) == (0, 0)
+    assert rows.of([1, 2, 3], lambda new: {one: one for one in new}) == {1: 1, 2: 2, 3: 3}
+    assert len(rows) == 0
+
+
+def test_several_scopes_share_what_is_kept_of_words(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [TermGroup(f"w{number}", (f"w{number}",)) for number in range(9)]
+    monkeypatch.setattr(snapshot, "MOST_WEIGHED", 5_000)  # nine words that nobody holds take 4,500
+
+    def looked_up(scope: Scope) -> int:
+        told = statements(store)
+        with store.reader(scope) as reader:
+            reader.frequencies(words)
+        return len([statement for statement in told if "posting" in statement])
+
+    assert (looked_up(ANN), looked_up(ANN)) == (1, 0)
+    assert (looked_up(BOB), looked_up(BOB)) == (1, 1)  # half of it is too little
+    assert looked_up(ANN) == 1
+
+
+def test_edges_are_read_once_until_something_is_written(store: SQLiteStore) -> None:
+    link = Edge(A, "links", B, "user:ann")
+
+    def edges(*, inward: bool = False) -> list[Edge]:
+        with store.reader(ANN) as reader:
+            return reader.edges([A, B], ["links"], inward=inward, limit=3)
+
+    assert edges() == edges(inward=True) == []
+    write(store, ANN, PutEdges((link,)))
+    told = statements(store)
+    assert edges() == edges() == edges(inward=True) == edges(inward=True) == [link]
+    # Those that leave are read together, those that lead to a node one by one: all memories may.
+    assert len([statement for statement in told if "FROM edge" in statement]) == 3
+    write(store, ANN, Forget((B,)))
+    assert edges() == []
+
+
+def test_edges_that_are_read_together_are_limited_each_by_itself(store: SQLiteStore) -> None:
+    made = [
+        Edge(A, "links", B, "user:ann"),
+        Edge(B, "links", A, "user:ann"),
+        Edge(A, "similar", B, "user:ann", 0.9),
+    ]
+    write(store, ANN, PutEdges(tuple(made)))
+    for number in range(5):
+        name = f"end {number}"
+        write(store, ANN, PutMemory(memory(name, "user:ann", name=name)))
+        to = sample_id(name)
+        write(
+            store,
+            ANN,
+            PutEdges((Edge(A, "links", to, "user:ann", number / 10), Edge(B, "links", to, "user:ann"))),
+        )
+    with store.reader(ANN) as reader:
+        for limit in (1, 3, None):
+            apart = [
+                edge for one in (A, B) for edge in reader.edges([one], ["links", "similar"], limit=limit)
+            ]
+            with closing(SQLiteStore(store._path)) as fresh, fresh.reader(ANN) as other:
+                assert other.edges([A, B], ["similar", "links"], limit=limit) == apart
+            assert len(apart) == {1: 3, 3: 7, None: 13}[limit]
 
 
 def test_the_scopes_that_read_last_are_kept(store: SQLiteStore) -> None:

@@ -36,15 +36,6 @@ _MEANT = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Seed:
-    """A hit that ways lead on from: its id, its text, and what it is worth beside the best one, 0 to 1."""
-
-    id: str
-    text: str
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
 class Reach:
     """What ways lead to, as a channel's scores: already on a scale of its own, 0 (no way) to 1."""
 
@@ -78,7 +69,7 @@ Led = Iterator[tuple[str, float, tuple[str, ...]]]
 
 
 def graph(
-    reader: Reader, query: str, seeds: Sequence[Seed], titles: Mapping[str, str], memories: int
+    reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
 ) -> GraphRanking | None:
     """Rank by the ways that lead on from hits; None where none does.
 
@@ -87,7 +78,7 @@ def graph(
     Args:
         reader: What is visible.
         query: The question: what it names is no way.
-        seeds: The best hits of the other channels, best first.
+        seeds: The best hits of the other channels, and what each is worth beside the best one, 0 to 1.
         titles: Other hits and their titles.
         memories: How many memories are visible.
     """
@@ -106,9 +97,9 @@ def graph(
     return GraphRanking("graph", "graph", tuple(scored.top(len(raws))), scored, ways)
 
 
-def _over_concepts(reader: Reader, query: str, seeds: Sequence[Seed], memories: int) -> Led:
+def _over_concepts(reader: Reader, query: str, seeds: Mapping[str, float], memories: int) -> Led:
     """Lead over concepts that a hit and a memory refer to, and the question does not name."""
-    edges = reader.edges([seed.id for seed in seeds], ["references"], limit=FAN_OUT)
+    edges = reader.edges(list(seeds), ["references"], limit=FAN_OUT)
     ids = sorted({edge.dst for edge in edges})
     if not ids:
         return
@@ -116,11 +107,10 @@ def _over_concepts(reader: Reader, query: str, seeds: Sequence[Seed], memories: 
     small = [concept for concept in ids if 1 < sizes.get(concept, 0) <= HUB]
     names = {one.id: one.name for one in united(reader.concepts(small))} if small else {}
     fresh = {concept: name for concept, name in names.items() if not contains_phrase(query, name)}
-    share = {seed.id: seed.share for seed in seeds}
     begun: dict[str, list[tuple[float, str]]] = {}
     for edge in edges:
         if edge.dst in fresh:
-            weight = share[edge.src] * named(edge.weight) * telling(sizes[edge.dst], memories)
+            weight = seeds[edge.src] * named(edge.weight) * telling(sizes[edge.dst], memories)
             begun.setdefault(edge.dst, []).append((weight, edge.src))
     best = sorted(begun, key=lambda concept: (-max(begun[concept])[0], concept))[:FOLLOWED]
     for edge in reader.edges(best, ["references"], inward=True) if best else ():
@@ -130,21 +120,29 @@ def _over_concepts(reader: Reader, query: str, seeds: Sequence[Seed], memories: 
 
 
 def _by_title(
-    reader: Reader, query: str, seeds: Sequence[Seed], titles: Mapping[str, str], memories: int
+    reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
 ) -> Led:
     """Lead from a hit to another one whose title stands in its text as a name does: with its capitals."""
-    met: list[tuple[str, str, Seed]] = []
-    for memory, title in titles.items():
-        name = _MEANT.sub("", title)
-        if len(name) < SHORTEST or not any(letter.isupper() or letter.isdigit() for letter in name):
-            continue
-        holders = [seed for seed in seeds if seed.id != memory and _stands(name, seed.text)]
+    names = {memory: name for memory, title in titles.items() if (name := _name(title))}
+    if not names:
+        return
+    texts = {memory: record.content for memory, record in reader.get(list(seeds)).items()}
+    met: list[tuple[str, str, str]] = []
+    for memory, name in names.items():
+        holders = [seed for seed, text in texts.items() if seed != memory and _stands(name, text)]
         if holders and not contains_phrase(query, name):
-            met.append((memory, name, max(holders, key=lambda seed: seed.share)))
+            met.append((memory, name, max(holders, key=seeds.__getitem__)))
     for memory, name, seed in met:
         words = groups(name, ["en", language(name)])
         rare = min((df for df in reader.frequencies(words) if df), default=memories)
-        yield memory, seed.share * telling(rare, memories), (seed.id, name)
+        yield memory, seeds[seed] * telling(rare, memories), (seed, name)
+
+
+def _name(title: str) -> str:
+    """Return what a title names without what stands behind it in parentheses; nothing where it is no name."""
+    name = _MEANT.sub("", title)
+    named = len(name) >= SHORTEST and any(letter.isupper() or letter.isdigit() for letter in name)
+    return name if named else ""
 
 
 def _stands(name: str, text: str) -> bool:

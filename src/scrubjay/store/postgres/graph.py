@@ -12,6 +12,7 @@ from scrubjay.memory.records import Record
 from scrubjay.store.postgres import chains, edges, rows
 from scrubjay.store.postgres.edges import SEEN
 from scrubjay.store.postgres.scores import SCOPE
+from scrubjay.store.snapshot import weight
 
 if TYPE_CHECKING:
     from scrubjay.memory.scope import Scope
@@ -108,12 +109,12 @@ class PostgresGraph:
         near, wanted = "dst" if inward else "src", [kind for kind in STORED if kind in kinds]
 
         def read(new: list[str]) -> dict[str, list[Edge]]:
-            held: dict[str, list[Edge]] = {}
+            held: dict[str, list[Edge]] = {one: [] for one in new}
             for edge in edges.united(self._db, self._own, near, new, wanted, limit):
-                held.setdefault(edge.dst if inward else edge.src, []).append(edge)
+                held[edge.dst if inward else edge.src].append(edge)
             return held
 
-        known = self._kept.rows(("edges", near, tuple(wanted), limit)).of(ids, read)
+        known = self._kept.rows(("edges", near, tuple(wanted), limit), weight).of(ids, read)
         return [edge for found in known.values() for edge in found]
 
     def _connected(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 from scrubjay.memory.categories import Category
@@ -12,6 +13,7 @@ from scrubjay.memory.concepts import Concept, Row
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.ids import DIGITS, memory_id
 from scrubjay.memory.tiers import TIERS
+from scrubjay.store.snapshot import Snapshot, weight
 from scrubjay.store.sqlite import rows, sights
 from scrubjay.store.sqlite.pack import SIGN
 from scrubjay.store.sqlite.seen import Seen
@@ -35,18 +37,17 @@ class Graph:
 
     Attributes:
         seen: The memories they see.
+        kept: What was read of this state before.
     """
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: Seen, kept: Snapshot) -> None:
         self.seen = seen
+        self._kept = kept
         self._db, self._tenant, self._keys = seen.db, seen.tenant, seen.keys
         self._bound, self._marks = seen.bound, seen.marks
-        self._read_sights: list[Sight] | None = None
 
     def _sights(self) -> list[Sight]:
-        if self._read_sights is None:
-            self._read_sights = sights.visible(self._db, self._tenant, self._keys)
-        return self._read_sights
+        return self._kept.once("sights", lambda: sights.visible(self._db, self._tenant, self._keys))
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Concept]:
         """Return rows of concepts, by id and key."""
@@ -116,30 +117,53 @@ class Graph:
         self, ids: Sequence[str], kinds: Sequence[str], *, inward: bool = False, limit: int | None = None
     ) -> list[Edge]:
         """Return edges that leave these ids, or lead to them."""
-        wanted = [kind for kind in sorted(set(kinds)) if kind in KIND_CODE]
-        nodes = {one: node for one in dict.fromkeys(ids) if (node := sights.parsed(one))}
+        wanted = tuple(kind for kind in sorted(set(kinds)) if kind in KIND_CODE)
+        read = partial(self._read, kinds=wanted, inward=inward, limit=limit)
+        known = self._kept.rows(("edges", inward, wanted, limit), weight).of(ids, read)
+        return [edge for found in known.values() for edge in found]
+
+    def _read(
+        self, ids: list[str], kinds: Sequence[str], *, inward: bool, limit: int | None
+    ) -> dict[str, tuple[Edge, ...]]:
+        """Return the edges of each id; none where there are none, so that nobody asks again."""
         read = self._inward if inward else self._outward
-        found: dict[tuple[tuple[str, int, int], str], list[Edge]] = defaultdict(list)
+        # A memory leads to few, so that those of many are read at once and cut here; to a concept may lead all.
+        alone = inward and limit is not None
+        nodes = {one: node for one in ids if (node := sights.parsed(one))}
+        held: dict[tuple[tuple[str, int, int], str], list[Edge]] = defaultdict(list)
         for of, tier in dict.fromkeys(node[:2] for node in nodes.values()):
             numbers = [node[2] for node in nodes.values() if node[:2] == (of, tier)]
-            for kind in wanted:
-                # A limit is one node's own.
-                for batch in rows.batches(numbers) if limit is None else ([number] for number in numbers):
-                    for number, edge in read(of, tier, batch, kind, limit):
-                        found[(of, tier, number), kind].append(edge)
-        return [edge for node in nodes.values() for kind in wanted for edge in found.get((node, kind), ())]
+            for kind in kinds:
+                for batch in rows.batches(numbers) if not alone else ([number] for number in numbers):
+                    for number, edge in read(of, tier, batch, kind, limit if alone else None):
+                        held[(of, tier, number), kind].append(edge)
+        found: dict[str, tuple[Edge, ...]] = dict.fromkeys(ids, ())
+        for one, node in nodes.items():
+            found[one] = tuple(edge for kind in kinds for edge in held.get((node, kind), ())[:limit])
+        return found
+
+    def _any(self, kind: str) -> bool:
+        """Return whether the scope sees any concept, or any category, which many do not."""
+        return self._kept.once(("any", kind), lambda: self._has(kind))
+
+    def _has(self, kind: str) -> bool:
+        found = self._db.execute(
+            f"SELECT 1 FROM {kind} WHERE tenant = ? AND key IN ({self._marks}) LIMIT 1",
+            (self._tenant, *self._bound),
+        ).fetchone()
+        return found is not None
 
     def _outward(
         self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None
     ) -> Iterator[tuple[int, Edge]]:
         """Yield the edges of one kind that leave memories of one tier, each with its source's hash."""
         seen = [sight for sight in self._sights() if sight.src_tier == tier]
-        if of != "memory" or not seen:
+        to = LEADS_TO.get(kind)
+        if of != "memory" or not seen or (to is not None and not self._any(to)):
             return
         condition = f"e.src IN ({_marks(numbers)}) AND e.kind = ?"
         values: tuple[object, ...] = (*numbers, KIND_CODE[kind])
         asked, edges = ("e.dst", "s.dst_tier, e.dst", limit), "edge e"
-        to = LEADS_TO.get(kind)
         if to is not None:
             asked, edges = ("n.hash", "n.hash", limit), "edge e CROSS JOIN node n ON n.num = e.dst"
             condition, values = f"{condition} AND {sights.known(to, self._keys)}", (*values, *self._bound)

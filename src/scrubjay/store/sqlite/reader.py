@@ -44,9 +44,8 @@ class SQLiteReader(Graph, Told):
 
     def __init__(self, db: Database, scope: Scope, tables: Tables, blocks: Blocks, kept: Snapshot) -> None:
         tenant = kept.once("tenant", lambda: find(db, scope.tenant))
-        self._kept = kept
         number, self._generation = (tenant.number, tenant.generation) if tenant else (NO_TENANT, 0)
-        super().__init__(Seen(db, number, self._generation, scope.keys))
+        super().__init__(Seen(db, number, self._generation, scope.keys), kept)
         self._own = self.seen.own
         self._tables = tables
         self._blocks = blocks

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.store.snapshot import MOST_HEADS, Snapshot
+from scrubjay.store.snapshot import MOST_HEADS, MOST_WEIGHED, Snapshot
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -36,10 +36,14 @@ class Snapshots:
         if version != self._version:
             self._version = version
             self._scopes.clear()
+        before = len(self._scopes)
         found = self._scopes.setdefault(scope, Snapshot())
         self._scopes.move_to_end(scope)
         while len(self._scopes) > 1 and (
             len(self._scopes) > MOST_SCOPES or sum(map(len, self._scopes.values())) > MOST_HEADS
         ):
             self._scopes.popitem(last=False)
+        if len(self._scopes) != before:
+            for one in self._scopes.values():
+                one.words.allow(MOST_WEIGHED // len(self._scopes))
         return found
