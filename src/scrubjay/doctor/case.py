@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrubjay.store.open import file_of
+from scrubjay.store.open import file_of, key_file_of
 
 if TYPE_CHECKING:
     from scrubjay.agents.agent import Home
     from scrubjay.config import Settings
     from scrubjay.engine import Memory
+    from scrubjay.store.sqlite.cipher import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,20 @@ class Case:
     def file(self) -> Path | None:
         """The store's file, None for a store that is kept in none."""
         return file_of(self.settings.store)
+
+    @property
+    def key(self) -> Key | None:
+        """What the file is encrypted with.
+
+        Raises:
+            ScrubjayError: It cannot be read.
+        """
+        file = key_file_of(self.settings.store)
+        if file is None:
+            return None
+        from scrubjay.store.sqlite.cipher import read_key
+
+        return read_key(file)
 
     def memory(self) -> Memory:
         """Open the store as a command that answers once does.

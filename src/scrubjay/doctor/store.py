@@ -65,7 +65,7 @@ def _whole(case: Case) -> Check:
     from scrubjay.store.sqlite.soundness import sound
 
     try:
-        found = sound(path, case.seconds)
+        found = sound(path, case.seconds, case.key)
     except ScrubjayError as error:
         return problem("store", str(error), error.hint)
     if found.faults:

@@ -13,7 +13,8 @@ def open_store(url: str, secret: bytes | None = None, quota: Quota = ANY) -> Sto
     """Open the store that a URL names.
 
     Args:
-        url: A path, ``sqlite:///path``, ``memory://`` or ``postgresql://…``.
+        url: A path, ``sqlite:///path``, ``sqlite:///path?key_file=file`` for an encrypted one, ``memory://`` or
+            ``postgresql://…``.
         secret: Key of ids and tombstones for a tenant that is new; random when left out.
         quota: How many memories may be held.
 
@@ -23,7 +24,7 @@ def open_store(url: str, secret: bytes | None = None, quota: Quota = ANY) -> Sto
     """
     path = file_of(url)
     if path is not None:
-        return _sqlite(path, secret, quota)
+        return _sqlite(path, secret, quota, key_file_of(url))
     scheme = url.partition("://")[0]
     if scheme == "memory":
         from scrubjay.store.inmemory.store import InMemoryStore
@@ -53,10 +54,37 @@ def file_of(url: str) -> Path | None:
     from urllib.parse import unquote
 
     # sqlite:///relative.db and sqlite:////absolute.db, as SQLAlchemy reads them
-    return Path(unquote(rest.removeprefix("/"))).expanduser()
+    return Path(unquote(rest.partition("?")[0].removeprefix("/"))).expanduser()
 
 
-def _sqlite(path: Path, secret: bytes | None, quota: Quota) -> Store:
+def key_file_of(url: str) -> Path | None:
+    """Return the file of the key that a store's URL names; None where it names none.
+
+    >>> key_file_of("sqlite:///notes.db?key_file=/srv/key"), key_file_of("sqlite:///notes.db"), key_file_of("what?.db")
+    (PosixPath('/srv/key'), None, None)
+
+    Raises:
+        InputError: It asks for something else, or for nothing.
+    """
+    asked = url.partition("?")[2] if url.startswith("sqlite://") else ""
+    if not asked:
+        return None
+    from urllib.parse import parse_qsl
+
+    given = parse_qsl(asked, keep_blank_values=True)
+    if [name for name, _ in given] != ["key_file"] or not given[0][1]:
+        raise InputError(
+            f"{url} asks for something else than a key.",
+            hint="write sqlite:///PATH?key_file=FILE; a ? of the path as %3F",
+        )
+    return Path(given[0][1]).expanduser()
+
+
+def _sqlite(path: Path, secret: bytes | None, quota: Quota, key_file: Path | None) -> Store:
     from scrubjay.store.sqlite.store import SQLiteStore
 
-    return SQLiteStore(path, secret, quota=quota)
+    if key_file is None:
+        return SQLiteStore(path, secret, quota=quota)
+    from scrubjay.store.sqlite.cipher import read_key
+
+    return SQLiteStore(path, secret, quota=quota, key=read_key(key_file))

@@ -22,12 +22,13 @@ from scrubjay.store.sqlite.sights import LEADS_TO
 from scrubjay.store.table import COLUMNS, STATUS_CODE, TIER_CODE
 
 if TYPE_CHECKING:
+    from scrubjay.store.sqlite.cipher import Key
     from scrubjay.store.sqlite.database import Database
 
 
-def disagreements(path: Path) -> list[str]:
+def disagreements(path: Path, key: Key | None = None) -> list[str]:
     """Return what does not agree in a store that nobody writes to, empty when it is sound."""
-    db = connect(path)
+    db = connect(path, key=key)
     try:
         (sound,) = db.execute("PRAGMA integrity_check").fetchall()[0]
         found = [] if sound == "ok" else [f"integrity_check: {sound}"]

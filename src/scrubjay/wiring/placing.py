@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay.errors import InputError, SourceError
+from scrubjay.store.open import file_of
 from scrubjay.wiring.desk import Desk
 
 BESIDE: Final = ("", "-wal", "-shm", "-vectors", ".lock", ".lock-next")
@@ -52,8 +53,8 @@ def placed(desk: Desk, path: str | Path, *, overwrite: bool) -> Iterator[tuple[P
 
 def _free(desk: Desk, place: Path, overwrite: bool) -> None:
     """Refuse a place that is the store's own, a folder or a link, or holds a file that is to stay."""
-    scheme, mark, rest = desk.store.url.partition("sqlite:///")
-    own = Path(os.path.abspath(rest)) if mark and not scheme else None
+    file = file_of(desk.store.url)
+    own = None if file is None else Path(os.path.abspath(file))
     if own is not None and place in [own.with_name(own.name + end) for end in BESIDE]:
         raise InputError(f"{place} belongs to the store itself. Nothing was written.")
     if os.path.lexists(place) and (place.is_symlink() or not place.is_file()):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 import apsw
 
 from scrubjay.errors import InputError, StoreBusyError, StoreDamagedError, StoreError
+from scrubjay.store.sqlite.cipher import Key, refused, unlock
 from scrubjay.store.sqlite.migrations import migrate, recognise
 
 if TYPE_CHECKING:
@@ -30,12 +31,13 @@ PAUSE: Final = 0.005
 """Seconds between two tries at what SQLite does not wait for."""
 
 
-def connect(path: Path, patience: float = BUSY_MS / 1000) -> Database:
+def connect(path: Path, patience: float = BUSY_MS / 1000, key: Key | None = None) -> Database:
     """Open a store's file, made with mode 0600 if it is not there, on the newest schema.
 
     Args:
         path: The file.
         patience: Seconds SQLite waits for a lock held by a process that does not queue.
+        key: What it is encrypted with.
 
     Raises:
         StoreError: It cannot be opened, is damaged, or belongs to something else.
@@ -56,17 +58,22 @@ def connect(path: Path, patience: float = BUSY_MS / 1000) -> Database:
         connection = cast("Database", apsw.Connection(str(path), flags=flags))
         try:
             connection.set_busy_timeout(round(patience * 1000))
+            if key is not None:
+                unlock(connection, key)
             if size == 0:
                 connection.pragma("page_size", PAGE)
-            _prepare(connection, path, writable, patience)
+            _prepare(connection, path, writable, patience, key)
         except BaseException:
             connection.close()
             raise
         return connection
 
 
-def _prepare(connection: Database, path: Path, writable: bool, patience: float) -> None:
-    done = recognise(connection, str(path))  # before anything is set: another's file is not touched
+def _prepare(connection: Database, path: Path, writable: bool, patience: float, key: Key | None) -> None:
+    try:
+        done = recognise(connection, str(path))  # before anything is set: another's file is not touched
+    except apsw.NotADBError as error:
+        raise refused(path, key, error) from error
     if writable:
         _log_ahead(connection, patience)
     connection.pragma("cache_size", -CACHE_KIB)

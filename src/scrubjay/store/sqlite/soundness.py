@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import apsw
 
+from scrubjay.store.sqlite.cipher import Key, refused, unlock
 from scrubjay.store.sqlite.connect import reachable, spoken
 from scrubjay.store.sqlite.migrations import MIGRATIONS, recognise
 
@@ -39,12 +40,13 @@ class Soundness:
     faults: tuple[str, ...]
 
 
-def sound(path: Path, seconds: float) -> Soundness:
+def sound(path: Path, seconds: float, key: Key | None = None) -> Soundness:
     """Look a store's file through, its indexes' order apart (``PRAGMA quick_check``).
 
     Args:
         path: The file.
         seconds: After which the look is broken off; what was seen until then had no fault.
+        key: What it is encrypted with.
 
     Raises:
         StoreError: It cannot be opened, is no store, or is of a newer scrubjay.
@@ -53,7 +55,12 @@ def sound(path: Path, seconds: float) -> Soundness:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             connection.set_busy_timeout(round(seconds * 1000))
-            schema = recognise(cast("Database", connection), str(path))
+            if key is not None:
+                unlock(cast("Database", connection), key)
+            try:
+                schema = recognise(cast("Database", connection), str(path))
+            except apsw.NotADBError as error:
+                raise refused(path, key, error) from error
             pages = int(connection.pragma("page_count"))
             end = time.monotonic() + seconds
             connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)

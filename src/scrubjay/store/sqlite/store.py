@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,6 +14,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store.amounts import Amounts
 from scrubjay.store.enough import Enough
 from scrubjay.store.quota import ANY, Quota
+from scrubjay.store.sqlite.cipher import Key, url_of
 from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, legible, spoken, wiping
 from scrubjay.store.sqlite.files import Files
 from scrubjay.store.sqlite.lock import PATIENCE, alone, turn
@@ -45,15 +46,17 @@ class SQLiteStore(Enough):
         secret: Key of ids and tombstones for a new tenant; random when left out.
         patience: Seconds a writer waits for its turn.
         quota: How many memories may be held.
+        key: What the file is encrypted with; nothing else then lies beside it.
 
     Raises:
         StoreError: It cannot be opened.
     """
 
     def __init__(
-        self, path: Path, secret: bytes | None = None, *, patience: float = PATIENCE, quota: Quota = ANY
-    ) -> None:
-        self.quota = quota
+        self, path: Path, secret: bytes | None = None, *, patience: float = PATIENCE, quota: Quota = ANY,
+        key: Key | None = None,
+    ) -> None:  # fmt: skip
+        self.quota, self._key = quota, key
         self._amounts = Amounts()
         self._path = path
         self._secret = secret
@@ -65,7 +68,7 @@ class SQLiteStore(Enough):
         self._open: list[Database] = []
         self._tables = Tables()
         self._files = Files(path.with_name(path.name + "-vectors"))
-        self._blocks = Blocks(self._files)
+        self._blocks = Blocks(None if key else self._files)
         self._vocabulary = Vocabulary()
         self._writing = threading.RLock()
         self._db()
@@ -74,7 +77,7 @@ class SQLiteStore(Enough):
     @property
     def url(self) -> str:
         """What `open_store` opens it by."""
-        return f"sqlite:///{self._path}"
+        return url_of(self._path, self._key)
 
     def _db(self) -> Database:
         db: Database | None = getattr(self._local, "db", None)
@@ -84,7 +87,7 @@ class SQLiteStore(Enough):
         return db
 
     def _connect(self) -> Database:
-        db = connect(self._path, self._busy_ms / 1000)
+        db = connect(self._path, self._busy_ms / 1000, self._key)
         self._open.append(db)
         return db
 
@@ -274,12 +277,8 @@ class SQLiteStore(Enough):
         from scrubjay.store.sqlite.backup import backup
 
         self._in_place()
-        with spoken(self._path):
-            db = connect(self._path, self._busy_ms / 1000)
-            try:
-                backup(db, file)
-            finally:
-                db.close()
+        with spoken(self._path), closing(connect(self._path, self._busy_ms / 1000, self._key)) as db:
+            backup(db, file, self._key)
 
     def size(self) -> int:
         """Return the bytes of the file and its write-ahead log."""

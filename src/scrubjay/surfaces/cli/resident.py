@@ -17,6 +17,7 @@ from scrubjay.config_start import data_folder, environment, fingerprint, runtime
 from scrubjay.errors import StoreError
 from scrubjay.resident import keep
 from scrubjay.resident.place import place
+from scrubjay.store.open import file_of
 from scrubjay.surfaces.cli.command import Call, Group, command
 from scrubjay.surfaces.cli.output import duration, write, write_json
 
@@ -142,7 +143,8 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
 
 def over(settings: Settings, around: Mapping[str, str], mark: str) -> str:
     """Return why a resident must end: its store is gone, or a caller's settings would be others now."""
-    if "://" not in settings.store and not os.path.exists(settings.store):
+    file = file_of(settings.store)
+    if file is not None and not file.exists():
         return "its store is gone"
     return "" if fingerprint(around) == mark else "its settings changed"
 
