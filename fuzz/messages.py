@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from tempfile import TemporaryFile
 from typing import Any, Final, cast
 
 from mcp.server.stdio import stdio_server
@@ -66,13 +66,10 @@ class _Server:
 
 def _lines(data: bytes) -> list[str]:
     """What the server's own reader of standard input makes of the bytes."""
-    source, sink = os.pipe()
-    with os.fdopen(sink, "wb", buffering=0) as out:
-        out.write(data)
-    try:
-        return list(lines(source, MOST))
-    finally:
-        os.close(source)
+    with TemporaryFile(buffering=0) as source:  # a pipe holds 64 kB, and nobody reads it meanwhile
+        source.write(data)
+        source.seek(0)
+        return list(lines(source.fileno(), MOST))
 
 
 class _Out:
