@@ -41,7 +41,7 @@ from scrubjay.ingest.scrub_values import Places
 sys.path.insert(0, str(Path(__file__).parent / "labels"))
 from secret_items import Item, items
 
-SETS = ("dev", "test", "dev2", "test2", "test3", "test4", "dev5")
+SETS = ("dev", "test", "dev2", "test2", "test3", "test4", "dev5", "test5", "dev6")
 PLACE = Path(scrubber.__file__).parent / "scrub_judge.json"
 RIDGE = 1.0
 PLAIN = 0.1

@@ -44,7 +44,7 @@ class Item(NamedTuple):
 
 
 def items(half: str) -> Iterator[Item]:
-    """The items of a set, ``dev``, ``dev2``, ``dev5``, ``test`` and ``test2`` to ``test4``, always the same ones."""
+    """The items of a set, ``dev``, ``dev2``, ``dev5``, ``dev6``, ``test``, ``test2`` to ``test6``, always the same."""
     lines = (Path(__file__).parent / f"secrets_{half}.jsonl").read_text("utf-8").splitlines()
     for row in map(json.loads, lines):
         chance = random.Random(f"{SEED}:{row['id']}")

@@ -32,7 +32,6 @@ JUDGED = (
     ("api-key", "consumer_key=[a86e1c474169663a4ca06f7c102a72c6]"),
     ("password", "PAPERLESS_DBPASS: [smG5ix8AX55oDuxSB7F5]"),
     ("password", "PAPERLESS_ADMIN_PASSWORD=[papierstau]"),
-    ("password", 'network={\n    ssid="Casa Ruiz 5G"\n    psk="[lagartija verde]"\n}'),
     ("password", "  <passphrase>[seven grey herons asleep]</passphrase>"),
     ("password", "WLAN im Büro, Schlüssel: [Milchkaffee.22]"),
 )

@@ -196,6 +196,13 @@ SHAPES: tuple[tuple[str, str, str], ...] = (
     ("credit-card", "3782 822463 " + "10005", "3782 822463 " + "10006"),
     ("credit-card", "5555-5555-" + "5555-4444", "9111 1111 1111 1111"),
     ("credit-card", "40128888" + "88881881", "40128888" + "88881882"),
+    ("exa-key", "exa" + "-" + hexa(32), "exa" + "-" + hexa(30)),
+    ("brave-key", "BS" + "AQ" + made(27), "BS" + "AQ" + made(20)),
+    ("helicone-key", "sk-heli" + "cone-" + hexa(30), "sk-heli" + "cone-" + hexa(8)),
+    ("mollie-key", "live" + "_" + made(30), "live" + "_" + made(20)),
+    ("porkbun-key", "sk" + "1_" + hexa(64), "sk" + "1_" + hexa(20)),
+    ("twitch-stream-key", "live" + "_123456789_" + made(30), "live" + "_12_" + made(10)),
+    ("youtube-stream-key", "xar2-r1xs" + "-ccfa-q2kj-03wk", "xarw-rixs" + "-ccfa-qokj-azwk"),
 )
 
 # A kind that more than its own characters make, and the same without them.

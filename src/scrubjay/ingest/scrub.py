@@ -4,11 +4,12 @@ A secret becomes ``[secret:<kind>]``, a ``<private>…</private>`` span ``[priva
 and what it replaces keeps its line ends, so every line keeps its number. Scrubbing twice changes nothing.
 
 Kinds are told by form (`scrub_patterns`) or by what stands around: an assignment, a header or an address
-(`scrub_context`), a name that stands apart (`scrub_named`), a command (`scrub_commands`), words (`scrub_told`,
-`scrub_phrases`). Where two overlap, all that either covers goes. Where no rule finds anything, what stands near a
-word for a secret is judged by the sum of its signs (`scrub_judge`). Nothing is decided by entropy alone: a commit
-hash or a session id is what a memory is asked for. Spans that stand for nothing (``xxxx``,
-``AKIAIOSFODNN7EXAMPLE``, ``${TOKEN}``) stay.
+(`scrub_context`), a name that stands apart (`scrub_named`, `scrub_keyed`), a command (`scrub_commands`), the settings
+of a program or a device (`scrub_settings`, `scrub_devices`), words (`scrub_told`, `scrub_phrases`, `scrub_seeds`,
+`scrub_answers`). What a rule has found goes wherever it stands again (`scrub_again`). Where two overlap, all that
+either covers goes. Where no rule finds anything, what stands near a word for a secret is judged by the sum of its signs
+(`scrub_judge`). Nothing is decided by entropy alone: a commit hash or a session id is what a memory is asked for. Spans
+that stand for nothing (``xxxx``, ``AKIAIOSFODNN7EXAMPLE``, ``${TOKEN}``) stay.
 
 Text is looked at as Latin-1 bytes, one a character: offsets stay, and a search for bytes or a translation
 costs about a nanosecond a character where an expression over the text costs twenty.
@@ -23,20 +24,26 @@ from functools import cache
 from itertools import accumulate
 from types import MappingProxyType
 
+from scrubjay.ingest.scrub_again import repeated
+from scrubjay.ingest.scrub_answers import answered
 from scrubjay.ingest.scrub_cards import cards, valid
 from scrubjay.ingest.scrub_commands import commanded
 from scrubjay.ingest.scrub_context import find
+from scrubjay.ingest.scrub_devices import configured
 from scrubjay.ingest.scrub_judge import judged
+from scrubjay.ingest.scrub_keyed import keyed
 from scrubjay.ingest.scrub_links import links
 from scrubjay.ingest.scrub_named import named
 from scrubjay.ingest.scrub_patterns import SHAPES
 from scrubjay.ingest.scrub_phrases import phrased
 from scrubjay.ingest.scrub_pins import pins
+from scrubjay.ingest.scrub_seeds import seeds
+from scrubjay.ingest.scrub_settings import settled
 from scrubjay.ingest.scrub_told import told
 from scrubjay.ingest.scrub_values import Places, Span, filler, positions
 
 # Stamped on each document; a new version scrubs everything again.
-SCRUBBER_VERSION = "5"
+SCRUBBER_VERSION = "6"
 # The shortest shape (an Alibaba key) has 16 characters.
 LEAST_RUN = 16
 # A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
@@ -76,12 +83,19 @@ _KEY_OPENS = re.compile(
 _KEY_TEXT = re.compile(rb"[A-Za-z0-9+/=]{16,}")
 # The name of what every visitor of a page is given.
 _OPEN_NAME = re.compile(
-    rb"(?:public|publishable|anon|search[_-]?)(?:(?!secret|priv|pass|service)[\w-]){0,40}"
+    rb"(?:public|publishable|anon|search[_-]?|pusher_(?:app_)?(?=key)|application_?server)(?:(?!secret|priv"
+    rb"|pass|service)[\w-]){0,40}"
     rb"[\"'`]?\]?[ \t]{0,4}[:=][ \t]{0,4}[\"'`]?\Z"
 )
 _OPEN_KINDS = ("google-api-key", "jwt")
-_FIREBASE = re.compile(rb"auth_?domain|firebase_?config|messaging_?sender")
+_FIREBASE = re.compile(rb"auth_?domain|firebase_?config|messaging_?sender|maps/api/js\?|<script src=")
+_CHECKED = re.compile(rb"(?:checksum|integrity|digest)[\w./-]{0,40}[\"']?[:=][ \t]*[\"']?\Z")
+_SEARCHED = re.compile(rb"docsearch|search[ _-]?only|instantsearch|litesearch")
+_TEMPLATE = re.compile(rb"d-[0-9a-f]{32}(?![\w-])")
+# A point of a curve, as pushes to browsers are signed with: the public half.
+_POINT = re.compile(rb"B[A-P][\w-]{85}(?![\w-])")
 NEAR = 300
+HEX_KEY, POINT = 32, 87
 _BLANK_LINE = re.compile(rb"\n[ \t>]*\r?\n")
 _MARK = re.compile(rb"\[(?:secret:[a-z0-9-]{1,40}|private)\]")
 _SAYS = re.compile(rb"[^\W_]|[\x80-\xff]")
@@ -196,12 +210,15 @@ def _secrets(text: str, data: bytes, low: bytes) -> Iterator[Span]:
     """What rules find; and what signs speak for, where no rule has found something."""
     places = Places(low)
     ruled = sorted(span for span in _ruled(text, data, low, places) if not _open(data, low, span))
-    yield from ruled
+    found: list[Span] = []
     ends = list(accumulate((span.end for span in ruled), max))
     for span in judged(text, low, places):
         before = bisect_left(ruled, (span.end,)) - 1  # the last that begins before it ends
         if (before < 0 or ends[before] <= span.start) and not _open(data, low, span):
-            yield span
+            found.append(span)
+    yield from ruled
+    yield from found
+    yield from repeated(text, ruled)
 
 
 def _open(data: bytes, low: bytes, span: Span) -> bool:
@@ -211,7 +228,13 @@ def _open(data: bytes, low: bytes, span: Span) -> bool:
     """
     if span.certain and span.kind not in _OPEN_KINDS:
         return False
-    if _OPEN_NAME.search(low, max(0, span.start - 80), span.start):
+    if _OPEN_NAME.search(low, max(0, span.start - 80), span.start) or _TEMPLATE.match(data, span.start):
+        return True
+    if _CHECKED.search(low, max(0, span.start - 60), span.start):
+        return True
+    if span.end - span.start == HEX_KEY and _SEARCHED.search(low, max(0, span.start - NEAR), span.end + NEAR):
+        return True
+    if span.end - span.start == POINT and _POINT.match(data, span.start):
         return True
     return data.startswith(b"AIza", span.start) and (
         _FIREBASE.search(low, max(0, span.start - NEAR), span.end + NEAR) is not None
@@ -224,9 +247,14 @@ def _ruled(text: str, data: bytes, low: bytes, places: Places) -> Iterator[Span]
     yield from told(text, data, low, places)
     yield from commanded(data, low, places)
     yield from named(data, low, places)
+    yield from keyed(data, low, places)
     yield from phrased(low, places)
     yield from pins(text, low, places)
     yield from links(data, places)
+    yield from seeds(text, low, places)
+    yield from settled(text, low, places)
+    yield from configured(data, low, places)
+    yield from answered(text, low, places)
     yield from _private_keys(data, low)
     yield from cards(data)
 

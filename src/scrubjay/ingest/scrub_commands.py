@@ -55,9 +55,11 @@ _PER_CENT: Final = re.compile(rb"[ \t]+[\"']?[\w.@\\/-]{1,64}%([^\s\"'`|;<>()]{4
 _OWN_AT_ONCE: Final = re.compile(rb"[\"']?[^\s\"'`:/]{1,64}:(?!\[|//)([^\s\"'`|;<>]{4,256})")
 _USER: Final = re.compile(rb"-(?:proxy-)?user[= \t]" + _OWN_AT_ONCE.pattern)
 _PASSED: Final = re.compile(
-    rb"-[a-z-]{0,20}pass(?:word|phrase)?(?:=|[ \t]+(?=[^\s-]\S{0,255}[ \t]+-))" + _WORD
+    rb"-[a-z-]{0,20}pass(?:word|phrase)?[0-9]?(?:=|[ \t]+(?=[^\s-]\S{0,255}[ \t]+[-\\]))" + _WORD
 )
-_PASSED_WORDS: Final = re.compile(rb"-[a-z-]{0,20}pass(?:word|phrase)?[= \t][\"']([^\"'\n$]{6,128})[\"']")
+_PASSED_WORDS: Final = re.compile(
+    rb"-[a-z-]{0,20}pass(?:word|phrase)?[0-9]?[= \t][\"']([^\"'\n$]{6,128})[\"']"
+)
 _VALUE: Final = re.compile(rb"[ \t]+" + _WORD)
 _OWN: Final = re.compile(rb"[ \t]+[\"']?[^\s\"'`:]{1,64}:(?!\[)([^\s\"'`|;<>]{4,256})")
 _AT_ONCE: Final = re.compile(_WORD)
@@ -87,7 +89,7 @@ _PUTTY: Final = re.compile(
     re.IGNORECASE,
 )
 _PGPASS: Final = re.compile(rb"432:[\w*.-]{1,64}:[\w*.@-]{1,64}:([^\s:]{4,256})(?:\s|\Z)")
-_REDIS: Final = re.compile(rb"AUTH[ \t]+(?:\w{1,32}[ \t]+)?([^\s\"'<>]{12,256})[ \t]*(?:\r?\n|\Z)")
+_REDIS: Final = re.compile(rb"AUTH[ \t]+(?:\w{1,32}[ \t]+)?([^\s\"'<>]{6,256})[ \t]*(?:\r?\n|\Z)")
 _SETTING: Final = re.compile(rb"\w{6,12}[ \t]+" + _WORD)
 _NETRC: Final = re.compile(rb"login[ \t]+\S{1,64}\s{1,12}\Z")
 _LINES: Final = (
@@ -109,6 +111,21 @@ _DICT: Final = re.compile(
 )
 # Cookies that count visitors; no session is in them.
 _COUNTED: Final = re.compile(rb"_g[a-z]|_fb[pc]|_hj|ajs_|consent|optanon", re.IGNORECASE)
+# Set by name and value: `cookies.set("li_at", "…")`, `{"name": "sid", "value": "…"}`.
+_SET: Final = re.compile(
+    rb"[\w.]{0,24}\([ \t\n]{0,8}(?:\{[ \t\n]{0,8}[\"']?name[\"']?:[ \t]{0,4})?[\"'][\w.$-]{1,80}[\"']["
+    rb" \t]{0,4},[ \t\n]{0,8}"
+    rb"(?:[\"']?value[\"']?:[ \t]{0,4})?[\"']([^\"'\s]{16,4096})[\"']",
+    re.IGNORECASE,
+)
+_KEPT: Final = re.compile(
+    rb"[\"']name[\"'][ \t]{0,2}:[ \t]{0,2}[\"'][\w.$-]{1,80}[\"'],[ \t\n]{0,12}[\"']value[\"'][ \t]{0,2}:["
+    rb" \t]{0,2}[\"']([^\"'\s]{16,4096})[\"']",
+    re.IGNORECASE,
+)
+_NETSCAPE: Final = re.compile(
+    rb"(?:TRUE|FALSE)\t/[^\t\n]{0,80}\t(?:TRUE|FALSE)\t[0-9]{1,12}\t[\w.$-]{1,80}\t([^\s]{16,4096})"
+)
 _JWK: Final = re.compile(rb"\"[dk]\"\s{0,4}:\s{0,4}\"([\w-]{40,1400})\"")
 _PLAIN: Final = frozenset(b"username password string secret passwd".split())
 
@@ -129,6 +146,7 @@ def commanded(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
         for at in (*places(b'"d"'), *places(b'"k"')):
             if part := _JWK.match(data, at):
                 yield Span(part.start(1), part.end(1), "private-key", True)
+    yield from _stored(data, places)
     done = 0
     for at in places(b"cookie"):
         if at >= done:  # each jar is looked through once, whatever its cookies are called
@@ -157,7 +175,10 @@ def _terminals(data: bytes, low: bytes, places: Places) -> Iterator[re.Match[byt
     """What is typed at a prompt of Redis, and what a client of a remote desktop is given."""
     for at in positions(data, b"AUTH"):
         opens = at == 0 or data[at - 1 : at] == b"\n" or data[at - 2 : at] == b"> "
-        if opens and (match := _REDIS.match(data, at)) and drawn(match[1]):
+        typed = (
+            data[at - 2 : at] == b"> " and data[max(0, at - 24) : at - 2].rpartition(b"\n")[2].find(b":") > 0
+        )
+        if opens and (match := _REDIS.match(data, at)) and (typed or drawn(match[1])):
             yield match
     for at in places(b"/p:"):
         if _RDP_CLIENT.search(low, _line(low, at), at) and (match := _RDP.match(data, at)):
@@ -252,6 +273,22 @@ def _jar(data: bytes, low: bytes, at: int) -> Generator[Span, None, int]:
         return at
     yield from _crumbs(data, match.start(1), match.end(1))
     return match.end()
+
+
+def _stored(data: bytes, places: Places) -> Iterator[Span]:
+    """The sessions that a browser or a script keeps by name and value."""
+    if not places(b"cookie"):
+        return
+    found = [match for at in places(b"cookie") if (match := _SET.match(data, at + 6))]
+    found += [match for at in places(b'"name"') if (match := _KEPT.match(data, at))]
+    found += _NETSCAPE.finditer(data) if places(b"netscape") or places(b"cookies.txt") else ()
+    for match in found:
+        if (
+            drawn(match[1])
+            and not stands_for_nothing(match[1])
+            and not _COUNTED.search(data, match.start(), match.start(1))
+        ):
+            yield Span(match.start(1), match.end(1), "session-cookie", False)
 
 
 def _crumbs(data: bytes, start: int, end: int) -> Iterator[Span]:

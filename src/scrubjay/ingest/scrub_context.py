@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from scrubjay.ingest.scrub_names import ALL_ENDINGS, by_hand, key_kind
+from scrubjay.ingest.scrub_parameters import PARAMETERS, argument
 from scrubjay.ingest.scrub_values import (
     NAME,
     PLAIN_PASSWORDS,
@@ -28,15 +29,13 @@ from scrubjay.ingest.scrub_values import (
     talk,
 )
 
-# Of an address' parameters only: "?key=…", "&Signature=…".
-_PARAMETERS = (b"signature", b"key", b"code", b"auth", b"ticket")
-_OF_ADDRESS = re.compile(rb"[?&](?:x-(?:amz|goog|oss|cos)-)?(?:signature|key|code|auth|ticket)\Z")
 # NAME_KEY=… in settings is a secret, but for these.
 _OPEN_KEYS = re.compile(
-    rb"public|publish|anon|cache|sort|primary|partition|foreign|object|idempot|site|routing|row|bucket|file|path|s3_key|hot"
+    rb"public|publish|anon|cache|sort|primary|partition|foreign|object|idempot|site|routing|row|bucket|file"
+    rb"|path|s3_key|hot"
 )
 # One look at the last three characters tells nearly every ``=`` and ``:`` from an assignment that matters.
-_TAILS = frozenset(ending[-3:] for ending in ALL_ENDINGS + _PARAMETERS) | {
+_TAILS = frozenset(ending[-3:] for ending in ALL_ENDINGS + PARAMETERS) | {
     before + b"pw" for before in (b"", b" ", b"_", b"-", b".")
 }
 _BETWEEN = b" \t\"'`*]\\"
@@ -46,7 +45,6 @@ _VALUE = re.compile(
     rb"(?:\\?(?P<quote>[\"'`])(?P<quoted>[^\"'`\s\\]{4,512}+)(?:\\?(?P=quote)|(?=[^\"'`\s\\]))"
     rb"|(?P<bare>[^\s\"'`,;<>()\[\]{}\\|]{6,512}+))"
 )
-# What follows of a value that is longer than is looked at to judge it.
 _REST = re.compile(rb"[^\s\"'`,;<>()\[\]{}\\|]*+")
 _FLAG = re.compile(rb"--[a-z0-9-]{0,40}?(?:(passw(?:or)?d|passphrase)|token|secret|api-?key)(?=[ \t])")
 _ELEMENT = re.compile(rb"</(?:[\w-]{1,40}[:._-])?[\w-]{1,40}>")
@@ -115,8 +113,6 @@ _SPACED = re.compile(
 _ENCODED = re.compile(rb"[ \t]*[\"']((?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{16,2048}={0,2})[\"']")
 # A token with no scheme before it, alone on its line.
 _RAW = re.compile(rb"[ \t]{0,8}([A-Za-z0-9+/_.-]{20,2048}={0,2})[\"'`]?[ \t]{0,8}(?:[\n\r]|\Z)")
-_ARGUMENT = re.compile(rb"((?:[\w.~/+=-]|%[0-9A-Fa-f]{2}){20,2048})")
-_UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 # Who logs in, just before: then what is called a password is one, though it be a word.
 _USER = re.compile(
     rb"(?:user(?:[-_ ]?name)?|login|e?mail|uid)[\"']{0,2}[ \t]{0,3}[:=][ \t]{0,3}"
@@ -167,7 +163,7 @@ def _assigned(data: bytes, low: bytes, at: int) -> Iterator[Span]:
     left = low[max(0, at - _LONGEST_KEY) : at]
     if _MARKED.search(left) or _PLACED.search(left) or _KEY_ID.search(data, max(0, at - 24), at + 48):
         return
-    if span := _argument(data, at, left):
+    if span := argument(data, at, left):
         yield span
         return
     name = left.rstrip(_BETWEEN)
@@ -187,16 +183,6 @@ def _assigned(data: bytes, low: bytes, at: int) -> Iterator[Span]:
             named=named,
             pair=_owned(left, password),
         )
-
-
-def _argument(data: bytes, at: int, left: bytes) -> Span | None:
-    """What an address has behind ``?key=``, ``&code=`` or ``&Signature=``, if it looks drawn by lot."""
-    if data[at : at + 1] != b"=" or not _OF_ADDRESS.search(left):
-        return None
-    match = _ARGUMENT.match(data, at + 1)
-    if match is None or not drawn(match[1]) or stands_for_nothing(match[1]) or _UUID.fullmatch(match[1]):
-        return None
-    return Span(match.start(1), match.end(1), "url-signature", False)
 
 
 def _shouted_key(left: bytes) -> bool:

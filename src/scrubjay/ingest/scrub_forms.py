@@ -9,6 +9,8 @@ from scrubjay.ingest.scrub_behind import FOURS
 from scrubjay.ingest.scrub_values import entropy, talk
 from scrubjay.ingest.scrub_words import binds, said
 
+LEAST_GLUED: Final = 14
+"""Small letters from which on a word is mostly several without their spaces."""
 UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX: Final = re.compile(r"(?:0x)?[0-9a-f]{16,}", re.IGNORECASE)
 DOTTED: Final = re.compile(r"[\w-]+(?:(?:\.|::)[\w-]+)+\Z")
@@ -58,6 +60,8 @@ def form(value: str) -> list[str]:
     elif shape in {"word", "kebab", "joined", "snake"}:
         out += ["said"] if binds(value) or any(map(said, PARTS.split(value))) else []
         out += ["title"] if value[0].isupper() and value[1:].islower() else []
+    if shape == "word" and len(value) >= LEAST_GLUED and value.islower() and not said(value):
+        out.append("glued")
     return out + _mixture(value) if shape == "odd" else out
 
 

@@ -44,6 +44,19 @@ _ENTRY: Final = re.compile(rb"=[ \t]{0,4}" + _QUOTED + rb">([^<>\s]{4,512})</(?:
 _CALL: Final = re.compile(rb"\([ \t]{0,4}[\"']([\w.-]{2,64})[\"'][ \t]{0,4},[ \t]{0,24}" + _QUOTED)
 _CALLS: Final = (b"define", b"env", b"setdefault", b"environ.get")
 _OPENINGS: Final = (b"('", b'("', b"( '", b'( "')
+_CONNECTORS: Final = (
+    b"pdo",
+    b"mysqli",
+    b"mysqli_connect",
+    b"getconnection",
+    b"pg_connect",
+    b"connect",
+    b"psycopg2.connect",
+)
+_THIRD: Final = re.compile(
+    rb"\([ \t\n]{0,12}[\"'][^\"'\n]{0,160}[\"'][ \t]{0,4},[ \t\n]{0,12}[\"'][^\"'\n]{1,80}[\"'][ \t]{0,4},["
+    rb" \t\n]{0,12}" + _QUOTED + rb"[ \t\n]{0,4}[,)]"
+)
 _LOGINS: Final = (
     b"auth",
     b"auth=",
@@ -62,7 +75,8 @@ _SET: Final = re.compile(
     rb"(?P<value>[^\s\"'`|;<>()=]{5,512})[\"']?[ \t]{0,8}(?:[\n\r;&|#]|\Z)"
 )
 _VERBS: Final = re.compile(
-    rb"(?:(?:(?<=\n)|\A)env|setx|setenv|config --global|secret put|(?:(?<=config )|(?<=configure ))set)(?=[ \t])"
+    rb"(?:(?:(?<=\n)|\A)env|setx|setenv|config --global|secret put|(?:(?<=config )|(?<=configure ))set)(?=["
+    rb" \t])"
 )
 _DATA: Final = re.compile(rb"(?:^|\n)([ \t]{0,16})(?:data|stringdata):[ \t]{0,8}\r?\n")
 _LINE: Final = re.compile(
@@ -216,6 +230,8 @@ def _calls(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
                 yield from _told(match[1].lower(), match, 2) if match else ()
             elif before.endswith(_LOGINS):
                 yield from _password(_ARGUMENTS.match(data, at))
+            elif before.endswith(_CONNECTORS):
+                yield from _password(_THIRD.match(data, at))
             elif before.endswith(_MAKERS):
                 match = _FIRST.match(data, at)
                 if match and len(match[1]) >= LEAST_KEY and (_HEX_KEY.fullmatch(match[1]) or _key(match[1])):

@@ -4,7 +4,8 @@ import re
 
 # What an identifier ends in that holds a secret, by kind. Plain "key" is not there: most keys are of maps.
 _OWNERS = (
-    b"api app access secret private account auth encryption signing master shared service hmac jwt fernet cookie deploy"
+    b"api app access secret private account auth encryption signing master shared service hmac jwt fernet"
+    b" cookie deploy"
     b" session admin license preshared pre-shared unseal"
 ).split()
 _ENDINGS: dict[str, tuple[bytes, ...]] = {

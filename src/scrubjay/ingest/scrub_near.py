@@ -17,7 +17,9 @@ from scrubjay.ingest.scrub_below import COMMAND, below, reach
 from scrubjay.ingest.scrub_columns import column, listed, printed
 from scrubjay.ingest.scrub_cues import WEAK, Candidate, Cue, cues
 from scrubjay.ingest.scrub_pairs import pairs
+from scrubjay.ingest.scrub_things import things
 from scrubjay.ingest.scrub_turns import opened, turns
+from scrubjay.ingest.scrub_users import users
 from scrubjay.ingest.scrub_values import Places
 
 WINDOW: Final = 120
@@ -59,6 +61,8 @@ def candidates(text: str, low: bytes, places: Places) -> Iterator[Candidate]:
         places: Where what stands in ``low``.
     """
     yield from pairs(text, low, places)
+    yield from users(text, low, places)
+    yield from things(text, low, places)
     yield from opened(text, low, places)
     words = sorted(cues(text, low, places), reverse=True)
     if not words:

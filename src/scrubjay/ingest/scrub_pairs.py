@@ -26,8 +26,10 @@ _SIGN: Final = re.compile(
 )
 _VALUE: Final = re.compile(rf"[\"'`*]{{0,2}}(?P<value>[^\s\"'`,;<>()\[\]{{}}|\\]{{5,{LONGEST}}})")
 _LOGINS: Final = re.compile(
-    r"log-?ins?\b|sign-?in|\baccounts?\b|credential|\bcreds\b|zugang|zugänge|anmeld|passw|passe\b|contrase|senha"
-    r"|\busers?\b|benutzer|konten\b|konto\b|accès|accesos|cuentas?\b|comptes?\b|identifiant|utenti|accessi|wlan|wi-?fi|hotspot|\badmin",
+    r"log-?ins?\b|sign-?in|\baccounts?\b|credential|\bcreds\b|zugang|zugänge|anmeld|passw|passe\b|contrase"
+    r"|senha"
+    r"|\busers?\b|benutzer|konten\b|konto\b|accès|accesos|cuentas?\b|comptes?\b|identifiant|utenti|accessi"
+    r"|wlan|wi-?fi|hotspot|\badmin",
     re.IGNORECASE,
 )
 _ROOT: Final = re.compile(r"\b(?:root|admin|postgres|sa|user)\Z", re.IGNORECASE)

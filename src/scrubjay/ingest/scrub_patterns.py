@@ -111,6 +111,9 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("context7-key", rb"ctx7sk-" + _UUID + _END),
     ("e2b-key", rb"e2b_[0-9a-f]{40}" + _END),
     ("wandb-key", rb"wandb_v1_[\w-]{60,90}" + _END),
+    ("exa-key", rb"exa-[0-9a-f]{32}" + _END),
+    ("brave-key", rb"BSA[A-Z][\w-]{27}" + _END),
+    ("helicone-key", rb"sk-helicone-[a-z0-9-]{20,60}" + _END),
     # Messages and mail
     ("slack-token", rb"xox[abceoprs]-(?=[A-Za-z-]{0,20}[0-9])[A-Za-z0-9-]{16,250}"),
     ("slack-token", rb"xoxd-[\w%-]{60,300}"),
@@ -135,6 +138,7 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("easypost-key", rb"EZ[AT]K[A-Za-z0-9]{54}" + _END),
     ("flutterwave-key", rb"FLWSECK(?:_TEST)?-[0-9a-f]{12,32}-X" + _END),
     ("shippo-token", rb"shippo_(?:live|test)_[0-9a-f]{40}" + _END),
+    ("mollie-key", rb"(?:live|test)_[A-Za-z0-9]{30}" + _END),
     # Watching, working and publishing
     ("newrelic-key", rb"[0-9a-f]{36}(?:NRAL|FFFFNRAL)" + _END),
     ("newrelic-key", rb"NR(?:AK|II|IQ|JS|SP|AA)-[\w-]{19,40}" + _END),
@@ -156,6 +160,9 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("typeform-token", rb"tfp_[\w-]{40,70}" + _END),
     ("contentful-token", rb"CFPAT-[\w-]{43}" + _END),
     ("mapbox-token", rb"sk\.eyJ[\w-]{20,300}\.[\w-]{20,40}" + _END),
+    ("porkbun-key", rb"[ps]k1_[0-9a-f]{64}" + _END),
+    ("twitch-stream-key", rb"live_[0-9]{8,10}_[A-Za-z0-9]{25,40}" + _END),
+    ("youtube-stream-key", rb"(?=[a-z-]{0,20}[0-9])[a-z0-9]{4}(?:-[a-z0-9]{4}){4}" + _END),
     ("dropbox-token", rb"sl\.(?:u\.)?[\w-]{100,300}"),
     ("clickup-key", rb"pk_[0-9]{5,10}_[A-Z0-9]{32}" + _END),
     ("facebook-token", rb"EAA[A-Za-z](?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{100,400}" + _END),
@@ -172,13 +179,15 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     # What a service calls a secret, then what is drawn by lot: cal_live_…, polar_oat_…, pat_…
     (
         "service-key",
-        rb"(?<!\\)(?!pk_|cs_|pub)(?:[a-z][a-z0-9]{1,12}_(?:live|prod|key|token)_|(?:[a-z][a-z0-9]{1,12}_)?(?:sk|pat|oat|secret|apikey)_)"
+        rb"(?<!\\)(?!pk_|cs_|pub)(?:[a-z][a-z0-9]{1,12}_(?:live|prod|key|token)_"
+        rb"|(?:[a-z][a-z0-9]{1,12}_)?(?:sk|pat|oat|secret|apikey)_)"
         rb"(?:[0-9a-f]{32,64}|" + _LOT + rb"[A-Za-z0-9]{24,100})" + _END,
     ),
     # Not behind "-" or "_": its classes are too long to be tried at each.
     (
         "jwt",
-        rb"(?:(?<![\w-])|(?<=\\[nrt]))eyJ[\w-]{8,8192}+\.[\w-]{0,8192}+\.[\w-]{8,8192}+(?:\.[\w-]{1,8192}+){0,2}",
+        rb"(?:(?<![\w-])|(?<=\\[nrt]))eyJ[\w-]{8,8192}+\.[\w-]{0,8192}+\.[\w-]{8,8192}+(?:\.[\w-]{1,8192}+){"
+        rb"0,2}",
     ),
     ("bitlocker-key", rb"[0-9]{6}(?:-[0-9]{6}){7}(?![\w-])"),
     ("credit-card", rb"[2-6][0-9]{15}(?![\w.-])"),

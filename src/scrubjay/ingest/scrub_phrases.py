@@ -31,7 +31,8 @@ _BINDING: Final = frozenset(
     b" write down keep".split()
 )
 _QUOTED: Final = re.compile(
-    rb"phrase(?:[^\n.:=\"'`]{0,40}?(?:\b(?:is|ist|was)\b|[:=])|)[ \t]{1,4}([\"'`])([^\"'`\n]{8,128})\1(?![ \t]*[+%(])"
+    rb"phrase(?:[^\n.:=\"'`]{0,40}?(?:\b(?:is|ist|was)\b|[:=])|)[ \t]{1,4}([\"'`])([^\"'`\n]{8,128})\1(?!["
+    rb" \t]*[+%(])"
 )
 _ENTRY: Final = rb"(?:[-*][ \t]{1,3}|[0-9]{1,2}[.)][ \t]{1,3})?"
 _CODES: Final = re.compile(
@@ -41,12 +42,14 @@ _CODES: Final = re.compile(
     rb"|(?:" + _ENTRY + rb"(?=[a-z]{0,9}[0-9])[a-z0-9]{6,10}(?:[ \t\r\n,]{1,3}|\Z)){2,20})"
 )
 _SPARE: Final = re.compile(
-    rb"(?:recovery|backup|scratch|emergency|2fa|one-time|wiederherstellungs|notfall|einmal|ersatz|sicherungs)[ -]?\Z"
+    rb"(?:recovery|backup|scratch|emergency|2fa|one-time|wiederherstellungs|notfall|einmal|ersatz"
+    rb"|sicherungs)[ -]?\Z"
 )
 # "codes de secours", "códigos de respaldo": in other languages it is said behind the word.
 _OF_SPARE: Final = re.compile(
     rb"c(?:odes?|\xf3digos?|odici)[ ](?:de|di|do|da)[ ]"
-    rb"(?:secours|r\xe9cup\xe9ration|recupero|backup|riserva|respaldo|recupera\w*|emerg\w*|seguran\w*|seguridad|reserva)"
+    rb"(?:secours|r\xe9cup\xe9ration|recupero|backup|riserva|respaldo|recupera\w*|emerg\w*|seguran\w*"
+    rb"|seguridad|reserva)"
 )
 TALK: Final = 2
 """Words of talk about secrets from which on a sentence speaks of a passphrase and is none."""

@@ -19,7 +19,8 @@ LEAST_QUOTED: Final = 8
 
 # Each look through a text costs about a nanosecond a character, so one short part of many words is looked for.
 _PASSWORDS: Final = re.compile(
-    rb"(?:(?<=mot de )passe|pass(?:word|wort|phrase|code|ord))|kennwort|contrase(?:\xf1|n)a|wachtwoord|parola d'ordine"
+    rb"(?:(?<=mot de )passe|pass(?:word|wort|phrase|code|ord))|kennwort|contrase(?:\xf1|n)a|wachtwoord"
+    rb"|parola d'ordine"
     rb"|(?<![a-z])senha(?![a-z])|(?<![a-z0-9])pwd?(?![a-z0-9])"
 )
 _PASS: Final = re.compile(rb"(?<![a-z0-9])pass(?= )")
@@ -34,7 +35,8 @@ _KEY_OF: Final = re.compile(
 )
 _FOR: Final = re.compile(rb"[ \t](?:for|f\xfcr|from|von|to|of)[ \t]")
 _OF_TABLE: Final = re.compile(
-    rb"(?:cache|object|public|sort|primary|foreign|partition|row|storage|s3|map|hash|index|dedup\w*|idempotency)[ _-]\Z"
+    rb"(?:cache|object|public|sort|primary|foreign|partition|row|storage|s3|map|hash|index|dedup\w*"
+    rb"|idempotency)[ _-]\Z"
 )
 _HANDED: Final = re.compile(
     rb"[ \t]{1,4}(?:is|ist|was|:)?[ \t]{0,4}[\"'`]?([0-9a-f]{24,64})[\"'`]?[ \t](?:for|f\xfcr|from|von)[ \t]"
@@ -73,7 +75,8 @@ _TOLD_KEY: Final = re.compile(
 )
 _BESIDE: Final = re.compile(rb"[ \t]{1,4}[\"'`(]?" + _WORD)
 _PAIRED: Final = re.compile(
-    rb"(?i:credentials?|creds?|log(?:ged)?[ -]?in|sign(?:ed)? in|zugangsdaten|anmeld\w*|account)\b[^\n/]{0,24}?[: ]"
+    rb"(?i:credentials?|creds?|log(?:ged)?[ -]?in|sign(?:ed)? in|zugangsdaten|anmeld\w*"
+    rb"|account)\b[^\n/]{0,24}?[: ]"
     rb"[a-z][\w.+-]{1,40}(?:@[\w.-]{3,60})?\Z"
 )
 _PAIR: Final = re.compile(rb" / [\"'`]?" + _WORD)
@@ -94,7 +97,8 @@ _LEAD: Final = re.compile(
 # The other way round: "… as the password", "… (Passwort)".
 _BEFORE: Final = re.compile(
     rb"(?<![^\s\"'`*(])([^\s\"'`,;<>()\[\]{}|\\]{6,64})[\"'`*]{0,3}[ \t]{1,4}"
-    rb"(?:\(|(?:as|als|is|ist|was|war|comme|como)[ \t]+)(?:(?:the|my|our|your|a|das|dein|mein|unser|le|la)[ \t]+)?"
+    rb"(?:\(|(?:as|als|is|ist|was|war|comme|como)[ \t]+)(?:(?:the|my|our|your|a|das|dein|mein|unser|le|la)["
+    rb" \t]+)?"
     rb"(?:[A-Za-z-]{1,16}[ \t]+)?\Z"
 )
 _MANAGED: Final = re.compile(
@@ -136,7 +140,7 @@ def told(text: str, data: bytes, low: bytes, places: Places) -> Iterator[Span]:
     yield from _keys(data, low, places)
     yield from _pairs(data, places)
     if not text.isascii():
-        yield from _foreign(text)
+        yield from _foreign(text, places)
 
 
 def _keys(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
@@ -176,9 +180,9 @@ def _pairs(data: bytes, places: Places) -> Iterator[Span]:
             yield Span(match.start(1), _end(match), "password", False)
 
 
-def _foreign(text: str) -> Iterator[Span]:
-    for noun, letter in _FOREIGN.items():
-        at = text.find(noun) if letter in text else -1
+def _foreign(text: str, places: Places) -> Iterator[Span]:
+    for noun in places.spelt(text, _FOREIGN):
+        at = text.find(noun)
         while at >= 0:
             found = _FOREIGN_AFTER.match(text, at + len(noun))
             if found and _strong(found[1].encode("ascii"), beside=False):

@@ -24,8 +24,9 @@ LEAST_WORD: Final = 8
 LONGEST_TURN: Final = 200
 
 _TURN: Final = re.compile(
-    r"[ \t>*-]{0,4}(?:\[[^\]\n]{4,24}\][ \t]{0,2})?[*_]{0,2}[^\W\d_][\w .-]{0,20}?[*_]{0,2}"
-    r"[ ]?[:：][*_]{0,2}[ \t]*"
+    r"[ \t>*-]{0,4}(?:\[[^\]\n]{4,24}\][ \t]{0,2})?[*_]{0,2}"
+    r"(?:(?P<speaker>[^\W\d_][\w\u0900-\u0e7f .-]{0,20}?)[*_]{0,2}"
+    r"[ ]?[:：][*_]{0,2}[ \t]*|(?<![^\n])[—–][ \t])"
     r"(?P<said>\S[^\n]{2,120}?)[ \t]*\r?(?:\n|\Z)"
 )
 _TOKEN: Final = re.compile(r"[^\s\"'`,;<>()\[\]{}|\\「」]{5,64}")
@@ -47,7 +48,8 @@ _TO_OPEN: Final = re.compile(
     r"\buse[ ]?[\"'`]?(?P<value>[^\s\"'`,;<>()]{5,64})[\"'`]? to (?:open|unlock|log in|sign in|get in)\b"
 )
 _SCREEN: Final = re.compile(
-    r"phone|tablet|ipad|laptop|mac\b|computer|watch|screen|handy|rechner|móvil|portátil|ordi|télé|cellulare|telefo",
+    r"phone|tablet|ipad|laptop|mac\b|computer|watch|screen|handy|rechner|móvil|portátil|ordi|télé|cellulare"
+    r"|telefo",
     re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(r"[0-9]{4,8}\Z")
@@ -74,7 +76,8 @@ def turns(text: str, asked: Iterable[tuple[int, int]]) -> Iterator[Candidate]:
             if turn is None:
                 break
             place = "turn" if number < SOON else "late turn"
-            yield from _answered(text, turn.start("said"), turn["said"], word, place)
+            for one in _answered(text, turn.start("said"), turn["said"], word, place):
+                yield one._replace(lead=turn["speaker"] or "")
             here = turn.end()
 
 

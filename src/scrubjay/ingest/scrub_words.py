@@ -26,7 +26,19 @@ _BINDING_TEXT: Final = (
     "ils je tu mon ma mes ton ta sa son notre votre leur toujours jamais déjà même el los las una unos "
     "unas y o pero del al por con sin se su sus mi está muy siempre nunca ya mismo misma lo gli uno e non "
     "di da nel nella che sempre mai già stessa stesso os uma mas não dos na nos nas com sem seu sua já "
-    "mesma het een maar niet van voor met op bij naar te zijn nog altijd nooit w jest"
+    "mesma het een maar niet van voor met op bij naar te zijn nog altijd nooit w jest "
+    # Nordic, Finnish, Hungarian; Czech, Polish, Romanian; Turkish, Indonesian, Vietnamese; Catalan; Cyrillic, Greek.
+    "og på til ikke inte är det som har av för från om jag vi kan skal ska den ett eller men hvis når ja ei"
+    " se että "
+    "tai kun niin mutta vain az és nem hogy van ez csak soha minden vagy je se v z do pro není si už také"
+    " nie się po "
+    "jak już tylko przez și nu este cu în din pe sau mai ve bir bu için değil ile çok her ya dan di ke dari"
+    " yang untuk "
+    "tidak jangan ini itu atau dengan pada juga sudah belum saya anda và không là của cho qua els amb per és"
+    " i ni "
+    "и не на в с это для по что как от у та і що або для до не з за то же или если только και δεν το η ο να"
+    " με για "
+    "από στο στη τον την"
 )
 BINDING: Final = frozenset(_BINDING_TEXT.split())
 # What passwords are said to be.
@@ -46,7 +58,17 @@ _PREDICATES_TEXT: Final = (
     "incorrecte vide expiré oublié nécessaire obligatoire requis invalide incorrecta obligatoria "
     "necesaria inválida vacía sbagliata corretta scaduta obbligatoria necessaria incorreta errada "
     "obrigatória verkeerd onjuist verplicht leeg return pass raise continue break yield users benutzer "
-    "benutzername nutzer utilisateur identifiant usuario utente gebruiker"
+    "benutzername nutzer utilisateur identifiant usuario utente gebruiker lupa buka klik ganti ubah baru"
+    " lama salah "
+    "benar masukkan pilih glemt glömt ändra byt bytt endre endret gammelt nytt felaktigt unohtunut"
+    " vanhentunut vaihda "
+    "väärä elfelejtett lejárt hibás zapomenuté zapomniane zmień zmieniono nieprawidłowe błędne nowe stare"
+    " uitata "
+    "schimbă greșită unutulan yanlış değiştir yeni gerekli opcional obligatoria obligatorio facultatif"
+    " vingerafdruk "
+    "administrateur administrador amministratore administrator maître maestro requirements authenticate "
+    "niepoprawne wymagane неверный неправильный забыли изменить обязательно требуется устарел истёк невірний"
+    " змінити"
 )
 _PREDICATES: Final = frozenset(_PREDICATES_TEXT.split())
 # What is said in a talk, alone in a turn.
@@ -79,6 +101,11 @@ def said(word: str) -> bool:
         or _DERIVED.match(word) is not None
         or (word.islower() and _GERMAN.match(word) is not None)
     )
+
+
+def predicates(word: str) -> bool:
+    """Whether it is one of the words that are said of passwords most; no form of a word counts."""
+    return word.lower() in _PREDICATES
 
 
 def chats(word: str) -> bool:
