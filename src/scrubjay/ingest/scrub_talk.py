@@ -16,6 +16,7 @@ from scrubjay.ingest.scrub_forms import PHRASE, UUID
 from scrubjay.ingest.scrub_other import latin
 from scrubjay.ingest.scrub_values import MADE_UP, talk
 from scrubjay.ingest.scrub_words import binds, said
+from scrubjay.text.reworded import bag
 
 SIGNED: Final = re.compile(r"[=:：/]|=>|\b(?:is|ist|es|est|lautet)\b")
 # What stands below a label beside the secret and says by its name that it is none.
@@ -51,66 +52,13 @@ _NAMELIKE: Final = re.compile(r"[a-z]+(?:-[a-z]+)+\Z|[A-Z][a-z]+[0-9]\Z")
 _PLAIN_USER: Final = re.compile(r"(?:^|\s)(?!admin|root|user)[A-Za-z]+[\"'`]?\Z")
 _OPENER: Final = re.compile(r"[!#$%&*+=^~]\w|[0-9].*[._-]|[._-].*[0-9]|[a-z][0-9]{3,}|\w[._-]\w+[._-]\w")
 _NET_LINE: Final = re.compile(r"wi-?fi|wlan|hotspot|\blogin", re.IGNORECASE)
-# "none yet", "only at the desk": the column says that there is none.
 # A name in code that speaks of secrets.
 _SAYS_KEY: Final = re.compile(r"(?:Token|Secret|Password|Auth|Login|Session|Error|Key)(?:[A-Z]|\Z)")
-_NONE: Final = frozenset(
-    [
-        "not",
-        "none",
-        "no",
-        "never",
-        "nicht",
-        "kein",
-        "keine",
-        "keiner",
-        "noch",
-        "nur",
-        "only",
-        "sans",
-        "pas",
-        "non",
-        "aucun",
-        "aucune",
-        "sin",
-        "ningún",
-        "ninguna",
-        "solo",
-        "sólo",
-        "senza",
-        "nessuna",
-        "solo",
-        "niet",
-        "geen",
-        "alleen",
-        "nog",
-        "ikke",
-        "ingen",
-        "kun",
-        "bare",
-        "inte",
-        "inga",
-        "bara",
-        "ei",
-        "vain",
-        "bez",
-        "nie",
-        "brak",
-        "tylko",
-        "nincs",
-        "csak",
-        "nu",
-        "fără",
-        "não",
-        "sem",
-        "só",
-        "yok",
-        "değil",
-        "нет",
-        "без",
-        "только",
-        "немає",
-    ]
+# "none yet", "only at the desk": the column says that there is none.
+_NONE: Final = bag(
+    "not none no never nicht kein keine keiner noch nur only sans pas non aucun aucune sin ningún "
+    "ninguna solo sólo senza nessuna niet geen alleen nog ikke ingen kun bare inte inga bara ei vain "
+    "bez nie brak tylko nincs csak nu fără não sem só yok değil нет без только немає"
 )
 # A value in quotes has been set already: what follows is a command.
 _SET_ALREADY: Final = re.compile(r"\s*[=:]\s*(?:'[^']*'|\"[^\"]*\")[\s;]")
@@ -130,7 +78,6 @@ _FOR: Final = re.compile(
 )
 MOST_LOOSE: Final = 2
 """Words between a password's name and a plain word that may be one though no sign or verb leads to it."""
-# A key to what is no lock: of a land register, a parcel, a country.
 # What keeps or asks for passwords, and a call of what is named like one.
 _MANAGED: Final = re.compile(
     r"[ -]?(?:manager|store\b|field|generator|polic|reset|prompt|requirement|rule|strength|hint|hygiene"
@@ -138,6 +85,7 @@ _MANAGED: Final = re.compile(
     re.IGNORECASE,
 )
 _METHOD: Final = re.compile(r"\.\w+\(\Z")
+# A key to what is no lock: of a land register, a parcel, a country.
 _OTHER_KEYS: Final = re.compile(
     r"\s*(?:catastral|de rastreo|de sol\b|de fa\b|del? evento|de país|única|interbancaria|de producto"
     r"|foránea|primaria"
