@@ -43,7 +43,7 @@ def key(folder: Path, text: str, mode: int = 0o600) -> str:
 def test_an_apsw_that_cannot_encrypt_is_not_taken_for_one_that_does(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot encrypt") as error:
         Memory.open(key(tmp_path, "ab" * 32), user="ann")
-    assert "pip install apsw-sqlite3mc" in error.value.hint
+    assert "pip install --force-reinstall apsw-sqlite3mc" in error.value.hint
     assert list(tmp_path.glob("m.db*")) == []
 
 

@@ -27,7 +27,7 @@ MOST_READ: Final = 1_024
 """Bytes of a key file that are looked at: more is no key."""
 PLAIN: Final = b"SQLite format 3\0"
 """What a file begins with that is not encrypted."""
-SWAP: Final = "pip uninstall --yes apsw && pip install apsw-sqlite3mc"
+SWAP: Final = "pip uninstall --yes apsw && pip install --force-reinstall apsw-sqlite3mc"
 MAKE: Final = "make one: `(umask 077; openssl rand -hex 32 > FILE)`"
 
 
