@@ -14,6 +14,7 @@ from scrubjay.memory.edges import Edge
 from scrubjay.memory.life import Life
 from scrubjay.memory.records import ANY, Where
 from scrubjay.memory.scope import Scope
+from scrubjay.store import snapshot as common
 from scrubjay.store.changes import Forget, PutEdges, PutLife, PutMemory, PutModel
 from scrubjay.store.snapshot import Rows
 from scrubjay.store.sqlite import snapshot
@@ -224,6 +225,18 @@ def test_edges_are_read_once_until_something_is_written(store: SQLiteStore) -> N
     assert len([statement for statement in told if "FROM edge" in statement]) == 3
     write(store, ANN, Forget((B,)))
     assert edges() == []
+
+
+def test_all_that_is_kept_of_edges_is_bounded_together(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(common, "MOST_HEADS", 12)
+    write(store, ANN, PutEdges((Edge(A, "links", B, "user:ann"), Edge(B, "links", A, "user:ann"))))
+    with store.reader(ANN) as reader:
+        for limit in range(1, 60):
+            for inward in (True, False):
+                assert len(reader.edges([A, B], ["links"], inward=inward, limit=limit)) == 2
+                assert 0 < reader._kept.rows("edges").size <= 12
 
 
 def test_edges_that_are_read_together_are_limited_each_by_itself(store: SQLiteStore) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from scrubjay.memory.categories import Category
 from scrubjay.memory.concepts import Concept, Row
@@ -27,6 +26,9 @@ CONCEPT_ID: Final = (
     f"printf('{sights.PREFIX['concept']}%0{DIGITS}x', (n.hash | {-SIGN}) - (n.hash & {-SIGN}))"
 )
 """The id of a node, as `sights.node_id` makes it: its hash less the sign's bit, in two's complement."""
+
+Asked: TypeAlias = "tuple[str, bool, tuple[str, ...], int | None]"
+"""A node, which of its ends edges have there, their kinds, and how many are wanted."""
 
 FIRST = f"row_number() OVER (PARTITION BY e.src, e.dst ORDER BY k.origin DESC, {WEIGHT} DESC, s.key)"
 """Of what several keys say of one source and end, the first is shown: given, heaviest, of the smaller key."""
@@ -118,8 +120,14 @@ class Graph:
     ) -> list[Edge]:
         """Return edges that leave these ids, or lead to them."""
         wanted = tuple(kind for kind in sorted(set(kinds)) if kind in KIND_CODE)
-        read = partial(self._read, kinds=wanted, inward=inward, limit=limit)
-        known = self._kept.rows(("edges", inward, wanted, limit), weight).of(ids, read)
+        asked = {(one, inward, wanted, limit): one for one in ids}
+
+        def read(new: list[Asked]) -> dict[Asked, tuple[Edge, ...]]:
+            found = self._read([asked[each] for each in new], wanted, inward=inward, limit=limit)
+            return {each: found[asked[each]] for each in new}
+
+        # All that is kept of edges, whoever asks for which of them, is bounded together.
+        known = self._kept.rows("edges", weight).of(list(asked), read)
         return [edge for found in known.values() for edge in found]
 
     def _read(
