@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections.abc import Iterator
 from contextlib import closing
@@ -114,6 +115,27 @@ def test_a_copy_whose_connection_is_lost_says_so_and_goes_on_where_it_was(
             raise
     assert felt, "no cut was felt: nothing was tried"
     assert resumed, "each began anew: nothing was tried"
+
+
+@pytest.mark.parametrize("answered", [False, True], ids=["asked", "answered"])
+def test_what_is_read_in_pieces_is_let_go_of_at_whatever_request_the_connection_is_lost(
+    tenant: Tenant, wire: Wire, answered: bool
+) -> None:
+    full = tenant.new_database()
+    tenant.copied(tenant.file, full)
+
+    def read() -> None:
+        with closing(open_store(wire.through(full))) as store, store.whole(TENANT) as whole:
+            list(whole.tombstones())
+
+    wire.arm(None)
+    read()
+    said = []
+    for at in range(1, wire.asked + 1):
+        wire.arm(at, answered=answered)
+        said.append(refusal(read))
+        gc.collect()  # what nobody closed tells so now
+    assert len(list(filter(None, said))) > 3, said
 
 
 @pytest.mark.parametrize("fault", ["every", "crashed", "fast", "immediate"])

@@ -96,10 +96,14 @@ class PostgresWhole(PostgresReader):
 
     def _each(self, statement: str, values: Any) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows of a statement in pieces, which the server holds back."""
-        with self._db.cursor(name="whole") as cursor:
-            cursor.execute(statement, values)
-            while found := cursor.fetchmany(PIECE):
-                yield found
+        cursor = self._db.cursor(name="whole")
+        try:
+            with cursor:
+                cursor.execute(statement, values)
+                while found := cursor.fetchmany(PIECE):
+                    yield found
+        finally:
+            cursor.close()  # again: one whose connection is lost while it closes stays open else
 
     def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the visibility keys of memories."""
