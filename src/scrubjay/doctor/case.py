@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrubjay.store.open import file_of, key_file_of
+from scrubjay.store.open import file_of, key_of
 
 if TYPE_CHECKING:
     from scrubjay.agents.agent import Home
@@ -43,12 +43,7 @@ class Case:
         Raises:
             ScrubjayError: It cannot be read.
         """
-        file = key_file_of(self.settings.store)
-        if file is None:
-            return None
-        from scrubjay.store.sqlite.cipher import read_key
-
-        return read_key(file)
+        return key_of(self.settings.store)
 
     def memory(self) -> Memory:
         """Open the store as a command that answers once does.

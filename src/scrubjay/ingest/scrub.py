@@ -210,14 +210,12 @@ def _secrets(text: str, data: bytes, low: bytes) -> Iterator[Span]:
     """What rules find; and what signs speak for, where no rule has found something."""
     places = Places(low)
     ruled = sorted(span for span in _ruled(text, data, low, places) if not _open(data, low, span))
-    found: list[Span] = []
+    yield from ruled
     ends = list(accumulate((span.end for span in ruled), max))
     for span in judged(text, low, places):
         before = bisect_left(ruled, (span.end,)) - 1  # the last that begins before it ends
         if (before < 0 or ends[before] <= span.start) and not _open(data, low, span):
-            found.append(span)
-    yield from ruled
-    yield from found
+            yield span
     yield from repeated(text, ruled)
 
 

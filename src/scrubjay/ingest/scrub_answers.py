@@ -129,12 +129,8 @@ def _asked(text: str, places: Places) -> Iterator[int]:
             )
         else:
             yield from places(mark)
-    if not text.isascii():
-        for word in places.spelt(text, _ABROAD):
-            at = text.find(word)
-            while at >= 0:
-                yield at
-                at = text.find(word, at + 1)
+    for _, at in places.abroad(text, _ABROAD):
+        yield at
 
 
 def _answers(text: str, at: int, word: str) -> Iterator[Span]:

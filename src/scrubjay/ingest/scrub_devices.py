@@ -17,7 +17,6 @@ MOST_HEAD: Final = 20_000
 """Characters of a text in which a device's settings begin."""
 
 _VALUE: Final = rb"[\"']?(?P<value>[^\s\"';,<>{}\[\]()]{4,128})[\"']?"
-_END: Final = rb"(?=[ \t]*(?:[\r\n;!#]|\Z))"
 _COMMUNITY: Final = re.compile(
     rb"(?:(?<=snmp-server )|(?<=snmp )|(?<=snmp-agent )|(?<=\bro)|(?<=\brw)|(?<=snmp v2c )|(?<=snmp v1 ))"
     rb"community(?:-string|-name)?[ \t]{1,4}(?:read |write |ro |rw |cipher |simple |[078] )?" + _VALUE

@@ -30,6 +30,7 @@ _MASTER: Final = re.compile(
     rb"(?:master|credentials(?:/\w{1,20})?)\.key[\"'`]?[):]?[ \t]{0,4}(?:\r?\n|:|=)"
     rb"[ \t`>]{0,4}(?P<value>[0-9a-f]{32})(?![0-9a-f])"
 )
+_MASTERS: Final = (b"master", b"credentials", b"production", b"staging")
 _HEADED: Final = re.compile(
     rb"(?:proxy_set_header|add_header|requestheader set|header set)[ \t]{1,4}[\w-]{0,24}(?:auth|token|key"
     rb"|secret)[\w-]{0,12}[ \t]{1,4}[\"']?(?P<value>[\w+/=.-]{16,256})"
@@ -49,25 +50,22 @@ def keyed(data: bytes, low: bytes, places: Places) -> Iterator[Span]:
             match = _WALLET_KEY.search(low, max(0, at - 32), at + 160)
             if match and not filler(match["value"]):
                 yield Span(match.start("value"), match.end("value"), "private-key", False)
-    records = places(b"encrypt") != ()
-    for mark, expression in (
-        (b"_key", _RECORDS),
-        (b"_salt", _RECORDS),
-        (b".key", _MASTER),
-        (b"_header", _HEADED),
-        (b"header set", _HEADED),
-    ):
-        for at in places(mark) if records or expression is not _RECORDS else ():
-            if expression is _MASTER and not low.endswith(
-                (b"master", b"credentials", b"production", b"staging"), 0, at
-            ):
-                continue
-            match = expression.search(low, max(0, at - 24), at + 200)
-            if (
-                match
-                and match.start() <= at
-                and (expression is not _RECORDS or b"encrypt" in low[max(0, at - 300) : at])
-            ):
-                value = data[match.start("value") : match.end("value")]
-                if drawn(value) and not stands_for_nothing(value):
-                    yield Span(match.start("value"), match.end("value"), "secret", False)
+    for expression, at in _behind(low, places):
+        match = expression.search(low, max(0, at - 24), at + 200)
+        if match and match.start() <= at:
+            value = data[match.start("value") : match.end("value")]
+            if drawn(value) and not stands_for_nothing(value):
+                yield Span(match.start("value"), match.end("value"), "secret", False)
+
+
+def _behind(low: bytes, places: Places) -> Iterator[tuple[re.Pattern[bytes], int]]:
+    """Where such names may stand, with what to look for there."""
+    if places(b"encrypt"):
+        for at in (*places(b"_key"), *places(b"_salt")):
+            if b"encrypt" in low[max(0, at - 300) : at]:
+                yield _RECORDS, at
+    for at in places(b".key"):
+        if low.endswith(_MASTERS, 0, at):
+            yield _MASTER, at
+    for at in (*places(b"_header"), *places(b"header set")):
+        yield _HEADED, at

@@ -66,7 +66,7 @@ _PARTS: Final[tuple[tuple[bytes, re.Pattern[bytes]], ...]] = (
 _WHOLE: Final = frozenset((b"hook", b"/private-", b"/messages?", b"sig=", b"webhook"))
 _AROUND: Final = b".,;:!?)]}*`"
 _SCHEME: Final = re.compile(rb"(?<![A-Za-z])[A-Za-z]{2,8}\Z")
-_ADDRESS: Final = re.compile(rb"[^\s\"'<>]{1,500}")
+_ADDRESS: Final = re.compile(rb"[^\s\"'<>]{1,%d}" % LONGEST)
 
 
 def links(data: bytes, places: Places) -> Iterator[Span]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scrubjay.ingest.scrub_cues import LONGEST, Candidate
-from scrubjay.ingest.scrub_values import Places
+from scrubjay.ingest.scrub_values import Places, positions
 
 ABOVE: Final = 400
 """Characters before a pair in which a word says that these are logins."""
@@ -60,11 +60,9 @@ def pairs(text: str, low: bytes, places: Places) -> Iterator[Candidate]:
 
 def _dashed(text: str) -> Iterator[Candidate]:
     """``mail01 – root – …``: behind who logs in everywhere."""
-    at = text.find(" – ")
-    while at >= 0:
+    for at in positions(text, " – "):
         if _ROOT.search(text, max(0, at - 12), at):
             yield from _second(text, at, at + 3, "root")
-        at = text.find(" – ", at + 1)
 
 
 def _second(text: str, at: int, end: int, place: str) -> Iterator[Candidate]:

@@ -19,9 +19,7 @@ PARAMETERS = (
     b"sas",
     b"otp",
 )
-_OF_ADDRESS = re.compile(
-    rb"[?&](?:x-(?:amz|goog|oss|cos)-)?(?:signature|key|code|auth|ticket|appid|wskey|sas|otp)\Z"
-)
+_OF_ADDRESS = re.compile(rb"[?&](?:x-(?:amz|goog|oss|cos)-)?(?:" + b"|".join(PARAMETERS) + rb")\Z")
 _ARGUMENT = re.compile(rb"((?:[\w.~/+=-]|%[0-9A-Fa-f]{2}){20,2048})")
 _UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _HEX = re.compile(rb"[0-9a-f]{32}\Z")

@@ -96,13 +96,9 @@ def pins(text: str, low: bytes, places: Places) -> Iterator[Span]:
                 yield from _told(text, word, named=word[0] not in {"pin", "puk"})
     yield from _elsewhere(text, low, places)
     if not text.isascii() and low.count(b"?") > text.count("?"):
-        for name in places.spelt(text, _ABROAD):
-            expression = _ABROAD[name]
-            at = text.find(name)
-            while at >= 0:
-                if match := expression.match(text, at + len(name)):
-                    yield _span(match)
-                at = text.find(name, at + 1)
+        for name, at in places.abroad(text, _ABROAD):
+            if match := _ABROAD[name].match(text, at + len(name)):
+                yield _span(match)
 
 
 def _elsewhere(text: str, low: bytes, places: Places) -> Iterator[Span]:

@@ -104,9 +104,5 @@ def _named(text: str, low: bytes, places: Places) -> Iterator[int]:
         for at in places(mark):
             if mark != b"words" or low.endswith(_COUNTED, 0, at):
                 yield at + len(mark)
-    if not text.isascii():
-        for word in places.spelt(text, _ABROAD):
-            at = text.find(word)
-            while at >= 0:
-                yield at + len(word)
-                at = text.find(word, at + 1)
+    for word, at in places.abroad(text, _ABROAD):
+        yield at + len(word)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from scrubjay.ingest.scrub_behind import DIGIT
 from scrubjay.ingest.scrub_values import MADE_UP, Places, Span, stands_for_nothing, talk
 from scrubjay.ingest.scrub_words import binds, predicates, said
 
@@ -62,7 +63,6 @@ _PAIRED: Final = re.compile(
     r" ]{0,2}\"(?P<value>[^\"\n]{4,64})\"",
     re.IGNORECASE,
 )
-_DIGIT: Final = re.compile(r"[0-9]")
 # "(Passwort Sommer am See)", "(pass: walnut and cream)".
 _HELD: Final = re.compile(
     r"\((?:password|passwort|pass|pw|mot de passe|kennwort)[: ]["
@@ -131,7 +131,7 @@ def _taken(match: re.Match[str]) -> Iterator[Span]:
     words = value.split()
     if stands_for_nothing(value.encode("latin-1", "replace")) or (len(words) == 1 and said(value)):
         return
-    if not _DIGIT.search(value) and _SPEAKS.search(value):
+    if not DIGIT.search(value) and _SPEAKS.search(value):
         return
     if len(words) > 1 and not MADE_UP.search(value) and binds(words[0]):
         return

@@ -25,15 +25,7 @@ _LINE: Final = re.compile(
     r" ]?(?:[:=→]|[–—-][ ]|->|👉)[*_]{0,2}[ ]{0,2}"
     r"(?:(?P<first>[^\n,;:/|]{1,40}?)(?:,|;| /)[ ])?" + _VALUE + _STOP
 )
-_HEADING: Final = re.compile(
-    r"(?:^|\n)(?:\#{1,5}[ ]|\*\*)?(?P<head>[^\n:.,;]{2,40})(?:\*\*)?:?[ \t]*\n(?:[^\n]{3,120}\n){0,4}\Z"
-)
-_NOUN: Final = re.compile(
-    r"\b(?:wi-?fi|wlan|router|netflix|disney|spotify|minecraft|icloud|bios|proxmox|nextcloud|laptop|tablet"
-    r"|moodle|roblox|cctv"
-    r"|hetzner|github)\b",
-    re.IGNORECASE,
-)
+_NOUN: Final = re.compile(rf"\b(?:{b'|'.join(_MARKS).decode()})\b", re.IGNORECASE)
 # What people make up: a word and a number, words that signs join and capitals begin, a sign among letters, a mixture.
 _MADE: Final = re.compile(
     r"(?=[^a-z]*[a-z][^a-z]*[a-z])(?:[A-Za-z]{5,}[-_.!#]?[0-9]{1,4}!?"

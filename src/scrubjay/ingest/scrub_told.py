@@ -181,13 +181,10 @@ def _pairs(data: bytes, places: Places) -> Iterator[Span]:
 
 
 def _foreign(text: str, places: Places) -> Iterator[Span]:
-    for noun in places.spelt(text, _FOREIGN):
-        at = text.find(noun)
-        while at >= 0:
-            found = _FOREIGN_AFTER.match(text, at + len(noun))
-            if found and _strong(found[1].encode("ascii"), beside=False):
-                yield Span(found.start(1), found.end(1), "password", False)
-            at = text.find(noun, at + 1)
+    for noun, at in places.abroad(text, _FOREIGN):
+        found = _FOREIGN_AFTER.match(text, at + len(noun))
+        if found and _strong(found[1].encode("ascii"), beside=False):
+            yield Span(found.start(1), found.end(1), "password", False)
 
 
 def _password(data: bytes, low: bytes, start: int, at: int) -> Iterator[Span]:

@@ -79,12 +79,8 @@ def users(text: str, low: bytes, places: Places) -> Iterator[Candidate]:
     for at in places(b"@"):
         if low[at - 1 : at].isalnum():
             yield from _second(text, _MAIL.match(text, at + 1), place="mail")
-    if not text.isascii():
-        for word in places.spelt(text, _ABROAD):
-            at = text.find(word)
-            while at >= 0:
-                yield from _second(text, _NAMED.match(text, at))
-                at = text.find(word, at + 1)
+    for _, at in places.abroad(text, _ABROAD):
+        yield from _second(text, _NAMED.match(text, at))
 
 
 def _known(text: str, low: bytes, places: Places) -> Iterator[Candidate]:

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Final, NamedTuple
+from typing import AnyStr, Final, NamedTuple
 
 # A random key of 12 letters and digits has 3.1 bits a character or more; words with a number have less.
 LEAST_ENTROPY = 2.8
@@ -84,7 +84,7 @@ PLAIN_PASSWORDS = frozenset(
 )
 
 
-def positions(data: bytes, mark: bytes) -> Iterator[int]:
+def positions(data: AnyStr, mark: AnyStr) -> Iterator[int]:
     """Where ``mark`` stands, from the start on."""
     at = data.find(mark)
     while at >= 0:
@@ -127,6 +127,13 @@ class Places:
             if all(letter in letters or letter < "\x80" for letter in word) and self._may_stand(_narrow(word))
         ]
 
+    def abroad(self, text: str, words: Iterable[str]) -> Iterator[tuple[str, int]]:
+        """Yield those of some words with letters beyond ASCII that stand in the text, each with where it does."""
+        if not text.isascii():
+            for word in self.spelt(text, words):
+                for at in positions(text, word):
+                    yield word, at
+
     def __call__(self, mark: bytes) -> tuple[int, ...]:
         """Where ``mark`` stands, from the start on."""
         known = self._known.get(mark)
@@ -134,13 +141,7 @@ class Places:
             if not self._may_stand(mark):
                 known = self._known[mark] = ()
                 return known
-            find = self._text.find
-            at = find(mark)
-            found = []
-            while at >= 0:
-                found.append(at)
-                at = find(mark, at + 1)
-            known = self._known[mark] = tuple(found)
+            known = self._known[mark] = tuple(positions(self._text, mark))
         return known
 
     def startswith(self, marks: tuple[bytes, ...], at: int) -> bool:

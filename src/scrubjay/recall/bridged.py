@@ -34,7 +34,7 @@ class Bridged:
     """Memories, what is known of them without their texts, and the way to each that one leads to.
 
     Attributes:
-        rows: Memories; best first where no way leads on, else in no order.
+        rows: Memories; best first.
         heads: What is known of them.
         ways: Memory to the hit and the name that led to it.
     """
@@ -79,7 +79,7 @@ def bridged(
     for one in every:
         if one.id in raws:
             _lead_to(one, raws[one.id], BRIDGE * open_, begun[led.ways[one.id][0]])
-    return Bridged(every, heads, led.ways)
+    return Bridged(ordered(every), heads, led.ways)
 
 
 def _lead_to(one: Row, way: float, weight: float, seed: float) -> None:

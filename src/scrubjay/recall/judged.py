@@ -54,7 +54,7 @@ def rank(made: Plan, heard: Heard, reader: Reader, now: int, wanted: Sequence[st
                 made, heard, reader, (rows, heads), lambda new: judged(made, heard, reader, now, new)
             )
             rows, heads, ways = found.rows, found.heads, found.ways
-        if ways or not leads:
+        else:
             rows = ordered(rows)
         left = _left(rows, heads, made, most)
         return Ranked(as_candidates(left.left), left.unsure, ways)

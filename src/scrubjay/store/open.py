@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scrubjay.errors import InputError
 from scrubjay.store.base import Store
 from scrubjay.store.quota import ANY, Quota
+
+if TYPE_CHECKING:
+    from scrubjay.store.sqlite.cipher import Key
 
 
 def open_store(url: str, secret: bytes | None = None, quota: Quota = ANY) -> Store:
@@ -24,7 +28,9 @@ def open_store(url: str, secret: bytes | None = None, quota: Quota = ANY) -> Sto
     """
     path = file_of(url)
     if path is not None:
-        return _sqlite(path, secret, quota, key_file_of(url))
+        from scrubjay.store.sqlite.store import SQLiteStore
+
+        return SQLiteStore(path, secret, quota=quota, key=key_of(url))
     scheme = url.partition("://")[0]
     if scheme == "memory":
         from scrubjay.store.inmemory.store import InMemoryStore
@@ -57,14 +63,15 @@ def file_of(url: str) -> Path | None:
     return Path(unquote(rest.partition("?")[0].removeprefix("/"))).expanduser()
 
 
-def key_file_of(url: str) -> Path | None:
-    """Return the file of the key that a store's URL names; None where it names none.
+def key_of(url: str) -> Key | None:
+    """Return the key that a store's URL names the file of; None where it names none.
 
-    >>> key_file_of("sqlite:///notes.db?key_file=/srv/key"), key_file_of("sqlite:///notes.db"), key_file_of("what?.db")
-    (PosixPath('/srv/key'), None, None)
+    >>> key_of("sqlite:///notes.db"), key_of("what?.db")
+    (None, None)
 
     Raises:
-        InputError: It asks for something else, or for nothing.
+        InputError: It asks for something else, or for nothing, or what it names is no key.
+        StoreError: This Python's SQLite cannot encrypt.
     """
     asked = url.partition("?")[2] if url.startswith("sqlite://") else ""
     if not asked:
@@ -77,14 +84,6 @@ def key_file_of(url: str) -> Path | None:
             f"{url} asks for something else than a key.",
             hint="write sqlite:///PATH?key_file=FILE; a ? of the path as %3F",
         )
-    return Path(given[0][1]).expanduser()
-
-
-def _sqlite(path: Path, secret: bytes | None, quota: Quota, key_file: Path | None) -> Store:
-    from scrubjay.store.sqlite.store import SQLiteStore
-
-    if key_file is None:
-        return SQLiteStore(path, secret, quota=quota)
     from scrubjay.store.sqlite.cipher import read_key
 
-    return SQLiteStore(path, secret, quota=quota, key=read_key(key_file))
+    return read_key(Path(given[0][1]).expanduser())

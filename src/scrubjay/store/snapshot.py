@@ -6,10 +6,11 @@ its own way to notice that something was written; then everything is read anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 if TYPE_CHECKING:
+    from scrubjay.memory.edges import Edge
     from scrubjay.memory.records import Record, Where
     from scrubjay.store.base import Head
     from scrubjay.store.scored import Weighed
@@ -94,6 +95,7 @@ class Snapshot:
         records: Memories.
         masks: What passes a filter, in the form that the store has it in.
         words: What words add to scores.
+        edges: What leaves nodes, or leads to them.
     """
 
     def __init__(self) -> None:
@@ -102,6 +104,7 @@ class Snapshot:
         self.records: Rows[str, Record] = Rows(MOST_RECORDS)
         self.masks: Rows[Where, Any] = Rows(MOST_MASKS)
         self.words: Rows[TermGroup, Weighed] = Rows(MOST_WEIGHED, _weight)
+        self.edges: Rows[tuple[str, Hashable], Sequence[Edge]] = Rows(MOST_HEADS, _small)
         self._others: dict[Hashable, Rows[Any, Any]] = {}
         self._once: dict[Hashable, Any] = {}
         self._weights: dict[Hashable, int] = {}
@@ -109,12 +112,27 @@ class Snapshot:
     def __len__(self) -> int:
         return len(self.heads) + len(self.beside) + len(self.records)
 
-    def rows(self, name: Hashable, weigh: Callable[[Any], int] | None = None) -> Rows[Any, Any]:
-        """Return rows of another kind; ``weigh`` tells of how many small rows one of them is made."""
-        held = self._others.get(name)
-        if held is None:
-            held = self._others[name] = Rows(MOST_HEADS, weigh)
-        return held
+    def rows(self, name: Hashable) -> Rows[Any, Any]:
+        """Return rows of another kind."""
+        return self._others.setdefault(name, Rows(MOST_HEADS))
+
+    def edges_of(
+        self, ids: Sequence[str], which: Hashable, read: Callable[[list[str]], Mapping[str, Sequence[Edge]]]
+    ) -> list[Edge]:
+        """Return the edges of nodes, in the order of their ids; what is kept of all is bounded together.
+
+        Args:
+            ids: The nodes.
+            which: What tells these edges from others of the same nodes.
+            read: Reads those of nodes that were not read yet: for each of them, be it none.
+        """
+        asked = {(one, which): one for one in ids}
+
+        def unread(new: list[tuple[str, Hashable]]) -> dict[tuple[str, Hashable], Sequence[Edge]]:
+            found = read([asked[each] for each in new])
+            return {each: found[asked[each]] for each in new}
+
+        return [edge for found in self.edges.of(list(asked), unread).values() for edge in found]
 
     def once(self, name: Hashable, read: Callable[[], V], weigh: Callable[[V], int] | None = None) -> V:
         """Return what was read under a name, reading it the first time; ``weigh`` tells the bytes it takes."""
@@ -137,13 +155,14 @@ class Snapshot:
     @property
     def weight(self) -> int:
         """How many bytes it takes, about."""
-        small = len(self.heads) + len(self.beside) + sum(one.size for one in list(self._others.values()))
+        small = (
+            len(self.heads) + len(self.beside) + sum(map(len, list(self._others.values()))) + self.edges.size
+        )
         large = len(self.records) * RECORD_BYTES + self.words.size
         return small * ROW_BYTES + large + sum(list(self._weights.values()))
 
 
-def weight(edges: Sequence[object]) -> int:
-    """Return how many small rows are in one that holds edges."""
+def _small(edges: Sequence[Edge]) -> int:
     return 1 + len(edges)
 
 

@@ -12,7 +12,6 @@ from scrubjay.memory.records import Record
 from scrubjay.store.postgres import chains, edges, rows
 from scrubjay.store.postgres.edges import SEEN
 from scrubjay.store.postgres.scores import SCOPE
-from scrubjay.store.snapshot import weight
 
 if TYPE_CHECKING:
     from scrubjay.memory.scope import Scope
@@ -114,8 +113,7 @@ class PostgresGraph:
                 held[edge.dst if inward else edge.src].append(edge)
             return held
 
-        known = self._kept.rows(("edges", near, tuple(wanted), limit), weight).of(ids, read)
-        return [edge for found in known.values() for edge in found]
+        return self._kept.edges_of(ids, (near, tuple(wanted), limit), read)
 
     def _connected(self) -> bool:
         """Return whether there is any edge that the scope may see, which many tenants do not have."""

@@ -17,6 +17,7 @@ from urllib.parse import quote
 import apsw
 
 from scrubjay.errors import InputError, StoreDamagedError, StoreError
+from scrubjay.store.sqlite.migrations import recognise
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -69,10 +70,23 @@ def read_key(file: Path) -> Key:
     return Key(file, held.decode())
 
 
-def unlock(connection: Database, key: Key) -> None:
-    """Have a connection that was just opened encrypt and decrypt, before anything else is asked of it."""
-    connection.pragma("cipher", "chacha20")
-    connection.pragma("key", f"raw:{key.digits}")
+def unlock(connection: Database, key: Key | None) -> None:
+    """Have a connection that was just opened encrypt and decrypt, where there is a key, before all else."""
+    if key is not None:
+        connection.pragma("cipher", "chacha20")
+        connection.pragma("key", f"raw:{key.digits}")
+
+
+def recognised(connection: Database, path: Path, key: Key | None) -> int:
+    """Return the schema of a file that was opened and unlocked, as `recognise` does.
+
+    Raises:
+        StoreError: It is no database, or not by this key.
+    """
+    try:
+        return recognise(connection, str(path))
+    except apsw.NotADBError as error:
+        raise _refused(path, key, error) from error
 
 
 def url_of(path: Path, key: Key | None) -> str:
@@ -85,7 +99,7 @@ def url_of(path: Path, key: Key | None) -> str:
     return f"sqlite:///{str(path).replace('%', '%25').replace('?', '%3F')}{given}"
 
 
-def refused(path: Path, key: Key | None, error: Exception) -> StoreError:
+def _refused(path: Path, key: Key | None, error: Exception) -> StoreError:
     """Return what to say of a file that SQLite finds to be no database."""
     with path.open("rb") as opened:
         plain = opened.read(len(PLAIN)) == PLAIN

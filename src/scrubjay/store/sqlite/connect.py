@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, cast
 import apsw
 
 from scrubjay.errors import InputError, StoreBusyError, StoreDamagedError, StoreError
-from scrubjay.store.sqlite.cipher import Key, refused, unlock
-from scrubjay.store.sqlite.migrations import migrate, recognise
+from scrubjay.store.sqlite.cipher import Key, recognised, unlock
+from scrubjay.store.sqlite.migrations import migrate
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -58,8 +58,7 @@ def connect(path: Path, patience: float = BUSY_MS / 1000, key: Key | None = None
         connection = cast("Database", apsw.Connection(str(path), flags=flags))
         try:
             connection.set_busy_timeout(round(patience * 1000))
-            if key is not None:
-                unlock(connection, key)
+            unlock(connection, key)
             if size == 0:
                 connection.pragma("page_size", PAGE)
             _prepare(connection, path, writable, patience, key)
@@ -70,10 +69,7 @@ def connect(path: Path, patience: float = BUSY_MS / 1000, key: Key | None = None
 
 
 def _prepare(connection: Database, path: Path, writable: bool, patience: float, key: Key | None) -> None:
-    try:
-        done = recognise(connection, str(path))  # before anything is set: another's file is not touched
-    except apsw.NotADBError as error:
-        raise refused(path, key, error) from error
+    done = recognised(connection, path, key)  # before anything is set: another's file is not touched
     if writable:
         _log_ahead(connection, patience)
     connection.pragma("cache_size", -CACHE_KIB)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeAlias
+from functools import partial
+from typing import Any, Final
 
 from scrubjay.memory.categories import Category
 from scrubjay.memory.concepts import Concept, Row
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.ids import DIGITS, memory_id
 from scrubjay.memory.tiers import TIERS
-from scrubjay.store.snapshot import Snapshot, weight
+from scrubjay.store.snapshot import Snapshot
 from scrubjay.store.sqlite import rows, sights
 from scrubjay.store.sqlite.pack import SIGN
 from scrubjay.store.sqlite.seen import Seen
@@ -26,9 +27,6 @@ CONCEPT_ID: Final = (
     f"printf('{sights.PREFIX['concept']}%0{DIGITS}x', (n.hash | {-SIGN}) - (n.hash & {-SIGN}))"
 )
 """The id of a node, as `sights.node_id` makes it: its hash less the sign's bit, in two's complement."""
-
-Asked: TypeAlias = "tuple[str, bool, tuple[str, ...], int | None]"
-"""A node, which of its ends edges have there, their kinds, and how many are wanted."""
 
 FIRST = f"row_number() OVER (PARTITION BY e.src, e.dst ORDER BY k.origin DESC, {WEIGHT} DESC, s.key)"
 """Of what several keys say of one source and end, the first is shown: given, heaviest, of the smaller key."""
@@ -120,15 +118,8 @@ class Graph:
     ) -> list[Edge]:
         """Return edges that leave these ids, or lead to them."""
         wanted = tuple(kind for kind in sorted(set(kinds)) if kind in KIND_CODE)
-        asked = {(one, inward, wanted, limit): one for one in ids}
-
-        def read(new: list[Asked]) -> dict[Asked, tuple[Edge, ...]]:
-            found = self._read([asked[each] for each in new], wanted, inward=inward, limit=limit)
-            return {each: found[asked[each]] for each in new}
-
-        # All that is kept of edges, whoever asks for which of them, is bounded together.
-        known = self._kept.rows("edges", weight).of(list(asked), read)
-        return [edge for found in known.values() for edge in found]
+        read = partial(self._read, kinds=wanted, inward=inward, limit=limit)
+        return self._kept.edges_of(ids, (inward, wanted, limit), read)
 
     def _read(
         self, ids: list[str], kinds: Sequence[str], *, inward: bool, limit: int | None
@@ -152,14 +143,9 @@ class Graph:
 
     def _any(self, kind: str) -> bool:
         """Return whether the scope sees any concept, or any category, which many do not."""
-        return self._kept.once(("any", kind), lambda: self._has(kind))
-
-    def _has(self, kind: str) -> bool:
-        found = self._db.execute(
-            f"SELECT 1 FROM {kind} WHERE tenant = ? AND key IN ({self._marks}) LIMIT 1",
-            (self._tenant, *self._bound),
-        ).fetchone()
-        return found is not None
+        one = f"SELECT 1 FROM {kind} WHERE tenant = ? AND key IN ({self._marks}) LIMIT 1"
+        values = (self._tenant, *self._bound)
+        return self._kept.once(("any", kind), lambda: self._db.execute(one, values).fetchone() is not None)
 
     def _outward(
         self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None

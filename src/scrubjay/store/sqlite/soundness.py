@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final, cast
 
 import apsw
 
-from scrubjay.store.sqlite.cipher import Key, refused, unlock
+from scrubjay.store.sqlite.cipher import Key, recognised, unlock
 from scrubjay.store.sqlite.connect import reachable, spoken
-from scrubjay.store.sqlite.migrations import MIGRATIONS, recognise
+from scrubjay.store.sqlite.migrations import MIGRATIONS
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -53,14 +53,11 @@ def sound(path: Path, seconds: float, key: Key | None = None) -> Soundness:
     """
     with spoken(path), reachable(path):
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        database = cast("Database", connection)
         try:
             connection.set_busy_timeout(round(seconds * 1000))
-            if key is not None:
-                unlock(cast("Database", connection), key)
-            try:
-                schema = recognise(cast("Database", connection), str(path))
-            except apsw.NotADBError as error:
-                raise refused(path, key, error) from error
+            unlock(database, key)
+            schema = recognised(database, path, key)
             pages = int(connection.pragma("page_count"))
             end = time.monotonic() + seconds
             connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)
