@@ -6,9 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 from scrubjay.store.changes import Change, Forget, PutConcept, PutMemory
 from scrubjay.store.copying import carry as carrying
+from scrubjay.store.copying import copy as copying
 from scrubjay.store.copying.copy import copy
 from scrubjay.store.copying.tally import tally
 from scrubjay.store.open import open_store
@@ -285,7 +287,10 @@ def _tally(store: Store):  # type: ignore[no-untyped-def]
         return tally(whole)
 
 
-def test_two_copies_at_once_do_not_meet(places: Places, lived: tuple[Store, History]) -> None:
+def test_two_copies_at_once_do_not_meet(
+    places: Places, lived: tuple[Store, History], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "PATIENCE", 0.0)
     url = places.url("sqlite")
     with (
         closing(open_store(url)) as there,
@@ -293,6 +298,23 @@ def test_two_copies_at_once_do_not_meet(places: Places, lived: tuple[Store, Hist
         pytest.raises(StoreBusyError, match="Another program copies"),
     ):
         copy(lived[0], to(url), "acme")
+
+
+def test_a_copy_begun_while_the_lost_one_before_it_still_holds_the_tenant_waits_for_that(
+    places: Places, lived: tuple[Store, History], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = places.url("sqlite")
+    looks = []
+    with closing(open_store(url)) as there, ExitStack() as before:
+        before.enter_context(there.alone(Scope("acme", ""), "copy"))
+
+        def ends(seconds: float) -> None:
+            looks.append(seconds)
+            before.close()
+
+        monkeypatch.setattr(time, "sleep", ends)
+        assert copy(lived[0], to(url), "acme").counts["memories"]
+    assert looks == [copying.PAUSE]
 
 
 def test_an_unfinished_copy_is_not_copied_on(places: Places, lived: tuple[Store, History]) -> None:

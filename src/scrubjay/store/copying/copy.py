@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +26,10 @@ Report = Callable[[Progress], None]
 
 NAME: Final = "copy"
 """Id of the row that marks a copy, and what is held while one is made."""
+PATIENCE: Final = 5.0
+"""Seconds that a copy waits for another one to end: a server learns late that a connection was lost."""
+PAUSE: Final = 0.1
+"""Seconds between two looks."""
 EMPTY: Final = "copy into an empty store: name a file that is not there yet, or another database"
 
 
@@ -65,16 +70,29 @@ def copy(
         target = opened(here.secret)
         try:
             scope = Everyone(tenant, "", (), (MARK,))
-            with target.alone(scope, NAME) as alone:
+            with _alone(target, scope) as alone:
                 if not alone:
                     raise StoreBusyError(
-                        f"Another program copies tenant {tenant} to {target.url}. Nothing was copied."
+                        f"Another program copies tenant {tenant} to {target.url}. Nothing was copied.",
+                        hint="wait until it is done: the same copy then tells you whether all is there",
                     )
                 return _copied(
                     here, target, scope, (report, partial(_admit, source, target, tenant)), started
                 )
         finally:
             target.close()
+
+
+@contextmanager
+def _alone(target: Store, scope: Everyone) -> Iterator[bool]:
+    """Tell whether nobody else copies the tenant there; who does, has a moment to end."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        with target.alone(scope, NAME) as alone:
+            if alone or time.monotonic() >= end:
+                yield alone
+                return
+        time.sleep(PAUSE)
 
 
 def _admit(source: Store, target: Store, tenant: str) -> None:
