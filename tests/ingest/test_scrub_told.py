@@ -126,3 +126,8 @@ def test_what_only_speaks_of_a_secret_stays(text: str) -> None:
 def test_a_mark_makes_no_secret_of_what_stands_behind_it() -> None:
     once = scrub("password = 'tr0ub4dor&3' = other_99_word : more_88_words").text
     assert once == "password = '[secret:password]' = other_99_word : more_88_words"
+
+
+@pytest.mark.parametrize("value", ["abc\u0131de77", "lo\u017fung-42", "\u212aelvin_273"])
+def test_a_letter_whose_other_case_is_a_plain_one_breaks_nothing(value: str) -> None:
+    assert value not in scrub(f"пароль: {value}").text

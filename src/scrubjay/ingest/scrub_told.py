@@ -183,7 +183,7 @@ def _pairs(data: bytes, places: Places) -> Iterator[Span]:
 def _foreign(text: str, places: Places) -> Iterator[Span]:
     for noun, at in places.abroad(text, _FOREIGN):
         found = _FOREIGN_AFTER.match(text, at + len(noun))
-        if found and _strong(found[1].encode("ascii"), beside=False):
+        if found and _strong(found[1].encode("latin-1", "replace"), beside=False):
             yield Span(found.start(1), found.end(1), "password", False)
 
 
