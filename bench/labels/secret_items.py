@@ -45,11 +45,20 @@ class Item(NamedTuple):
 
 def items(half: str) -> Iterator[Item]:
     """The items of a set, ``dev``, ``dev2``, ``dev5``, ``dev6``, ``test``, ``test2`` to ``test6``, always the same."""
+    for row in templates(half):
+        yield made_anew(row, random.Random(f"{SEED}:{row['id']}"))
+
+
+def templates(half: str) -> list[dict[str, str]]:
+    """The items of a set as they were written: ``id``, ``about``, ``text``, with marks and what is random unmade."""
     lines = (Path(__file__).parent / f"secrets_{half}.jsonl").read_text("utf-8").splitlines()
-    for row in map(json.loads, lines):
-        chance = random.Random(f"{SEED}:{row['id']}")
-        marked = MADE.sub(lambda found, chance=chance: _made(chance, found[1], found[2]), row["text"])
-        yield _unmarked(row["id"], row["about"], marked)
+    return [json.loads(line) for line in lines]
+
+
+def made_anew(row: dict[str, str], chance: random.Random) -> Item:
+    """An item whose random parts are drawn by ``chance``."""
+    marked = MADE.sub(lambda found: _made(chance, found[1], found[2]), row["text"])
+    return _unmarked(row["id"], row["about"], marked)
 
 
 def _made(chance: random.Random, kind: str, size: str | None) -> str:
