@@ -1,10 +1,10 @@
 """Scrubbing: labelled texts -> how many of their secrets are taken out, and what else is.
 
-    python bench/scrubbing.py [--half dev|test|both|dev2|test2|test3|test4|dev5|test5|dev6|dev7|test6|test7]
-        [--misses] [--json FILE]
+    python bench/scrubbing.py [--half SET] [--misses] [--json FILE]
 
-The rules of labelling and scoring are in labels/SECRETS.md. ``--misses`` prints what went wrong. All sets but dev7,
-test6 and test7 have been read and learnt from, so that none of them says any more how much of unseen text is found.
+The rules of labelling and scoring are in labels/SECRETS.md, and the sets: each labels/secrets_SET.jsonl is one, and
+``both`` is dev and test. ``--misses`` prints what went wrong. All sets but dev7, test6 and test7 have been read and
+learnt from, so that none of them says any more how much of unseen text is found.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from report import circumstances, shown, write_json
 from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
 
 sys.path.insert(0, str(Path(__file__).parent / "labels"))
-from secret_items import Item, items
+from secret_items import Item, items, sets
 
 MARK = re.compile(r"\[(?:secret:[\w-]+|private)\](?:[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]*)")
 LEAST = 8
@@ -36,21 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--half",
-        choices=(
-            "dev",
-            "test",
-            "both",
-            "dev2",
-            "test2",
-            "test3",
-            "test4",
-            "dev5",
-            "test5",
-            "dev6",
-            "dev7",
-            "test6",
-            "test7",
-        ),
+        choices=(*sets(), "both"),
         default="dev",
     )
     parser.add_argument("--misses", action="store_true", help="print what went wrong")

@@ -43,8 +43,15 @@ class Item(NamedTuple):
     optional: tuple[tuple[int, int], ...]
 
 
+def sets() -> list[str]:
+    """The names of the sets."""
+    return sorted(
+        path.stem.removeprefix("secrets_") for path in Path(__file__).parent.glob("secrets_*.jsonl")
+    )
+
+
 def items(half: str) -> Iterator[Item]:
-    """The items of a set, ``dev``, ``dev2``, ``dev5``, ``dev6``, ``test``, ``test2`` to ``test6``, always the same."""
+    """The items of a set, always the same."""
     for row in templates(half):
         yield made_anew(row, random.Random(f"{SEED}:{row['id']}"))
 
