@@ -1,13 +1,11 @@
 """Weigh secrets: labelled texts, and texts without secrets -> what the signs of a secret weigh.
 
-    python bench/weigh_secrets.py --data DIR [--cross] [--least X] [--write]
+    python bench/weigh_secrets.py --data DIR [--write]
 
 Logistic regression with a ridge over the tokens near words that name a secret (scrubjay/ingest/scrub_near.py): those of
 labels/secrets_*.jsonl, labelled, and those of the texts below DIR and of Python's own library, where hardly one is one.
-What the rules take out by themselves is left out of the latter.
-
-``--cross`` leaves one set out at a time, fits on the others and tells of that set, by the rules alone and with the
-judge: recall, precision, and how much of a million characters of the other texts is wrongly taken.
+What the rules take out by themselves is left out of the latter. The sums are one of the things that the tagger
+(train_tagger.py) goes by, which is to be trained again when they change.
 """
 
 from __future__ import annotations
@@ -22,18 +20,15 @@ import tarfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from metrics import figure
-from report import shown
-from scrubbing import judge, stretches
+from scrubbing import stretches
 from scrubjay.ingest import scrub as scrubber
 from scrubjay.ingest.scrub_hopeless import hopeless
-from scrubjay.ingest.scrub_judge import Weights, judged
+from scrubjay.ingest.scrub_judge import Weights
 from scrubjay.ingest.scrub_near import candidates
 from scrubjay.ingest.scrub_signs import signs
 from scrubjay.ingest.scrub_values import Places
@@ -48,8 +43,7 @@ PLAIN = 0.1
 """What a token of the texts without secrets counts: there are ten times as many of them as of labelled ones."""
 STEPS = 30
 LEAST = 0.5
-"""A sum above it is a secret: at 0 twice as many tokens of code are, at 1 fewer passwords."""
-NONE = Weights(0.0, float("inf"), {})
+"""A sum above it speaks for a secret."""
 Known = tuple[tuple[str, ...], bool, float]
 
 
@@ -60,8 +54,8 @@ class Plain(NamedTuple):
     size: int
 
     def wrong(self, weights: Weights) -> float:
-        """Tokens that would be taken out, of a million characters."""
-        taken = sum(count for known, count in self.tokens.items() if total(known, weights) > weights.least)
+        """Tokens that the sum speaks for, of a million characters."""
+        taken = sum(count for known, count in self.tokens.items() if total(known, weights) > LEAST)
         return taken / self.size * 1e6
 
 
@@ -71,26 +65,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True, help="folder of texts that hold hardly a secret")
-    parser.add_argument("--cross", action="store_true", help="fit without one set at a time and measure it")
-    parser.add_argument("--least", type=float, default=LEAST)
     parser.add_argument("--write", action="store_true", help=f"write {PLACE.name}")
     args = parser.parse_args(arguments)
-    use(NONE)
     plain, code = gathered(texts(args.data)), gathered(library())
     if not plain.size or not code.size:
         print("No text was read.", file=sys.stderr)
         return 1
     known = {half: [row for item in items(half) for row in labelled(item)] for half in SETS}
     others = [(one, False, PLAIN * count) for part in (plain, code) for one, count in part.tokens.items()]
-    for half in SETS if args.cross else ():
-        weights = fit(
-            [*(row for other in SETS if other != half for row in known[other]), *others], args.least
-        )
-        print(
-            f"{half}: {measured(half, NONE)}; with the judge {measured(half, weights)};"
-            f" wrong in 1 M characters: text {plain.wrong(weights):.2f}, code {code.wrong(weights):.2f}"
-        )
-    weights = fit([*(row for rows in known.values() for row in rows), *others], args.least)
+    weights = fit([*(row for rows in known.values() for row in rows), *others])
     print(
         f"all: wrong in 1 M characters: text {plain.wrong(weights):.2f} of {plain.size:,},"
         f" code {code.wrong(weights):.2f} of {code.size:,}; {len(weights.of)} weights"
@@ -98,23 +81,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.write:
         PLACE.write_text(written(weights, known, plain, code), "utf-8")
     return 0
-
-
-def use(weights: Weights) -> None:
-    """Let the scrubber judge by these weights."""
-    scrubber.judged = partial(judged, weights=weights)  # type: ignore[assignment]
-
-
-def measured(half: str, weights: Weights) -> str:
-    """Recall and precision of a set, with the rules and these weights."""
-    use(weights)
-    found, right = [], []
-    for item in items(half):
-        gone, replaced = judge(item)
-        found += gone
-        right += [float(touches) for *_, touches in replaced]
-    use(NONE)
-    return f"recall {shown(figure(found))}, precision {shown(figure(right))}"
 
 
 def tokens(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
@@ -190,7 +156,7 @@ def total(known: Sequence[str], weights: Weights) -> float:
     return weights.bias + sum(weights.of.get(sign, 0.0) for sign in known)
 
 
-def fit(rows: Sequence[Known], least: float) -> Weights:
+def fit(rows: Sequence[Known]) -> Weights:
     """Logistic regression with a ridge, by Newton's steps; the bias is not held down."""
     merged: dict[tuple[str, ...], list[float]] = {}
     for known, secret, count in rows:
@@ -214,9 +180,7 @@ def fit(rows: Sequence[Known], least: float) -> Weights:
         if np.abs(step).max() < 1e-6:
             break
     of = {name: round(float(weight), 3) for name, weight in zip(names, weights, strict=False)}
-    return Weights(
-        round(float(weights[-1]), 3), least, {name: weight for name, weight in of.items() if weight}
-    )
+    return Weights(round(float(weights[-1]), 3), {name: weight for name, weight in of.items() if weight})
 
 
 def written(weights: Weights, known: Mapping[str, list[Known]], plain: Plain, code: Plain) -> str:
@@ -237,7 +201,6 @@ def written(weights: Weights, known: Mapping[str, list[Known]], plain: Plain, co
             {
                 "from": origin,
                 "bias": weights.bias,
-                "least": weights.least,
                 "weights": dict(sorted(weights.of.items())),
             },
             indent=1,

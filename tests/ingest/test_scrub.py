@@ -218,7 +218,9 @@ def test_a_private_span_is_never_kept(text: str, expected: str) -> None:
     assert got.counts.get("private", 0) == expected.count("[private]")
 
 
-@pytest.mark.parametrize("text", ["a <private b<private>c</private>d> e", "a <private password='b<c>d'> e"])
+@pytest.mark.parametrize(
+    "text", ["a <private b<private>c</private>d> e", "a <private password='kx92<mQp7>d'> e"]
+)
 def test_what_stood_in_a_private_tag_does_not_keep_it_from_being_one(text: str) -> None:
     once = scrub(text).text
     assert once == "a [private]"
@@ -238,8 +240,8 @@ def test_counts_add_up_by_kind_and_offsets_hold_behind_other_scripts() -> None:
     assert got.text.startswith("π𝄞 пароль İ\npassword = '[secret:password]'\n密码 password='")
 
 
-def test_the_version_is_six() -> None:
-    assert SCRUBBER_VERSION == "6"
+def test_the_version_is_seven() -> None:
+    assert SCRUBBER_VERSION == "7"
 
 
 HOSTILE = (

@@ -1,14 +1,11 @@
 """What stands apart from the word that names it: lists, columns, pairs, later turns; each goes by the judge alone."""
 
-from functools import partial
-
 import pytest
 
 from scrubjay.ingest import scrub as scrubber
 from scrubjay.ingest.scrub import scrub
-from scrubjay.ingest.scrub_judge import Weights, judged
 
-# What stands between the marks goes, and by no rule: where nothing is judged, all of it stays.
+# What stands between the marks goes, and by no rule: where nothing is tagged, all of it stays.
 LISTS = (
     "New logins after the move:\n- electricity: jenny.f / ‹Candle-Light-0604›\n- tax: 88120377 / ‹Hedgehog!crossing›",
     "### Test accounts\n\n- anna@velolab.example / ‹Speiche-1-rot›\n- ben@velolab.example / ‹Speiche-2-blau›",
@@ -35,8 +32,6 @@ WORDS = (
     "the password I chose is ‹Blue Kettle Sings Twice›. It is on the shelf.",
     "remember that my wifi password is ‹bluebird›",
     "RESTIC_PASSWORD=‹don't panic, bring a towel›\nRESTIC_HOST=a",
-    'app.secret_key = b"‹who let the dogs out›"',
-    'EMAIL_HOST_PASSWORD = "‹owml bkvv hhtz jtei›"',
     "haslo = ‹Bigos&Barszcz›",
 )
 STAYS = (
@@ -51,7 +46,6 @@ STAYS = (
     "DATABASE_URL=postgres://app:${{DB}}@db.example:5432/shop9",
     "Wifi password: ask Ann. The network is called Kestrel_5G.",
     "sku,qty,tracking\nKEY-RING-03,1,1Z2QW3TH937A5DM9MK\nKEY-RING-04,2,1ZVE62JY03KJ4E8QVB",
-    "the gate opens with 1948",
     "Ann: what is a good password?\nBob: a long one\nBob: seriously\nAnn: thanks",
     "Use `open` with NamedTemporaryFile to read it",
     'type="password" placeholder="at least 12 characters"',
@@ -66,7 +60,7 @@ def parted(marked: str) -> tuple[str, str]:
     return "".join(pieces), "\0".join(pieces[::2])
 
 
-def left(text: str, kinds: str = "password|api-key|token|secret|mailgun-key") -> str:
+def left(text: str, kinds: str = "password|api-key|token|secret|pin|mailgun-key") -> str:
     """The text with each mark as one character."""
     for kind in kinds.split("|"):
         text = text.replace(f"[secret:{kind}]", "\0")
@@ -74,10 +68,10 @@ def left(text: str, kinds: str = "password|api-key|token|secret|mailgun-key") ->
 
 
 def found(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is marked goes, and stays where nothing is judged."""
+    """What is marked goes, and stays where nothing is tagged."""
     text, after = parted(marked)
     assert left(scrub(text).text) == after
-    monkeypatch.setattr(scrubber, "judged", partial(judged, weights=Weights(0.0, float("inf"), {})))
+    monkeypatch.setattr(scrubber, "tagged", lambda *_: iter(()))
     assert left(scrub(text).text) != after
 
 

@@ -1,7 +1,6 @@
-"""What no rule knows is judged by its signs: tokens near words for a secret, in tables, below labels, in prose."""
+"""What no rule knows is told by what stands around: near words for a secret, in tables, below labels, in prose."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,9 @@ import pytest
 from scrubjay.ingest import scrub as scrubber
 from scrubjay.ingest import scrub_judge
 from scrubjay.ingest.scrub import scrub
-from scrubjay.ingest.scrub_judge import Weights, judged, learnt
+from scrubjay.ingest.scrub_judge import learnt
 
-# What stands in brackets goes, and by no rule: where nothing is judged, all of it stays.
+# What stands in brackets goes, and by no rule: where nothing is tagged, all of it stays.
 JUDGED = (
     (
         "password",
@@ -19,18 +18,14 @@ JUDGED = (
     ),
     (
         "token",
-        "| Provider | Token |\n|:--|--:|\n| Linode | [612719fa20ef6779bc6bf4c2af66090c2f2af5080a0442e7] |",
-    ),
-    (
-        "password",
         "Password for the elastic user (reset with `bin/reset -u elastic`):\n  [7p8s7rylBKOOMKfwz00L]",
     ),
     ("password", "Passwort:\n[Kuckucksuhr 1887]\nBenutzername:\nmuseum"),
     ("password", "te paso la clave del wifi de la oficina: [cafeconleche22]"),
     ("password", "数据库密码改成了 [Xiaomao_2688]，用户名还是 root"),
-    ("api-key", "APIv3密钥：[GcL8UrTmmWpiV2dBxeMOjK1Zc0XKIpWf]"),
-    ("api-key", "consumer_key=[a86e1c474169663a4ca06f7c102a72c6]"),
-    ("password", "PAPERLESS_DBPASS: [smG5ix8AX55oDuxSB7F5]"),
+    ("token", "APIv3密钥：[GcL8UrTmmWpiV2dBxeMOjK1Zc0XKIpWf]"),
+    ("token", "consumer_key=[a86e1c474169663a4ca06f7c102a72c6]"),
+    ("token", "PAPERLESS_DBPASS: [smG5ix8AX55oDuxSB7F5]"),
     ("password", "PAPERLESS_ADMIN_PASSWORD=[papierstau]"),
     ("password", "  <passphrase>[seven grey herons asleep]</passphrase>"),
     ("password", "WLAN im Büro, Schlüssel: [Milchkaffee.22]"),
@@ -86,7 +81,7 @@ def test_a_secret_that_no_rule_knows_is_told_by_its_signs(
 ) -> None:
     text, after = parted(marked, kind)
     assert scrub(text).text == after
-    monkeypatch.setattr(scrubber, "judged", partial(judged, weights=Weights(0.0, float("inf"), {})))
+    monkeypatch.setattr(scrubber, "tagged", lambda *_: iter(()))
     assert scrub(text).text == text
 
 
@@ -118,7 +113,8 @@ def test_what_a_rule_has_found_keeps_its_kind_and_its_ends() -> None:
     )
 
 
-def test_a_mark_is_no_word_that_names_a_secret() -> None:
+def test_a_mark_is_no_word_that_names_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scrubber, "tagged", lambda *_: iter(()))
     text = "login [secret:password] Hafer7Brei"
     assert scrub(text).text == text
 

@@ -2,7 +2,15 @@
 
 import pytest
 
+from scrubjay.ingest import scrub as scrubber
 from scrubjay.ingest.scrub import scrub
+
+
+@pytest.fixture(autouse=True)
+def rules_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the tagger takes besides is told in test_scrub_tagged.py."""
+    monkeypatch.setattr(scrubber, "tagged", lambda *_: iter(()))
+
 
 TOLD = (
     "My wifi password is [hunter2-blue-42], guests use the other network.",

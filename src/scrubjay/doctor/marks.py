@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.doctor.case import Case
 from scrubjay.doctor.samples import RESERVED, Marker
 from scrubjay.errors import ScrubjayError
+from scrubjay.ingest.scrub import scrub
 from scrubjay.memory.checks import Check, ok, problem, warning
 from scrubjay.memory.dates import moment, now_micros
 from scrubjay.store.sqlite.lock import alone as locked
@@ -49,6 +50,8 @@ def new(case: Case) -> Marker:
         OSError: It cannot be made.
     """
     found = _named(case, secrets.token_hex(6))
+    while scrub(found.text).text != found.text:  # what is taken for a secret would not be found again
+        found = _named(case, secrets.token_hex(6))
     found.folder.mkdir(mode=0o700)
     return found
 

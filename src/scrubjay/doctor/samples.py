@@ -40,12 +40,12 @@ class Marker:
     @property
     def text(self) -> str:
         """What is said."""
-        return f"The word that the doctor of scrubjay left here is {self.word}."
+        return f"The doctor of scrubjay saw {self.word} fly over the harbour."
 
     @property
     def question(self) -> str:
         """What is asked for it."""
-        return f"What did the doctor of scrubjay leave here: {self.word}?"
+        return f"Did the doctor of scrubjay see {self.word} fly over the harbour?"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ Kinds are told by form (`scrub_patterns`) or by what stands around: an assignmen
 (`scrub_context`), a name that stands apart (`scrub_named`, `scrub_keyed`), a command (`scrub_commands`), the settings
 of a program or a device (`scrub_settings`, `scrub_devices`), words (`scrub_told`, `scrub_phrases`, `scrub_seeds`,
 `scrub_answers`). What a rule has found goes wherever it stands again (`scrub_again`). Where two overlap, all that
-either covers goes. Where no rule finds anything, what stands near a word for a secret is judged by the sum of its signs
-(`scrub_judge`). Nothing is decided by entropy alone: a commit hash or a session id is what a memory is asked for. Spans
-that stand for nothing (``xxxx``, ``AKIAIOSFODNN7EXAMPLE``, ``${TOKEN}``) stay.
+either covers goes. Where no rule finds anything, networks look at each token and what stands around it
+(`scrub_tagged`). Nothing is decided by entropy alone: a commit hash or a session id is what a memory is asked for.
+Spans that stand for nothing (``xxxx``, ``AKIAIOSFODNN7EXAMPLE``, ``${TOKEN}``) stay.
 
 Text is looked at as Latin-1 bytes, one a character: offsets stay, and a search for bytes or a translation
 costs about a nanosecond a character where an expression over the text costs twenty.
@@ -30,7 +30,6 @@ from scrubjay.ingest.scrub_cards import cards, valid
 from scrubjay.ingest.scrub_commands import commanded
 from scrubjay.ingest.scrub_context import find
 from scrubjay.ingest.scrub_devices import configured
-from scrubjay.ingest.scrub_judge import judged
 from scrubjay.ingest.scrub_keyed import keyed
 from scrubjay.ingest.scrub_links import links
 from scrubjay.ingest.scrub_named import named
@@ -39,11 +38,12 @@ from scrubjay.ingest.scrub_phrases import phrased
 from scrubjay.ingest.scrub_pins import pins
 from scrubjay.ingest.scrub_seeds import seeds
 from scrubjay.ingest.scrub_settings import settled
+from scrubjay.ingest.scrub_tagged import tagged
 from scrubjay.ingest.scrub_told import told
 from scrubjay.ingest.scrub_values import Places, Span, filler, positions
 
 # Stamped on each document; a new version scrubs everything again.
-SCRUBBER_VERSION = "6"
+SCRUBBER_VERSION = "7"
 # The shortest shape (an Alibaba key) has 16 characters.
 LEAST_RUN = 16
 # A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
@@ -207,16 +207,21 @@ def _private(text: str) -> Iterator[Span]:
 
 
 def _secrets(text: str, data: bytes, low: bytes) -> Iterator[Span]:
-    """What rules find; and what signs speak for, where no rule has found something."""
+    """What rules find; and what the tagger does, where no rule has found something."""
     places = Places(low)
-    ruled = sorted(span for span in _ruled(text, data, low, places) if not _open(data, low, span))
+    ruled = found(text, data, low, places)
     yield from ruled
     ends = list(accumulate((span.end for span in ruled), max))
-    for span in judged(text, low, places):
+    for span in tagged(text, low, places, ruled):
         before = bisect_left(ruled, (span.end,)) - 1  # the last that begins before it ends
         if (before < 0 or ends[before] <= span.start) and not _open(data, low, span):
             yield span
-    yield from repeated(text, ruled)
+
+
+def found(text: str, data: bytes, low: bytes, places: Places) -> list[Span]:
+    """What rules find, and where it stands again; in order."""
+    ruled = sorted(span for span in _ruled(text, data, low, places) if not _open(data, low, span))
+    return sorted([*ruled, *repeated(text, ruled)])
 
 
 def _open(data: bytes, low: bytes, span: Span) -> bool:

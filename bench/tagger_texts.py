@@ -1,0 +1,209 @@
+"""What the tagger is trained on: labelled texts and texts without secrets -> tokens, what is to be seen, what is so.
+
+Read by train_tagger.py, which says what is shown how.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import string
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from scrubjay.ingest import scrub as scrubber
+from scrubjay.ingest import scrub_tagged
+from scrubjay.ingest.scrub_tagged import Said
+from scrubjay.ingest.scrub_tokens import BUCKETS, FORM, MOST, TOKEN, buckets, form
+from scrubjay.ingest.scrub_values import Places, Span
+from weigh_secrets import library, texts
+
+sys.path.insert(0, str(Path(__file__).parent / "labels"))
+from secret_items import Item
+
+HIDDEN = 0.25
+"""Share of what rules find that is hidden, of texts from which rules were written."""
+PIECE = 900
+WHOLE, LINE, NAME = 0.6, 0.75, 0.9
+"""Chances that a piece is left as it is, up to where it is a line of it, or a name of its words; else some words."""
+WORD = re.compile(r"[^\W\d_]{2,}")
+SECRET = re.compile("⟦(.*?)⟧", re.DOTALL)
+
+
+class Text(NamedTuple):
+    """A text as the network sees it: a row a token."""
+
+    buckets: np.ndarray
+    form: np.ndarray
+    marks: np.ndarray
+    secret: np.ndarray
+    counts: np.ndarray
+
+
+_KNOWN: dict[str, tuple[np.ndarray, list[float]]] = {}
+
+
+def seen(token: str) -> tuple[np.ndarray, list[float]]:
+    """The buckets of a token, filled up, and its form."""
+    if token not in _KNOWN:
+        own = buckets(token)[:MOST]
+        _KNOWN[token] = (np.array(own + [BUCKETS] * (MOST - len(own)), np.int32), form(token))
+    return _KNOWN[token]
+
+
+def encoded(item: Item, chance: random.Random | None = None) -> Text:
+    """A labelled text; with ``chance`` part of what rules found is hidden."""
+    text = item.text
+    spans = [match.span() for match in TOKEN.finditer(text)]
+    size = len(spans)
+    secret, counts = np.zeros(size, np.float32), np.ones(size, np.float32)
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    for value, where in ((0.0, item.optional), (1.0, item.secrets)):
+        for start, end in where:
+            rows = scrub_tagged.touched(starts, ends, start, end)
+            secret[rows] = counts[rows] = value
+    known = ruled(text)
+    if chance:
+        known = [span for span in known if chance.random() >= HIDDEN * (0.4 if span.certain else 1)]
+    low = text.encode("latin-1", "replace").lower()
+    marks = Said.of(text, low, Places(low), known).marks(text, spans)
+    looks = [seen(text[start:end]) for start, end in spans]
+    return Text(
+        np.array([own for own, _ in looks], np.int32).reshape(size, MOST),
+        np.array([made for _, made in looks], np.float32).reshape(size, FORM),
+        marks,
+        secret,
+        counts,
+    )
+
+
+def pools(rows: Sequence[dict[str, str]]) -> dict[str, list[str]]:
+    """The passwords of all texts that their writers made up, by sort."""
+    out: dict[str, list[str]] = {}
+    for row in rows:
+        for value in SECRET.findall(row["text"]):
+            if sort := _sort(value):
+                out.setdefault(sort, []).append(value)
+    return out
+
+
+def _sort(value: str) -> str:
+    if "«" in value or "\n" in value or len(value) > 48:
+        return ""
+    if value.isdigit():
+        return f"digits {len(value)}"
+    if " " in value:
+        return f"words {min(value.count(' '), 4)}"
+    return "word" if value.isalpha() else "mixed"
+
+
+def varied(row: dict[str, str], chance: random.Random, others: dict[str, list[str]]) -> dict[str, str]:
+    """A text with other passwords in place of every second one."""
+    text = row["text"]
+    for value in sorted(set(SECRET.findall(text))):
+        sort = _sort(value)
+        if sort and chance.random() < 0.5:
+            other = chance.choice(others[sort]) if chance.random() < 0.5 else value
+            other = _mutated(other, chance) if not value.isdigit() else _digits(value, chance)
+            text = text.replace(value, other) if len(value) >= 4 else text.replace(f"⟦{value}⟧", f"⟦{other}⟧")
+    return row | {"text": text}
+
+
+def amid(row: dict[str, str], chance: random.Random, others: Sequence[str]) -> dict[str, str]:
+    """A text amid lines or sentences of another one, as it would stand in a long note."""
+    before, after = (_part(chance.choice(others), chance) for _ in range(2))
+    apart = "\n" if "\n" in row["text"] or chance.random() < 0.6 else " "
+    pieces = [piece for piece in (before, row["text"], after) if piece]
+    return row | {"text": apart.join(pieces)}
+
+
+def _part(text: str, chance: random.Random) -> str:
+    """Some of a text, from 40 to 400 characters, or nothing; without what would be read as a mark."""
+    if chance.random() < 0.25:
+        return ""
+    at, size = chance.randrange(max(1, len(text) - 100)), chance.randrange(40, 400)
+    return re.sub("[⟦⟧⟪⟫«»]", "", text[at : at + size]).strip()
+
+
+def _digits(value: str, chance: random.Random) -> str:
+    return "".join(chance.choice(string.digits) for _ in value)
+
+
+def _mutated(value: str, chance: random.Random) -> str:
+    out = "".join(
+        chance.choice(string.digits) if one.isdigit() and chance.random() < 0.8 else one for one in value
+    )
+    if chance.random() < 0.15:
+        out = out.replace("-", chance.choice("._-!#@")).replace("_", chance.choice("._-"))
+    if chance.random() < 0.1 and " " not in out:
+        out += chance.choice(["!", "!!", "#", "?", "*", "$", "%", ".", "9", "77"])
+    if chance.random() < 0.1:
+        out = out.swapcase() if chance.random() < 0.3 else out.lower()
+    return out
+
+
+def documents(folders: Sequence[Path]) -> Iterator[str]:
+    """Every second of the pages and texts in some folders, each once."""
+    seen = set()
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if (
+                path.suffix in (".md", ".rst", ".txt", ".html")
+                and path.is_file()
+                and path.stat().st_size < 300_000
+            ):
+                text = path.read_text("utf-8", "replace")
+                number = zlib.crc32(text.encode("utf-8", "surrogatepass"))
+                if number % 2 == 0 and number not in seen:
+                    seen.add(number)
+                    yield text
+
+
+def pieces(data: Path, folders: Sequence[Path], chance: random.Random, share: float) -> Iterator[str]:
+    """Pieces of texts without secrets in which rules find nothing: a share of notes and talks, of code, of pages."""
+    for source, own in ((texts(data), share), (library(), 1.5 * share), (documents(folders), 3 * share)):
+        for text in source:
+            for at in range(0, len(text), PIECE):
+                if chance.random() < own:
+                    piece = shorter(text[at : at + PIECE], chance)
+                    if piece and not ruled(piece):
+                        yield piece
+
+
+def shorter(piece: str, chance: random.Random) -> str:
+    """A piece as it is, or a line, a name or some key words of it: what is short has nothing around it that says no."""
+    sort = chance.random()
+    if sort < WHOLE:
+        return piece
+    if sort < LINE:
+        return chance.choice(piece.split("\n")).strip()
+    words = WORD.findall(piece)
+    if not words:
+        return ""
+    return _name(words, chance) if sort < NAME else " ".join(chance.choices(words, k=chance.randrange(4, 14)))
+
+
+def _name(words: Sequence[str], chance: random.Random) -> str:
+    """One to three words in a row, joined somehow, often with a number behind."""
+    at = chance.randrange(len(words))
+    name = chance.choice(("", " ", "-")).join(words[at : at + chance.randrange(1, 4)])
+    return f"{name}{chance.choice(('', ' '))}{chance.randrange(200)}" if chance.random() < 0.4 else name
+
+
+def ruled(text: str) -> list[Span]:
+    """What rules find in a text."""
+    data = text.encode("latin-1", "replace")
+    return scrubber.found(text, data, data.lower(), Places(data.lower()))
+
+
+def mistaken(those: Iterable[str]) -> Iterator[str]:
+    """Those of some pieces without secrets in which the tagger that there is takes something all the same."""
+    for piece in those:
+        low = piece.encode("latin-1", "replace").lower()
+        if any(scrub_tagged.tagged(piece, low, Places(low), [])):
+            yield piece

@@ -1,0 +1,202 @@
+"""Tagged: a text and what rules found in it -> the secrets that the tagger finds besides.
+
+Where neither a token's surroundings promise anything (`Tagger.promising`) nor a rule has found something, nothing
+more is done: most of what people write ends here. Elsewhere each token is tagged by its spelling, its surroundings,
+and what the rules and the judge of tokens near words for a secret (`scrub_judge`) say of it; tokens in a row that are
+of a secret are one.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from scrubjay.ingest.scrub_cues import cues
+from scrubjay.ingest.scrub_hopeless import hopeless
+from scrubjay.ingest.scrub_judge import learnt as weights
+from scrubjay.ingest.scrub_near import candidates
+from scrubjay.ingest.scrub_signs import told
+from scrubjay.ingest.scrub_tagger import REACH, Tagger, learnt
+from scrubjay.ingest.scrub_tokens import STANDING, TOKEN, standing
+from scrubjay.ingest.scrub_values import Places, Span
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SAID: Final = 9
+"""What rules say of a token: found for sure, found, no candidate, candidate, for, against, told, words that name."""
+PIECE: Final = 50_000
+"""Characters that are looked at together; so much of a text is kept in tokens at a time."""
+MARGIN: Final = 600
+"""Characters on either side of a piece that are looked at with it."""
+CORE: Final = 8
+"""Tokens on either side of a promising one, or of what a rule found, that are tagged with it."""
+SURE: Final = 0.5
+"""A secret's best token has log odds above it."""
+JOINED: Final = 3.0
+"""How much less a secret's other tokens may have."""
+LEAST: Final = 3
+"""Characters of a secret."""
+LONGEST: Final = 20_000
+"""Characters of what rules find that are looked for: the longest are private keys."""
+_T = TypeVar("_T", bound=tuple[int, *tuple[object, ...]])
+_AROUND: Final = frozenset(" \n\t.,:;\"'`()[]{}<>|*_~=„“”‚‘’«»‹›「」『』。、，：；（）")
+_LOT: Final = 20
+"""Characters from which on what has no blank was drawn by lot."""
+
+
+def tagged(text: str, low: bytes, places: Places, ruled: Sequence[Span]) -> Iterator[Span]:
+    """What the tagger finds.
+
+    Args:
+        text: The text.
+        low: It in Latin-1 and lower case, one byte a character.
+        places: Where what stands in ``low``.
+        ruled: What rules found.
+    """
+    tagger = learnt()
+    said: Said | None = None
+    for at in range(0, len(text), PIECE):
+        first, last = max(0, at - MARGIN), min(len(text), at + PIECE + MARGIN)
+        tokens = TOKEN.findall(text, first, last)
+        if not tokens:
+            continue
+        promising = tagger.promising(tokens)
+        near = _between(ruled, first, last)
+        if not (near or promising.any()):
+            continue
+        found = [match.span() for match in TOKEN.finditer(text, first, last)]
+        core = _widened(promising | _of(near, found), CORE)
+        said = said or Said.of(text, low, places, ruled)
+        for span in _tagged(text, tagger, said, found, core):
+            if at <= span.start < at + PIECE:
+                yield span
+
+
+class Said(NamedTuple):
+    """What rules and the judge say of a text: where, in which column of the marks, and how much; in order."""
+
+    all: list[tuple[int, int, int, float]]
+
+    @classmethod
+    def of(cls, text: str, low: bytes, places: Places, ruled: Sequence[Span]) -> Said:
+        """Ask them."""
+        out = [(span.start, span.end, 0 if span.certain else 1, 1.0) for span in ruled]
+        for one in candidates(text, low, places):
+            if hopeless(one):
+                out.append((one.start, one.end, 2, 1.0))
+                continue
+            odds = weights().sum(one)
+            out += [(one.start, one.end, 3, 1.0), (one.start, one.end, 4 if odds > 0 else 5, abs(odds) / 4)]
+            out += [(one.start, one.end, 6, 1.0)] if told(one) else []
+        out += [(at, end, 7 if password else 8, 1.0) for at, end, password in cues(text, low, places)]
+        return cls(sorted(out))
+
+    def marks(self, text: str, found: Sequence[tuple[int, int]]) -> NDArray[np.float32]:
+        """How each of some tokens stands, and what is said of it: ``STANDING`` and ``SAID`` numbers."""
+        import numpy as np
+
+        out = np.zeros((len(found), STANDING + SAID), np.float32)
+        out[:, :STANDING] = standing(found, [text[start:end] for start, end in found])
+        starts, ends = _bounds(found)
+        for start, end, column, amount in _between(self.all, found[0][0], found[-1][1]):
+            rows = touched(starts, ends, start, end)
+            np.maximum(out[rows, STANDING + column], amount, out=out[rows, STANDING + column])
+        return out
+
+
+def _tagged(
+    text: str, tagger: Tagger, said: Said, found: Sequence[tuple[int, int]], core: NDArray[np.bool_]
+) -> Iterator[Span]:
+    """The secrets among the tokens of a piece that are to be tagged."""
+    import numpy as np
+
+    for first, last in _runs(_widened(core, REACH // 2)):
+        asked = np.flatnonzero(core[first:last])
+        start, stop = first + int(asked[0]), first + int(asked[-1]) + 1
+        begin = max(0, start - REACH)
+        here = found[begin : stop + REACH]
+        tokens = [text[at:end] for at, end in here]
+        odds = tagger.tag(tokens, said.marks(text, here), slice(start - begin, stop - begin))
+        odds[~core[start:stop]] = -np.inf
+        for at, end in together(text, found[start:stop], odds.tolist(), SURE):
+            yield Span(at, end, _kind(text[at:end]), False)
+
+
+def _runs(those: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Where those in a row begin and end."""
+    import numpy as np
+
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], those, [False]]))).tolist()
+    return zip(edges[::2], edges[1::2], strict=True)
+
+
+def together(
+    text: str, found: Sequence[tuple[int, int]], odds: Sequence[float], sure: float
+) -> Iterator[tuple[int, int]]:
+    """The secrets of tokens: those in a row, apart by a blank at most, that are likely, one of them surely."""
+    start, end, best = 0, -2, -math.inf
+    for (first, last), odd in [*zip(found, odds, strict=True), ((len(text) + 9, len(text) + 9), math.inf)]:
+        if odd <= sure - JOINED:
+            continue
+        if first - end > 1 or (first > end and text[end] != " "):
+            if best > sure:
+                yield from _trimmed(text, start, end)
+            start, best = first, -math.inf
+        end, best = last, max(best, odd)
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A secret without the punctuation of the sentence around it."""
+    while start < end and text[start] in _AROUND:
+        start += 1
+    while start < end and text[end - 1] in _AROUND:
+        end -= 1
+    if end - start >= LEAST:
+        yield start, end
+
+
+def _kind(value: str) -> str:
+    if value.isdigit():
+        return "pin"
+    return "token" if len(value) >= _LOT and " " not in value else "password"
+
+
+def _of(spans: Sequence[Span], found: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Which tokens are of what rules found."""
+    import numpy as np
+
+    out = np.zeros(len(found), np.bool_)
+    starts, ends = _bounds(found)
+    for span in spans:
+        out[touched(starts, ends, span.start, span.end)] = True
+    return out
+
+
+def _widened(those: NDArray[np.bool_], far: int) -> NDArray[np.bool_]:
+    """Those and as many to either side."""
+    import numpy as np
+
+    summed = np.concatenate([np.zeros(far + 1, np.int64), np.cumsum(those), np.full(far, those.sum())])
+    return summed[2 * far + 1 :] > summed[: len(those)]
+
+
+def _between(spans: Sequence[_T], first: int, last: int) -> Sequence[_T]:
+    """Those of some stretches in order that can reach into a part of the text."""
+    return spans[bisect_left(spans, first - LONGEST, key=_begins) : bisect_left(spans, last, key=_begins)]
+
+
+def _begins(span: tuple[int, *tuple[object, ...]]) -> int:
+    return span[0]
+
+
+def _bounds(found: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    return [start for start, _ in found], [end for _, end in found]
+
+
+def touched(starts: Sequence[int], ends: Sequence[int], start: int, end: int) -> slice:
+    """The tokens that a stretch touches."""
+    return slice(bisect_right(ends, start), bisect_left(starts, end))

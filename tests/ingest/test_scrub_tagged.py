@@ -1,0 +1,106 @@
+"""What rules do not know is tagged: told in passing, in any language, anywhere in a text of any length."""
+
+import pytest
+
+from scrubjay.ingest import scrub as scrubber
+from scrubjay.ingest import scrub_tagged
+from scrubjay.ingest.scrub import scrub
+
+# What stands between the marks goes, and stays where nothing is tagged.
+TOLD = (
+    "Getting in: the key safe is left of the porch, turn the dials to ‹8742› and pull down the flap.",
+    "- hall: alarm must be switched off within 30 s, code ‹112890› then the green button",
+    "Marco: which one is it for the shared canva?\nAylin: ‹pinselStrich_2024›\nMarco: thx, I'm in",
+    "Oberfläche unter fritz.box, wir haben es geändert in ‹Kachelofen-Igel-93›. WLAN heißt weiterhin Dachsbau.",
+    "L'alarme se coupe avec ‹1043› suivi de la touche dièse, tu as trente secondes.",
+    "Stugan: larmet stängs av med ‹0309› och OK. Elskåpet sitter i hallen.",
+    "Kod do logowania: ‹572705›. Nie podawaj go nikomu.",
+    "boekhouding: inloggen met marieke en dan ‹Fietsbel!acht›, niet doorgeven",
+    "現地のキーボックスは ‹2948› です。鍵は元に戻してください。",
+)
+STAYS = (
+    "We take bus 4071 at 8:15 and change at the town hall, platform 12.",
+    "The commit 4be19f0c27d1 broke the build of 1045 tests, see issue 8742.",
+    "Zimmer 4071 im zweiten Stock, Frühstück bis 10 Uhr, Parkplatz 17.",
+    "Your password must have twelve characters and must not be one of the last five.",
+    "for token in tokens: counts[token] += 1",
+)
+
+
+def parted(marked: str) -> tuple[str, str]:
+    pieces = marked.replace("›", "‹").split("‹")
+    return "".join(pieces), pieces[1]
+
+
+def off(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(scrubber, "tagged", lambda *_: iter(()))
+
+
+@pytest.mark.parametrize("marked", TOLD)
+def test_a_secret_told_in_passing_goes(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, secret = parted(marked)
+    assert secret not in scrub(text).text
+    off(monkeypatch)
+    assert secret in scrub(text).text
+
+
+@pytest.mark.parametrize("text", STAYS)
+def test_numbers_names_and_talk_about_passwords_stay(text: str) -> None:
+    assert scrub(text).text == text
+
+
+def test_a_secret_is_found_wherever_it_stands_in_a_long_text() -> None:
+    line = "We walked along the river and talked about the harvest of last year.\n"
+    text, secret = parted(TOLD[0])
+    size = scrub_tagged.PIECE
+    for before in (0, size - 150, size - 100, size - 20, size, size + 5, 2 * size - 100):
+        filled = (line * (before // len(line) + 1))[:before] + "\n"
+        got = scrub(filled + text + "\n" + line * 20).text
+        assert secret not in got, before
+        assert got.startswith(filled)
+        assert got.endswith(line * 20)
+
+
+def test_one_line_without_end_is_tagged_as_well() -> None:
+    text, secret = parted(TOLD[1])
+    words = "the harvest of the year before was better and nobody knew why, "
+    assert secret not in scrub(words * 2000 + text + " " + words * 2000).text
+
+
+def test_what_a_rule_has_found_keeps_its_kind_and_its_ends() -> None:
+    text = "db: postgres://shop:gAL47D1qXIaSyZPaE1pu1l@10.4.0.12/shop and the alarm goes off with 1043 and the hash key"
+    got = scrub(text)
+    assert "postgres://shop:[secret:postgres-password]@10.4.0.12/shop" in got.text
+    assert "1043" not in got.text
+
+
+def test_the_kind_tells_digits_what_was_drawn_by_lot_and_what_somebody_made_up() -> None:
+    kinds = {marked: scrub(parted(marked)[0]).counts for marked in TOLD}
+    assert kinds[TOLD[0]] == {"pin": 1}
+    assert kinds[TOLD[3]] == {"password": 1}
+
+
+def test_what_is_tagged_once_is_tagged_no_more() -> None:
+    for marked in TOLD:
+        once = scrub(parted(marked)[0]).text
+        assert scrub(once).text == once
+
+
+def test_a_text_in_which_nothing_is_promised_is_not_tagged(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(scrub_tagged, "candidates", lambda *_: asked.append(1) or iter(()))
+    scrub("The meeting is on Friday and everybody brings something to eat.\n" * 50)
+    assert not asked
+    scrub(parted(TOLD[0])[0])
+    assert asked
+
+
+def test_a_text_of_blanks_alone_stays() -> None:
+    assert scrub(" \t ").text == " \t "
+    assert scrub("").text == ""
+
+
+def test_the_signs_that_a_password_ends_with_go_with_it_and_the_full_stop_stays() -> None:
+    got = scrub("boekhouding: inloggen met marieke en dan Fietsbel!acht!!. Niet doorgeven.").text
+    assert "!" not in got
+    assert got.endswith(". Niet doorgeven.")

@@ -1,0 +1,143 @@
+"""The tagger: what its networks see of tokens, where they look at all, and how their weights are kept."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrubjay.ingest import scrub_tokens
+from scrubjay.ingest.scrub_tagged import SAID
+from scrubjay.ingest.scrub_tagger import PROMISES, REACH, Tagger, learnt, packed, unpacked
+from scrubjay.ingest.scrub_tokens import BUCKETS, FORM, MOST, STANDING, TOKEN, buckets, form, standing
+
+PROSE = "We walked along the river in the afternoon and talked about the harvest of the year before. "
+LETTER = (
+    "Dear all, the wifi of the cabin is Fjordlys and you get in with kaffe-og-vafler-7, see you on Friday.\n"
+)
+
+
+def tokens(text: str) -> list[str]:
+    return TOKEN.findall(text)
+
+
+def plain(count: int) -> np.ndarray:
+    return np.zeros((count, STANDING + SAID), np.float32)
+
+
+def test_a_text_falls_into_words_signs_and_line_ends() -> None:
+    assert tokens("pässwort: a_1-b\n密码是abc ของ") == [
+        "pässwort",
+        ":",
+        "a_1",
+        "-",
+        "b",
+        "\n",
+        "密",
+        "码",
+        "是",
+        "abc",
+        "ของ",
+    ]
+
+
+@given(st.text(max_size=300))
+def test_every_character_but_blanks_is_of_one_token_and_of_each_token_there_is_something_to_see(
+    text: str,
+) -> None:
+    found = list(TOKEN.finditer(text))
+    assert "".join(match[0] for match in found).replace("\n", "") == "".join(text.split())
+    for token in {match[0] for match in found}:
+        own = buckets(token)
+        assert 0 < len(own) <= MOST
+        assert all(0 <= bucket < BUCKETS for bucket in own)
+        assert len(form(token)) == FORM
+        assert np.isfinite(form(token)).all()
+    assert standing([match.span() for match in found], [match[0] for match in found]).shape == (
+        len(found),
+        STANDING,
+    )
+
+
+def test_words_that_share_their_beginning_share_buckets() -> None:
+    shared = set(buckets("Passwort")) & set(buckets("passwords"))
+    assert len(shared) > 5
+    assert not shared & set(buckets("herring"))
+
+
+@given(st.from_regex(r"[a-z]{1,40}", fullmatch=True))
+def test_a_word_in_small_letters_is_seen_as_any_other_is(word: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        shortly = form(word)
+        patch.setattr(scrub_tokens, "_LETTERS", re.compile("(?!)"))
+        assert form(word) == shortly
+
+
+def test_how_a_token_stands_is_told_by_blanks_its_line_and_what_stood_before() -> None:
+    text = "one  two\nseven seven"
+    found = list(TOKEN.finditer(text))
+    made = standing([match.span() for match in found], [match[0] for match in found])
+    wanted = [[0, 0, 0, 0], [1, 1, 5 / 80, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 6 / 80, 1]]
+    assert np.allclose(made, wanted)
+
+
+def test_what_stands_far_off_does_not_matter_to_a_token() -> None:
+    near, tagger = tokens(LETTER), learnt()
+    before, after = tokens(PROSE * 4), tokens("Ship 40 crates to pier 9, invoice follows. " * 8)
+    assert min(len(before), len(after)) > REACH
+    first = slice(len(before), len(before) + len(near))
+    one = tagger.tag(before + near + before, plain(2 * len(before) + len(near)), first)
+    whole = after[:9] + before + near + before + after
+    second = slice(9 + len(before), 9 + len(before) + len(near))
+    assert np.allclose(one, tagger.tag(whole, plain(len(whole)), second), rtol=1e-4, atol=1e-4)
+
+
+def test_who_asks_about_some_tokens_is_told_of_them_what_all_are_told() -> None:
+    letter, prose, tagger = tokens(LETTER), tokens(PROSE * 4), learnt()
+    for some in (letter + prose, prose + letter + prose, prose + letter):
+        assert len(some) > 2 * REACH
+        at = some.index("kaffe")
+        marks = plain(len(some))
+        whole = tagger.tag(some, marks, slice(0, len(some)))
+        for first in (max(0, at - 8), at):
+            part = slice(first, at + 3)
+            assert np.allclose(tagger.tag(some, marks, part), whole[part], rtol=1e-4, atol=1e-4)
+
+
+def test_prose_promises_nothing_and_a_letter_with_a_password_does() -> None:
+    assert not learnt().promising(tokens(PROSE)).any()
+    promised = learnt().promising(tokens(LETTER))
+    assert "kaffe" in {token for token, there in zip(tokens(LETTER), promised, strict=True) if there}
+
+
+def test_what_is_kept_of_tokens_does_not_grow_without_end() -> None:
+    tagger = Tagger(learnt()._held)
+    first = tagger.promising(["the", "pin", "is", "4071"])
+    for at in range(0, PROMISES + 8000, 8000):
+        tagger.promising([f"w{number}" for number in range(at, at + 8000)])
+    assert len(tagger._worth._at) <= PROMISES
+    assert (tagger.promising(["the", "pin", "is", "4071"]) == first).all()
+
+
+def test_weights_are_kept_in_a_byte_each_and_are_nearly_the_same_after_it() -> None:
+    chance = np.random.default_rng(3)
+    weights = {
+        "table": chance.normal(size=(2, 40, 8)).astype(np.float32),
+        "bias": chance.normal(size=(2, 8)).astype(np.float32),
+    }
+    again = unpacked(packed(weights))
+    assert again.keys() == weights.keys()
+    assert (again["bias"] == weights["bias"]).all()
+    largest = np.abs(weights["table"]).max(axis=1, keepdims=True)
+    assert (np.abs(again["table"] - weights["table"]) <= largest / 127 / 2 * 1.001).all()
+    assert len(packed(weights)) < 40 * 8 * 2 * 4
+
+
+def test_the_weights_that_come_with_the_package_fit_what_is_seen() -> None:
+    held = learnt()._held
+    nets = len(held["out"])
+    assert held["table"].shape[:2] == (nets, BUCKETS)
+    assert held["word"].shape[1] == held["table"].shape[2] + FORM
+    assert held["marks"].shape[1] == STANDING + SAID
+    assert held["worth"].shape == (BUCKETS + FORM, 4)
