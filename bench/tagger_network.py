@@ -20,8 +20,8 @@ from scrubjay.ingest.scrub_tokens import BUCKETS, FORM, MOST, STANDING
 from tagger_texts import Text
 
 TABLE, WIDTH = 32, 96
-DROPPED = 0.2
-LOST = 0.1
+DROPPED = 0.3
+LOST = 0.2
 """Share of a token's buckets that is left out while learning."""
 SIZES = (32, 64, 128, 256, 400)
 BATCH = 4096

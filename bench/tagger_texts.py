@@ -19,7 +19,7 @@ import numpy as np
 from scrubjay.ingest import scrub as scrubber
 from scrubjay.ingest import scrub_tagged
 from scrubjay.ingest.scrub_tagged import Said
-from scrubjay.ingest.scrub_tokens import BUCKETS, FORM, MOST, TOKEN, buckets, form
+from scrubjay.ingest.scrub_tokens import BUCKETS, FORM, MOST, Placed, buckets, form
 from scrubjay.ingest.scrub_values import Places, Span
 from weigh_secrets import library, texts
 
@@ -59,20 +59,19 @@ def seen(token: str) -> tuple[np.ndarray, list[float]]:
 def encoded(item: Item, chance: random.Random | None = None) -> Text:
     """A labelled text; with ``chance`` part of what rules found is hidden."""
     text = item.text
-    spans = [match.span() for match in TOKEN.finditer(text)]
-    size = len(spans)
+    placed = Placed.of(text)
+    size = len(placed.tokens)
     secret, counts = np.zeros(size, np.float32), np.ones(size, np.float32)
-    starts, ends = [start for start, _ in spans], [end for _, end in spans]
     for value, where in ((0.0, item.optional), (1.0, item.secrets)):
         for start, end in where:
-            rows = scrub_tagged.touched(starts, ends, start, end)
+            rows = placed.touched(start, end)
             secret[rows] = counts[rows] = value
     known = ruled(text)
     if chance:
         known = [span for span in known if chance.random() >= HIDDEN * (0.4 if span.certain else 1)]
     low = text.encode("latin-1", "replace").lower()
-    marks = Said.of(text, low, Places(low), known).marks(text, spans)
-    looks = [seen(text[start:end]) for start, end in spans]
+    marks = Said.of(text, low, Places(low), known).marks(placed)
+    looks = [seen(token) for token in placed.tokens]
     return Text(
         np.array([own for own, _ in looks], np.int32).reshape(size, MOST),
         np.array([made for _, made in looks], np.float32).reshape(size, FORM),

@@ -43,7 +43,7 @@ from secret_items import Item, made_anew, templates
 
 READ = ("dev", "test", "dev2", "test2", "test3", "test4", "dev5", "test5", "dev6")
 """The sets from which rules were written."""
-SETS = (*READ, "dev7")
+SETS = (*READ, "dev7", "dev8")
 VARIANTS = 4
 PLAIN = 1500
 """Pieces of texts without secrets an epoch."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scrubjay.ingest import scrub_tokens
 from scrubjay.ingest.scrub_tagged import SAID
 from scrubjay.ingest.scrub_tagger import PROMISES, REACH, Tagger, learnt, packed, unpacked
-from scrubjay.ingest.scrub_tokens import BUCKETS, FORM, MOST, STANDING, TOKEN, buckets, form, standing
+from scrubjay.ingest.scrub_tokens import BUCKETS, FORM, MOST, STANDING, TOKEN, Placed, buckets, form, standing
 
 PROSE = "We walked along the river in the afternoon and talked about the harvest of the year before. "
 LETTER = (
@@ -54,10 +54,18 @@ def test_every_character_but_blanks_is_of_one_token_and_of_each_token_there_is_s
         assert all(0 <= bucket < BUCKETS for bucket in own)
         assert len(form(token)) == FORM
         assert np.isfinite(form(token)).all()
-    assert standing([match.span() for match in found], [match[0] for match in found]).shape == (
-        len(found),
-        STANDING,
-    )
+    placed = Placed.of(text)
+    assert list(placed.tokens) == [match[0] for match in found]
+    assert list(zip(placed.starts.tolist(), placed.ends.tolist(), strict=True)) == [m.span() for m in found]
+    assert standing(placed).shape == (len(found), STANDING)
+
+
+def test_a_part_of_a_text_is_told_by_where_it_stands_in_the_whole() -> None:
+    text = "the pin\u3000of bank\u1680three\ud800 is 4071"
+    part = Placed.of(text, 8, 21)
+    assert [text[at:end] for at, end in zip(part.starts, part.ends, strict=True)] == list(part.tokens)
+    assert part.tokens[0] == "of"
+    assert part.tokens[part.touched(11, 12)] == ["bank"]
 
 
 def test_words_that_share_their_beginning_share_buckets() -> None:
@@ -76,8 +84,7 @@ def test_a_word_in_small_letters_is_seen_as_any_other_is(word: str) -> None:
 
 def test_how_a_token_stands_is_told_by_blanks_its_line_and_what_stood_before() -> None:
     text = "one  two\nseven seven"
-    found = list(TOKEN.finditer(text))
-    made = standing([match.span() for match in found], [match[0] for match in found])
+    made = standing(Placed.of(text))
     wanted = [[0, 0, 0, 0], [1, 1, 5 / 80, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 6 / 80, 1]]
     assert np.allclose(made, wanted)
 

@@ -9,7 +9,7 @@ of a secret are one.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
@@ -19,7 +19,7 @@ from scrubjay.ingest.scrub_judge import learnt as weights
 from scrubjay.ingest.scrub_near import candidates
 from scrubjay.ingest.scrub_signs import told
 from scrubjay.ingest.scrub_tagger import REACH, Tagger, learnt
-from scrubjay.ingest.scrub_tokens import STANDING, TOKEN, standing
+from scrubjay.ingest.scrub_tokens import STANDING, Placed, standing
 from scrubjay.ingest.scrub_values import Places, Span
 
 if TYPE_CHECKING:
@@ -61,17 +61,17 @@ def tagged(text: str, low: bytes, places: Places, ruled: Sequence[Span]) -> Iter
     said: Said | None = None
     for at in range(0, len(text), PIECE):
         first, last = max(0, at - MARGIN), min(len(text), at + PIECE + MARGIN)
-        tokens = TOKEN.findall(text, first, last)
-        if not tokens:
+        placed = Placed.of(text, first, last)
+        if not placed.tokens:
             continue
-        promising = tagger.promising(tokens)
+        promising = tagger.promising(placed.tokens)
         near = _between(ruled, first, last)
         if not (near or promising.any()):
             continue
-        found = [match.span() for match in TOKEN.finditer(text, first, last)]
-        core = _widened(promising | _of(near, found), CORE)
+        for span in near:
+            promising[placed.touched(span.start, span.end)] = True
         said = said or Said.of(text, low, places, ruled)
-        for span in _tagged(text, tagger, said, found, core):
+        for span in _tagged(text, tagger, said, placed, _widened(promising, CORE)):
             if at <= span.start < at + PIECE:
                 yield span
 
@@ -95,22 +95,20 @@ class Said(NamedTuple):
         out += [(at, end, 7 if password else 8, 1.0) for at, end, password in cues(text, low, places)]
         return cls(sorted(out))
 
-    def marks(self, text: str, found: Sequence[tuple[int, int]]) -> NDArray[np.float32]:
+    def marks(self, placed: Placed) -> NDArray[np.float32]:
         """How each of some tokens stands, and what is said of it: ``STANDING`` and ``SAID`` numbers."""
         import numpy as np
 
-        out = np.zeros((len(found), STANDING + SAID), np.float32)
-        out[:, :STANDING] = standing(found, [text[start:end] for start, end in found])
-        starts, ends = _bounds(found)
-        for start, end, column, amount in _between(self.all, found[0][0], found[-1][1]):
-            rows = touched(starts, ends, start, end)
-            np.maximum(out[rows, STANDING + column], amount, out=out[rows, STANDING + column])
+        out = np.zeros((len(placed.tokens), STANDING + SAID), np.float32)
+        out[:, :STANDING] = standing(placed)
+        if len(out):
+            for start, end, column, amount in _between(self.all, int(placed.starts[0]), int(placed.ends[-1])):
+                rows = placed.touched(start, end)
+                np.maximum(out[rows, STANDING + column], amount, out=out[rows, STANDING + column])
         return out
 
 
-def _tagged(
-    text: str, tagger: Tagger, said: Said, found: Sequence[tuple[int, int]], core: NDArray[np.bool_]
-) -> Iterator[Span]:
+def _tagged(text: str, tagger: Tagger, said: Said, placed: Placed, core: NDArray[np.bool_]) -> Iterator[Span]:
     """The secrets among the tokens of a piece that are to be tagged."""
     import numpy as np
 
@@ -118,11 +116,10 @@ def _tagged(
         asked = np.flatnonzero(core[first:last])
         start, stop = first + int(asked[0]), first + int(asked[-1]) + 1
         begin = max(0, start - REACH)
-        here = found[begin : stop + REACH]
-        tokens = [text[at:end] for at, end in here]
-        odds = tagger.tag(tokens, said.marks(text, here), slice(start - begin, stop - begin))
+        here = placed.part(begin, stop + REACH)
+        odds = tagger.tag(here.tokens, said.marks(here), slice(start - begin, stop - begin))
         odds[~core[start:stop]] = -np.inf
-        for at, end in together(text, found[start:stop], odds.tolist(), SURE):
+        for at, end in together(text, placed.part(start, stop), odds.tolist(), SURE):
             yield Span(at, end, _kind(text[at:end]), False)
 
 
@@ -134,12 +131,12 @@ def _runs(those: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     return zip(edges[::2], edges[1::2], strict=True)
 
 
-def together(
-    text: str, found: Sequence[tuple[int, int]], odds: Sequence[float], sure: float
-) -> Iterator[tuple[int, int]]:
+def together(text: str, placed: Placed, odds: Sequence[float], sure: float) -> Iterator[tuple[int, int]]:
     """The secrets of tokens: those in a row, apart by a blank at most, that are likely, one of them surely."""
     start, end, best = 0, -2, -math.inf
-    for (first, last), odd in [*zip(found, odds, strict=True), ((len(text) + 9, len(text) + 9), math.inf)]:
+    behind = len(text) + 9
+    starts, ends = [*placed.starts.tolist(), behind], [*placed.ends.tolist(), behind]
+    for first, last, odd in zip(starts, ends, [*odds, math.inf], strict=True):
         if odd <= sure - JOINED:
             continue
         if first - end > 1 or (first > end and text[end] != " "):
@@ -165,17 +162,6 @@ def _kind(value: str) -> str:
     return "token" if len(value) >= _LOT and " " not in value else "password"
 
 
-def _of(spans: Sequence[Span], found: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
-    """Which tokens are of what rules found."""
-    import numpy as np
-
-    out = np.zeros(len(found), np.bool_)
-    starts, ends = _bounds(found)
-    for span in spans:
-        out[touched(starts, ends, span.start, span.end)] = True
-    return out
-
-
 def _widened(those: NDArray[np.bool_], far: int) -> NDArray[np.bool_]:
     """Those and as many to either side."""
     import numpy as np
@@ -191,12 +177,3 @@ def _between(spans: Sequence[_T], first: int, last: int) -> Sequence[_T]:
 
 def _begins(span: tuple[int, *tuple[object, ...]]) -> int:
     return span[0]
-
-
-def _bounds(found: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
-    return [start for start, _ in found], [end for _, end in found]
-
-
-def touched(starts: Sequence[int], ends: Sequence[int], start: int, end: int) -> slice:
-    """The tokens that a stretch touches."""
-    return slice(bisect_right(ends, start), bisect_left(starts, end))

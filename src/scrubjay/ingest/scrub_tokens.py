@@ -11,8 +11,9 @@ import math
 import re
 import zlib
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,18 +120,63 @@ def _of_letters(token: str, size: int) -> list[float]:
     ]
 
 
-def standing(spans: Sequence[tuple[int, int]], tokens: Sequence[str]) -> NDArray[np.float32]:
+class Placed(NamedTuple):
+    """Tokens in a row, and where in the text each begins and ends."""
+
+    tokens: Sequence[str]
+    starts: NDArray[np.intp]
+    ends: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, text: str, first: int = 0, last: int | None = None) -> Placed:
+        """The tokens of a part of a text, which is the whole unless told.
+
+        Every character but white space is of one token, and the end of a line is: so their lengths say where they
+        stand, in a third of the time that it takes to ask each match.
+        """
+        import numpy as np
+
+        part = text[first:last]
+        tokens = TOKEN.findall(part)
+        codes = np.frombuffer(part.encode("utf-32-le", "surrogatepass"), np.uint32)
+        held = _held()
+        places = np.flatnonzero(held[np.minimum(codes, len(held) - 1)]) + first
+        ends = np.cumsum(np.fromiter(map(len, tokens), np.intp, len(tokens)))
+        return cls(tokens, places[np.concatenate([[0], ends])[:-1]], places[ends - 1] + 1)
+
+    def part(self, first: int, last: int) -> Placed:
+        """Some of them."""
+        return Placed(self.tokens[first:last], self.starts[first:last], self.ends[first:last])
+
+    def touched(self, start: int, end: int) -> slice:
+        """Those that a stretch of the text touches."""
+        import numpy as np
+
+        return slice(
+            int(np.searchsorted(self.ends, start, "right")), int(np.searchsorted(self.starts, end, "left"))
+        )
+
+
+@cache
+def _held() -> NDArray[np.bool_]:
+    """Whether each character is of a token, up to the last white space and one more, which stands for all others."""
+    import numpy as np
+
+    return np.array([TOKEN.match(chr(code)) is not None for code in range(0x3002)])
+
+
+def standing(placed: Placed) -> NDArray[np.float32]:
     """How tokens stand: after a blank, after more, how far into the line, whether they stood just before."""
     import numpy as np
 
-    ends = np.array(spans, np.int64).reshape(-1, 2)
+    tokens, starts, ends = placed
     out = np.zeros((len(tokens), STANDING), np.float32)
     if not len(tokens):
         return out
-    gaps = ends[:, 0] - np.concatenate([ends[:1, 0], ends[:-1, 1]])
+    gaps = starts - np.concatenate([starts[:1], ends[:-1]])
     out[:, 0], out[:, 1] = gaps > 0, gaps > 1
-    lines = np.where(np.array([token == "\n" for token in tokens]), ends[:, 1], ends[0, 0])
-    out[:, 2] = np.minimum(ends[:, 0] - np.minimum(np.maximum.accumulate(lines), ends[:, 0]), 160) / 80
+    lines = np.where(np.array([token == "\n" for token in tokens]), ends, starts[0])
+    out[:, 2] = np.minimum(starts - np.minimum(np.maximum.accumulate(lines), starts), 160) / 80
     last: dict[str, int] = {}
     for at, token in enumerate(tokens):
         if len(token) > 3:
