@@ -174,6 +174,29 @@ def pieces(data: Path, folders: Sequence[Path], chance: random.Random, share: fl
                         yield piece
 
 
+def tables(count: int, words: Sequence[str], chance: random.Random) -> Iterator[str]:
+    """Tables of numbers and names, as people and programs write them down: matrices, colours, measurements, scores."""
+    for _ in range(count):
+        apart = chance.choice((" ", " ", "\t", "\t\t", ",", ", ", ";", " | ", "  "))
+        most = chance.choice((2, 10, 100, 256, 1000, 10_000, 1_000_000))
+        sorts = [chance.choice("nnnnndw") for _ in range(chance.randrange(2, 9))]
+        named = chance.random() < 0.4
+
+        def cell(sort: str, most: int = most) -> str:
+            if sort == "w":
+                return "".join(chance.choices(words, k=chance.randrange(1, 3))) + chance.choice(
+                    ("", "1", "2", "3", "4")
+                )
+            value = chance.uniform(0, most)
+            return f"{value:.{chance.randrange(1, 4)}f}" if sort == "d" else str(int(value))
+
+        lines = [apart.join(map(cell, sorts)) for _ in range(chance.randrange(3, 40))]
+        head = [apart.join(chance.choices(words, k=len(sorts)))] if named else []
+        made = "\n".join([*head, *lines])[:PIECE]
+        if not ruled(made):
+            yield made
+
+
 def shorter(piece: str, chance: random.Random) -> str:
     """A piece as it is, or a line, a name or some key words of it: what is short has nothing around it that says no."""
     sort = chance.random()

@@ -7,11 +7,11 @@
 The labelled texts are those of labels/secrets_*.jsonl but the blind ones. What is random in them, and every second
 password, is made anew four times. In the sets from which rules were written, a quarter of what the rules find is hidden
 from the tagger: of text that nobody has seen they find less. The texts below DIR and Python's own library, where hardly
-anything is a secret, are shown in pieces that the rules leave alone, whole or a line, a name, some words of each: a few
-each epoch, and all those of a third of them in which the tagger that comes with the package takes something. So a
-second run learns from the mistakes of the first; with ``--begin`` it goes on from weights that there are, at a fifth of
-the rate. ``--documents`` are folders of pages and texts in which hardly anything is a secret: every second file is
-learnt from.
+anything is a secret, are shown in pieces that the rules leave alone, whole or a line, a name, some words of each, and
+so are tables of numbers and names: a few each epoch, and of many more all those in which the tagger that comes with the
+package takes something. So a second run learns from the mistakes of the first; with ``--begin`` it goes on from weights
+that there are, at a fifth of the rate. ``--documents`` are folders of pages and texts in which hardly anything is a
+secret: every second file is learnt from.
 
 A network is trained for each seed, and the mean of all counts. Texts whose ids begin as ``--without`` says are left out
 and measured: by the rules alone, and with the tagger at several thresholds.
@@ -24,6 +24,7 @@ import random
 import sys
 import time
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ from scrubjay.ingest import scrub_tagged
 from scrubjay.ingest.scrub_tagger import Tagger, packed, unpacked
 from scrubjay.ingest.scrub_tokens import BUCKETS
 from tagger_network import Rows, alone, batches, begun, joined, least, loss
-from tagger_texts import Text, amid, encoded, mistaken, pieces, pools, varied
+from tagger_texts import WORD, Text, amid, encoded, mistaken, pieces, pools, tables, varied
 
 sys.path.insert(0, str(Path(__file__).parent / "labels"))
 from secret_items import Item, made_anew, templates
@@ -47,6 +48,8 @@ SETS = (*READ, "dev7", "dev8")
 VARIANTS = 4
 PLAIN = 1500
 """Pieces of texts without secrets an epoch."""
+TABLES = 600
+"""Tables of numbers and names among those."""
 AMID = 0.4
 """Share of the labelled texts that are shown amid another text."""
 RATE, DECAY = 2e-3, 1e-2
@@ -159,8 +162,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", type=Path, help="where to put the weights")
     args = parser.parse_args(arguments)
     others = list(pieces(args.data, args.documents, random.Random(0), 0.05))
+    words = WORD.findall(" ".join(others))
+    others += tables(TABLES, words, random.Random(2))
     scrub_tagged.SURE = -0.5  # type: ignore[misc]
-    wrong = list(mistaken(pieces(args.data, args.documents, random.Random(1), 0.35)))
+    candidates = chain(
+        pieces(args.data, args.documents, random.Random(1), 0.35), tables(5 * TABLES, words, random.Random(3))
+    )
+    wrong = list(mistaken(candidates))
     print(f"{len(others):,} pieces without secrets, {len(wrong):,} in which something was taken", flush=True)
     begin = unpacked(args.begin.read_bytes()) if args.begin else None
     nets = [

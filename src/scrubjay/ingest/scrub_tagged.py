@@ -34,7 +34,7 @@ MARGIN: Final = 600
 """Characters on either side of a piece that are looked at with it."""
 CORE: Final = 8
 """Tokens on either side of a promising one, or of what a rule found, that are tagged with it."""
-SURE: Final = 0.5
+SURE: Final = 0.0
 """A secret's best token has log odds above it."""
 JOINED: Final = 3.0
 """How much less a secret's other tokens may have."""
