@@ -32,6 +32,8 @@ PIECE = 900
 WHOLE, LINE, NAME = 0.6, 0.75, 0.9
 """Chances that a piece is left as it is, up to where it is a line of it, or a name of its words; else some words."""
 WORD = re.compile(r"[^\W\d_]{2,}")
+GONE = 0.6
+"""Share of a text's secrets that are gone where some are."""
 SECRET = re.compile("⟦(.*?)⟧", re.DOTALL)
 
 
@@ -127,6 +129,24 @@ def _part(text: str, chance: random.Random) -> str:
         return ""
     at, size = chance.randrange(max(1, len(text) - 100)), chance.randrange(40, 400)
     return re.sub("[⟦⟧⟪⟫«»]", "", text[at : at + size]).strip()
+
+
+def scrubbed(item: Item, chance: random.Random) -> Item:
+    """A text in which some of the secrets are gone already: what stands beside a mark is not thereby one."""
+    text, end = "", 0
+    moved: dict[tuple[int, int], tuple[int, int]] = {}
+    for start, stop in sorted({*item.secrets, *item.optional}):
+        text += item.text[end:start]
+        value, end = item.text[start:stop], stop
+        if (start, stop) in item.secrets and chance.random() < GONE:
+            text += f"[secret:{'pin' if value.isdigit() else 'token' if len(value) >= 20 else 'password'}]"
+        else:
+            moved[start, stop] = (len(text), len(text) + len(value))
+            text += value
+    secrets, optional = (
+        tuple(moved[place] for place in some if place in moved) for some in (item.secrets, item.optional)
+    )
+    return Item(item.id, item.about, text + item.text[end:], secrets, optional)
 
 
 def _digits(value: str, chance: random.Random) -> str:

@@ -37,7 +37,7 @@ from scrubjay.ingest import scrub_tagged
 from scrubjay.ingest.scrub_tagger import Tagger, packed, unpacked
 from scrubjay.ingest.scrub_tokens import BUCKETS
 from tagger_network import Rows, alone, batches, begun, joined, least, loss
-from tagger_texts import WORD, Text, amid, encoded, mistaken, pieces, pools, tables, varied
+from tagger_texts import WORD, Text, amid, encoded, mistaken, pieces, pools, scrubbed, tables, varied
 
 sys.path.insert(0, str(Path(__file__).parent / "labels"))
 from secret_items import Item, made_anew, templates
@@ -52,6 +52,8 @@ TABLES = 600
 """Tables of numbers and names among those."""
 AMID = 0.4
 """Share of the labelled texts that are shown amid another text."""
+MARKED = 0.25
+"""Share of the labelled texts in which part of the secrets has given way to marks."""
 RATE, DECAY = 2e-3, 1e-2
 
 
@@ -92,17 +94,14 @@ def train(
         row = varied(row, chance, passwords) if number else row
         return amid(row, chance, prose) if chance.random() < AMID else row
 
+    def shown(row: dict[str, str], read: bool, number: int) -> Text:
+        item = made_anew(seen_amid(row, number), chance)
+        item = scrubbed(item, chance) if chance.random() < MARKED else item
+        return encoded(item, chance if read else None)
+
     def epoch(number: int) -> list[Rows]:
         if number < VARIANTS:
-            kept.append(
-                [
-                    encoded(
-                        made_anew(seen_amid(row, number), chance),
-                        chance if read else None,
-                    )
-                    for row, read in rows
-                ]
-            )
+            kept.append([shown(row, read, number) for row, read in rows])
         some = chance.sample(negative, min(PLAIN, len(negative)))
         return list(batches([*kept[number % VARIANTS], *some, *always], chance))
 

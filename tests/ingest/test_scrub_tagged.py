@@ -100,6 +100,20 @@ def test_a_text_of_blanks_alone_stays() -> None:
     assert scrub("").text == ""
 
 
+@pytest.mark.parametrize("value", ["128000", "29-Apr-2022", "2026-11-23"])
+def test_a_round_number_and_a_date_are_no_secrets_whatever_stands_around(value: str) -> None:
+    text = "You get in with {}, ask for Lena."
+    assert scrub(text.format(value)).text == text.format(value)
+    dated = "---\ndate: 9999-12\n---\n# Eclipse\n\nThe sun went dark over the harbour.\n"
+    assert scrub(dated).text == dated
+    assert "kaffe-og-vafler-7" not in scrub(text.format("kaffe-og-vafler-7")).text
+
+
+def test_what_stands_beside_a_mark_is_not_thereby_a_secret() -> None:
+    text = "the code for the gate is [secret:pin], the invoice no. 4471, total 120.50"
+    assert scrub(text).text == text
+
+
 def test_the_signs_that_a_password_ends_with_go_with_it_and_the_full_stop_stays() -> None:
     got = scrub("boekhouding: inloggen met marieke en dan Fietsbel!acht!!. Niet doorgeven.").text
     assert "!" not in got

@@ -66,17 +66,17 @@ def test_a_stream_comes_piece_by_piece_and_is_remembered_before_it_ends(proxy: P
 
 def test_a_request_that_is_sent_again_with_its_history_adds_only_what_is_new(proxy: Proxied) -> None:
     proxy.model.answer = lambda request: completion("I know that now.")
-    talk: list[str] = ["The depot code is 4711."]
+    talk: list[str] = ["The depot opens at seven."]
     ask(proxy, *talk)
     ask(proxy, *talk)  # a client that tries again
-    talk += ["I know that now.", "And the gate code is 1234.", "I know that now.", "Thanks!"]
+    talk += ["I know that now.", "And the gate is green.", "I know that now.", "Thanks!"]
     ask(proxy, *talk[:3])
     ask(proxy, *talk)
     said = [(one.turn, one.role, one.content) for one in proxy.turns()]
     assert said == [
-        (0, "user", "The depot code is 4711."),
+        (0, "user", "The depot opens at seven."),
         (1, "assistant", "I know that now."),
-        (2, "user", "And the gate code is 1234."),
+        (2, "user", "And the gate is green."),
         (3, "assistant", "I know that now."),
         (4, "user", "Thanks!"),
         (5, "assistant", "I know that now."),

@@ -89,9 +89,10 @@ _OPEN_NAME = re.compile(
 )
 _OPEN_KINDS = ("google-api-key", "jwt")
 _FIREBASE = re.compile(rb"auth_?domain|firebase_?config|messaging_?sender|maps/api/js\?|<script src=")
-_CHECKED = re.compile(rb"(?:checksum|integrity|digest)[\w./-]{0,40}[\"']?[:=][ \t]*[\"']?\Z")
+_CHECKED = re.compile(rb"(?:checksum|integrity|digest|websocket-key)[\w./-]{0,40}[\"']?[:=][ \t]*[\"']?\Z")
 _SEARCHED = re.compile(rb"docsearch|search[ _-]?only|instantsearch|litesearch")
-_TEMPLATE = re.compile(rb"d-[0-9a-f]{32}(?![\w-])")
+# A template of a mail service; a sealed secret, which its cluster alone can open; what RFC 7617 prints.
+_TEMPLATE = re.compile(rb"d-[0-9a-f]{32}(?![\w-])|Ag[A-D][A-Za-z0-9+/]{80}|QWxhZGRpbjpvcGVuIHNlc2FtZQ")
 # A point of a curve, as pushes to browsers are signed with: the public half.
 _POINT = re.compile(rb"B[A-P][\w-]{85}(?![\w-])")
 NEAR = 300

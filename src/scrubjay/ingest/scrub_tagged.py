@@ -9,6 +9,7 @@ of a secret are one.
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -44,6 +45,13 @@ LONGEST: Final = 20_000
 """Characters of what rules find that are looked for: the longest are private keys."""
 _T = TypeVar("_T", bound=tuple[int, *tuple[object, ...]])
 _AROUND: Final = frozenset(" \n\t.,:;\"'`()[]{}<>|*_~=„“”‚‘’«»‹›「」『』。、，：；（）")
+_PLAIN: Final = re.compile(
+    r"[1-9][0-9]+000|[0-9]{1,2}[-./ ][A-Z][a-z]{2,8}[-./ ][0-9]{4}|[0-9]{4}-[0-9]{2}-[0-9]{2}"
+)
+"""A limit, a size, a price (of a thousand numbers drawn by lot one ends so); a date."""
+_DATED: Final = re.compile(r"^(?:date|created|updated|modified)[ \t]*:[ \t]*[\"']?\Z", re.MULTILINE)
+"""Where a note's own date stands, of whatever year."""
+_NEAR: Final = 24
 _LOT: Final = 20
 """Characters from which on what has no blank was drawn by lot."""
 
@@ -152,7 +160,8 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start += 1
     while start < end and text[end - 1] in _AROUND:
         end -= 1
-    if end - start >= LEAST:
+    dated = _DATED.search(text, max(0, start - _NEAR), start)
+    if end - start >= LEAST and not dated and not _PLAIN.fullmatch(text, start, end):
         yield start, end
 
 
