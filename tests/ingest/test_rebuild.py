@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from notes_folder import Listening, Notes
 
 from scrubjay import Memory
@@ -74,6 +75,49 @@ def test_a_rebuild_keeps_ids_additions_pins_and_lines(memory: Memory, notes: Not
     assert memory.history(added.id).memory == record
     assert memory.search("heron", channels=["bm25"]).results[0].id == added.id
     assert memory.sync().unchanged == len(before)
+
+
+@pytest.mark.parametrize(
+    "forgotten", [("Garden",), ("Apples",), ("Pears",), ("Garden", "Pears"), ("Apples", "Plums")]
+)
+def test_a_rebuild_after_something_was_forgotten_leaves_the_rest_where_it_stands(
+    memory: Memory, notes: Notes, forgotten: tuple[str, ...]
+) -> None:
+    file = notes.write(
+        "garden.md", GARDEN + "\n## Plums\n\nBlue ones.\r\nAnd yellow ones.\n\n## Quinces\n\nNone.\n"
+    )
+    memory.sync(notes.root)
+    memory.forget([r.id for r in memory.get(path=file).records if r.title in forgotten])
+    before = everything(memory, file)
+    memory.rebuild()
+    assert everything(memory, file) == before
+    for record in memory.get(path=file).records:
+        assert record.place is not None
+        lines = file.read_bytes().decode().split("\n")[record.place.line_start - 1 : record.place.line_end]
+        assert lines[0] in (f"## {record.title}", f"# {record.title}")
+
+
+def test_what_is_cut_anew_reaches_over_no_gap_and_stands_where_its_text_does(
+    memory: Memory, notes: Notes, opened: Callable[..., Memory], settings: Settings
+) -> None:
+    rows = ["".join(f"Bed {n} has beans in row {row}.\n\n" for row in range(20)) for n in range(6)]
+    text = "\n".join(f"## Bed {n}\n\n{some}" for n, some in enumerate(rows))
+    file = notes.write("beds.md", text)
+    memory.sync(notes.root)
+    memory.forget(
+        [r.id for r in memory.get(path=file, limit=100_000).records if r.title in ("Bed 0", "Bed 2", "Bed 3")]
+    )
+    memory.close()
+    again = opened(settings=replace(settings, chunk=replace(settings.chunk, target=60, overlap=10, most=80)))
+    again.rebuild()
+    found = again.get(path=file, limit=100_000).records
+    places = [r.place for r in found if r.place is not None]
+    assert len(places) == len(found) > 5
+    assert [text[place.start : place.end] for place in places] == [r.content for r in found]
+    assert [place.line_start for place in places] == [
+        text.count("\n", 0, place.start) + 1 for place in places
+    ]
+    assert [place.ordinal for place in places] == sorted({place.ordinal for place in places})
 
 
 def test_a_rebuild_needs_no_file(memory: Memory, notes: Notes) -> None:

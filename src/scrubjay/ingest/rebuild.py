@@ -1,7 +1,7 @@
 """Rebuild: every memory -> a new generation, made from what is stored, with the stages as they are now.
 
-Passages partition their document, so its stored text is their join: no file is read, and a folder that is
-not mounted today loses nothing. Ids, additions, pins and tombstones stay.
+Passages partition their document, so its stored text is their join, but for what was forgotten (`gaps`): no file is
+read, and a folder that is not mounted today loses nothing. Ids, additions, pins and tombstones stay.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.ingest.chunk import ChunkSettings
 from scrubjay.ingest.embed import embed
 from scrubjay.ingest.forget import AGAIN
+from scrubjay.ingest.gaps import whole
 from scrubjay.ingest.label import Ids, Traits, label
 from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.noted import noted
@@ -90,7 +91,7 @@ def _remade(
             _read_by(document, fresh_document), tuple(embed(turns, [""] * len(turns), base, chunks.overlap))
         )
     text = "".join(record.content for record in old)
-    cut = drafts(document.source, document.path, text, chunks)
+    cut = whole(drafts(document.source, document.path, text, chunks), old)
     traits = _traits(old)
     ids = Ids(secret, taken=lambda memory: False, find={record.id: record for record in old}.get)
     labelled = label(fresh_document, cut, traits, old, ids)
