@@ -154,6 +154,8 @@ class Tagger:
         promised = np.add.reduceat(worth[seen.buckets], seen.firsts) / seen.roots + product(
             seen.forms, worth[BUCKETS:]
         )
+        signs = [at for at, token in enumerate(tokens) if len(token) == 1 and not token.isalnum()]
+        promised[signs, 1] = -np.inf  # a secret has letters or digits, and those are asked themselves
         return np.asarray(promised, np.float32)
 
     def _spelt(self, tokens: Sequence[str]) -> Floats:
