@@ -31,8 +31,8 @@ BATCH = 5_000
 """Memories of one ``add_many``."""
 USER = "reader"
 LEAST = 0.999
-"""Share of the memories that must be there: words made up by lot now and then look like passwords, and texts that say
-nothing but that are one."""
+"""Share of the texts that are memories of their own: words made up by lot look like passwords now and then, and texts
+that say nothing but that are one."""
 LIMIT = 6
 
 
@@ -105,10 +105,10 @@ def measure_scale(words: Sequence[str], count: int, folder: Path, *, seed: int, 
     store = folder / f"scale-{count}.db"
     model: Embedder = StaticEmbedder() if count <= COMPUTED else SyntheticEmbedder(seed)
     queries = questions(words, asked, seed)
-    length, begun = 0, time.perf_counter()
+    length, kept, begun = 0, set[str](), time.perf_counter()
     with open_memory(store, [model], USER) as memory:
         for batch in _batches(words, count, seed):
-            memory.add_many([NewMemory(text) for text in batch])
+            kept |= {added.id for added in memory.add_many([NewMemory(text) for text in batch])}
             length += sum(map(len, batch))
         wrote = time.perf_counter() - begun
     with open_memory(store, [model], USER) as memory:
@@ -117,7 +117,7 @@ def measure_scale(words: Sequence[str], count: int, folder: Path, *, seed: int, 
         found = len(memory.search(queries[0], limit=LIMIT).results)
         first = (time.perf_counter() - begun) * 1000
         took = _search(lambda query: memory.search(query, limit=LIMIT), queries)
-    if not LEAST * count <= status.memories <= count or not found:
+    if status.memories != len(kept) or len(kept) < LEAST * count or not found:
         raise HollowError(f"Scale {count}: {status.memories} memories written, {found} found.")
     vectors = count * (model.model.dimensions + 4)
     result: dict[str, Any] = {

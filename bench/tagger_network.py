@@ -104,9 +104,7 @@ def batches(rows: list[Text], chance: random.Random) -> Iterator[Rows]:
     by: dict[int, list[Text]] = {}
     for row in rows:
         if len(row.secret):
-            by.setdefault(next((size for size in SIZES if len(row.secret) <= size), SIZES[-1]), []).append(
-                row
-            )
+            by.setdefault(_room(row), []).append(row)
     out = []
     for size, those in by.items():
         chance.shuffle(those)
@@ -117,6 +115,11 @@ def batches(rows: list[Text], chance: random.Random) -> Iterator[Rows]:
     chance.shuffle(out)
     for part, size in out:
         yield stacked(part, size)
+
+
+def _room(text: Text) -> int:
+    """The size that a text fits into; of one that is longer the rest is not seen."""
+    return next((size for size in SIZES if len(text.secret) <= size), SIZES[-1])
 
 
 def stacked(part: Sequence[Text], size: int) -> Rows:
@@ -157,7 +160,7 @@ def least(weights: Rows, rows: Sequence[Text]) -> float:
     full = dict(weights) | {"worth": np.insert(weights["worth"], BUCKETS, 0, 0)}
     for text in rows:
         if text.secret.any():
-            made = stacked([text], next((size for size in SIZES if len(text.secret) <= size), SIZES[-1]))
+            made = stacked([text], _room(text))
             values = np.asarray(_promise(full, made))[0]
             length = min(len(text.secret), SIZES[-1])
             edges = np.flatnonzero(np.diff(np.concatenate([[0], text.secret[:length], [0]])))

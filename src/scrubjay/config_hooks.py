@@ -58,7 +58,9 @@ class Logging:
     )
     slow_ms: int = field(
         default=1_000,
-        metadata=whole("Milliseconds from which a question is told of, with where they went.", 1, 3_600_000),
+        metadata=whole(
+            "Milliseconds from which a question is told of, with where they went; 0: every one.", 0, 3_600_000
+        ),
     )
     queries: bool = field(
         default=False, metadata=word("Whether such a question's words are written too.", kind="switch")

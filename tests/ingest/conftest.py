@@ -12,10 +12,17 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.config import Learn, Settings, load
+from scrubjay.ingest import scrub as scrubber
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from notes_folder import Listening, Notes
+
+
+@pytest.fixture
+def rules_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scrubber without its tagger: what that takes besides is told in test_scrub_tagged.py."""
+    monkeypatch.setattr(scrubber, "tagged", lambda *_: iter(()))
 
 
 @pytest.fixture

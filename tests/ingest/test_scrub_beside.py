@@ -7,15 +7,7 @@ import re
 
 import pytest
 
-from scrubjay.ingest import scrub as scrubber
 from scrubjay.ingest.scrub import scrub
-
-
-@pytest.fixture
-def rules_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the tagger takes besides is told in test_scrub_tagged.py."""
-    monkeypatch.setattr(scrubber, "tagged", lambda *_: iter(()))
-
 
 MARKED = re.compile("⟦([^⟧]+)⟧")
 GONE = (

@@ -2,15 +2,9 @@
 
 import pytest
 
-from scrubjay.ingest import scrub as scrubber
 from scrubjay.ingest.scrub import scrub
 
-
-@pytest.fixture(autouse=True)
-def rules_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the tagger takes besides is told in test_scrub_tagged.py."""
-    monkeypatch.setattr(scrubber, "tagged", lambda *_: iter(()))
-
+pytestmark = pytest.mark.usefixtures("rules_alone")
 
 KEY = "q8Zr1Lw0" + "Pv7Tn3Xk5Bd9Ym2C"
 

@@ -4,16 +4,10 @@ import random
 
 import pytest
 
-from scrubjay.ingest import scrub as scrubber
 from scrubjay.ingest import scrub_patterns
 from scrubjay.ingest.scrub import scrub
 
-
-@pytest.fixture(autouse=True)
-def forms_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its form alone: the tagger takes much of what is nearly one, too."""
-    monkeypatch.setattr(scrubber, "tagged", lambda *_: iter(()))
-
+pytestmark = pytest.mark.usefixtures("rules_alone")
 
 _random = random.Random(7)
 ALNUM = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwyz23456789"

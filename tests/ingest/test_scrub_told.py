@@ -2,15 +2,9 @@
 
 import pytest
 
-from scrubjay.ingest import scrub as scrubber
 from scrubjay.ingest.scrub import scrub
 
-
-@pytest.fixture(autouse=True)
-def rules_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the tagger takes besides is told in test_scrub_tagged.py."""
-    monkeypatch.setattr(scrubber, "tagged", lambda *_: iter(()))
-
+pytestmark = pytest.mark.usefixtures("rules_alone")
 
 TOLD = (
     "My wifi password is [hunter2-blue-42], guests use the other network.",

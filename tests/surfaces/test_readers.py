@@ -79,7 +79,7 @@ def test_a_reader_that_dies_is_replaced_and_its_question_is_answered(
 def test_what_a_server_asks_itself_to_be_warm_is_not_told_as_slow(
     environ: dict[str, str], monkeypatch: pytest.MonkeyPatch, processes: int
 ) -> None:
-    monkeypatch.setenv("SCRUBJAY_LOG_SLOW_MS", "1")
+    monkeypatch.setenv("SCRUBJAY_LOG_SLOW_MS", "0")
     settings = load()
     with Memory.open(settings=settings) as memory:
         memory.add("The zeppelin code is 4711.")

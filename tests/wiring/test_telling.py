@@ -58,6 +58,14 @@ def test_a_question_that_was_fast_enough_is_not_told_of(tmp_path: Path) -> None:
     assert told(tmp_path) == []
 
 
+def test_every_question_is_told_of_where_none_is_too_fast(tmp_path: Path) -> None:
+    with opened(tmp_path, slow_ms=0) as memory:
+        memory.add("The heron stands in the shallow water.")
+        for _ in range(3):
+            memory.search("heron")
+    assert [entry["event"] for entry in told(tmp_path)] == ["slow search"] * 3
+
+
 def test_the_words_of_a_slow_question_are_told_where_the_settings_want_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,9 +52,6 @@ def _parts(place: Place, firsts: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 def _place(text: str, start: int, end: int, first: int, run: Place) -> Place:
     """Where a stretch of the join stands: in the run of passages that begins at ``first`` and stands at ``run``."""
-    line = run.line_start + text.count("\n", first, start)
-    after = line + text.count("\n", start, end)
-    last = after - 1 if text[end - 1] == "\n" else after
-    return replace(
-        run, start=run.start + start - first, end=run.start + end - first, line_start=line, line_end=last
-    )
+    moved, line = run.start - first, run.line_start + text.count("\n", first, start)
+    last = line + text.count("\n", start, end - 1)
+    return replace(run, start=start + moved, end=end + moved, line_start=line, line_end=last)
