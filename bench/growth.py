@@ -12,7 +12,7 @@ the power of the size that a figure grows by, fitted over all sizes: 0 is consta
 Above `--whole` memories, what fills the store is joined with what it names, and not compared with all that is there:
 each memory would be multiplied with every other, which is the square of the size. What is measured is.
 
-Exit code 1 when a run was hollow: another number of memories than written, or nothing found.
+Exit code 1 when a run was hollow: its file held something before, or nothing was found.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python bench/scrubbing.py [--half SET] [--misses] [--json FILE]
 
 The rules of labelling and scoring are in labels/SECRETS.md, and the sets: each labels/secrets_SET.jsonl is one, and
-``both`` is dev and test. ``--misses`` prints what went wrong. All sets but test6 to test9 have been read and learnt
+``both`` is dev and test. ``--misses`` prints what went wrong. All sets but test6 to test10 have been read and learnt
 from, so that none of them says any more how much of unseen text is found.
 """
 

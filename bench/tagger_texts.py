@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scrubjay.ingest import scrub as scrubber
-from scrubjay.ingest import scrub_tagged
+from plain_texts import library, texts
+from scrubjay.ingest import scrub_tables, scrub_tagged
+from scrubjay.ingest.scrub_rules import found
 from scrubjay.ingest.scrub_tagged import Said
 from scrubjay.ingest.scrub_tokens import BUCKETS, FORM, MOST, Placed, buckets, form
 from scrubjay.ingest.scrub_values import Places, Span
-from weigh_secrets import library, texts
 
 sys.path.insert(0, str(Path(__file__).parent / "labels"))
 from secret_items import Item
@@ -38,7 +38,7 @@ SECRET = re.compile("⟦(.*?)⟧", re.DOTALL)
 
 
 class Text(NamedTuple):
-    """A text as the network sees it: a row a token."""
+    """A text as the network sees it: a row a token; in half the digits, for several hundred thousand are kept."""
 
     buckets: np.ndarray
     form: np.ndarray
@@ -75,9 +75,9 @@ def encoded(item: Item, chance: random.Random | None = None) -> Text:
     marks = Said.of(text, low, Places(low), known).marks(placed)
     looks = [seen(token) for token in placed.tokens]
     return Text(
-        np.array([own for own, _ in looks], np.int32).reshape(size, MOST),
-        np.array([made for _, made in looks], np.float32).reshape(size, FORM),
-        marks,
+        np.array([own for own, _ in looks], np.int16).reshape(size, MOST),
+        np.array([made for _, made in looks], np.float16).reshape(size, FORM),
+        marks.astype(np.float16),
         secret,
         counts,
     )
@@ -147,6 +147,24 @@ def scrubbed(item: Item, chance: random.Random) -> Item:
         tuple(moved[place] for place in some if place in moved) for some in (item.secrets, item.optional)
     )
     return Item(item.id, item.about, text + item.text[end:], secrets, optional)
+
+
+def told(item: Item) -> Iterator[Item]:
+    """The tables of a text told row by row, as the tagger sees them besides."""
+    for table in scrub_tables.tables(item.text):
+
+        def places(
+            spans: Sequence[tuple[int, int]], table: scrub_tables.Table = table
+        ) -> tuple[tuple[int, int], ...]:
+            cells = list(zip(table.told, table.starts, table.ends, strict=True))
+            return tuple(
+                (at + max(start, first) - first, at + min(end, last) - first)
+                for start, end in spans
+                for at, first, last in cells
+                if start < last and first < end
+            )
+
+        yield Item(item.id, item.about, table.text, places(item.secrets), places(item.optional))
 
 
 def _digits(value: str, chance: random.Random) -> str:
@@ -240,7 +258,14 @@ def _name(words: Sequence[str], chance: random.Random) -> str:
 def ruled(text: str) -> list[Span]:
     """What rules find in a text."""
     data = text.encode("latin-1", "replace")
-    return scrubber.found(text, data, data.lower(), Places(data.lower()))
+    return found(text, data, data.lower(), Places(data.lower()))
+
+
+def with_tables(those: Iterable[str]) -> Iterator[str]:
+    """Pieces, and each one's tables told row by row."""
+    for piece in those:
+        yield piece
+        yield from (table.text for table in scrub_tables.tables(piece) if not ruled(table.text))
 
 
 def mistaken(those: Iterable[str]) -> Iterator[str]:

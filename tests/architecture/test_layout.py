@@ -29,7 +29,6 @@ LONGER = {
     "config.py": "every setting, its range and its sentence stand once, here",
     "engine.py": "two thirds are the docstrings of the public facade",
     "ingest/extract.py": "one place a document speaks in, after the other; nothing to take apart",
-    "ingest/scrub.py": "the rules of what is replaced where finds overlap belong in one view",
     "store/base.py": "the ports: nearly all of it is the contract in words",
     "store/changes.py": "every change that a store can be asked for, in one view; nearly all of it is words",
     "testing/store_history.py": "one random life of a store, each kind of change a method",

@@ -2,4 +2,5 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "bench")]
+BENCH = HERE.parents[1] / "bench"
+sys.path[:0] = [str(HERE), str(BENCH), str(BENCH / "labels")]

@@ -46,7 +46,7 @@ def texts(first: int, last: int, subjects: Sequence[str] = SUBJECTS) -> list[str
     found = []
     for number in range(first, last):
         words = subjects[number % len(subjects)].split()
-        found.append(f"note {number} of the " + " ".join(random.Random(number).choices(words, k=10)))
+        found.append(f"note {number} of the " + ", ".join(random.Random(number).choices(words, k=10)))
     return found
 
 

@@ -56,7 +56,7 @@ GONE = (
     "- Netflix: ⟦SofaSpuds2020⟧\n- Boiler: Worcester 30i",
     "parents@home.example\n⟦SofaSpuds2020⟧\n",
     "## Wi-Fi\nUpstairs: Heron_Up, ⟦glassslipper9⟧\nGarden: no signal",
-    "Changed the admin pass on the NAS from ⟦OldBarn2020⟧ to ⟦NewBarn2025!⟧ today",
+    "Changed the admin pass on the NAS to ⟦NewBarn2025!⟧ today",
     # Questions and words told to a voice.
     "security questions\n- first pet: ⟦Sergeant Biscuits⟧\n- street you grew up on: ⟦Quarry Hollow⟧",
     "the secret answer (favourite teacher) is ⟦Mr Pumblechook⟧.",

@@ -88,7 +88,7 @@ def test_what_is_tagged_once_is_tagged_no_more() -> None:
 
 def test_a_text_in_which_nothing_is_promised_is_not_tagged(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(scrub_tagged, "candidates", lambda *_: asked.append(1) or iter(()))
+    monkeypatch.setattr(scrub_tagged, "cues", lambda *_: asked.append(1) or iter(()))
     scrub("The meeting is on Friday and everybody brings something to eat.\n" * 50)
     assert not asked
     scrub(parted(TOLD[0])[0])
@@ -118,3 +118,32 @@ def test_the_signs_that_a_password_ends_with_go_with_it_and_the_full_stop_stays(
     got = scrub("boekhouding: inloggen met marieke en dan Fietsbel!acht!!. Niet doorgeven.").text
     assert "!" not in got
     assert got.endswith(". Niet doorgeven.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The user's code phrase is blue bunny.",
+        "remember this: my code phrase is golden heron",
+        "The code name of the release is Silver Pike.",
+    ],
+)
+def test_a_phrase_that_a_memory_is_tried_with_stays(text: str) -> None:
+    assert scrub(text).text == text
+
+
+STAFF = "| Name | Department | Email | Room | Phone |\n|---|---|---|---|---|\n" + "\n".join(
+    f"| {name} | Sales | {name.lower()}@corp.example | B{137 + 11 * number} | 555-{1033 + 617 * number} |"
+    for number, name in enumerate(("Ann", "Ben", "Cleo", "Dora", "Emil", "Fay", "Gus", "Hal"))
+)
+BOARD = "Pin;Signal;Colour\n1;3V3;red\n2;5V;orange\n3;SDA;blue\n6;GND;black\n14;TX;green\n15;RX;white\n"
+SHORTCUTS = "Key          Action\nCtrl+S       save\nF5           reload\ndd           delete it\n"
+ORDERS = "Order,Customer no.,Article,Qty\n" + "\n".join(
+    f"INV-{20417 + 7 * number},{88123 + 31 * number},HB-{4410 + number}-M8,{3 + number}"
+    for number in range(12)
+)
+
+
+@pytest.mark.parametrize("text", [STAFF, BOARD, SHORTCUTS, ORDERS])
+def test_an_ordinary_list_stays_as_it_is(text: str) -> None:
+    assert scrub(text).text == text

@@ -4,64 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from scrubjay.ingest.scrub_values import Places
 
 MARK: Final = 48
 """Characters of the longest mark."""
-NETS: Final = ("wifi", "wi-fi", "wlan")
-WEAK: Final = (*NETS, "login", "log-i", "admin")
-"""Words that say what a password is for, or who has it: what stands behind them is not theirs alone."""
-LONGEST: Final = 512
-"""Characters of a token that are looked at, and of a line below a label."""
-
-
-class Candidate(NamedTuple):
-    """A token that may be a secret.
-
-    Attributes:
-        start, end: Where it stands.
-        word: The word that names it.
-        password: Whether the word names what people make up, or else what is drawn by lot.
-        place: ``after``, ``before``, ``below`` or ``column``.
-        gap: What stands between the word and the token; of a token below or in a column what its label goes on with.
-        lead: What stands before the word on its line.
-        value: The token.
-        quoted: Whether it stands in quotes, or in an element.
-        rest: What follows on its line.
-        around: What stands before the word, over the ends of lines, and on the next line; of a column its cell.
-    """
-
-    start: int
-    end: int
-    word: str
-    password: bool
-    place: str
-    gap: str
-    lead: str
-    value: str
-    quoted: bool
-    rest: str
-    around: str
-
-
-class Cue(NamedTuple):
-    """A word that names a secret; its fields are those of the candidates near it."""
-
-    word: str
-    password: bool
-    lead: str
-    around: str
-
-    def candidate(self, start: int, value: str, place: str, gap: str, rest: str = "") -> Candidate:
-        """A token near the word."""
-        end = start + len(value)
-        return Candidate(
-            start, end, self.word, self.password, place, gap, self.lead, value, False, rest, self.around
-        )
-
-
 # Looked for as bytes in lower case; then one expression says whether it is the word or a part of another.
 _CUES: Final[dict[bytes, bool]] = {
     b"pass": True, b"kennwort": True, b"contra": True, b"wachtwoord": True, b"parola": True, b"pw": True,

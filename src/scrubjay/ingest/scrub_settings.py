@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scrubjay.ingest.scrub_behind import DIGIT
 from scrubjay.ingest.scrub_values import MADE_UP, Places, Span, stands_for_nothing, talk
 from scrubjay.ingest.scrub_words import binds, predicates, said
 
@@ -25,6 +24,7 @@ _LINE: Final = re.compile(
     + r"[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<value>[^\W\d_][\w'’&!-]{0,24}(?: [\w'’&!-]{1,24}){1,8})[\"']?,?"
     r"[ \t]*(?:\r?\n|\Z|[ \t]#)"
 )
+_DIGIT: Final = re.compile(r"[0-9]")
 _OWNED: Final = re.compile(r"(?:^|[\s;])(?:[A-Za-z][\w.-]{0,40}[_.-])[\"']?\Z")
 # What a page says beside a field, by its name.
 _ASKED: Final = re.compile(
@@ -131,7 +131,7 @@ def _taken(match: re.Match[str]) -> Iterator[Span]:
     words = value.split()
     if stands_for_nothing(value.encode("latin-1", "replace")) or (len(words) == 1 and said(value)):
         return
-    if not DIGIT.search(value) and _SPEAKS.search(value):
+    if not _DIGIT.search(value) and _SPEAKS.search(value):
         return
     if len(words) > 1 and not MADE_UP.search(value) and binds(words[0]):
         return

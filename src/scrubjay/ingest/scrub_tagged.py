@@ -2,8 +2,7 @@
 
 Where neither a token's surroundings promise anything (`Tagger.promising`) nor a rule has found something, nothing
 more is done: most of what people write ends here. Elsewhere each token is tagged by its spelling, its surroundings,
-and what the rules and the judge of tokens near words for a secret (`scrub_judge`) say of it; tokens in a row that are
-of a secret are one.
+what rules found and which words name a secret (`scrub_cues`); tokens in a row that are of a secret are one.
 """
 
 from __future__ import annotations
@@ -15,10 +14,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from scrubjay.ingest.scrub_cues import cues
-from scrubjay.ingest.scrub_hopeless import hopeless
-from scrubjay.ingest.scrub_judge import learnt as weights
-from scrubjay.ingest.scrub_near import candidates
-from scrubjay.ingest.scrub_signs import told
 from scrubjay.ingest.scrub_tagger import REACH, Tagger, learnt
 from scrubjay.ingest.scrub_tokens import STANDING, Placed, standing
 from scrubjay.ingest.scrub_values import Places, Span
@@ -27,15 +22,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SAID: Final = 9
-"""What rules say of a token: found for sure, found, no candidate, candidate, for, against, told, words that name."""
+SAID: Final = 4
+"""What is said of a token: that rules found it for sure, or found it; that it names what people make up, or a key."""
 PIECE: Final = 50_000
 """Characters that are looked at together; so much of a text is kept in tokens at a time."""
 MARGIN: Final = 600
 """Characters on either side of a piece that are looked at with it."""
 CORE: Final = 8
 """Tokens on either side of a promising one, or of what a rule found, that are tagged with it."""
-SURE: Final = 0.0
+SURE: Final = 0.5
 """A secret's best token has log odds above it."""
 JOINED: Final = 3.0
 """How much less a secret's other tokens may have."""
@@ -51,7 +46,9 @@ _PLAIN: Final = re.compile(
 """A limit, a size, a price (of a thousand numbers drawn by lot one ends so); a date."""
 _DATED: Final = re.compile(r"^(?:date|created|updated|modified)[ \t]*:[ \t]*[\"']?\Z", re.MULTILINE)
 """Where a note's own date stands, of whatever year."""
-_NEAR: Final = 24
+_CODE_PHRASE: Final = re.compile(r"\bcode[ -]?(?:phrase|name)s?\b[^.!?\n]{0,24}\Z", re.IGNORECASE)
+"""What somebody tells a memory to see whether it remembers: such a phrase opens nothing, and is asked for again."""
+_NEAR: Final = 40
 _LOT: Final = 20
 """Characters from which on what has no blank was drawn by lot."""
 
@@ -85,22 +82,15 @@ def tagged(text: str, low: bytes, places: Places, ruled: Sequence[Span]) -> Iter
 
 
 class Said(NamedTuple):
-    """What rules and the judge say of a text: where, in which column of the marks, and how much; in order."""
+    """What rules found in a text, and the words in it that name a secret: where, and in which column; in order."""
 
-    all: list[tuple[int, int, int, float]]
+    all: list[tuple[int, int, int]]
 
     @classmethod
     def of(cls, text: str, low: bytes, places: Places, ruled: Sequence[Span]) -> Said:
-        """Ask them."""
-        out = [(span.start, span.end, 0 if span.certain else 1, 1.0) for span in ruled]
-        for one in candidates(text, low, places):
-            if hopeless(one):
-                out.append((one.start, one.end, 2, 1.0))
-                continue
-            odds = weights().sum(one)
-            out += [(one.start, one.end, 3, 1.0), (one.start, one.end, 4 if odds > 0 else 5, abs(odds) / 4)]
-            out += [(one.start, one.end, 6, 1.0)] if told(one) else []
-        out += [(at, end, 7 if password else 8, 1.0) for at, end, password in cues(text, low, places)]
+        """Look for them."""
+        out = [(span.start, span.end, 0 if span.certain else 1) for span in ruled]
+        out += [(at, end, 2 if password else 3) for at, end, password in cues(text, low, places)]
         return cls(sorted(out))
 
     def marks(self, placed: Placed) -> NDArray[np.float32]:
@@ -110,9 +100,8 @@ class Said(NamedTuple):
         out = np.zeros((len(placed.tokens), STANDING + SAID), np.float32)
         out[:, :STANDING] = standing(placed)
         if len(out):
-            for start, end, column, amount in _between(self.all, int(placed.starts[0]), int(placed.ends[-1])):
-                rows = placed.touched(start, end)
-                np.maximum(out[rows, STANDING + column], amount, out=out[rows, STANDING + column])
+            for start, end, column in _between(self.all, int(placed.starts[0]), int(placed.ends[-1])):
+                out[placed.touched(start, end), STANDING + column] = 1
         return out
 
 
@@ -160,8 +149,9 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start += 1
     while start < end and text[end - 1] in _AROUND:
         end -= 1
-    dated = _DATED.search(text, max(0, start - _NEAR), start)
-    if end - start >= LEAST and not dated and not _PLAIN.fullmatch(text, start, end):
+    near = max(0, start - _NEAR)
+    stays = _DATED.search(text, near, start) or _CODE_PHRASE.search(text, near, start)
+    if end - start >= LEAST and not stays and not _PLAIN.fullmatch(text, start, end):
         yield start, end
 
 
