@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scrubjay.ingest import scrub as scrubber
 from scrubjay.ingest.scrub import scrub
-from scrubjay.ingest.scrub_tables import tables
+from scrubjay.ingest.scrub_tables import MOST_ROWS, tables
 
 MARKDOWN = "| Device | Unlock PIN |\n|:---|---:|\n| Printer | 387984 |\n|  | 4410 |"
 SEMICOLONS = "Device;Unlock PIN;Class\nPrinter;387984;3a\nScanner;4410;"
@@ -75,6 +75,16 @@ def test_a_stretch_that_goes_on_behind_its_cell_ends_with_it_and_a_heading_is_no
     assert table.place(at + 2, at + 60) == (MARKDOWN.index("387984") + 2, MARKDOWN.index("387984") + 6)
     assert table.place(0, 3) is None
     assert table.place(at - 3, at + 6) is None
+
+
+def test_of_a_table_of_measurements_no_more_rows_are_told_than_cost_little() -> None:
+    (table,) = tables("Hour;Level\n" + "noon;high\n" * (MOST_ROWS + 50))
+    assert len(table.told) == 2 * MOST_ROWS
+
+
+def test_a_table_behind_a_long_one_is_told() -> None:
+    long = "Hour;Level\n" + "noon;high\n" * (MOST_ROWS + 50)
+    assert [table.text[:20] for table in tables(f"{long}\n{SEMICOLONS}")][1:] == ["Device: Printer\nUnlo"]
 
 
 ROWS = [f"unit-{number:03}" for number in range(60)]

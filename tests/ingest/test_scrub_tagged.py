@@ -1,10 +1,14 @@
 """What rules do not know is tagged: told in passing, in any language, anywhere in a text of any length."""
 
+import random
+
 import pytest
 
 from scrubjay.ingest import scrub as scrubber
 from scrubjay.ingest import scrub_tagged
 from scrubjay.ingest.scrub import scrub
+from scrubjay.memory.ids import DIGITS
+from scrubjay.memory.tiers import CATEGORY_PREFIX, CONCEPT_PREFIX, PREFIX
 
 # What stands between the marks goes, and stays where nothing is tagged.
 TOLD = (
@@ -147,3 +151,12 @@ ORDERS = "Order,Customer no.,Article,Qty\n" + "\n".join(
 @pytest.mark.parametrize("text", [STAFF, BOARD, SHORTCUTS, ORDERS])
 def test_an_ordinary_list_stays_as_it_is(text: str) -> None:
     assert scrub(text).text == text
+
+
+@pytest.mark.parametrize("prefix", [*PREFIX.values(), CONCEPT_PREFIX, CATEGORY_PREFIX])
+def test_the_id_of_a_memory_is_never_taken(prefix: str) -> None:
+    chance = random.Random(1)
+    for _ in range(300):
+        own = f"{prefix}{chance.getrandbits(4 * DIGITS):0{DIGITS}x}"
+        text = f"## Lesson\n\n<!-- scrubjay:{own} -->\n\nThe heron nests in the willow; the password is in {own}.\n"
+        assert scrub(text).text == text

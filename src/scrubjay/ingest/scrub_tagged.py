@@ -17,6 +17,8 @@ from scrubjay.ingest.scrub_cues import cues
 from scrubjay.ingest.scrub_tagger import REACH, Tagger, learnt
 from scrubjay.ingest.scrub_tokens import STANDING, Placed, standing
 from scrubjay.ingest.scrub_values import Places, Span
+from scrubjay.memory.ids import DIGITS
+from scrubjay.memory.tiers import CATEGORY_PREFIX, CONCEPT_PREFIX, PREFIX
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,6 +50,10 @@ _DATED: Final = re.compile(r"^(?:date|created|updated|modified)[ \t]*:[ \t]*[\"'
 """Where a note's own date stands, of whatever year."""
 _CODE_PHRASE: Final = re.compile(r"\bcode[ -]?(?:phrase|name)s?\b[^.!?\n]{0,24}\Z", re.IGNORECASE)
 """What somebody tells a memory to see whether it remembers: such a phrase opens nothing, and is asked for again."""
+_ID: Final = re.compile(
+    rf"\b(?:{'|'.join((*PREFIX.values(), CONCEPT_PREFIX, CATEGORY_PREFIX))})[0-9a-f]{{{DIGITS}}}(?![0-9A-Za-z])"
+)
+"""The id of a memory: in a note it says which one a section is, in a talk which one is meant."""
 _NEAR: Final = 40
 _LOT: Final = 20
 """Characters from which on what has no blank was drawn by lot."""
@@ -151,7 +157,8 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         end -= 1
     near = max(0, start - _NEAR)
     stays = _DATED.search(text, near, start) or _CODE_PHRASE.search(text, near, start)
-    if end - start >= LEAST and not stays and not _PLAIN.fullmatch(text, start, end):
+    stays = stays or _ID.search(text, start, end) or _PLAIN.fullmatch(text, start, end)
+    if end - start >= LEAST and not stays:
         yield start, end
 
 
