@@ -20,32 +20,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "scrubjay"
 RESULTS = ROOT / "bench" / "results"
-COLUMN = 38
-"""Where the sentences of the tree begin: behind the longest name in its place."""
 METRICS = ("recall@5", "recall@10", "hit@5", "ndcg@10")
 RANKING = ("recall", "store/score.py", "text/grams.py")
 """Where the numbers that decide the order are."""
-
-
-def tree() -> Iterator[str]:
-    """Yield one line for each folder and module: its name, and the first line of its docstring."""
-    yield "```text"
-    yield from _folder(PACKAGE, 0)
-    yield "```"
-
-
-def _folder(folder: Path, depth: int) -> Iterator[str]:
-    yield _named(f"{folder.name}/", folder / "__init__.py", depth)
-    for module in sorted(folder.glob("*.py")):
-        if module.name != "__init__.py":
-            yield _named(module.name, module, depth + 1)
-    for inner in sorted(path.parent for path in folder.glob("*/__init__.py")):
-        yield from _folder(inner, depth + 1)
-
-
-def _named(name: str, module: Path, depth: int) -> str:
-    doc = ast.get_docstring(ast.parse(module.read_text("utf-8"))) or ""
-    return f"{'  ' * depth + name:<{COLUMN}}{doc.splitlines()[0] if doc else ''}".rstrip()
 
 
 def numbers() -> Iterator[str]:
@@ -105,7 +82,6 @@ def results() -> Iterator[str]:
 
 
 PARTS: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
-    "tree": ("ARCHITECTURE.md", tree),
     "results": ("README.md", results),
     "numbers": ("docs/ranking.md", numbers),
 }

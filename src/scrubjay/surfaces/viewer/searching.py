@@ -40,7 +40,7 @@ class Part:
 
 
 @router.get("/")
-async def search(  # noqa: PLR0913 - a filter each
+async def search(
     request: Request,
     who: Reader,
     session: Working,

@@ -20,7 +20,7 @@ MOST_PAGES: Final = 100_000
 
 
 @router.get("/timeline")
-async def timeline(  # noqa: PLR0913 - a filter each
+async def timeline(
     request: Request,
     who: Reader,
     session: Working,
