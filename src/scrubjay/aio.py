@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, Protocol, Self, TypeVar
 
 from scrubjay.engine import Memory
+from scrubjay.errors import InputError
 from scrubjay.wiring.categories import Categories
 from scrubjay.wiring.concepts import Concepts
 
@@ -42,7 +43,13 @@ def _in_thread(
     @wraps(method)
     async def call(self: _Threaded[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, partial(method, self._twin, *args, **kwargs))
+        try:
+            done = loop.run_in_executor(self._threads, partial(method, self._twin, *args, **kwargs))
+        except RuntimeError as error:  # the threads were shut down
+            raise InputError(
+                "This AsyncMemory was closed. Nothing was done.", hint="open it again"
+            ) from error
+        return await done
 
     return call
 
@@ -76,6 +83,30 @@ class AsyncCategories:
     show = _in_thread(Categories.show)
 
 
+M = TypeVar("M", bound="AsyncMemory")
+
+
+class Opening(Generic[M]):
+    """A store that is being opened: await it for the memory, or enter it as an asynchronous context."""
+
+    def __init__(self, opened: Callable[[], Coroutine[Any, Any, M]]) -> None:
+        self._opened = opened
+        self._memory: M | None = None
+
+    def __await__(self) -> Generator[Any, Any, M]:
+        return self._opened().__await__()
+
+    async def __aenter__(self) -> M:
+        self._memory = await self._opened()
+        return self._memory
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._memory is not None:
+            await self._memory.close()
+
+
 class AsyncMemory:
     """`Memory` whose calls can be awaited.
 
@@ -85,7 +116,7 @@ class AsyncMemory:
     Example:
         >>> from scrubjay.testing.hash_embedder import HashEmbedder
         >>> async def remember() -> str:
-        ...     async with await AsyncMemory.open("memory://", user="ann", embedders=[HashEmbedder()]) as memory:
+        ...     async with AsyncMemory.open("memory://", user="ann", embedders=[HashEmbedder()]) as memory:
         ...         await memory.add("The launch code is blue bunny.")
         ...         return (await memory.search("launch code")).results[0].snippet
         >>> asyncio.run(remember())
@@ -98,9 +129,17 @@ class AsyncMemory:
         self._threads = threads or ThreadPoolExecutor(THREADS, thread_name_prefix="scrubjay")
 
     @classmethod
-    async def open(cls, *args: Any, **options: Any) -> Self:
-        """Open a store; the arguments are those of `Memory.open`."""
-        return cls(await asyncio.to_thread(partial(Memory.open, *args, **options)))
+    def open(cls, *args: Any, **options: Any) -> Opening[Self]:
+        """Open a store; the arguments are those of `Memory.open`.
+
+        Either ``async with AsyncMemory.open(…) as memory``, which closes it in the end, or
+        ``memory = await AsyncMemory.open(…)``.
+        """
+
+        async def opened() -> Self:
+            return cls(await asyncio.to_thread(partial(Memory.open, *args, **options)))
+
+        return Opening(opened)
 
     async def seen_by(self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None) -> Self:
         """Return the same store, with the same models and threads, as somebody else sees it, as `Memory.seen_by`."""

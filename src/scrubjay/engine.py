@@ -16,10 +16,11 @@ from scrubjay.engine_life import Living
 from scrubjay.engine_look import Looking
 from scrubjay.engine_move import Moving
 from scrubjay.engine_search import Searching
-from scrubjay.errors import ScrubjayError
+from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.memory.scope import Scope
 from scrubjay.store.open import open_store
 from scrubjay.store.quota import Quota
+from scrubjay.wiring.arguments import check, checked
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.lineup import Lineup, catalog, given
 from scrubjay.wiring.reranking import Rerankers
@@ -53,8 +54,11 @@ def _silent(message: str) -> None:
     """Nobody listens to announcements of remote providers."""
 
 
+@checked
 class Memory(Searching, Asking, Looking, Living, Moving):
     """Everything one principal remembers, in one store.
+
+    A call with an argument of a wrong type, and any call after `close`, raises `InputError`.
 
     Example:
         >>> from scrubjay.testing.hash_embedder import HashEmbedder
@@ -100,6 +104,7 @@ class Memory(Searching, Asking, Looking, Living, Moving):
         Raises:
             ScrubjayError: The store cannot be opened, or a setting is wrong.
         """
+        check(cls.open, url, user=user, groups=groups, tenant=tenant, cold=cold)
         found = settings if settings is not None else load()
         limits = Quota(found.quota.memories_per_tenant, found.quota.memories_per_user)
         store = open_store(str(url) if url is not None else found.store, quota=limits)
@@ -304,6 +309,7 @@ class Memory(Searching, Asking, Looking, Living, Moving):
     @property
     def concepts(self) -> Concepts:
         """The dictionary: list, show, add, merge, rename and remove concepts."""
+        self._refuse_closed()
         from scrubjay.wiring.concepts import Concepts
 
         return Concepts(self._desk)
@@ -311,6 +317,7 @@ class Memory(Searching, Asking, Looking, Living, Moving):
     @property
     def categories(self) -> Categories:
         """The hierarchy of topics and places: list and show categories."""
+        self._refuse_closed()
         from scrubjay.wiring.categories import Categories
 
         return Categories(self._desk)
@@ -407,10 +414,19 @@ class Memory(Searching, Asking, Looking, Living, Moving):
         return status(self._desk)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store. What `seen_by` returned is closed with it; closing twice does nothing."""
+        self._desk.closed.set()
         self._desk.store.close()
 
+    def _refuse_closed(self) -> None:
+        if self._desk.closed.is_set():
+            raise InputError(
+                f"The memory of {self._desk.store.url} was closed. Nothing was done.",
+                hint="open it again with Memory.open, or call it inside its `with` block",
+            )
+
     def __enter__(self) -> Self:
+        self._refuse_closed()
         return self
 
     def __exit__(

@@ -166,6 +166,6 @@ class Searching:
         laps.lap("rank")
         answered(self._desk, "search", query, laps, len(found.results), seen.names)
         lacking = (*seen.stale, *meant.partial, *seen.without, *not_again, *found.partial)
-        notes = (*meant.notes, *found.notes)
+        notes = (*meant.notes, *seen.left_out, *found.notes)
         silence, as_of = found.silence, found.as_of
         return Answer(found.results, lacking, laps.ms, notes, found.hidden, silence, as_of)

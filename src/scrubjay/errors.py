@@ -8,6 +8,7 @@ ScrubjayError            anything scrubjay raises on purpose
 │  └─ NotFoundError      an id, a source, a model or a path that is not there
 ├─ SourceError           a file or folder cannot be read: fix it, sync again (exit 3)
 ├─ StoreError            the store cannot do it now                          (exit 4)
+│  ├─ StoreReadOnlyError its file or folder may not be written: reading goes on
 │  ├─ StoreBusyError     another process holds the write lock: try again
 │  ├─ StoreDamagedError  the file is not a sound store: move it away, sync again
 │  ├─ QuotaError         a tenant or a user has as much as the settings allow: forget some, or raise it
@@ -63,6 +64,10 @@ class StoreError(ScrubjayError):
     """The store cannot do it now."""
 
     exit_code = 4
+
+
+class StoreReadOnlyError(StoreError):
+    """The store's file or folder may not be written; it can still be read."""
 
 
 class StoreBusyError(StoreError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -97,11 +98,14 @@ def test_a_cold_search_loads_nothing_heavy(tmp_path: Path) -> None:
     script = (
         "import sys\n"
         "from scrubjay.surfaces.cli.main import run\n"
-        f"code = run(['search', '--store', {str(tmp_path / 'memory.db')!r}, '--json', 'where is it?'])\n"
+        "code = run(['search', '--json', 'where is it?'])\n"
         f"loaded = sorted(set({(*HEAVY, *WRITING)!r}) & set(sys.modules))\n"
         "print(code, loaded, file=sys.stderr)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    around = os.environ | {"SCRUBJAY_STORE": str(tmp_path / "memory.db")}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=around
+    )
     # The default folders are asked of platformdirs, and the question's stems of the stemmer.
     assert done.stderr.splitlines()[-1] in (
         "0 ['Stemmer', 'platformdirs']",

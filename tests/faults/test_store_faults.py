@@ -20,7 +20,13 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.config import Settings
-from scrubjay.errors import StoreBusyError, StoreDamagedError, StoreError, StoreVersionError
+from scrubjay.errors import (
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreReadOnlyError,
+    StoreVersionError,
+)
 from scrubjay.memory.scope import Scope
 from scrubjay.store.changes import Forget, PutMemory, PutModel
 from scrubjay.store.sqlite import vectors
@@ -82,7 +88,7 @@ def test_a_full_disk_is_told_and_the_earlier_state_answers(
     with no_file_larger_than(room):
         with pytest.raises(StoreError, match=r"Nothing of this write was stored|Nothing was written") as told:
             write(store, ANN, *large)
-        assert type(told.value) is StoreError
+        assert type(told.value) is StoreError, StoreReadOnlyError
         assert told.value.hint
         assert answers(store) == before
     write(store, ANN, large[0])
@@ -361,18 +367,46 @@ def test_a_memory_of_a_read_only_file_is_read_by_its_id() -> None:
             assert (found.content, opened.history(one).memory.last_used) == ("jay", None)
 
 
-def test_a_read_only_folder_refuses_its_store_and_new_ones() -> None:
-    """The log that readers share cannot be made there."""
+def test_a_store_in_a_read_only_folder_is_read_and_refuses_writes() -> None:
     with guest() as folder:
         path = made_in(folder)
         folder.chmod(0o555)
-        with pytest.raises(StoreError, match="or its folder is read-only"):
-            SQLiteStore(path)
+        with closing(SQLiteStore(path)) as opened:
+            with opened.reader(ANN) as reader:
+                assert reader.counts().memories == 1
+            with pytest.raises(StoreReadOnlyError, match="Nothing was written"):
+                write(opened, ANN, PutMemory(memory("jay new", MINE)))
         with pytest.raises(StoreError, match="cannot be opened"):
             SQLiteStore(folder / "new.db")
         folder.chmod(0o700)
         with closing(SQLiteStore(path)) as opened:
             write(opened, ANN, PutMemory(memory("jay new", MINE)))
+
+
+def test_a_search_in_a_read_only_folder_answers_and_says_what_it_could_not_read_in() -> None:
+    with guest() as folder:
+        path, notes = folder / "kept" / "memories.db", folder / "notes"
+        notes.mkdir()
+        (notes / "log.md").write_text("# Log\n\nWe sailed to Bornholm.\n")
+        os.utime(notes / "log.md", (1_700_000_000, 1_700_000_000))  # a file just written is looked at again
+        with Memory.open(path, user="ann", settings=Settings(), embedders=[HashEmbedder(64)]) as opened:
+            opened.sync(notes)
+        path.parent.chmod(0o555)
+        try:
+            with Memory.open(path, user="ann", settings=Settings(), embedders=[HashEmbedder(64)]) as opened:
+                found = opened.search("Bornholm")
+                assert len(found.results) == 1
+                assert found.partial == ()
+                (notes / "new.md").write_text("# Kayak\n\nThe kayak leaks.\n")
+                found = opened.search("Bornholm")
+                assert len(found.results) == 1
+                assert found.partial == (
+                    "Files changed, but the store is read-only: the answer is from before.",
+                )
+                with pytest.raises(StoreReadOnlyError, match="Nothing was written"):
+                    opened.add("the kayak leaks")
+        finally:
+            path.parent.chmod(0o700)
 
 
 def test_a_file_of_somebody_elses_is_told() -> None:

@@ -146,3 +146,12 @@ def test_a_sync_links_concepts_that_are_listed(cli, tmp_path: Path) -> None:
     (folder / "a.md").write_text("# Trip\n\nWe took the [[Kiel Canal]] in May.\n")
     assert cli("sync", folder, "--json").json["linked"] >= 1
     assert "Kiel Canal" in cli("concepts").out
+
+
+def test_concepts_with_a_name_shows_that_concept(cli) -> None:
+    cli("concepts", "add", "Osprey Plan")
+    assert cli("concepts", "Osprey", "Plan").out == cli("concepts", "show", "Osprey Plan").out != ""
+    assert cli("concepts", "Osprey", "Plan", "--user", "bob").code == 2
+    said = cli("concepts", "Nobody", "--json")
+    assert said.code == 2
+    assert said.json["error"]["type"] == "NotFoundError"

@@ -49,10 +49,25 @@ def test_settings_that_cannot_be_read_are_the_one_problem(cli: Any, home: Path) 
     assert "SCRUBJAY_RECALL_LIMT" in done.out
 
 
-def test_a_store_for_this_call_alone_is_refused(cli: Any, home: Path) -> None:
-    done = cli("doctor", "--store", "other.db")
+def test_another_store_is_examined_without_the_agents(cli: Any, home: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    cli("add", "the kayak leaks", "--store", other)
+    done = cli("doctor", "--store", other, "--json")
+    assert done.code == 0
+    found = {each["about"]: each["found"] for each in done.json["checks"]}
+    assert found["memories"].startswith(f"1 in sqlite:///{other}")
+    assert not any("agent" in about or "proof" in about for about in found)
+
+
+def test_a_store_that_is_not_there_or_an_agent_with_another_store_is_refused(
+    cli: Any, home: Path, tmp_path: Path
+) -> None:
+    done = cli("doctor", "--store", tmp_path / "none.db")
     assert done.code == 2
-    assert "hint: scrubjay doctor" in done.err
+    assert "There is no store at" in done.err
+    done = cli("doctor", "codex", "--store", tmp_path / "none.db")
+    assert done.code == 2
+    assert "hint: scrubjay doctor codex" in done.err
 
 
 def test_status_shows_the_last_errors_of_the_log(cli: Any, home: Path, tmp_path: Path) -> None:

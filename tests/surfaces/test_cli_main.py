@@ -79,7 +79,8 @@ def test_an_error_in_json_is_one_line_on_standard_output_and_keeps_its_code(cli)
         (["search", "x", "--store", "ftp://host/x"], 2, "InputError"),
         (["search", "x", "--since", "yesterday-ish"], 2, "InputError"),
         (["sync", "/nowhere/at/all"], 2, None),
-        (["search", "x", "--store", "/proc/none/memory.db"], 4, None),
+        (["search", "x", "--store", "/proc/none/memory.db"], 2, "NotFoundError"),
+        (["add", "x", "--store", "/proc/none/memory.db"], 4, None),
         (["models", "add", "nomodel"], 2, "NotFoundError"),
     ],
 )
@@ -200,3 +201,44 @@ def test_completion_completes_commands_and_choices(cli, environ) -> None:
 
     assert "plain,search" in complete("scrubjay sea", 1)
     assert "plain,openclaw" in complete("scrubjay search --preset o", 3)
+
+
+def test_the_help_groups_the_commands_and_cuts_no_summary(cli) -> None:
+    out = cli("--help").out
+    headings = [
+        each[:-1] for each in out.splitlines() if each and not each.startswith(" ") and each.endswith(":")
+    ]
+    assert headings == ["Options", "Start", "Ask", "Write", "Look after", "Serve", "Agents"]
+    assert "..." not in out.partition("Start:")[2]
+
+
+@pytest.mark.parametrize("word", ["rm", "delete", "remove"])
+def test_people_forget_by_the_word_that_they_type(cli, word: str) -> None:
+    one = cli("remember", "the kayak leaks", "--json").json["id"]
+    assert cli(word, one, "--yes").code == 0
+    assert cli("get", one).code == 2
+
+
+def test_people_list_sources_by_the_word_that_they_type(cli, notes) -> None:
+    cli("sync", notes)
+    assert cli("ls").out == cli("list").out == cli("sources").out != ""
+
+
+def test_a_store_that_is_not_there_is_an_error_of_whoever_reads_and_is_not_made(cli, tmp_path: Path) -> None:
+    typo = tmp_path / "memroy.db"
+    for command in (
+        ("search", "x"),
+        ("thread", "x"),
+        ("context",),
+        ("get", "obs_1"),
+        ("status",),
+        ("sources",),
+    ):
+        said = cli(*command, "--store", typo)
+        assert said.code == 2
+        assert said.err.startswith(
+            f"error: There is no store at {typo}. Nothing was made.\nhint: check --store"
+        )
+    assert not typo.exists()
+    assert cli("add", "the kayak leaks", "--store", typo).code == 0
+    assert cli("search", "kayak", "--store", typo).code == 0

@@ -51,6 +51,15 @@ def test_a_model_is_dropped_and_added_again(cli, notes) -> None:
     assert cli("models", "drop", base).code == 2
 
 
+def test_a_dropped_model_is_used_again_with_one_command(cli, notes) -> None:
+    cli("sync", notes)
+    name = cli("models", "--json").json["models"][1]["name"]
+    cli("models", "drop", name)
+    said = cli("models", "use", name)
+    assert said.out == f"{name} ranks from now on. 4 memories pending embedding; run `scrubjay embed`.\n"
+    assert cli("models", "--json").json["models"][1]["state"] == "active"
+
+
 def test_a_model_that_no_settings_describe_is_an_error_with_the_table_to_write(cli) -> None:
     said = cli("models", "add", "bge-m3")
     assert said.code == 2

@@ -343,3 +343,25 @@ def test_a_memory_without_a_title_or_a_file_says_its_id_once(cli) -> None:
         found = cli(name, "ferry").out
         assert found.count(added) == 1, found
         assert found.startswith(f"1. {added}\n")
+
+
+def test_since_and_until_are_said_as_people_say_them(cli) -> None:
+    cli("add", "the kayak leaks", "--date", "2026-03-09")
+    cli("add", "the kayak was sold", "--date", "2026-02-03")
+
+    def found(*options: str) -> list[str]:
+        return [each["snippet"] for each in cli("search", "kayak", *options, "--json").json["results"]]
+
+    assert found("--since", "yesterday", "--now", "2026-03-10") == ["the kayak leaks"]
+    assert found("--until", "last month", "--now", "2026-03-10") == ["the kayak was sold"]
+    said = cli("search", "kayak", "--since", "someday")
+    assert said.code == 2
+    assert "'someday' is not a date" in said.err
+    assert "yesterday" in said.err
+
+
+def test_a_cold_search_names_the_larger_model_only_where_it_explains_itself(cli, notes) -> None:
+    cli("sync", notes)
+    assert "MiniLM" not in cli("search", "Bornholm").out
+    assert "note: all-MiniLM-L6-v2 was not used" in cli("search", "--explain", "Bornholm").out
+    assert cli("search", "Bornholm", "--json").json["partial"] == []

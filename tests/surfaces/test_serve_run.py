@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from http_server import COMMAND
+from http_server import COMMAND, started
 
 EARLY = """
 import signal, sys
@@ -75,3 +75,13 @@ def test_a_reader_that_never_comes_to_its_start_does_not_keep_the_server_from_it
             server.kill()
             server.stdin.close()
         assert server.stderr.read() == b""
+
+
+def test_host_and_port_may_be_given_as_options_and_not_beside_an_address(
+    environ: dict[str, str], cli
+) -> None:
+    with started([*COMMAND, "--host", "localhost", "--port", "0"], environ, r"Serving at (\S+);") as url:
+        assert url.startswith("http://localhost:")
+    said = cli("serve", "127.0.0.1:1", "--port", "2")
+    assert said.code == 2
+    assert "The address is given twice" in said.err

@@ -25,12 +25,13 @@ GENERAL: Final[tuple[Callable[[Case], Iterator[Check]], ...]] = (
 )
 
 
-def examine(case: Case, names: Sequence[str] = ()) -> Iterator[Check]:
+def examine(case: Case, names: Sequence[str] = (), *, agents: bool = True) -> Iterator[Check]:
     """Yield every check: of the installation, then of each agent that it is installed for.
 
     Args:
         case: The installation.
         names: Agents to look at; none takes every agent that it is installed for.
+        agents: Whether agents are looked at; they use the settings' own store.
 
     Raises:
         InputError: No agent has such a name.
@@ -38,6 +39,8 @@ def examine(case: Case, names: Sequence[str] = ()) -> Iterator[Check]:
     chosen = [find(name) for name in names] or [find(name) for name in AGENTS]
     for check in GENERAL:
         yield from check(case)
+    if not agents:
+        return
     seen = False
     for agent in chosen:
         for found in _agent(agent, case, asked=bool(names)):

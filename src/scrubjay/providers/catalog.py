@@ -49,6 +49,28 @@ class Catalog:
             self._opened[name] = self._others[name]()
         return self._opened[name]
 
+    def describes(self, name: str) -> bool:
+        """Return whether `named` would find a model."""
+        try:
+            self.named(name)
+        except NotFoundError:
+            return False
+        return True
+
+    def named(self, name: str) -> Embedder:
+        """Return the embedder that settings or the model itself call so.
+
+        Raises:
+            NotFoundError: No settings describe it.
+            ProviderError: It cannot be opened.
+        """
+        if name in self._others:
+            return self.open(name)
+        for known in self.default:
+            if self.open(known).model.name == name:
+                return self.open(known)
+        return self.open(name)
+
     def is_open(self, model: Model) -> bool:
         """Return whether a registered model can be used at once."""
         return self._held(model) is not None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import Final
 
 from scrubjay.errors import InputError
-from scrubjay.memory.dates import now_micros, when, zone
-from scrubjay.memory.records import Where
+from scrubjay.memory.dates import local_micros, now_micros, wall, when, zone
+from scrubjay.memory.records import When, Where
 from scrubjay.memory.tiers import STATUSES, TIERS
 from scrubjay.recall.reach import NOWHERE, Reach
 
@@ -189,7 +189,8 @@ def request(
     _within("snippet", snippet, 1, MOST_SNIPPET)
     place = zone(clock.tz)
     asked, then = when(clock.now, place), when(clock.as_of, place)
-    since, until = _between(filters, place)
+    at = asked.start if asked is not None else now_micros()
+    since, until = _between(filters, place, at)
     where = Where(
         tiers=tuple(filters.tiers),
         tags=tuple(tag.lower() for tag in filters.tags),
@@ -216,7 +217,7 @@ def request(
         multiplier=multiplier,
         snippet=snippet,
         explain=explain,
-        now=asked.start if asked is not None else now_micros(),
+        now=at,
         zone=place,
         as_of=(then.start if then.precision == "second" else then.end - 1) if then is not None else None,
     )
@@ -232,13 +233,34 @@ def listing(filters: Filters, limit: int) -> Request:
     return request("", filters=filters, fusion=fusion, parts=parts, sizes=(limit, 1, 1), explain=False)
 
 
-def _between(filters: Filters, place: tzinfo | None) -> tuple[int | None, int | None]:
+def _named(value: str | date | None, place: tzinfo | None, now: int) -> When | None:
+    """Return when a date is, or what people call it: ``yesterday``, ``last week``, ``gestern``.
+
+    Raises:
+        InputError: It is neither.
+    """
+    try:
+        return when(value, place)
+    except InputError as error:
+        from scrubjay.text.times import times
+
+        text = value.strip() if isinstance(value, str) else ""
+        found = times(text, wall(now, place))
+        if len(found) != 1 or (found[0].first, found[0].last) != (0, len(text)):
+            raise InputError(
+                str(error), hint="write 2026-03-01, 2026-03-01T10:00:00Z, yesterday or last week"
+            ) from error
+        span = found[0]
+        return When(local_micros(span.start, place), local_micros(span.end, place), span.precision)
+
+
+def _between(filters: Filters, place: tzinfo | None, now: int) -> tuple[int | None, int | None]:
     """Return the first moment that is kept, and the first after them.
 
     Raises:
         InputError: No moment is kept.
     """
-    first, last = when(filters.since, place), when(filters.until, place)
+    first, last = _named(filters.since, place, now), _named(filters.until, place, now)
     since = first.start if first is not None else None
     until = (last.end if last.precision != "second" else last.start) if last is not None else None
     if since is not None and until is not None and until <= since:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -35,6 +36,7 @@ class Desk:
         announce: Told the host and the counts before a remote provider is first used.
         looks: Whether files are compared with the store before an answer.
         rerankers: Who can look again at what a search found.
+        closed: Set once the store was closed; one for all principals at the store.
         log: Where what is slow or goes wrong is told; None for nowhere.
         rewriter: What makes a question whole by what was said before it; None where nobody does.
     """
@@ -49,3 +51,4 @@ class Desk:
     log: Log | None = None
     rewriter: Rewriter | None = None
     rerankers: Rerankers = field(default_factory=Rerankers)
+    closed: threading.Event = field(default_factory=threading.Event)

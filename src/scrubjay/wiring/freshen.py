@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import StoreBusyError
+from scrubjay.errors import StoreBusyError, StoreReadOnlyError
 from scrubjay.store.room import room
 from scrubjay.wiring.desk import Desk
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from scrubjay.store.base import Reader
 
 FULL = "Files changed, but there is no room ([quota]): the answer is from before; `scrubjay sync` takes what fits."
+READ_ONLY = "Files changed, but the store is read-only: the answer is from before."
 WRITING = "Files changed, but another process is writing: the answer is from before."
 
 
@@ -50,8 +51,11 @@ def take_in(desk: Desk, seen: Seen) -> tuple[str, ...]:
     """Take in what changed, while no view of the store is open; say what was not looked at, or not taken in."""
     if any(limit.used >= limit.allowed for limit in room(desk.store, desk.scope)):
         return (*seen.partial, FULL)
-    if desk.store.busy(desk.scope):
-        return (*seen.partial, WRITING)
+    try:
+        if desk.store.busy(desk.scope):
+            return (*seen.partial, WRITING)
+    except StoreReadOnlyError:
+        return (*seen.partial, READ_ONLY)
     from scrubjay.ingest.read import versions
     from scrubjay.wiring.syncing import chunks, run
 
@@ -61,4 +65,6 @@ def take_in(desk: Desk, seen: Seen) -> tuple[str, ...]:
         run(desk, list(seen.changed), time.monotonic(), None, most=0)
     except StoreBusyError:
         return (*seen.partial, WRITING)
+    except StoreReadOnlyError:
+        return (*seen.partial, READ_ONLY)
     return seen.partial

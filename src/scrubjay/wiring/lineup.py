@@ -156,7 +156,9 @@ class Lineup:
         return self._cold or all(self._catalog.is_open(state.model) for state in states if _ranks(state))
 
     def ranking(self, states: Sequence[ModelState] | None = None) -> tuple[list[Embedder], tuple[str, ...]]:
-        """Return the embedders a search ranks with, base first, and what it has to do without.
+        """Return the embedders a search ranks with, base first, and those that failed, each with its reason.
+
+        A cold process ranks with the base model alone by design, so the others are not named: `left_out` does.
 
         Args:
             states: The registered models; None to read them.
@@ -165,9 +167,6 @@ class Lineup:
         partial: list[str] = []
         for state in filter(_ranks, self._others(states)):
             if self._cold:
-                partial.append(
-                    f"{state.model.name} was not asked: loading it takes longer than a cold search."
-                )
                 continue
             embedder, problem = self._catalog.find(state.model)
             if embedder is None:
@@ -175,6 +174,15 @@ class Lineup:
             else:
                 embedders.append(embedder)
         return embedders, tuple(partial)
+
+    def left_out(self, states: Sequence[ModelState]) -> tuple[str, ...]:
+        """Return what a cold process does without by design, a sentence a model."""
+        if not self._cold:
+            return ()
+        return tuple(
+            f"{state.model.name} was not used: loading it takes longer than a cold search."
+            for state in filter(_ranks, self._others(states))
+        )
 
     def backfilled(self) -> list[Embedder]:
         """Return the embedders that have memories to catch up with, those in use first."""
@@ -220,17 +228,25 @@ class Lineup:
         from scrubjay.store.changes import PutModel
 
         self.writing()
-        model = self._catalog.open(name).model
+        model = self._catalog.named(name).model
         known = {status.fingerprint for status in self.status()}
         if model.fingerprint not in known:
             self._store.write(self._scope, [PutModel(model, "adding")])
         return self._status_of(model.fingerprint)
 
     def use(self, name: str) -> ModelStatus:
-        """Rank with a model beside the base model, and no longer with the others, which keep their vectors."""
+        """Rank with a model beside the base model, and no longer with the others, which keep their vectors.
+
+        One that was dropped, or that the settings describe and the store does not hold yet, is registered first.
+        """
         from scrubjay.store.changes import PutModel
 
-        chosen = self._find(name)
+        try:
+            chosen = self._find(name)
+        except NotFoundError:
+            if not self._catalog.describes(name):
+                raise
+            chosen = self.add(name)
         states = [state for state in self._others() if state.model.fingerprint != chosen.fingerprint]
         changes = [PutModel(state.model, "adding") for state in states if state.state == "active"]
         mine = [state for state in self._others() if state.model.fingerprint == chosen.fingerprint]

@@ -25,7 +25,8 @@ class View:
         reader: The view of the store.
         embedders: The models that rank, base first.
         stale: What of the files was not looked at, or not taken in.
-        without: Models that are not asked, and why.
+        without: Models that failed, and why.
+        left_out: Models that a cold process does without by design.
         at: UTC microseconds of now, when all that changed is taken in: what was just learned is true by then.
     """
 
@@ -33,6 +34,7 @@ class View:
     embedders: list[Embedder]
     stale: tuple[str, ...]
     without: tuple[str, ...]
+    left_out: tuple[str, ...]
     at: int
 
     @property
@@ -65,4 +67,4 @@ def view(desk: Desk, laps: Laps) -> Iterator[View]:
             embedders, without = desk.lineup.ranking(states)
             reader = held.enter_context(desk.store.reader(desk.scope))
         laps.lap("models")
-        yield View(reader, embedders, stale, without, now_micros())
+        yield View(reader, embedders, stale, without, desk.lineup.left_out(states), now_micros())

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
+from urllib.parse import quote
 
 import apsw
 
-from scrubjay.errors import InputError, StoreBusyError, StoreDamagedError, StoreError
+from scrubjay.errors import InputError, StoreBusyError, StoreDamagedError, StoreError, StoreReadOnlyError
 from scrubjay.store.sqlite.cipher import Key, recognised, unlock
 from scrubjay.store.sqlite.migrations import migrate
 
@@ -49,13 +50,13 @@ def connect(path: Path, patience: float = BUSY_MS / 1000, key: Key | None = None
         size = path.stat().st_size
         if 0 < size < LEAST:  # SQLite would take it for an empty database, and fill it
             raise apsw.NotADBError(f"{size} bytes are no database")
-        writable = os.access(path, os.W_OK)
+        # The write-ahead log and what readers share of it lie beside the file.
+        writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
         for left in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
             # Made with the store's mode while that was read-only, these would stay so.
             if writable and left.exists() and not os.access(left, os.W_OK):
                 left.chmod(0o600)
-        flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
-        connection = cast("Database", apsw.Connection(str(path), flags=flags))
+        connection = cast("Database", _opened(path, writable))
         try:
             connection.set_busy_timeout(round(patience * 1000))
             unlock(connection, key)
@@ -66,6 +67,19 @@ def connect(path: Path, patience: float = BUSY_MS / 1000, key: Key | None = None
             connection.close()
             raise
         return connection
+
+
+def _opened(path: Path, writable: bool) -> apsw.Connection:
+    if writable:
+        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    if os.access(path.parent, os.W_OK):
+        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    # In a folder that is read-only SQLite can make no index of the log. Where no log is left there is nothing to
+    # index, so the file is read as one that does not change (https://www.sqlite.org/wal.html#readonly).
+    log = path.with_name(f"{path.name}-wal")
+    fixed = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro{fixed}"
+    return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
 def _prepare(connection: Database, path: Path, writable: bool, patience: float, key: Key | None) -> None:
@@ -114,7 +128,7 @@ def spoken(path: Path) -> Iterator[None]:
             hint="free some space, run it again",
         ) from error
     except apsw.ReadOnlyError as error:
-        raise StoreError(
+        raise StoreReadOnlyError(
             f"{path} or its folder is read-only. Nothing was written.",
             hint="check their owner and mode: the file wants 0600",
         ) from error

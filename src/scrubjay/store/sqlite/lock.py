@@ -8,6 +8,7 @@ both when a process dies, so no lock outlives its owner.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import sys
@@ -17,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from scrubjay.errors import StoreBusyError, StoreError
+from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
 
 if sys.platform == "win32":
     import msvcrt
@@ -88,7 +89,8 @@ def _open(path: Path, store: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StoreError(
+        refused = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
+        raise (StoreReadOnlyError if refused else StoreError)(
             f"{path}, which keeps those who use {store.name} in turn, cannot be opened ({error.strerror}). "
             "Nothing was written.",
             hint="check that the folder is there, yours and writable",

@@ -48,7 +48,7 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
     content = read(text, file)
     given = {name: value for name, value in fields.items() if value is not None}
     visibility = "public" if public else "group" if fields.get("group") else "user"
-    with call.open() as memory:
+    with call.open(new=True) as memory:
         done = memory.add(content, visibility=visibility, pinned=pin, **given)
     if call.json:
         write_json(shape.plain(done))

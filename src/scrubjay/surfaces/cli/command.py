@@ -7,7 +7,8 @@ module only when that command is asked for, so that `scrubjay search` pays for n
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from scrubjay.engine import Memory
 
 COMMON = ("store", "user", "json")
+WHOLE = 1000
+"""Characters of a summary in a list of commands: more than any has, so that none is cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +48,42 @@ class Call:
 
         return load(overrides={"store": self.store, "user": self.user})
 
-    def open(self, *, cold: bool = False) -> Memory:
+    def open(self, *, cold: bool = False, new: bool = False) -> Memory:
         """Open the store.
 
         Args:
             cold: Load no model but the base one: for a command that answers once and ends.
+            new: Whether the command may make the store that ``--store`` names; others refuse a name that
+                leads nowhere, which is most often mistyped.
+
+        Raises:
+            NotFoundError: There is no such store.
         """
         from scrubjay.config_start import data_folder, environment
         from scrubjay.engine import Memory
         from scrubjay.surfaces.cli.output import tell
 
         settings = self.settings()
+        if not new:
+            self.must_exist()
         log = settings.log.open(data_folder(environment()))
         return Memory.open(settings=settings, cold=cold, announce=tell, log=log)
+
+    def must_exist(self) -> None:
+        """Refuse a ``--store`` that names a file which is not there.
+
+        Raises:
+            NotFoundError: There is no such store.
+        """
+        from scrubjay.errors import NotFoundError
+        from scrubjay.store.open import file_of
+
+        path = file_of(self.store) if self.store is not None else None
+        if path is not None and not path.exists():
+            raise NotFoundError(
+                f"There is no store at {path}. Nothing was made.",
+                hint=f"check --store, or make one: scrubjay sync DIR --store {self.store}",
+            )
 
 
 def _common() -> list[click.Parameter]:
@@ -89,19 +115,43 @@ class Group(click.Group):
 
     Attributes:
         lazy: Name to ``module:attribute``.
+        sections: Heading to the names that the help shows under it; without any they stand under one.
+        aliases: Other word to the name of the command that it runs.
+        otherwise: Command that is run with words which name no command; None to refuse them.
     """
 
-    def __init__(self, *args: Any, lazy: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        lazy: Mapping[str, str] | None = None,
+        sections: Mapping[str, Sequence[str]] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        otherwise: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.lazy = dict(lazy or {})
+        self.sections = dict(sections or {})
+        self.aliases = dict(aliases or {})
+        self.otherwise = otherwise
         self.params += _common()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table: what is used first stands first."""
         return [*self.lazy, *self.commands]
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings, each with the whole first sentence of its help."""
+        for heading, names in (self.sections or {"Commands": self.list_commands(ctx)}).items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, each.get_short_help_str(WHOLE)) for name, each in found if each is not None]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, importing its module now."""
+        cmd_name = self.aliases.get(cmd_name, cmd_name)
         if cmd_name not in self.lazy:
             return super().get_command(ctx, cmd_name)
         module, _, attribute = self.lazy[cmd_name].partition(":")
@@ -113,6 +163,11 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the first argument names, or say which one may have been meant."""
         name = args[0]
+        if name in self.aliases:
+            return super().resolve_command(ctx, [self.aliases[name], *args[1:]])
+        if self.otherwise is not None and not name.startswith("-") and name not in self.list_commands(ctx):
+            words = list(itertools.takewhile(lambda each: not each.startswith("-"), args))
+            return super().resolve_command(ctx, [self.otherwise, " ".join(words), *args[len(words) :]])
         if not name.startswith("-") and name not in self.list_commands(ctx) and not ctx.resilient_parsing:
             raise click.UsageError(f"No such command: {name}.{meant(name, self.list_commands(ctx))}", ctx)
         return super().resolve_command(ctx, args)

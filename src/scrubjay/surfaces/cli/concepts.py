@@ -30,12 +30,18 @@ TOLD = 20
 """Lines of a dictionary that could not be taken, and names that clash, which are told one by one."""
 
 
-@click.group("concepts", cls=Group, invoke_without_command=True)
+@click.group(
+    "concepts",
+    cls=Group,
+    invoke_without_command=True,
+    otherwise="show",
+    subcommand_metavar="[COMMAND | NAME]",
+)
 @click.pass_context
 def concepts(ctx: click.Context) -> None:
     """List the concepts that memories refer to, show one, or edit the dictionary.
 
-    Without a command it lists. A concept is named by its name, an alias, or its id.
+    Without a command it lists; `scrubjay concepts NAME` shows one. A concept is named by its name, an alias, or its id.
     """
     if ctx.invoked_subcommand is None:
         show_list(ctx.obj, "", LIMIT)

@@ -25,8 +25,9 @@ WIDTH = 26
 def doctor(call: Call, names: tuple[str, ...], fix: bool) -> int:
     """Look whether all is well, and prove that each agent remembers.
 
-    For each agent that scrubjay is installed for, a marker is taken in by the agent's own hooks, recalled, and
-    forgotten again. Exit code 1 when there is a problem.
+    For each agent that scrubjay is installed for, a marker is captured by the agent's own hooks, recalled, and
+    forgotten again. With --store or --user only that store is examined, since agents use the store of your settings.
+    Exit code 1 when there is a problem.
     """
     checks = []
     for each in _checks(call, names, fix):
@@ -47,12 +48,14 @@ def _checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check]:
     from scrubjay.doctor.examine import examine
     from scrubjay.memory.checks import ok, problem
 
-    if call.store or call.user:
+    other = bool(call.store or call.user)
+    if other and names:
         raise InputError(
-            "An agent starts scrubjay with your settings, so --store and --user mean nothing here. "
-            "Nothing was looked at.",
-            hint="scrubjay doctor",
+            "Agents use the store of your settings, so an agent cannot be examined with --store or --user. "
+            "Nothing was examined.",
+            hint=f"scrubjay doctor {' '.join(names)}",
         )
+    call.must_exist()
     try:
         settings = call.settings()
     except ConfigError as error:
@@ -60,7 +63,7 @@ def _checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check]:
         return
     given = sum(origin != "default" for origin in settings.origins.values())
     yield ok("settings", f"understood; {given} given, the others as they come")
-    yield from examine(Case(settings, here(), mend=fix), names)
+    yield from examine(Case(settings, here(), mend=fix), names, agents=not other)
 
 
 def _tell(check: Check) -> None:

@@ -47,7 +47,9 @@ def filtered(usual: str) -> Callable[[F], F]:
             help="Only from this category and below, by id or name.",
         ),
         click.option(
-            "--since", metavar="DATE", help="Only from this date on, such as 2026-03-01 or 2026-03."
+            "--since",
+            metavar="DATE",
+            help="Only from this date on: 2026-03-01, 2026-03, yesterday, last week.",
         ),
         click.option("--until", metavar="DATE", help="Only before the end of this date."),
         click.option(

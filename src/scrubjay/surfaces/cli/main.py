@@ -20,63 +20,58 @@ INTERRUPTED = 130
 UNREAD = 141
 """128 and the signal's number, as a shell reports SIGINT and SIGPIPE."""
 
-COMMANDS = {
-    name: f"scrubjay.surfaces.cli.{module}:{attribute}"
-    for name, module, attribute in (
-        ("demo", "demo", "demo"),
-        ("sync", "sync", "sync"),
-        ("watch", "watch", "watch"),
-        ("sources", "sources", "sources"),
-        ("search", "search", "search"),
-        ("thread", "thread", "thread"),
-        ("context", "context", "context"),
-        ("get", "get", "get"),
-        ("add", "add", "add"),
-        ("forget", "forget", "forget"),
-        ("archive", "life", "archive"),
-        ("restore", "life", "restore"),
-        ("feedback", "life", "feedback"),
-        ("history", "life", "history"),
-        ("audit", "audit", "audit"),
-        ("consolidate", "consolidate", "consolidate"),
-        ("concepts", "concepts", "concepts"),
-        ("categories", "categories", "categories"),
-        ("status", "status", "status"),
-        ("models", "models", "models"),
-        ("embed", "embed", "embed"),
-        ("rebuild", "embed", "rebuild"),
-        ("export", "move", "export"),
-        ("import", "move", "import_"),
-        ("backup", "move", "backup"),
-        ("copy", "move", "copy"),
-        ("config", "config", "config"),
-        ("install", "install", "install"),
-        ("uninstall", "install", "uninstall"),
-        ("doctor", "doctor", "doctor"),
-        ("pause", "pause", "pause"),
-        ("resume", "pause", "resume"),
-        ("hook", "hook", "hook"),
-        ("resident", "resident", "resident"),
-        ("mcp", "mcp", "mcp"),
-        ("serve", "serve", "serve"),
-        ("proxy", "proxy", "proxy"),
-        ("token", "token", "token"),
-        ("completion", "completion", "completion"),
-    )
+SECTIONS = {
+    "Start": ("demo", "sync", "watch", "sources", "import"),
+    "Ask": ("search", "thread", "context", "get", "history", "concepts", "categories"),
+    "Write": ("add", "feedback", "archive", "restore", "forget"),
+    "Look after": (
+        "status", "doctor", "config", "models", "embed", "consolidate", "audit", "rebuild", "export", "backup", "copy",
+    ),
+    "Serve": ("serve", "mcp", "proxy", "token"),
+    "Agents": ("install", "uninstall", "pause", "resume", "hook", "resident", "completion"),
+}  # fmt: skip
+"""The commands as `--help` groups them, those used first standing first."""
+
+_PLACES = {
+    "rebuild": "embed:rebuild",
+    **dict.fromkeys(("archive", "restore", "feedback", "history"), "life:{}"),
+    **dict.fromkeys(("export", "backup", "copy"), "move:{}"),
+    "import": "move:import_",
+    "uninstall": "install:uninstall",
+    "resume": "pause:resume",
 }
+"""Modules of the commands that share one; any other command is a function of its own name in a module of its name."""
+
+COMMANDS = {
+    name: f"scrubjay.surfaces.cli.{_PLACES.get(name, '{0}:{0}').format(name)}"
+    for names in SECTIONS.values()
+    for name in names
+}
+
+ALIASES = {
+    "remember": "add",
+    "rm": "forget",
+    "delete": "forget",
+    "remove": "forget",
+    "list": "sources",
+    "ls": "sources",
+}
+"""Words that people type for a command; `--help` names the command alone."""
 
 
 @click.group(
     "scrubjay",
     cls=Group,
     lazy=COMMANDS,
+    sections=SECTIONS,
+    aliases=ALIASES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="scrubjay", message="scrubjay %(version)s")
 def cli() -> None:
     """Memory for AI agents that knows what, where and when.
 
-    Take a folder of notes in with `scrubjay sync DIR`, ask with `scrubjay search QUESTION`.
+    Start with `scrubjay sync DIR` to ingest a folder of notes, then ask: `scrubjay search QUESTION`.
     """
 
 

@@ -6,7 +6,7 @@ import click
 
 from scrubjay.memory.reports import ModelStatus
 from scrubjay.surfaces.cli.command import Call, Command, Group
-from scrubjay.surfaces.cli.output import line, table, write, write_json
+from scrubjay.surfaces.cli.output import counted, line, table, write, write_json
 from scrubjay.verbs import shape
 
 
@@ -52,7 +52,10 @@ def use(call: Call, name: str) -> None:
     """
     with call.open() as memory:
         done = memory.use_model(name)
-    said(call, done, f"{line(done.name)} ranks from now on.")
+    waiting = (
+        f" {counted(done.waiting, 'memory')} pending embedding; run `scrubjay embed`." if done.waiting else ""
+    )
+    said(call, done, f"{line(done.name)} ranks from now on.{waiting}")
 
 
 @models.command("drop", cls=Command)

@@ -69,7 +69,7 @@ def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
 
     Nothing is taken twice: run it again and it adds what is not here yet. What you changed or forgot here stays so.
     """
-    with call.open(cold=True) as memory, shown(quiet=call.json) as (report, _):
+    with call.open(cold=True, new=True) as memory, shown(quiet=call.json) as (report, _):
         done = memory.import_(path, dry_run=dry_run, progress=report, **options)
     if call.json:
         write_json(shape.plain(done))

@@ -37,7 +37,7 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
     settings = call.settings()
     on_terminal = sys.stdout.isatty() and not call.json
     seconds = embed_seconds if embed_seconds is not None else settings.sync.embed_seconds * on_terminal
-    with call.open() as memory, shown(quiet=call.json) as (report, pace):
+    with call.open(new=True) as memory, shown(quiet=call.json) as (report, pace):
         done = memory.sync(path, embed_seconds=seconds, progress=report, **rules)
     if call.json:
         write_json(shape.plain(done))

@@ -29,7 +29,7 @@ def watch(call: Call) -> None:
         stop.set()
 
     around = environment(call.store, call.user)
-    with call.open() as memory, hosted(call.settings(), lambda: memory, around, "watch"):
+    with call.open(new=True) as memory, hosted(call.settings(), lambda: memory, around, "watch"):
         sources = memory.sources()
         if not sources:
             raise NotFoundError(

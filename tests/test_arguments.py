@@ -1,0 +1,79 @@
+"""A wrong argument, and a call after `close`, is answered with a clear error and changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrubjay import AsyncMemory, Memory
+from scrubjay.errors import InputError
+from scrubjay.testing.hash_embedder import HashEmbedder
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory.open(tmp_path / "memory.db", user="ann", embedders=[HashEmbedder()])
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda m: m.search(5), r"query of search\(\) is 5, a int; it must be a text\. Nothing was done\."),
+        (lambda m: m.search("x", limit="6"), r"limit of search\(\) is '6', a str; it must be a whole number"),
+        (lambda m: m.search("x", limit=True), "it must be a whole number"),
+        (lambda m: m.search("x", since=5), "it must be a text or a date"),
+        (lambda m: m.search("x", explain="yes"), "it must be True or False"),
+        (lambda m: m.get(5), r"ids of get\(\) is 5, a int; it must be a text or a list of texts"),
+        (lambda m: m.forget(5), "it must be a text or a list of texts"),
+        (lambda m: m.sync(5), "it must be a text or a path"),
+        (lambda m: m.context(5), "it must be a text"),
+        (lambda m: m.thread("x", limit="4"), "it must be a whole number"),
+        (lambda m: m.history(5), "it must be a text"),
+        (lambda m: m.consolidate(after_days="two"), "it must be a whole number"),
+        (lambda m: Memory.open(5), r"url of open\(\) is 5, a int; it must be a text or a path"),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_named_with_what_it_must_be(
+    memory: Memory, call: Callable[[Any], object], told: str
+) -> None:
+    with memory, pytest.raises(InputError, match=told):
+        call(memory)
+
+
+def test_a_closed_memory_refuses_every_call_and_is_closed_twice_without_harm(
+    memory: Memory, tmp_path: Path
+) -> None:
+    other = memory.seen_by("bob")
+    memory.add("the kayak leaks")
+    memory.close()
+    for call in (
+        lambda: memory.search("kayak"),
+        lambda: memory.add("the sauna is warm"),
+        memory.status,
+        lambda: memory.concepts,
+        memory.__enter__,
+        lambda: other.search("kayak"),
+    ):
+        with pytest.raises(InputError, match=r"was closed\. Nothing was done") as told:
+            call()
+        assert "Memory.open" in told.value.hint
+    memory.close()
+    with Memory.open(tmp_path / "memory.db", user="ann", embedders=[HashEmbedder()]) as again:
+        assert again.status().memories == 1
+
+
+def test_an_asynchronous_memory_is_opened_in_an_async_with_or_awaited(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with AsyncMemory.open(tmp_path / "memory.db", user="ann", embedders=[HashEmbedder()]) as memory:
+            await memory.add("the kayak leaks")
+        with pytest.raises(InputError, match="was closed"):
+            await memory.search("kayak")
+        memory = await AsyncMemory.open(tmp_path / "memory.db", user="ann", embedders=[HashEmbedder()])
+        assert len((await memory.search("kayak")).results) == 1
+        await memory.close()
+
+    asyncio.run(run())
