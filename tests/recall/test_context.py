@@ -261,7 +261,7 @@ def test_a_context_is_not_captured_as_new(memory: Memory) -> None:
         ({"parts": "pinned"}, "parts is 'pinned', one text"),
         ({"exclude_paths": "CLAUDE.md"}, "exclude_paths is 'CLAUDE.md', one text"),
         ({"now": "soon"}, "is not a date"),
-        ({"query": 7}, "The query is a int"),
+        ({"query": 7}, "query is an int"),
     ],
 )
 def test_what_cannot_be_is_refused(memory: Memory, options: dict[str, object], said: str) -> None:

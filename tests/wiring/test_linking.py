@@ -63,8 +63,11 @@ def test_what_cannot_be_joined_is_refused_with_the_reason(memory: Memory, ids: l
         memory.links("")
     with pytest.raises(InputError, match="with itself"):
         memory.link(ids[0], ids[0])
-    for weight in (-0.1, 1.1, float("nan"), True, "1"):
+    for weight in (-0.1, 1.1, float("nan")):
         with pytest.raises(InputError, match="0 to 1"):
+            memory.link(ids[0], ids[1], weight=weight)
+    for weight in (True, "1"):
+        with pytest.raises(InputError, match="not a number"):
             memory.link(ids[0], ids[1], weight=weight)  # type: ignore[arg-type]
     for kind in ("similar", "references", "likes"):
         with pytest.raises(InputError, match="is not one of links"):

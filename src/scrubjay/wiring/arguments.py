@@ -68,9 +68,10 @@ def check(method: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         wanted = kinds.get(name)
         if wanted is not None and not any(_KINDS[kind][1](value) for kind in wanted):
             phrases = " or ".join(dict.fromkeys(_KINDS[kind][0] for kind in wanted if kind != "None"))
+            kind = type(value).__name__
             raise InputError(
-                f"{name} of {method.__name__}() is {value!r:.80}, a {type(value).__name__}; it must be {phrases}. "
-                "Nothing was done."
+                f"{method.__name__}(): {name} is {'an' if kind[0] in 'aeio' else 'a'} {kind}, not {phrases}: "
+                f"{value!r:.80}. Nothing was done."
             )
 
 
