@@ -213,7 +213,7 @@ def test_an_empty_store_and_an_empty_question_have_no_story(memory: Memory) -> N
         ({"fan_out": 0}, "fan_out is 0"),
         ({"limit": 101}, "limit is 101"),
         ({"tiers": ["dream"]}, "Tier 'dream'"),
-        ({"since": "yesterday"}, "is not a date"),
+        ({"since": "someday"}, "is not a date"),
     ],
 )
 def test_what_cannot_be_is_refused_with_its_range(
