@@ -170,6 +170,7 @@ class AsyncMemory:
     undo_audit = _in_thread(Memory.undo_audit)
     retain = _in_thread(Memory.retain)
     consolidate = _in_thread(Memory.consolidate)
+    restore_consolidated = _in_thread(Memory.restore_consolidated)
     undo = _in_thread(Memory.undo)
     links = _in_thread(Memory.links)
     link = _in_thread(Memory.link)

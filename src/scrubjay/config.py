@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from scrubjay.config_given import Names, from_environment, from_file, from_overrides
+from scrubjay.config_given import Names, former_name, from_environment, from_file, from_overrides
 from scrubjay.config_hooks import Hooks, Logging, Resident
 from scrubjay.config_keys import Key, number, whole, word
 from scrubjay.config_llm import Llm
@@ -175,7 +175,12 @@ class Retention:
         ),
     )
     most: int = field(
-        default=0, metadata=whole("Most active memories of one's own; 0 for any number.", 0, 1_000_000_000)
+        default=0,
+        metadata=whole(
+            "Most active memories of one's own, without passages of files; 0 for any number.",
+            0,
+            1_000_000_000,
+        ),
     )
     action: str = field(default="archive", metadata=word("What becomes of the others.", choices=RETAINING))
 
@@ -229,14 +234,19 @@ class Learn:
 
 
 @dataclass(frozen=True, slots=True)
-class Night:
-    """[night]: how old memories are consolidated."""
+class Consolidation:
+    """[consolidation]: what is made of old conversations, and whether they are archived."""
 
+    archive: str = field(
+        default="never",
+        metadata=word(
+            "Whether transcripts (turns and tool results) are archived once a digest tells of them. Notes never are.",
+            choices=("never", "transcripts"),
+        ),
+    )
     after_days: int = field(
         default=14,
-        metadata=whole(
-            "Days after which conversations, tool results and daily notes are told in digests.", 0, 36_500
-        ),
+        metadata=whole("Days after its last turn that a conversation gets a digest.", 0, 36_500),
     )
 
 
@@ -281,7 +291,7 @@ class Settings:
     connect: Connect = field(default_factory=Connect)
     learn: Learn = field(default_factory=Learn)
     llm: Llm = field(default_factory=Llm)
-    night: Night = field(default_factory=Night)
+    consolidation: Consolidation = field(default_factory=Consolidation)
     hooks: Hooks = field(default_factory=Hooks)
     resident: Resident = field(default_factory=Resident)
     log: Logging = field(default_factory=Logging)
@@ -303,13 +313,17 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "connect": Connect,
     "learn": Learn,
     "llm": Llm,
-    "night": Night,
+    "consolidation": Consolidation,
     "hooks": Hooks,
     "resident": Resident,
     "log": Logging,
     "server": Server,
     "proxy": Proxy,
 }
+
+
+RENAMED: Final[Mapping[str, str]] = {"night": "consolidation"}
+"""Sections by the name that they had in the last release, which is still read, with a warning."""
 
 
 def keys_of(section: type[Any]) -> dict[str, Key]:
@@ -353,9 +367,15 @@ def load(
     environ = os.environ if environ is None else environ
     known = names()
     file = Path(path).expanduser() if path is not None else _named_file(environ)
-    given = {item.name: item for item in from_file(file or default_config_path(), known, required=bool(file))}
+    read = from_file(file or default_config_path(), known, required=bool(file), renamed=RENAMED)
+    given = {item.name: item for item in read}
     values = {name: item.read(text=False) for name, item in given.items()}
     variables = {variable(name): (name, rule) for name, rule in known.settings.items()}
+    for was, section in RENAMED.items():
+        own = {variable(f"{was}.{name}"): f"{section}.{name}" for name in keys_of(SECTIONS[section])}
+        variables |= {old: (name, known.settings[name]) for old, name in own.items()}
+        for old in own.keys() & environ.keys():
+            former_name(f"environment {old}", old, variable(own[old]))
     # A variable can change a model that the file describes; it cannot describe one, for its name tells no
     # dash from an underscore.
     variables |= {

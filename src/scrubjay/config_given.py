@@ -6,6 +6,7 @@ It knows names, not meanings: what a value may be is its `Key`'s business, and w
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -59,8 +60,25 @@ class Names(NamedTuple):
     model: Mapping[str, Key]
 
 
-def from_file(path: Path, names: Names, *, required: bool) -> Iterator[Given]:
+def former_name(where: str, old: str, new: str) -> None:
+    """Warn that something was named as in the last release."""
+    warnings.warn(
+        f"{where}: {old} is called {new} now. The old name is read for this release only.",
+        FutureWarning,
+        stacklevel=2,
+    )
+
+
+def from_file(
+    path: Path, names: Names, *, required: bool, renamed: Mapping[str, str] | None = None
+) -> Iterator[Given]:
     """Read a settings file; one that is not there is empty unless ``required``.
+
+    Args:
+        path: The file.
+        names: Which settings there are.
+        required: Whether it must be there.
+        renamed: Former name of a section to its name.
 
     Raises:
         ConfigError: It cannot be read, is no TOML, or names what is no setting.
@@ -81,6 +99,11 @@ def from_file(path: Path, names: Names, *, required: bool) -> Iterator[Given]:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"Settings file {path} is not TOML: {error}.") from error
+    for old, new in (renamed or {}).items():
+        if old in table:
+            former_name(_Place(path.absolute(), text).of(old), f"[{old}]", f"[{new}]")
+            table[new] = {**table.pop(old), **table.get(new, {})}
+            text = text.replace(f"[{old}]", f"[{new}]")
     place = _Place(path.absolute(), text)
     for name, value in _flat(table, names, place):
         if name in names.settings:

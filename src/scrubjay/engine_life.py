@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from scrubjay.errors import InputError
 from scrubjay.memory.life import UNCHANGED, Unchanged
 
 if TYPE_CHECKING:
@@ -104,6 +105,19 @@ class Living:
 
         return restore(self._desk, [ids] if isinstance(ids, str) else list(ids))
 
+    def restore_consolidated(self) -> Changed:
+        """Make active again whatever consolidation archived, in any run; no later run archives it unless it changes.
+
+        What was archived by hand stays archived. Digests stay until the next run, which makes anew what an earlier
+        version told.
+
+        Raises:
+            StoreBusyError: Another process consolidates.
+        """
+        from scrubjay.wiring.consolidating import restore
+
+        return restore(self._desk)
+
     def feedback(self, ids: str | Sequence[str], verdict: str) -> Changed:
         """Remember that memories were ``used``, ``useful`` or ``wrong``.
 
@@ -166,7 +180,7 @@ class Living:
     def retain(self, *, dry_run: bool = False, now: str | datetime | None = None) -> Retained:
         """Keep to the settings of [retention]: put away, or forget, what is too old or too much.
 
-        Only the caller's own memories, never pinned ones; passages of files are never forgotten.
+        Only the caller's own memories, never pinned ones nor passages of files.
 
         Args:
             dry_run: Write nothing, and say what would be done.
@@ -186,41 +200,48 @@ class Living:
         *,
         if_due: str | None = None,
         after_days: int | None = None,
+        archive: str | None = None,
         dry_run: bool = False,
         now: str | datetime | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Consolidated:
-        """Tell old conversations, tool results and daily notes in digests, and archive what was told.
+        """Add a digest of each old conversation, and promote what several sources say. Sources stay active.
 
-        Everything leads back: a digest to its sources, an archived memory by `restore`, the whole run by `undo`.
-        Where another process consolidates, nothing is done, and the answer says so.
+        Nothing is archived unless the settings ([consolidation] archive) or ``archive`` ask for it. Everything leads
+        back: a digest to its sources, an archived memory by `restore`, the whole run by `undo`. Where another
+        process consolidates, nothing is done, and the answer says so.
 
         Args:
             if_due: Do nothing where the last run began less than this ago: ``4h``, ``30m``, ``1d``.
             after_days: Days after which an observation is old; None takes the settings'.
+            archive: Archive, once a digest tells of them, ``transcripts`` (turns and tool results) or ``notes``
+                (passages of daily notes, which have no digest otherwise); None takes the settings'.
             dry_run: Write nothing, and return what would be made.
             now: To which everything has its age; None for this moment.
             progress: Told how far it is.
 
         Raises:
-            InputError: ``if_due`` or ``now`` is no time.
+            InputError: ``if_due`` or ``now`` is no time, or ``archive`` is neither of the two.
             StoreError: The store cannot be written; what was written before is whole.
         """
         from scrubjay.memory.dates import duration, now_micros, when
         from scrubjay.wiring.consolidating import consolidate
 
+        if archive not in (None, "transcripts", "notes"):
+            raise InputError(f"archive {archive!r} is not transcripts or notes. Nothing was done.")
         at = when(now)
         return consolidate(
             self._desk,
             dry_run=dry_run,
             now=at.start if at is not None else now_micros(),
-            after_days=self._desk.settings.night.after_days if after_days is None else after_days,
+            after_days=self._desk.settings.consolidation.after_days if after_days is None else after_days,
             due=None if if_due is None else duration(if_due),
+            archive=archive,
             progress=progress,
         )
 
     def undo(self, run: str) -> Undone:
-        """Take a consolidation back: what it made goes, what it archived is active again.
+        """Take a consolidation back: what it made goes, and what it archived, if anything, is active again.
 
         What a person archived, restored or edited since stays as they left it.
 

@@ -170,6 +170,58 @@ def test_a_heartbeat_and_a_session_s_end_consolidate_when_it_is_time(
     assert here.events().count("errand consolidate") == 1
 
 
+PLACES = "Faro Sines Lagos Tavira Olhao Nazare Peniche Setubal Cascais Aveiro".split()
+TALKS = (
+    (
+        "Why does the tide importer stall?",
+        "It waits for a lock that the report job holds; we set lock_timeout to 9 s.",
+    ),
+    ("Which port does the chart server take?", "Port 8417, because 8400 is taken by the proxy on that host."),
+    (
+        "How large may a chart tile be?",
+        "At most 350 kB, else the old plotters drop it; decided for all releases.",
+    ),
+)
+
+
+def test_a_session_s_end_archives_nothing_and_what_was_found_before_it_is_found_after(here: Machine) -> None:
+    notes = here.root / "journal"
+    notes.mkdir()
+    for day in range(1, 31):
+        place, price = PLACES[day % 10], 20 + day
+        (notes / f"2026-06-{day:02}.md").write_text(
+            f"# 2026-06-{day:02}\n\n## Harbour\n\nThe berth number {day} in {place} costs {price} euros a night.\n\n"
+            f"## Work\n\nThe pump of boat number {day} was mended by Mara and holds again.\n"
+        )
+    here.run("sync", str(notes))
+    for number, (asked, answer) in enumerate(TALKS):
+        path = here.transcript(
+            ("user", asked),
+            ("assistant", answer),
+            ("user", "ok"),
+            name=f"talk{number}",
+            at=f"2026-06-0{number + 1}T10:00:00Z",
+        )
+        here.hook("stop", transcript_path=str(path))
+    here.wait(lambda: captured(here, len(TALKS)))
+    asked = [f"What does berth number {day} cost?" for day in (3, 11, 17, 25, 30)] + [one for one, _ in TALKS]
+    answers = [f"costs {20 + day} euros" for day in (3, 11, 17, 25, 30)] + [one[:25] for _, one in TALKS]
+    before = [
+        any(answer in text for text in here.found(one)) for one, answer in zip(asked, answers, strict=True)
+    ]
+    held = here.run("status", "--json").json["statuses"]
+    assert all(before)
+    here.hook("session-end", transcript_path=str(path))
+    here.wait(lambda: "errand consolidate" in here.events() and not idle(here))
+    assert [line["archived"] for line in here.log() if line["event"] == "errand consolidate"] == [0]
+    after = here.run("status", "--json").json["statuses"]
+    assert set(after) == {"active"}
+    assert after["active"] >= held["active"]
+    assert all(
+        any(answer in text for text in here.found(one)) for one, answer in zip(asked, answers, strict=True)
+    )
+
+
 def test_a_pause_stops_hooks_and_what_is_said_meanwhile_stays_out(here: Machine) -> None:
     from datetime import UTC, datetime
 

@@ -5,6 +5,7 @@ Usage: night.py run PATH | hold PATH
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +34,7 @@ def run(path: Path, *, hold: bool) -> None:
             sys.stdin.readline()
 
     with opened(path) as memory:
-        done = memory.consolidate(now=NOW, progress=told)
+        done = memory.consolidate(now=NOW, archive=os.environ.get("NIGHT_ARCHIVE"), progress=told)
     print(done.passed or "done", len(done.interrupted), flush=True)
 
 

@@ -69,14 +69,18 @@ def killed(process: subprocess.Popen[str], seconds: float | None) -> None:
         process.kill()
 
 
+@pytest.mark.parametrize("archive", [None, "transcripts"])
 def test_a_night_killed_at_any_moment_leaves_whole_groups_and_the_next_goes_on(
-    path: Path, rounds: int | None
+    path: Path, rounds: int | None, archive: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No session is half archived, none has two digests, and in the end all is as if nothing had happened."""
+    if archive is not None:
+        monkeypatch.setenv("NIGHT_ARCHIVE", archive)
+    told_of = "active" if archive is None else "archived"
     whole = path.with_name("whole.db")
     shutil.copy(path, whole)
     with opened(whole) as memory:
-        memory.consolidate(now=NOW)
+        memory.consolidate(now=NOW, archive=archive)
         wanted, whole_texts = sessions(memory), texts(memory)
     chance = random.Random(5)
     told = []
@@ -87,24 +91,25 @@ def test_a_night_killed_at_any_moment_leaves_whole_groups_and_the_next_goes_on(
         with opened(path) as memory:
             found = sessions(memory)
         for statuses, digests in found.values():
-            assert (set(statuses), len(digests)) in (({"active"}, 0), ({"archived"}, 1))
+            assert (set(statuses), len(digests)) in (({"active"}, 0), ({told_of}, 1))
         told.append(sum(len(digests) for _, digests in found.values()))
     assert told == sorted(told)
     assert told[0] == AT_ONCE
     with opened(path) as memory:
-        memory.consolidate(now=NOW)
+        memory.consolidate(now=NOW, archive=archive)
         assert sessions(memory) == wanted
         assert texts(memory) == whole_texts
-        assert memory.consolidate(now=NOW).run is None
+        assert memory.consolidate(now=NOW, archive=archive).run is None
         with memory._desk.store.reader(memory._desk.scope) as reader:
             assert {row.state for row in reader.runs(100)} == {"done"}
 
 
-def test_a_killed_run_is_told_of_and_can_be_undone(path: Path) -> None:
+def test_a_killed_run_is_told_of_and_can_be_undone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHT_ARCHIVE", "transcripts")
     with start("hold", path) as process:
         killed(process, None)
     with opened(path) as memory:
-        done = memory.consolidate(now=NOW)
+        done = memory.consolidate(now=NOW, archive="transcripts")
         (run,) = done.interrupted
         assert len(done.made) == SESSIONS - AT_ONCE
         with memory._desk.store.reader(memory._desk.scope) as reader:
@@ -113,7 +118,7 @@ def test_a_killed_run_is_told_of_and_can_be_undone(path: Path) -> None:
         assert dict(row.counts) == {"digests": AT_ONCE, "archived": AT_ONCE * TURNS, "interrupted": 1}
         undone = memory.undo(run)
         assert (undone.removed, undone.restored) == (AT_ONCE, AT_ONCE * TURNS)
-        assert memory.consolidate(now=NOW).archived == AT_ONCE * TURNS
+        assert memory.consolidate(now=NOW, archive="transcripts").archived == AT_ONCE * TURNS
 
 
 def test_of_two_nights_at_once_one_runs(path: Path) -> None:

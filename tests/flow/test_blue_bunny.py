@@ -18,7 +18,7 @@ import sys
 from datetime import datetime, timedelta
 from scrubjay import Memory
 with Memory.open() as memory:
-    done = memory.consolidate(now=datetime.now() + timedelta(days=60))
+    done = memory.consolidate(now=datetime.now() + timedelta(days=60), archive="notes")
     print(len(done.made), done.archived)
 """
 OTHERS = (

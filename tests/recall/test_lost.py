@@ -1,4 +1,4 @@
-"""A name that stands only in an archived memory still finds it."""
+"""What stands only in an archived memory is found, and marked."""
 
 from __future__ import annotations
 
@@ -27,9 +27,13 @@ def test_archived_memories_without_the_word_stay_out(memory: Memory) -> None:
     assert [one.id for one in memory.search("zyx-77 tide table").results] == [named]
 
 
-def test_a_plain_word_brings_nothing_back(memory: Memory) -> None:
-    memory.archive(memory.add("zyxovar tide table").id)
-    assert memory.search("zyxovar").results == ()
+def test_a_plain_word_brings_back_only_where_nothing_active_answers(memory: Memory) -> None:
+    old = memory.add("zyxovar is the word that opens the shed").id
+    memory.archive(old)
+    found = memory.search("zyxovar")
+    assert [(one.id, one.status) for one in found.results] == [(old, "archived")]
+    kept = memory.add("zyxovar was the old word").id
+    assert [one.id for one in memory.search("zyxovar").results] == [kept]
 
 
 def test_who_chooses_statuses_or_leaves_the_stage_out_gets_nothing_back(memory: Memory) -> None:

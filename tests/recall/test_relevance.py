@@ -101,6 +101,13 @@ def test_what_is_stored_is_answered(notes: Memory, question: str) -> None:
     assert 0 <= found.results[0].relevance <= 1
 
 
+def test_the_archive_answers_by_the_same_relevance(notes: Memory) -> None:
+    notes.archive([one.id for one in notes.search("invoices boat pear", limit=100, min_relevance=0).results])
+    (first, *_) = notes.search("Where do the invoices lie?").results
+    assert first.status == "archived"
+    assert notes.search("Which enzyme breaks down lactose in the small intestine?").results == ()
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -11,6 +11,7 @@ import pytest
 from scrubjay import Memory
 from scrubjay.config import Learn, load
 from scrubjay.memory.new import NewMemory
+from scrubjay.store.changes import PutRun
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -46,13 +47,13 @@ def test_it_says_in_one_line_what_became_of_what_and_how_to_take_it_back(cli, ta
     said = cli("consolidate")
     assert said.code == 0
     found = re.fullmatch(
-        r"1 digest from 6 memories \(6 turns\), [\d,]+ of [\d,]+ tokens; 6 archived; "
+        r"1 digest from 6 memories \(6 turns\), [\d,]+ of [\d,]+ tokens; "
         r"run (run_[0-9a-f]{10}) \(undo: scrubjay consolidate --undo \1\)\n",
         said.out,
     )
     assert found, said.out
     assert cli("consolidate").out == "Nothing to consolidate.\n"
-    assert cli("consolidate", "--undo", found[1]).out == "1 memory removed, 6 memories restored.\n"
+    assert cli("consolidate", "--undo", found[1]).out == "1 memory removed, 0 memories restored.\n"
     assert cli("consolidate", "--undo", found[1]).out == f"{found[1]} is undone already.\n"
 
 
@@ -60,7 +61,7 @@ def test_a_dry_run_shows_the_digests_and_writes_nothing(cli, talked) -> None:
     talked()
     said = cli("consolidate", "--dry-run").out
     assert "\n   user: " in said
-    assert said.endswith("; 6 would be archived. Nothing was written.\n")
+    assert said.endswith(" tokens. Nothing was written.\n")
     assert set(cli("status", "--json").json["statuses"]) == {"active"}
 
 
@@ -86,9 +87,91 @@ def test_json_tells_what_was_made_and_undone(cli, talked) -> None:
     done = cli("consolidate", "--json").json
     (made,) = done["made"]
     assert sorted(made["sources"]) == sorted(turns)
-    assert (done["kinds"], done["archived"], done["passed"]) == ({"turn": 6}, 6, "")
+    assert (done["kinds"], done["archived"], done["passed"]) == ({"turn": 6}, 0, "")
     undone = cli("consolidate", "--undo", done["run"], "--json").json
-    assert undone == {"run": done["run"], "removed": 1, "restored": 6, "already": False}
+    assert undone == {"run": done["run"], "removed": 1, "restored": 0, "already": False}
+
+
+@pytest.fixture
+def diary(cli, tmp_path: Path) -> Path:
+    """Take in three daily notes."""
+    notes = tmp_path / "diary"
+    notes.mkdir()
+    for day in range(3):
+        (notes / f"2026-01-0{day + 1}.md").write_text(
+            f"# 2026-01-0{day + 1}\n\n" + f"{FILLER} The berth {day} costs {day + 20} euros in Faro. " * 3
+        )
+    assert cli("sync", str(notes)).code == 0
+    return notes
+
+
+def as_an_earlier_version_did() -> None:
+    """Have every run look like those of the version that archived notes by itself."""
+    with Memory.open(settings=load(), cold=True) as memory:
+        desk = memory._desk
+        with desk.store.reader(desk.scope) as reader:
+            rows = [replace(row, rules="1") for row in reader.runs(9)]
+        desk.store.write(desk.scope, [PutRun(row) for row in rows])
+
+
+def test_notes_are_archived_by_hand_alone_and_each_is_named_with_the_way_back(cli, diary) -> None:
+    assert cli("consolidate").out == "Nothing to consolidate.\n"
+    assert (
+        "Would be archived of notes:\n  2026-01-01.md (1 passage)"
+        in cli("consolidate", "--archive", "notes", "--dry-run").out
+    )
+    said = cli("consolidate", "--archive", "notes").out
+    assert "Archived of notes:\n  2026-01-01.md (1 passage)\n  2026-01-02.md" in said
+    run = re.search(r"3 archived; run (run_\w+) \(undo: scrubjay consolidate --undo \1\)", said)
+    assert run, said
+    assert (
+        f"archived   3 by consolidation in {run[1]} (undo: scrubjay consolidate --undo {run[1]})"
+        in cli("status").out
+    )
+    assert "archive" not in [one["about"] for one in cli("doctor", "--json").json["checks"]]
+    assert cli("consolidate", "--undo", run[1]).out.endswith("3 memories restored.\n")
+    assert "by consolidation" not in cli("status").out
+
+
+def test_what_an_earlier_version_archived_unasked_comes_back_with_one_command(cli, diary, talked) -> None:
+    turns = talked()
+    by_hand = cli("search", "berth Faro 21 euros", "--json").json["results"][0]["id"]
+    cli("archive", by_hand)
+    done = cli("consolidate", "--archive", "notes", "--json").json
+    cli("consolidate", "--archive", "transcripts")
+    as_an_earlier_version_did()
+    way = "scrubjay restore --archived-by-consolidation"
+    assert f"archived   8 by consolidation of an earlier version, unasked ({way})" in cli("status").out
+    checks = {one["about"]: one for one in cli("doctor", "--json").json["checks"]}
+    assert (checks["archive"]["state"], checks["archive"]["fix"]) == ("warning", way)
+    assert cli("restore", "--archived-by-consolidation").out == "8 memories restored.\n"
+    assert cli("status", "--json").json["statuses"]["archived"] == 1
+    assert cli("get", by_hand, "--json").json["memories"][0]["status"] == "archived"
+    assert cli("restore", "--archived-by-consolidation").out == "0 memories restored.\n"
+    again = cli("consolidate", "--archive", "transcripts", "--json").json  # what a person restored stays
+    assert again["archived"] == 0
+    assert [sorted(made["sources"]) for made in again["made"]] == [
+        sorted(turns)
+    ]  # told anew by the rules of now
+    assert done["made"][0]["id"] not in [
+        one["id"] for one in cli("search", "berth Faro", "--json").json["results"]
+    ]
+    assert cli("restore").code == 2
+
+
+def test_the_former_name_of_the_settings_is_read_with_a_warning(cli, talked, tmp_path: Path) -> None:
+    talked()
+    file = tmp_path / "former.toml"
+    file.write_text("[night]\nafter_days = 36000\n")
+    cli.patch.setenv("SCRUBJAY_CONFIG", str(file))
+    said = cli("consolidate")
+    assert said.out == "Nothing to consolidate.\n"
+    assert f"{file}:1: [night] is called [consolidation] now." in said.err
+    cli.patch.delenv("SCRUBJAY_CONFIG")
+    cli.patch.setenv("SCRUBJAY_NIGHT_AFTER_DAYS", "36000")
+    said = cli("consolidate")
+    assert said.out == "Nothing to consolidate.\n"
+    assert "SCRUBJAY_NIGHT_AFTER_DAYS is called SCRUBJAY_CONSOLIDATION_AFTER_DAYS now." in said.err
 
 
 def test_a_heartbeat_does_nothing_before_it_is_due(cli, talked) -> None:
@@ -101,7 +184,7 @@ def test_a_heartbeat_does_nothing_before_it_is_due(cli, talked) -> None:
 def test_how_old_is_old_is_a_setting_and_an_option(cli, talked) -> None:
     talked()
     assert cli("consolidate", "--after-days", "36500").out == "Nothing to consolidate.\n"
-    cli.patch.setenv("SCRUBJAY_NIGHT_AFTER_DAYS", "36000")
+    cli.patch.setenv("SCRUBJAY_CONSOLIDATION_AFTER_DAYS", "36000")
     assert cli("consolidate").out == "Nothing to consolidate.\n"
     assert cli("consolidate", "--after-days", "1").out.startswith("1 digest")
 

@@ -121,7 +121,9 @@ def test_a_night_is_taken_back(client: TestClient) -> None:
     for n in range(6):
         turn = {"content": f"We decided that kayak {n} is mended on Monday.", "session": "talk", "turn": n}
         good(client.post("/v1/memories", json={**turn, "role": "user", "date": "2020-03-01"}), 201)
-    night = good(client.post("/v1/consolidate", json={}))
+    assert good(client.post("/v1/consolidate", json={"dry_run": True}))["archived"] == 0
+    refused(client.post("/v1/consolidate", json={"archive": "everything"}), 422)
+    night = good(client.post("/v1/consolidate", json={"archive": "transcripts"}))
     assert night["archived"] > 0
     assert good(client.post(f"/v1/consolidate/{night['run']}/undo"))["restored"] == night["archived"]
     refused(client.post("/v1/consolidate/run_none/undo"), 404)

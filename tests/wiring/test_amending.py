@@ -227,7 +227,7 @@ def turns(number: int) -> list[NewMemory]:
 def test_a_digest_in_other_words_is_the_owners_for_nights_and_undo(opened: Open, settings: Settings) -> None:
     memory = opened(settings=replace(settings, learn=Learn(stages=())))
     told = [one.id for one in memory.add_many(turns(1))]
-    done = memory.consolidate(now="2026-03-01")
+    done = memory.consolidate(now="2026-03-01", archive="transcripts")
     (made,) = done.made
     memory.update(made.id, "Moorings in Lisbon are dear.")
     now = memory.history(made.id)

@@ -397,7 +397,7 @@ def test_a_digest_is_told_in_the_models_words_where_its_sources_say_them(asking:
     assert "Oh yeah" not in made.content
     assert sorted(memory.history(made.id).evidence) == sorted(turns)
     assert done.run is not None
-    assert memory.undo(done.run).restored == 6
+    assert memory.undo(done.run).removed == 1
 
 
 def test_undone_a_reworded_digest_goes_and_its_sources_are_back(asking: Open, chat: Chat) -> None:

@@ -19,13 +19,19 @@ from scrubjay.store.changes import Prepared
 if TYPE_CHECKING:
     from scrubjay.providers.embedders.port import Embedder
 
-RULES: Final = "1"
+RULES: Final = "2"
 """Version of the rules by which memories are chosen, grouped and told; kept with each run."""
+ASKED_NOBODY: Final = frozenset(("1",))
+"""Versions of rules that archived, notes too, although nobody had asked for it."""
 
 TIER: Final = "crystal"
 """Tier of a digest."""
 RULE: Final = "digest"
 """Tells the edges of a digest from those of what else is derived."""
+TRANSCRIPTS: Final = "transcripts"
+"""Turns and tool results, as what may be archived."""
+NOTES: Final = "notes"
+"""Passages of daily notes, as what may be archived."""
 MEMORIES: Final = "memories"
 """Name under which a run keeps how many memories its key held in the end."""
 PAGE: Final = 500
@@ -67,6 +73,7 @@ class Night:
         now: To which everything has its age, UTC microseconds.
         after_days: Days after which an observation is old.
         idle: Whether nothing came or went since the last night: unless this one writes something, nothing is promoted.
+        archive: What is archived once a digest tells of it: ``transcripts``, ``notes``, both or, by default, nothing.
         dry_run: Whether nothing is written.
         foreseen: What it would have written so far, where nothing is.
         progress: Told how far it is.
@@ -83,6 +90,7 @@ class Night:
     run: str
     now: int
     after_days: int
+    archive: frozenset[str] = frozenset()
     idle: bool = False
     dry_run: bool = False
     foreseen: Foreseen = field(default_factory=Foreseen)

@@ -1,24 +1,26 @@
 """Pipeline: one visibility key -> what a night made of its old observations. The stages, in order.
 
 What was told of things that changed is taken back first, so that it is told anew. Where a language model is named, it
-reads the turns that it did not read yet, before any is archived. Then group after group is read
-whole, told, and written; a process killed between two of them leaves whole groups, and the next run goes on with
-what is still active. In the end what several sources say is promoted.
+reads the turns that it did not read yet. Then group after group is read whole, told, and written; a process killed
+between two of them leaves whole groups, and the next run goes on with what no digest tells of. Sources stay active,
+unless archiving was asked for. In the end what several sources say is promoted.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from scrubjay.consolidate.digested import digested
 from scrubjay.consolidate.gather import concepts, gather
 from scrubjay.consolidate.group import Group, group
 from scrubjay.consolidate.night import Night
 from scrubjay.consolidate.order import order
 from scrubjay.consolidate.promoting import borne, patterns
 from scrubjay.consolidate.select import select
-from scrubjay.consolidate.spare import spare
+from scrubjay.consolidate.stale import grown
 from scrubjay.consolidate.work import Tally, Work
 from scrubjay.memory.dates import DAY
+from scrubjay.memory.records import Record
 
 AT_ONCE: Final = 64
 """Groups of one transaction. Of 10,000 turns in a thousand conversations, 8 take 38 s, 32 28 s, 64 25 s: what is
@@ -32,11 +34,13 @@ def consolidate(night: Night) -> Tally:
     work = Work(night)
     freed = work.renew()
     work.refine()
-    limit = night.now - night.after_days * DAY  # a day's note is over a day after it began
-    records = gather(night.store, night.viewers, night.key, limit - DAY, freed)
-    chosen = list(spare(night, select(records, night.now, night.after_days)))
-    groups = sorted(group(chosen, concepts(night.store, night.viewers, chosen)), key=_written)
-    del chosen
+    parted = digested(night, _chosen(night, freed))
+    if parted.grown:
+        freed |= work.retake(grown(night, parted.grown))
+        parted = digested(night, _chosen(night, freed))
+    work.put_away(parted.known)
+    groups = sorted(group(parted.new, concepts(night.store, night.viewers, parted.new)), key=_written)
+    del parted
     for first in range(0, len(groups), AT_ONCE):
         work.tell(groups[first : first + AT_ONCE], freed)
         night.report(min(first + AT_ONCE, len(groups)), len(groups))
@@ -49,6 +53,13 @@ def consolidate(night: Night) -> Tally:
         work.promote(patterns(night))
     work.end()
     return work.tally
+
+
+def _chosen(night: Night, freed: set[str]) -> list[Record]:
+    """Return what a digest may tell of, told or not."""
+    limit = night.now - night.after_days * DAY  # a day's note is over a day after it began
+    records = gather(night.store, night.viewers, night.key, limit - DAY, freed)
+    return list(select(records, night.now, night.after_days, night.archive))
 
 
 def _written(one: Group) -> tuple[int, tuple[int, int, int, str]]:

@@ -1,10 +1,9 @@
-"""Select: Iterable[Record] -> Iterator[Record]. What is old enough, and of a kind, to be told in a digest instead.
+"""Select: Iterable[Record] -> Iterator[Record]. What is old enough, and of a kind, to be told in a digest.
 
-Three kinds of observation grow without end and are asked for as they were said ever more rarely:
-
-* turns of a conversation that is closed: its last turn is older than the limit;
-* what tools observed (origin ``tool``); within a conversation, once that is closed;
-* passages of a daily note: its file, its title or a heading above it is a date and nothing else.
+* turns of a conversation that is closed, its tool results included: its last turn is older than the limit;
+* where transcripts are archived, what tools observed outside of conversations (origin ``tool``);
+* where somebody asks for it by hand, passages of a daily note: its file, its title or a heading above it is a date
+  and nothing else.
 
 Everything else stays as it is: other notes, also dated ones ("2026-01-14-postgresql.md" is a decision, not a
 day), what a person added, what is pinned, no longer active or derived, and what came from an untrusted source, whose
@@ -14,11 +13,12 @@ words a digest would pass on as if they were the owner's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import date
 from pathlib import PurePosixPath
 from typing import Final
 
+from scrubjay.consolidate.night import NOTES, TRANSCRIPTS
 from scrubjay.consolidate.order import over
 from scrubjay.memory.dates import DAY
 from scrubjay.memory.records import Record
@@ -31,8 +31,10 @@ _DATE = re.compile(
 _ORIGINS: Final = frozenset(("owner", "agent", "tool"))
 
 
-def select(records: Iterable[Record], now: int, after_days: int = AFTER_DAYS) -> Iterator[Record]:
-    """Yield the observations to consolidate: notes and tools at once, turns when all records were read.
+def select(
+    records: Iterable[Record], now: int, after_days: int = AFTER_DAYS, archive: Collection[str] = ()
+) -> Iterator[Record]:
+    """Yield the observations to tell of: notes and tools at once, turns when all records were read.
 
     A conversation is known to be closed only when its last turn is, so all of them must be given. Only the old
     turns are held until then; a caller with little memory gives records without ``content``, which is not read.
@@ -41,6 +43,7 @@ def select(records: Iterable[Record], now: int, after_days: int = AFTER_DAYS) ->
         records: Memories of any tier and status, in any order.
         now: UTC microseconds.
         after_days: Days that must have passed since they happened, else since they were recorded.
+        archive: What is archived: ``transcripts``, ``notes``.
     """
     limit = now - after_days * DAY
     held: dict[tuple[str, str], list[Record]] = {}
@@ -56,7 +59,7 @@ def select(records: Iterable[Record], now: int, after_days: int = AFTER_DAYS) ->
                 held.pop(talk, None)
             elif talk not in open_ones and _may_go(record) and (_is_turn(record) or record.origin == "tool"):
                 held.setdefault(talk, []).append(record)
-        elif old and _may_go(record) and (record.origin == "tool" or _is_daily(record)):
+        elif old and _may_go(record) and _kind(record) in archive:
             yield record
     for turns in held.values():
         yield from turns
@@ -64,6 +67,13 @@ def select(records: Iterable[Record], now: int, after_days: int = AFTER_DAYS) ->
 
 def _may_go(record: Record) -> bool:
     return record.status == "active" and not record.pinned and record.origin in _ORIGINS
+
+
+def _kind(record: Record) -> str:
+    """Return as what a record of no conversation may be archived, or an empty text."""
+    if record.place is not None and record.turn is None:
+        return NOTES if _is_daily(record) else ""
+    return TRANSCRIPTS if record.origin == "tool" else ""
 
 
 def _is_turn(record: Record) -> bool:

@@ -1,8 +1,8 @@
-"""Settle: the digest of a group -> what one transaction writes: the digest, what it rests on, the rest of its sources.
+"""Settle: the digest of a group -> what one transaction writes: the digest, what it rests on, what is archived for it.
 
-A group is written whole or not at all: its digest, an edge to each source (weight: its share of the sentences), the
-sources archived, an event for each of them. The digest's id is a keyed hash of its key, its sources and its
-text, so that whoever makes the same again finds it there.
+A group is written whole or not at all: its digest, an edge to each source (weight: its share of the sentences), and,
+where archiving was asked for, the sources archived with an event for each of them. The digest's id is a keyed hash of
+its key, its sources and its text, so that whoever makes the same again finds it there.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ class Told:
         records: The group, whole.
         digest: What it says in short.
         memory: The digest as a memory, counted, not yet embedded.
+        away: Those of the records that are archived for it.
     """
 
     records: tuple[Record, ...]
     digest: Digest
     memory: Prepared
+    away: tuple[Record, ...] = ()
 
 
 def told(night: Night, secret: bytes, records: Sequence[Record], digest: Digest, at: int) -> Told:
@@ -82,7 +84,7 @@ def settle(night: Night, groups: Sequence[Told], woven: Iterable[Change], at: in
         woven: What connects the digests (`Weaver.changes`). A digest is not joined with what it tells of.
         at: UTC microseconds before the sources were read: a source that is written later is told anew.
     """
-    archived = {record.id for group in groups for record in group.records}
+    sources_of_all = {record.id for group in groups for record in group.records}
     edges: list[Edge] = []
     events: list[Event] = []
     for group in groups:
@@ -91,20 +93,34 @@ def settle(night: Night, groups: Sequence[Told], woven: Iterable[Change], at: in
             Edge(digest.id, "derived_from", source, night.key, weight, at, rule=RULE, run=night.run)
             for source, weight in _shares(group).items()
         ]
-        events += [
-            Event(record.id, "archived", at, night.key, night.run, digest.id, before="active")
-            for record in sources
-        ]
         events.append(Event(digest.id, "derived", at, night.key, night.run, count=len(sources)))
-    lives = {memory: Life(status="archived") for memory in sorted(archived)}
-    own = [_apart(change, archived) for change in woven]
-    return [*own, PutEdges(tuple(edges)), PutLife(lives), PutEvents(tuple(events))]
+    away = [(record.id, group.memory.record.id) for group in groups for record in group.away]
+    own = [_apart(change, sources_of_all) for change in woven]
+    return [*own, PutEdges(tuple(edges)), PutEvents(tuple(events)), *put_away(night, away, at)]
 
 
-def _apart(change: Change, archived: Collection[str]) -> Change:
+def put_away(night: Night, away: Sequence[tuple[str, str]], at: int) -> list[Change]:
+    """Return what archives active memories, each for the digest that tells of it.
+
+    Args:
+        night: The run.
+        away: Ids of the memories, each with its digest's.
+        at: UTC microseconds.
+    """
+    if not away:
+        return []
+    events = (
+        Event(memory, "archived", at, night.key, night.run, digest, before="active")
+        for memory, digest in away
+    )
+    lives = {memory: Life(status="archived") for memory, _ in sorted(away)}
+    return [PutLife(lives), PutEvents(tuple(events))]
+
+
+def _apart(change: Change, sources: Collection[str]) -> Change:
     if not isinstance(change, PutEdges):
         return change
-    edges = (edge for edge in change.edges if not (edge.kind == "similar" and edge.dst in archived))
+    edges = (edge for edge in change.edges if not (edge.kind == "similar" and edge.dst in sources))
     return replace(change, edges=tuple(edges))
 
 

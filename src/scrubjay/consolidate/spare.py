@@ -1,25 +1,26 @@
 """Spare: records -> those that no person took back out of the archive.
 
-Who restores a memory wants it as it is. It stays until its text is changed; what a run or the forgetting of
-another memory restored is told anew.
+Who restores a memory wants it where it is: it is not archived again until its text is changed. What a run or the
+forgetting of another memory restored may be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
 from scrubjay.consolidate.night import Night
 from scrubjay.ingest.turned import AT_ONCE, EVERY
 from scrubjay.memory.records import Record
 
 
-def spare(night: Night, records: Iterable[Record]) -> Iterator[Record]:
-    """Yield the records that may be consolidated."""
-    rest = iter(records)
-    while batch := list(islice(rest, AT_ONCE)):
-        kept = _restored(night, batch)
-        yield from (record for record in batch if record.id not in kept)
+def spare(night: Night, records: Sequence[Record]) -> list[Record]:
+    """Return the records that may be archived."""
+    kept: list[Record] = []
+    for first in range(0, len(records), AT_ONCE):
+        batch = records[first : first + AT_ONCE]
+        restored = _restored(night, batch)
+        kept += [record for record in batch if record.id not in restored]
+    return kept
 
 
 def _restored(night: Night, batch: Sequence[Record]) -> set[str]:

@@ -2,17 +2,18 @@
 
 A source was changed when it was written after the digest, or is active again although nothing but its digest's
 run turned it; one that is gone, dropped or forgotten, took its edge along, and the digest's own event tells how
-many there were. Such a digest goes, and what else it told of is active again: the same night tells it anew.
-A pinned digest stays: somebody holds on to it as it is.
+many there were. Such a digest goes, and what was archived for it is active again: the same night tells it anew. So
+does one that earlier rules made, once nothing is archived for it: its sources are there to be told better. A pinned
+digest stays: somebody holds on to it as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.consolidate.night import PAGE, Night
+from scrubjay.consolidate.night import PAGE, RULE, RULES, Night
 from scrubjay.ingest.turned import EVERY, turned, turning
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
@@ -41,11 +42,13 @@ class Stale:
 def stale(night: Night) -> Iterator[Stale]:
     """Yield the digests of the night's key that are to be taken back."""
     after = ""
+    with night.store.reader(night.viewers) as reader:
+        earlier = {run.id for run in reader.runs(EVERY) if run.rules != RULES}
     while True:
         with night.store.reader(night.viewers) as reader:
             page = reader.page(after, PAGE, _MADE)
-            own = [one for one in page if one.key == night.key and one.origin == "derived" and not one.pinned]
-            found = list(_of(reader, own))
+            own = [one for one in page if one.key == night.key and _may_go(one)]
+            found = list(_of(reader, own, earlier))
         yield from found
         if not page:
             return
@@ -59,7 +62,22 @@ def retaken(night: Night, found: Sequence[Stale], at: int) -> list[Change]:
     return [DropMemory(tuple(one.digest for one in found)), *back]
 
 
-def _of(reader: Reader, digests: Sequence[Record]) -> Iterator[Stale]:
+def grown(night: Night, digests: Sequence[str]) -> list[Stale]:
+    """Return those of some digests that are told anew since their conversation went on; a pinned one is not."""
+    with night.store.reader(night.viewers) as reader:
+        held = {memory: one for memory, one in reader.get(digests).items() if _may_go(one)}
+        found = []
+        for memory in held:
+            edges = [edge.dst for edge in reader.edges([memory], ["derived_from"]) if edge.rule == RULE]
+            found.append(Stale(memory, _archived(reader, memory, reader.get(edges))))
+    return found
+
+
+def _may_go(record: Record) -> bool:
+    return record.origin == "derived" and not record.pinned
+
+
+def _of(reader: Reader, digests: Sequence[Record], earlier: Collection[str]) -> Iterator[Stale]:
     ids = [digest.id for digest in digests]
     made: dict[str, Event] = {}
     for event in reader.events(ids, limit=EVERY):
@@ -73,6 +91,12 @@ def _of(reader: Reader, digests: Sequence[Record]) -> Iterator[Stale]:
         sources = reader.get([edge.dst for edge in own])
         if len(own) < made[digest].count or _changed(reader, own, sources):
             yield Stale(digest, _archived(reader, digest, sources))
+        elif (
+            made[digest].run in earlier
+            and any(edge.rule == RULE for edge in own)
+            and not _archived(reader, digest, sources)
+        ):
+            yield Stale(digest, ())
 
 
 def _changed(reader: Reader, edges: Sequence[Edge], sources: dict[str, Record]) -> bool:

@@ -24,6 +24,8 @@ from scrubjay.store.changes import DropEdges, DropMemory, PutLife, PutRun
 
 AT_ONCE: Final = 64
 """Digests that are taken back together, with what they told of."""
+READ_AT_ONCE: Final = 1_000
+"""Memories that are read together."""
 _SURER: Final = ("changed", "reinforced")
 """What gives a memory its confidence after it was made."""
 
@@ -65,6 +67,31 @@ def undo(store: Store, scope: Scope, run: str) -> Undone:
         removed, restored = removed + len(gone), restored + len(freed)
     store.write(scope, [PutRun(replace(row, state="undone")) for row in rows], durable=True)
     return Undone(rows[0].id, removed, restored)
+
+
+def still_archived(reader: Reader) -> list[tuple[Run, list[Event]]]:
+    """Return the runs that archived memories which are archived to this day, newest first, with what archived each."""
+    found: list[tuple[Run, list[Event]]] = []
+    for row in reader.runs(EVERY):
+        if row.counts.get("archived") and row.state != "undone":
+            events = reader.events(run=row.id, limit=EVERY)
+            ids = [event.memory for event in events if event.op == "archived" and event.key == row.key]
+            if events := _as_left(reader, row.id, ids):
+                found.append((row, events))
+    return found
+
+
+def restore_all(store: Store, scope: Scope) -> list[str]:
+    """Make everything active again that any run archived and that is archived to this day; return its ids.
+
+    It is restored as by a person, so no later run archives it again until its text changes. What somebody archived by
+    hand, and what runs made, stays.
+    """
+    with store.reader(scope) as reader:
+        events = [event for _, own in still_archived(reader) for event in own]
+    for first in range(0, len(events), AT_ONCE):
+        store.write(scope, taken_back(events[first : first + AT_ONCE], now_micros()), durable=True)
+    return [event.memory for event in events]
 
 
 def _left(store: Store, scope: Scope, made: Sequence[str]) -> list[str]:
@@ -123,6 +150,13 @@ def _rows(reader: Reader, run: str) -> list[Run]:
 def _held(store: Store, scope: Scope, run: str, sources: Sequence[str]) -> list[Event]:
     """Return what archived those sources that are as the run left them."""
     with store.reader(scope) as reader:
-        records = reader.get(sources)
-        last = turned(reader, [memory for memory, record in records.items() if record.status == "archived"])
+        return _as_left(reader, run, sources)
+
+
+def _as_left(reader: Reader, run: str, ids: Sequence[str]) -> list[Event]:
+    held: list[str] = []
+    for first in range(0, len(ids), READ_AT_ONCE):
+        records = reader.get(ids[first : first + READ_AT_ONCE])
+        held += [memory for memory, record in records.items() if record.status == "archived"]
+    last = turned(reader, held)
     return [event for event in last.values() if event.op == "archived" and event.run == run]

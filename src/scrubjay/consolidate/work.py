@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
@@ -16,13 +16,14 @@ from scrubjay.consolidate.distil import distil
 from scrubjay.consolidate.foresee import foresee
 from scrubjay.consolidate.group import Group
 from scrubjay.consolidate.keep import keep, supported
-from scrubjay.consolidate.night import MEMORIES, RULES, Night
+from scrubjay.consolidate.night import MEMORIES, NOTES, RULES, TRANSCRIPTS, Night
 from scrubjay.consolidate.promote.drawn import Drawn
 from scrubjay.consolidate.promote.semantic import Support
 from scrubjay.consolidate.refine import refine
 from scrubjay.consolidate.rephrase import rephrase
-from scrubjay.consolidate.settle import Told, settle, told
-from scrubjay.consolidate.stale import retaken, stale
+from scrubjay.consolidate.settle import Told, put_away, settle, told
+from scrubjay.consolidate.spare import spare
+from scrubjay.consolidate.stale import Stale, retaken, stale
 from scrubjay.ingest.embed import embed
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.ids import tombstones
@@ -54,6 +55,7 @@ class Tally:
     tokens: int = 0
     kept: int = 0
     archived: int = 0
+    files: Counter[str] = field(default_factory=Counter)
     renewed: int = 0
     promoted: list[Made] = field(default_factory=list)
     supported: int = 0
@@ -94,16 +96,30 @@ class Work:
         while again:  # what rests on a digest that goes is stale as well
             again, found = False, stale(self._night)
             while batch := list(islice(found, STALE_AT_ONCE)):
-                self._write(retaken(self._night, batch, now_micros()))
-                freed |= {record.id for one in batch for record in one.freed}
-                self.tally.renewed += len(batch)
-                if self._night.dry_run:
-                    self._night.foreseen.gone |= {one.digest for one in batch}
+                freed |= self.retake(batch)
                 again = not self._night.dry_run
-        return freed if self._night.dry_run else set()
+        return freed
+
+    def retake(self, batch: Sequence[Stale]) -> set[str]:
+        """Take digests back; return what a run that writes nothing would have made active again."""
+        self._write(retaken(self._night, batch, now_micros()))
+        self.tally.renewed += len(batch)
+        if not self._night.dry_run:
+            return set()
+        self._night.foreseen.gone |= {one.digest for one in batch}
+        return {record.id for one in batch for record in one.freed}
+
+    def put_away(self, known: Sequence[tuple[Record, str]]) -> None:
+        """Archive what was told of by an earlier run that archived nothing, where archiving is asked for now."""
+        digests = {record.id: digest for record, digest in known}
+        away = self._away([record for record, _ in known])
+        for first in range(0, len(away), PROMOTED_AT_ONCE):
+            batch = [(one.id, digests[one.id]) for one in away[first : first + PROMOTED_AT_ONCE]]
+            self._write(put_away(self._night, batch, now_micros()))
+        self._count_away(away)
 
     def tell(self, groups: Sequence[Group], freed: set[str]) -> None:
-        """Distil groups and write what they come to, in one transaction."""
+        """Distil groups and write what they come to, in one transaction: the digests, and what is archived for them."""
         night, at = self._night, now_micros()
         with night.store.reader(night.viewers) as reader:
             found = [one for group_ in groups if (one := self._told(reader, group_, freed, at)) is not None]
@@ -112,6 +128,8 @@ class Work:
             found = self._rephrased(night.digests, found, at)
         if not found:
             return
+        gone = {record.id for record in self._away([record for one in found for record in one.records])}
+        found = [replace(one, away=tuple(r for r in one.records if r.id in gone)) for one in found]
         with night.store.reader(night.viewers) as reader:
             present = reader.get([one.memory.record.id for one in found])
         self._count(found)
@@ -218,7 +236,21 @@ class Work:
             tally.kinds.update(map(_kind, one.records))
             tally.tokens += sum(tokens(source.content) for source in one.records)
             tally.kept += tokens(record.content)
-            tally.archived += len(sources)
+            self._count_away(one.away)
+
+    def _count_away(self, away: Sequence[Record]) -> None:
+        self.tally.archived += len(away)
+        self.tally.files.update(
+            one.place.path for one in away if one.place is not None and _kind(one) == "note"
+        )
+
+    def _away(self, records: Sequence[Record]) -> list[Record]:
+        """Return those of some records that the run archives: none, unless somebody asked for it."""
+        archive = self._night.archive
+        if not archive:
+            return []
+        asked = [one for one in records if (NOTES if _kind(one) == "note" else TRANSCRIPTS) in archive]
+        return spare(self._night, asked)
 
     def _write(self, changes: Sequence[Change]) -> None:
         night = self._night

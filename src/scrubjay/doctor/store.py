@@ -51,6 +51,7 @@ def check(case: Case) -> Iterator[Check]:
     )
     yield _texts(case)
     yield from _server(case, found)
+    yield from _archived(found)
     yield _backlog(found)
     yield from _sources(found)
     yield _clock(case, found)
@@ -151,6 +152,17 @@ def _way_out(bad: Sequence[tuple[Altered, str]]) -> str:
     if any(not one.source for one, _ in bad):
         again.append("scrubjay forget the ids that belong to no file, and add them anew")
     return f"{backup} {'; '.join(again)}" if again else backup.removesuffix("; without one:")
+
+
+def _archived(found: Status) -> Iterator[Check]:
+    """Warn of what an earlier version archived: searches pass over it, and nobody asked for that."""
+    unasked = sum(run.memories for run in found.archived if run.unasked)
+    if unasked:
+        yield warning(
+            "archive",
+            f"{unasked:,} memories were archived by consolidation of an earlier version, unasked",
+            "scrubjay restore --archived-by-consolidation",
+        )
 
 
 def _backlog(found: Status) -> Check:

@@ -37,7 +37,8 @@ class Consolidated:
         kinds: ``turn``, ``note`` or ``tool`` to how many memories of that kind are told in digests now.
         tokens: Tokens of those memories.
         kept: Tokens of the digests that tell of them.
-        archived: Memories archived.
+        archived: Memories archived: none, unless that was asked for.
+        files: Path of each note of which passages were archived, with how many of them.
         renewed: Digests taken back because what they told of was changed or is gone; what is left is told anew.
         promoted: What it drew from several sources: facts, facets, procedures, crystals, insights.
         supported: Known facts that more sources were found to bear out.
@@ -58,6 +59,7 @@ class Consolidated:
     tokens: int = 0
     kept: int = 0
     archived: int = 0
+    files: Mapping[str, int] = field(default_factory=dict)
     renewed: int = 0
     promoted: tuple[Made, ...] = ()
     supported: int = 0

@@ -249,6 +249,23 @@ class RemovedSource(SourceStatus):
 
 
 @dataclass(frozen=True, slots=True)
+class ArchivedBy:
+    """What one run of consolidation archived and is archived to this day.
+
+    Attributes:
+        run: Id of the run.
+        memories: How many.
+        unasked: Whether an earlier version did it, which asked nobody.
+        undo: The command that takes the run back.
+    """
+
+    run: str
+    memories: int
+    unasked: bool
+    undo: str
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """Facts about a store for one scope.
 
@@ -256,6 +273,7 @@ class Status:
         quota: The limits that the settings set, with what is used of them; that of a tenant tells how many memories it
             holds in all.
         warnings: What whoever runs it should put right.
+        archived: What runs of consolidation archived, newest first, as far as it is archived to this day.
     """
 
     store: str
@@ -268,3 +286,4 @@ class Status:
     models: tuple[ModelStatus, ...]
     quota: tuple[Allowance, ...] = ()
     warnings: tuple[str, ...] = ()
+    archived: tuple[ArchivedBy, ...] = ()

@@ -1,7 +1,8 @@
-"""Lost: Plan -> archived memories that alone hold an identifier of the query.
+"""Lost: Plan -> archived memories that may answer, and whether any may.
 
-Archiving takes what was digested out of answers, but no name out of the world: where an identifier or a number stands
-in no active memory, the archived ones that hold it answer too, and are marked by their status.
+Archiving takes memories out of answers, but nothing out of the world: where an identifier or a number stands in no
+active memory, the archived ones that hold it answer too, and where nothing active answers at all, the archive is
+searched (``pipeline.search``). Each is marked by its status.
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ MOST: Final = 50
 """Archived memories that a word brings back."""
 
 
+def may_return(plan: Plan) -> bool:
+    """Tell whether archived memories may answer: not where the caller chose statuses or another fusion."""
+    return "lost" in plan.stages and plan.fusion == "auto" and plan.where.statuses == ("active",)
+
+
 def lost(plan: Plan, reader: Reader) -> frozenset[str]:
     """Return archived memories that hold an identifier which no active one holds.
 
-    None where the caller chose statuses. An identifier is a word with more than letters in it: ``ERR_409``, ``v2.1``.
+    An identifier is a word with more than letters in it: ``ERR_409``, ``v2.1``.
     """
-    if plan.fusion != "auto" or plan.where.statuses != ("active",) or "bm25" not in plan.channels:
+    if not may_return(plan) or "bm25" not in plan.channels:
         return frozenset()
     found: set[str] = set()
     named = [group for group in plan.groups if not group.word.isalpha()]

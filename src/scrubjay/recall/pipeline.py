@@ -21,7 +21,7 @@ from scrubjay.recall.folded import evidence_of
 from scrubjay.recall.judged import scored
 from scrubjay.recall.lent import leads, lent
 from scrubjay.recall.life import outlived
-from scrubjay.recall.lost import lost
+from scrubjay.recall.lost import lost, may_return
 from scrubjay.recall.picked import Asked, Picked, pick
 from scrubjay.recall.plan import plan
 from scrubjay.recall.relevance import Sign, signs
@@ -58,14 +58,27 @@ class Judgement:
 def search(
     reader: Reader, embedders: Sequence[Embedder], request: Request, again: Reranking | None = None
 ) -> Found:
-    """Answer one query from one consistent view, whose best are looked at ``again`` where that is wanted."""
-    return answered(reader, ask(reader, embedders, request), request, again)
+    """Answer one query from one consistent view, whose best are looked at ``again`` where that is wanted.
+
+    Where nothing active answers, the archive is asked by the same gate: what is stored is not said to be missing.
+    """
+    asked = ask(reader, embedders, request)
+    found = answered(reader, asked, request, again)
+    if found.results or not may_return(asked.plan):
+        return found
+    away = replace(request, where=replace(request.where, statuses=("archived",)))
+    asked_again = ask(reader, embedders, away)
+    still_true = replace(asked_again.plan, true_at=asked.plan.true_at)
+    archived = answered(reader, replace(asked_again, plan=still_true), away, again)
+    if not archived.results:
+        return found
+    return replace(archived, notes=(*archived.notes, "nothing active answers; the archive does"))
 
 
 def ask(reader: Reader, embedders: Sequence[Embedder], request: Request) -> Asked:
     """Put a query to the channels."""
     made = plan(request, reader)
-    back = lost(made, reader) if "lost" in made.stages else frozenset()
+    back = lost(made, reader)
     if back:
         made = replace(made, where=replace(made.where, statuses=("active", "archived")))
     heard = channelled(made, reader, embedders)

@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from scrubjay.consolidate.night import MEMORIES, RULES, Foreseen, Night
+from scrubjay.consolidate.night import MEMORIES, NOTES, RULES, TRANSCRIPTS, Foreseen, Night
 from scrubjay.consolidate.pipeline import consolidate as pipeline
+from scrubjay.consolidate.undo import restore_all
 from scrubjay.consolidate.undo import undo as take_back
 from scrubjay.errors import StoreBusyError
 from scrubjay.ingest.turned import EVERY
 from scrubjay.memory.dates import now_micros
+from scrubjay.memory.histories import Changed
 from scrubjay.memory.nights import Consolidated, Undone
 from scrubjay.memory.reports import Progress
 from scrubjay.memory.runs import Run, new_run_id
@@ -34,6 +36,7 @@ def consolidate(
     now: int,
     after_days: int,
     due: int | None,
+    archive: str | None,
     progress: Report | None,
 ) -> Consolidated:
     """Consolidate what each of the caller's keys holds.
@@ -44,6 +47,7 @@ def consolidate(
         now: To which everything has its age, UTC microseconds.
         after_days: Days after which an observation is old.
         due: Microseconds that must have passed since a key's last run, None to run in any case.
+        archive: ``transcripts`` or ``notes``, archived besides what the settings say; None for nothing else.
         progress: Told how far it is.
     """
     started = time.monotonic()
@@ -59,7 +63,9 @@ def consolidate(
         base = desk.lineup.writing()
         weaver = weaving(desk, base)
         night = Night(desk.store, desk.scope, "", base, weaver, run, now, after_days, dry_run=dry_run)
-        night = replace(night, progress=progress, began=started)
+        asked = (desk.settings.consolidation.archive, archive)
+        wanted = frozenset(kind for kind in (TRANSCRIPTS, NOTES) if kind in asked)
+        night = replace(night, archive=wanted, progress=progress, began=started)
         night, asking, trouble = refining(desk, night)
         same = _unchanged(desk, rows) if due is not None else set()
         tallies = [pipeline(replace(night, key=key, idle=key in same, foreseen=Foreseen())) for key in keys]
@@ -76,6 +82,7 @@ def consolidate(
         tokens=sum(one.tokens for one in tallies),
         kept=sum(one.kept for one in tallies),
         archived=sum(one.archived for one in tallies),
+        files=dict(sorted(sum((one.files for one in tallies), Counter()).items())),
         renewed=sum(one.renewed for one in tallies),
         promoted=tuple(made for one in tallies for made in one.promoted),
         supported=sum(one.supported for one in tallies),
@@ -104,6 +111,21 @@ def undo(desk: Desk, run: str) -> Undone:
                 hint=f"scrubjay consolidate --undo {run}",
             )
         return take_back(desk.store, desk.scope, run)
+
+
+def restore(desk: Desk) -> Changed:
+    """Make active again whatever consolidation archived, in any run that the caller sees.
+
+    Raises:
+        StoreBusyError: Another process consolidates.
+    """
+    with desk.store.alone(desk.scope, NAME) as alone:
+        if not alone:
+            raise StoreBusyError(
+                "Another process consolidates now. Nothing was restored.",
+                hint="scrubjay restore --archived-by-consolidation, once it is done",
+            )
+        return Changed(tuple(restore_all(desk.store, desk.scope)), (), ())
 
 
 def _rows(desk: Desk) -> list[Run]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from scrubjay.consolidate.night import ASKED_NOBODY
+from scrubjay.consolidate.undo import still_archived
 from scrubjay.memory.dates import moment
 from scrubjay.memory.records import Source
-from scrubjay.memory.reports import SourceStatus, Status
+from scrubjay.memory.reports import ArchivedBy, SourceStatus, Status
 from scrubjay.memory.sources import location, named
 from scrubjay.store.base import Reader
 from scrubjay.store.room import room
@@ -47,6 +49,7 @@ def status(desk: Desk) -> Status:
     """Return facts about the store for one scope."""
     with desk.store.reader(desk.scope) as reader:
         counts = reader.counts()
+        archived = _archived(reader) if counts.statuses.get("archived") else ()
     return Status(
         store=desk.store.url,
         bytes=desk.store.size(),
@@ -58,4 +61,14 @@ def status(desk: Desk) -> Status:
         models=tuple(desk.lineup.status()),
         quota=room(desk.store, desk.scope),
         warnings=tuple(filter(None, (desk.store.unguarded(), desk.store.slow(desk.scope)))),
+        archived=archived,
     )
+
+
+def _archived(reader: Reader) -> tuple[ArchivedBy, ...]:
+    found: dict[str, ArchivedBy] = {}
+    for run, events in still_archived(reader):  # one for each visibility key
+        before = found[run.id].memories if run.id in found else 0
+        undo = f"scrubjay consolidate --undo {run.id}"
+        found[run.id] = ArchivedBy(run.id, before + len(events), run.rules in ASKED_NOBODY, undo)
+    return tuple(found.values())

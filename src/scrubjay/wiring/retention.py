@@ -1,4 +1,7 @@
-"""Retention: a desk and its settings -> what is too old or too much, put away or forgotten."""
+"""Retention: a desk and its settings -> what is too old or too much, put away or forgotten.
+
+Passages of files are left alone, and not counted: the file is the person's, and decides what is kept of it.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +28,10 @@ AT_ONCE: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A memory that retention may end: its id, when it was young last, whether it is a file's, whether active."""
+    """A memory that retention may end: its id, when it was young last, whether it is active, whether too old."""
 
     id: str
     young: int
-    passage: bool
     active: bool
     old: bool
 
@@ -52,8 +54,8 @@ def retain(desk: Desk, *, dry_run: bool = False, now: int | None = None) -> Reta
             if not record.pinned:
                 kept.append(_kept(record, days, at))
     over = _over(kept, active, wish.most)
-    gone = [one.id for one in over if wish.action == "forget" and not one.passage]
-    away = [one.id for one in over if one.active and (wish.action == "archive" or one.passage)]
+    gone = [one.id for one in over if wish.action == "forget"]
+    away = [one.id for one in over if one.active and wish.action == "archive"]
     if dry_run:
         return Retained(tuple(away), tuple(gone), True, "")
     run = new_run_id()
@@ -70,18 +72,21 @@ def retain(desk: Desk, *, dry_run: bool = False, now: int | None = None) -> Reta
 
 
 def _own(reader: Reader, user: str) -> Iterator[Record]:
-    """Yield the memories that a user wrote; what others share with them is for those others to keep."""
+    """Yield the memories that a user wrote; what others share with them, others keep, and files their own."""
     after = ""
     while page := reader.page(after, AT_ONCE, Where(statuses=STATUSES)):
-        yield from (record for record in page if record.owner == user)
+        yield from (record for record in page if record.owner == user and not _passage(record))
         after = page[-1].id
+
+
+def _passage(record: Record) -> bool:
+    return record.place is not None and record.turn is None
 
 
 def _kept(record: Record, days: Mapping[str, int], now: int) -> _Kept:
     young = youth(record)
     old = record.tier in days and now - young > days[record.tier] * DAY
-    passage = record.place is not None and record.turn is None
-    return _Kept(record.id, young, passage, record.status == "active", old)
+    return _Kept(record.id, young, record.status == "active", old)
 
 
 def _over(kept: Sequence[_Kept], active: int, most: int) -> list[_Kept]:

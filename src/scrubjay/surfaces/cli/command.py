@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -45,8 +46,14 @@ class Call:
     def settings(self) -> Settings:
         """Return the settings, with the flags on top."""
         from scrubjay.config import load
+        from scrubjay.surfaces.cli.output import tell
 
-        return load(overrides={"store": self.store, "user": self.user})
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", FutureWarning)
+            found = load(overrides={"store": self.store, "user": self.user})
+        for one in caught:
+            tell(str(one.message))
+        return found
 
     def open(self, *, cold: bool = False, new: bool = False) -> Memory:
         """Open the store.

@@ -1,4 +1,4 @@
-"""consolidate: old conversations, tool results and daily notes -> digests that lead back to them."""
+"""consolidate: old conversations -> digests that lead back to them."""
 
 from __future__ import annotations
 
@@ -38,6 +38,11 @@ FEW = 3
 @command("consolidate")
 @click.option("--dry-run", is_flag=True, help="Print what would be made; write nothing.")
 @click.option(
+    "--archive",
+    type=click.Choice(["transcripts", "notes"]),
+    help="Archive what a digest tells of: turns and tool results, or passages of daily notes.",
+)
+@click.option(
     "--undo", metavar="RUN", help="Take a run back: its digests go, what it archived is active again."
 )
 @click.option(
@@ -47,14 +52,20 @@ FEW = 3
     "--after-days", type=click.IntRange(0, 36_500), metavar="N", help="Days after which a memory is old."
 )
 def consolidate(
-    call: Call, dry_run: bool, undo: str | None, if_due: str | None, after_days: int | None
+    call: Call,
+    dry_run: bool,
+    archive: str | None,
+    undo: str | None,
+    if_due: str | None,
+    after_days: int | None,
 ) -> None:
-    """Tell old conversations, tool results and daily notes in digests, and archive what was told.
+    """Add a digest of each conversation that is over, and promote what several sources say.
 
-    Other notes, what you added, what is pinned and what you restored are never touched. No sentence is invented:
-    each stands in a source, and the digest leads to it.
+    Nothing is archived unless you say so, here or by [consolidation] archive = "transcripts". No sentence is invented:
+    each stands in a source, and the digest leads to it. `--archive notes` tells daily notes in digests (files or
+    headings named by a date and nothing else) and archives their passages; the files stay as they are.
     """
-    if undo is not None and (dry_run or if_due is not None or after_days is not None):
+    if undo is not None and (dry_run or archive or if_due is not None or after_days is not None):
         raise click.UsageError("--undo takes back a whole run; it goes with no other option.")
     with call.open(cold=True) as memory:
         if undo is not None:
@@ -62,7 +73,7 @@ def consolidate(
         else:
             with shown(quiet=call.json) as (report, _):
                 done = memory.consolidate(
-                    if_due=if_due, after_days=after_days, dry_run=dry_run, progress=report
+                    if_due=if_due, after_days=after_days, archive=archive, dry_run=dry_run, progress=report
                 )
     if call.json:
         write_json(shape.plain(taken if undo is not None else done))
@@ -80,7 +91,8 @@ def _say(done: Consolidated) -> None:
         return
     if done.renewed:
         verb = "would be taken back" if done.dry_run else "taken back"
-        write(f"{counted(done.renewed, 'digest')} {verb}: what they told of was changed or is gone.")
+        why = "what they told of changed or is gone, or an earlier version made them"
+        write(f"{counted(done.renewed, 'digest')} {verb}: {why}.")
     for trouble in done.partial:
         tell(line(trouble))
     if done.dry_run:
@@ -92,6 +104,10 @@ def _say(done: Consolidated) -> None:
                 _show(made)
             if len(promoted) > FEW:
                 write(f"  and {len(promoted) - FEW:,} more (--json names all)")
+    if done.files:
+        write(f"{'Would be archived' if done.dry_run else 'Archived'} of notes:")
+        for path, count in done.files.items():
+            write(f"  {line(path)} ({counted(count, 'passage')})")
     write(_sentence(done))
 
 
@@ -119,8 +135,9 @@ def _sentence(done: Consolidated) -> str:
         facts += [
             f"{counted(len(done.made), 'digest')} from {counted(sum(done.kinds.values()), 'memory')} ({kinds}), "
             f"{done.kept:,} of {done.tokens:,} tokens",
-            f"{done.archived:,} {'would be ' if done.dry_run else ''}archived",
         ]
+    if done.archived:
+        facts.append(f"{done.archived:,} {'would be ' if done.dry_run else ''}archived")
     if done.promoted:
         tiers = ", ".join(counted(len(each), NOUNS[tier]) for tier, each in _by_tier(done).items())
         facts.append(f"{tiers} {'would be ' if done.dry_run else ''}promoted")

@@ -199,10 +199,21 @@ def _tell_install(step: Step, settings: Settings, home: Home, options: Options) 
     rows = [("" if at else "takes in", text) for at, text in enumerate(step.agent.captured(home, options))]
     rows.append(("kept in", f"{settings.store} {_origin(settings)}".rstrip()))
     if options.hooks:
+        rows.append(("archives", _archives(settings)))
         rows.append(("pause", f"scrubjay pause {step.agent.name}, or SCRUBJAY_OFF=1 in the environment"))
     for text in table(rows):
         write(f"  {text}")
     _tell_changes(step.plan, "It is installed as it should be; nothing to change.")
+
+
+def _archives(settings: Settings) -> str:
+    """Say what the consolidation that hooks start archives."""
+    if settings.consolidation.archive == "never":
+        return "nothing: a digest is added of each conversation that is over, and its turns stay"
+    return (
+        "turns and tool results once a digest tells of them ([consolidation] archive); "
+        "scrubjay status names each run and the command that takes it back"
+    )
 
 
 def _origin(settings: Settings) -> str:

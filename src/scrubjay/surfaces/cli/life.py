@@ -48,10 +48,20 @@ def archive(call: Call, ids: tuple[str, ...]) -> None:
 
 
 @command("restore")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-def restore(call: Call, ids: tuple[str, ...]) -> None:
+@click.argument("ids", nargs=-1, metavar="ID...")
+@click.option(
+    "--archived-by-consolidation", is_flag=True, help="All that consolidation archived, in any run."
+)
+def restore(call: Call, ids: tuple[str, ...], archived_by_consolidation: bool) -> None:
     """Make archived or superseded memories active again."""
-    _change(call, lambda memory: memory.restore(ids), "restored")
+    if bool(ids) == archived_by_consolidation:
+        raise click.UsageError(
+            "Name memories, or --archived-by-consolidation for all that consolidation archived."
+        )
+    if archived_by_consolidation:
+        _change(call, lambda memory: memory.restore_consolidated(), "restored")
+    else:
+        _change(call, lambda memory: memory.restore(ids), "restored")
 
 
 @command("feedback")

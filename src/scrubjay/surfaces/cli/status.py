@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from scrubjay.config import data_dir
 from scrubjay.doctor.logged import last
+from scrubjay.memory.reports import ArchivedBy
 from scrubjay.surfaces.cli import behind, models, sources
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, indent, line, write, write_json
 from scrubjay.verbs import shape
+
+RESTORE = "scrubjay restore --archived-by-consolidation"
+"""Brings back all that consolidation archived."""
 
 
 @command("status")
@@ -25,6 +29,8 @@ def status(call: Call) -> None:
     write(f"memories   {found.memories:,}{_parts(found.tiers)}")
     if set(found.statuses) - {"active"}:
         write(f"by status {_parts(found.statuses)}")
+    for text in archived(found.archived):
+        write(text)
     for limit in found.quota:
         write(f"quota      {limit.used:,} of {limit.allowed:,} memories ({limit.setting})")
     write(f"documents  {found.documents:,}")
@@ -43,6 +49,23 @@ def status(call: Call) -> None:
         write(f"{'' if at else 'errors':<10} {line(told)}")
     if not found.memories:
         write("hint: scrubjay sync DIR")
+
+
+def archived(runs: Sequence[ArchivedBy]) -> list[str]:
+    """Return lines on what consolidation archived, with the commands that bring it back.
+
+    >>> archived([ArchivedBy("run_5f1c09ab27", 41, True, "scrubjay consolidate --undo run_5f1c09ab27")])[0]
+    'archived   41 by consolidation of an earlier version, unasked (scrubjay restore --archived-by-consolidation)'
+    """
+    unasked = sum(run.memories for run in runs if run.unasked)
+    lines = [
+        f"archived   {run.memories:,} by consolidation in {run.run} (undo: {run.undo})"
+        for run in runs
+        if not run.unasked
+    ]
+    if unasked:
+        lines.append(f"archived   {unasked:,} by consolidation of an earlier version, unasked ({RESTORE})")
+    return lines
 
 
 def size(count: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Path, Request
 from pydantic import ConfigDict, Field
@@ -60,12 +60,13 @@ class Rebuild(Form):
 
 @as_in(Memory.consolidate)
 class Consolidate(Form):
-    """How the night is."""
+    """What is consolidated, and what is archived."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"if_due": "4h"}]})
 
     if_due: str | None = None
     after_days: Annotated[int, Field(ge=0, le=36_500)] | None = None
+    archive: Literal["transcripts", "notes"] | None = None
     dry_run: bool = False
     now: Moment = None
 
