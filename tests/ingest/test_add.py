@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,23 @@ from hypothesis import strategies as st
 from notes_folder import Listening
 
 from scrubjay import Memory
+from scrubjay.config import Settings
 from scrubjay.errors import InputError
 from scrubjay.ingest.draw import draw
+from scrubjay.ingest.naming import prepare
 from scrubjay.memory.dates import micros
 from scrubjay.memory.new import NewMemory
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import PREFIX, TIERS
+from scrubjay.store.changes import PutMemory
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+OTHER_STATEMENTS = [
+    ("Bob lent Alice 50 euros.", "Alice lent Bob 50 euros."),
+    ("The intern starts in March.", "The intern leaves in March."),
+    ("Team A depends on Team B.", "Team B depends on Team A."),
+    ("Hansen pays us 5 percent.", "We pay Hansen 5 percent."),
+]
 SCOPE = Scope("default", "ann", ("dev",))
 
 
@@ -198,8 +208,51 @@ def test_secrets_are_counted_and_reach_neither_store_nor_model(
             assert KEY.lower().encode() not in held, file
 
 
-def test_the_same_text_with_another_secret_is_the_same_memory(memory: Memory) -> None:
-    assert memory.add(f"Key {KEY}.").id == memory.add(f"Key {KEY[:-4]}zzzz.").id
+def test_texts_that_differ_in_a_secret_alone_are_two_memories(memory: Memory) -> None:
+    first, again, other = (
+        memory.add(text) for text in (f"Key {KEY}.", f"Key  {KEY}.", f"Key {KEY[:-4]}zzzz.")
+    )
+    assert (again.id, again.existed, other.existed) == (first.id, True, False)
+    assert other.id != first.id
+    assert memory.status().memories == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("The café opens at six.", "The cafe\u0301 opens at six."), ("Tea at\nfour.", " Tea  at four.\n")],
+)
+def test_texts_that_differ_in_blanks_and_the_form_of_their_unicode_are_one(
+    memory: Memory, one: str, other: str
+) -> None:
+    first, again = memory.add(one), memory.add(other)
+    assert (again.id, again.existed) == (first.id, True)
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER_STATEMENTS)
+def test_another_statement_in_nearly_the_same_words_is_stored_and_found(
+    learning: Settings, opened: Callable[..., Memory], one: str, other: str
+) -> None:
+    memory = opened(settings=learning)
+    first, second = memory.add(one), memory.add(other)
+    assert (second.existed, second.supersedes) == (False, ())
+    assert {record.content for record in memory.get([first.id, second.id]).records} == {one, other}
+    assert {found.id for found in memory.search(one).results} == {first.id, second.id}
+
+
+def test_an_addition_names_what_it_is_like(learning: Settings, opened: Callable[..., Memory]) -> None:
+    memory = opened(settings=learning)
+    first = memory.add("Team A depends on Team B.")
+    assert memory.add("Team B depends on Team A.").similar == (first.id,)
+
+
+def test_a_text_that_an_earlier_version_stored_is_known_again(memory: Memory) -> None:
+    text = "Two lines:\nthe second."
+    drawn = draw(NewMemory(text), memory._desk.scope, memory._desk.store.secret(memory._desk.scope))
+    assert drawn.exact != drawn.record.id
+    kept = prepare(replace(drawn.record, id=drawn.exact))
+    memory._desk.store.write(memory._desk.scope, [PutMemory(kept)])
+    assert memory.add(text).id == drawn.exact
+    assert memory.status().memories == 1
 
 
 def test_a_forgotten_addition_is_gone_from_answers_and_from_the_file(memory: Memory, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ def test_a_text_is_added_once_and_found(cli) -> None:
     assert first["id"].startswith("obs_")
     again = cli("add", "The mast is 12 metres")
     assert again.out == f"{first['id']} was there already.\n"
+    assert cli("add", "The  mast is 12\nmetres").out == again.out
     found = cli("search", "mast", "--json").json["results"]
     assert [each["citation"] for each in found] == [first["id"]]
 
@@ -54,6 +55,29 @@ def test_every_field_of_an_addition_is_kept(cli) -> None:
     assert (kept["origin"], kept["session"], kept["role"], kept["pinned"]) == ("agent", "s1", "user", True)
     assert kept["confidence"] == 0.5
     assert kept["valid_from"] < kept["valid_until"]
+
+
+def test_an_addition_says_what_it_is_like(cli) -> None:
+    first = cli("add", "Team A depends on Team B.", "--json").json["id"]
+    assert cli("add", "Team B depends on Team A.").out.endswith(f"added.\nsimilar: {first}\n")
+
+
+OTHER_STATEMENTS = [
+    ("Bob lent Alice 50 euros.", "Alice lent Bob 50 euros."),
+    ("The intern starts in March.", "The intern leaves in March."),
+    ("Team A depends on Team B.", "Team B depends on Team A."),
+    ("Hansen pays us 5 percent.", "We pay Hansen 5 percent."),
+    *[tuple(f"The key is ghp_{first}B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8" for first in ("a1", "z9"))],
+]
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER_STATEMENTS)
+def test_another_statement_in_nearly_the_same_words_is_added(cli, one: str, other: str) -> None:
+    cli("add", one)
+    second = cli("add", other).out
+    assert "added.\n" in second
+    assert "place of" not in second
+    assert cli("status", "--json").json["memories"] == 2
 
 
 @pytest.mark.parametrize(

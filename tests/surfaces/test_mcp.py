@@ -85,6 +85,22 @@ def test_a_search_returns_data_with_citation_and_date_and_get_reads_on(cli, note
     talk(server, use)
 
 
+def test_what_an_agent_adds_in_nearly_the_same_words_is_another_memory(server) -> None:
+    async def use(client: Client) -> None:
+        for one, other in (
+            ("Bob lent Alice 50 euros.", "Alice lent Bob 50 euros."),
+            ("The intern starts in March.", "The intern leaves in March."),
+            ("Team A depends on Team B.", "Team B depends on Team A."),
+            ("Hansen pays us 5 percent.", "We pay Hansen 5 percent."),
+        ):
+            first = await call(client, "memory_add", content=one)
+            second = await call(client, "memory_add", content=other)
+            assert (second["existed"], second.get("supersedes")) == (False, None)
+            assert len((await call(client, "memory_get", ids=[first["id"], second["id"]]))["memories"]) == 2
+
+    talk(server, use)
+
+
 def test_what_an_agent_adds_is_found_at_once_and_is_the_agents(server) -> None:
     async def use(client: Client) -> None:
         new = {"content": "Ann prefers tea.", "tier": "semantic", "tags": ["people"], "date": "2026-01-02"}

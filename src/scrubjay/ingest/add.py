@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.ingest.draw import Drawn, draw
+from scrubjay.ingest.draw import Drawn, draw, normal
 from scrubjay.ingest.echo import nothing
 from scrubjay.ingest.embed import embed
 from scrubjay.ingest.learn import Learned, Learner
@@ -16,10 +16,11 @@ from scrubjay.ingest.revise import Outcome
 from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.ids import memory_id, memory_key
 from scrubjay.memory.new import NewMemory
+from scrubjay.memory.records import Record
 from scrubjay.memory.reports import Added
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Reader, Store
-from scrubjay.store.changes import Prepared, PutMemory
+from scrubjay.store.changes import Prepared, PutEdges, PutMemory
 from scrubjay.store.room import foreseen
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def add(
 ) -> list[Added]:
     """Add memories, each once; all fields of all of them are checked before the first is written.
 
-    What says the same as a known statement reinforces that and is not added; what changes one takes its place. A
-    turn that is nothing but recalled memories is passed over, and its answer says so.
+    Only equal texts are one memory (`draw.normal`), however alike others are. A turn that is nothing but recalled
+    memories is passed over, and its answer says so.
     """
     secret = store.secret(scope)
     drawn = [None if nothing(new) else draw(new, scope, secret) for new in memories]
@@ -70,7 +71,13 @@ def _settled(reader: Reader, drawn: Sequence[Drawn], secret: bytes) -> tuple[lis
 
     A memory whose text was changed keeps its id; its first text, added again, is a memory of its own.
     """
-    found = list(drawn)
+    before = reader.get([one.exact for one in drawn if one.exact != one.record.id])
+    found = [
+        replace(one, record=replace(one.record, id=one.exact))
+        if one.exact in before and not one.scrubbed and _says(before[one.exact], one.record)
+        else one
+        for one in drawn
+    ]
     present: set[str] = set()
     places = list(range(len(found)))
     while places:
@@ -80,7 +87,7 @@ def _settled(reader: Reader, drawn: Sequence[Drawn], secret: bytes) -> tuple[lis
         for place in places:
             record = found[place].record
             old = held.get(record.id)
-            if old is not None and old.place is None and old.content_hash != record.content_hash:
+            if old is not None and old.place is None and not _says(old, record):
                 parts = ("again", record.id, record.content_hash)
                 renamed = replace(record, id=memory_id(record.tier, memory_key(secret, parts)))
                 found[place] = replace(found[place], record=renamed)
@@ -89,13 +96,23 @@ def _settled(reader: Reader, drawn: Sequence[Drawn], secret: bytes) -> tuple[lis
     return found, present
 
 
+def _says(old: Record, new: Record) -> bool:
+    """Tell whether a memory still says what made its id."""
+    return old.content_hash == new.content_hash or normal(old.content) == normal(new.content)
+
+
 def _answer(item: Drawn, first: bool, learned: Learned) -> Added:
     memory = item.record.id
     outcome = learned.outcomes.get(memory, Outcome())
     if outcome.same is not None or not first:
         return Added(outcome.same or memory, True, item.scrubbed)
     stated = tuple(learned.stated.get(memory, ()))
-    return Added(memory, False, item.scrubbed, None, outcome.supersedes, outcome.contradicts, stated)
+    taken = {*outcome.supersedes, *outcome.contradicts}
+    near = dict.fromkeys((*outcome.similar, *learned.similar.get(memory, ())))
+    alike = tuple(one for one in near if one not in taken)
+    return Added(
+        memory, False, item.scrubbed, None, outcome.supersedes, outcome.contradicts, stated, similar=alike
+    )
 
 
 def _write(
@@ -114,3 +131,7 @@ def _write(
     store.write(scope, [*before, *puts, *after, *done.after], durable=True)
     learned.outcomes |= done.outcomes
     learned.stated |= done.stated
+    for change in after:
+        for edge in change.edges if isinstance(change, PutEdges) else ():
+            if edge.kind == "similar":
+                learned.similar.setdefault(edge.src, []).append(edge.dst)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,21 +20,32 @@ from scrubjay.memory.tiers import ORIGINS, TIERS
 
 MOST_CHARACTERS: Final = 10_000_000
 """Characters of one memory: a book is several memories."""
+CHECK: Final = 0xFF
+"""Bits of a keyed hash by which two texts that redaction made equal are told apart. Eight find 255 of 256 such pairs;
+of a secret they leave one guess of 256, however short it is, to whoever has the store's file and its key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A new memory with its id, not yet counted and embedded."""
+    """A new memory with its id, not yet counted and embedded.
+
+    Attributes:
+        record: The memory.
+        scrubbed: Kind of secret to how many were replaced.
+        exact: The id that earlier versions gave it, by its text as it stands.
+    """
 
     record: Record
     scrubbed: Mapping[str, int]
+    exact: str
 
 
 def draw(new: NewMemory, scope: Scope, secret: bytes) -> Drawn:
     """Check a new memory, scrub it and give it its id.
 
-    The id is a keyed hash of who may see it, tier, conversation and turn, event and text: adding the same
-    again finds the same memory, and two turns that both say "yes" stay two.
+    The id is a keyed hash of who may see it, tier, conversation and turn, event and text, whatever its blanks
+    and the form of its Unicode: adding the same again finds the same memory, and two turns that both say "yes" stay
+    two. So do two texts that differ in nothing but a secret.
 
     Raises:
         InputError: A field has a value it cannot have.
@@ -45,7 +57,10 @@ def draw(new: NewMemory, scope: Scope, secret: bytes) -> Drawn:
         scrubbed.update(found.counts)
         return found.text
 
-    content = clean(own(new), "content")
+    told = _text(own(new), "content")
+    found = scrub(told)
+    scrubbed.update(found.counts)
+    content = found.text
     if not content.strip():
         raise InputError("The memory is empty. Nothing was written.", hint="give it some text")
     if len(content) > MOST_CHARACTERS:
@@ -85,16 +100,37 @@ def draw(new: NewMemory, scope: Scope, secret: bytes) -> Drawn:
     )
     if start is not None and end is not None and end.end < start.start:
         raise InputError(f"It would be true from {new.valid_from} to {new.valid_until}. Nothing was written.")
-    named = replace(record, id=memory_id(new.tier, added_key(secret, record)))
-    return Drawn(named, dict(scrubbed))
+    redacted = f"{memory_key(secret, ('redacted', normal(told))) & CHECK}" if found.counts else ""
+    named = replace(record, id=memory_id(new.tier, added_key(secret, record, redacted)))
+    exact = memory_id(new.tier, _key(secret, record, content_digest=record.content_hash))
+    return Drawn(named, dict(scrubbed), exact)
 
 
-def added_key(secret: bytes, record: Record) -> int:
-    """Return the number of a memory that stands in no document, whoever brings it: a hash of all that tells it."""
+def normal(text: str) -> str:
+    r"""Return a text in the form in which it is compared: composed Unicode (NFC), one blank between words.
+
+    >>> normal("cafe\u0301  au\nlait ") == "caf\u00e9 au lait"
+    True
+    """
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def added_key(secret: bytes, record: Record, redacted: str = "") -> int:
+    """Return the number of a memory that stands in no document, whoever brings it: a hash of all that tells it.
+
+    Args:
+        secret: The tenant's key of ids.
+        record: The memory.
+        redacted: What tells it from another that redaction made equal to it.
+    """
+    return _key(secret, record, text_hash(normal(record.content)), redacted)
+
+
+def _key(secret: bytes, record: Record, content_digest: str, redacted: str = "") -> int:
     at = "" if record.event is None else str(record.event.start)
     turn = "" if record.turn is None else str(record.turn)
-    parts = ("add", record.key, record.tier, record.session or "", turn, at, record.content_hash)
-    return memory_key(secret, parts)
+    parts = ("add", record.key, record.tier, record.session or "", turn, at, content_digest)
+    return memory_key(secret, (*parts, redacted) if redacted else parts)
 
 
 def _check(new: NewMemory) -> None:

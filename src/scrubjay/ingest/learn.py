@@ -45,16 +45,18 @@ class Learned:
     """What a batch comes to.
 
     Attributes:
-        fresh: Memories to write: the statements, and of those given, when they are settled, what is new.
+        fresh: Memories to write: the statements, and those given, when they are settled.
         after: Changes to write after them.
         outcomes: Id of a given memory to what became of it.
         stated: Id of a turn to the statements that were taken from it and are new.
+        similar: Id of a memory to those that it is like, the likest first.
     """
 
     fresh: list[Prepared] = field(default_factory=list)
     after: list[Change] = field(default_factory=list)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     stated: dict[str, list[str]] = field(default_factory=dict)
+    similar: dict[str, list[str]] = field(default_factory=dict)
 
 
 class Learner:
@@ -78,8 +80,8 @@ class Learner:
 
         Args:
             given: With their vectors, of any keys.
-            settle: Whether they are settled too: returned, those of them that are statements only as far as
-                they say something new. Passages of files are not: a file says what it says.
+            settle: Whether they are settled too, and returned. Passages of files are not: a file says what it
+                says.
         """
         at = now_micros()
         learned = Learned()

@@ -17,6 +17,8 @@ MOST_WORDS: Final = 40
 """Words of a statement; what is longer is a text, of which no one sentence decides."""
 NEAR: Final = 0.5
 """Least cosine of the base model that nominates; what it brings together is compared by `change`."""
+ALIKE: Final = 0.8
+"""Least cosine by which a statement is named as like a new one."""
 NOMINEES: Final = 8
 """Known statements that are compared with a new one."""
 DEEPER: Final = 48
@@ -61,8 +63,8 @@ class Nominees:
         """Compare what comes with the new statement at this place too."""
         self._new[place] = record
 
-    def near(self, place: int, record: Record) -> list[Record]:
-        """Return the statements nearest to a new one, nearest first, ties by id."""
+    def near(self, place: int, record: Record) -> list[tuple[Record, float]]:
+        """Return the statements nearest to a new one and their cosines, nearest first, ties by id."""
         found = dict(self._hits[place])
         known = {memory: self._known[memory] for memory in found if memory in self._known}
         for other, one in self._new.items():
@@ -70,4 +72,4 @@ class Nominees:
             if score >= NEAR:
                 found[memory], known[memory] = score, one
         ranked = sorted(known, key=lambda memory: (-round(found[memory], 6), memory))
-        return [known[memory] for memory in ranked if memory != record.id][:NOMINEES]
+        return [(known[memory], found[memory]) for memory in ranked if memory != record.id][:NOMINEES]

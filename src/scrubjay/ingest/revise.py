@@ -1,6 +1,6 @@
 """Revise: statements that are about to be written, and what is known -> what becomes of either.
 
-Likeness only nominates; ``change`` decides. What says the same again reinforces what is known and is not written.
+What is learned again in the same words reinforces what is known and is not written; all else is.
 What changes a thing is written, and the old one is kept as superseded, true until the new one was said; of two
 that cannot both be so, both stay and are joined. Statements are compared with memories of their own visibility
 key alone, so that nobody's private words touch what others see.
@@ -14,7 +14,8 @@ from typing import Final
 
 from scrubjay.ingest.change.change import change
 from scrubjay.ingest.directions import directions
-from scrubjay.ingest.nominees import Nominees
+from scrubjay.ingest.draw import normal
+from scrubjay.ingest.nominees import ALIKE, Nominees
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life
@@ -25,6 +26,11 @@ from scrubjay.store.changes import Change, Prepared, PutEdges, PutEvents, PutLif
 DOUBT: Final = 0.5
 """Each further source of a statement halves what is left of doubt: .7, .85, .92."""
 
+_APART: Final = ("tier", "origin", "session", "turn", "event")
+"""What tells memories of one text and one key apart, whoever adds them."""
+MARKS: Final = ("[secret:", "[private]")
+"""What stands in the place of a secret begins with one of these."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -34,11 +40,13 @@ class Outcome:
         same: The memory that says it already, so that the new one is not written; or None.
         supersedes: Memories that it takes the place of.
         contradicts: Memories that cannot be so if it is.
+        similar: Memories that it is like, the likest first.
     """
 
     same: str | None = None
     supersedes: tuple[str, ...] = ()
     contradicts: tuple[str, ...] = ()
+    similar: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -126,11 +134,11 @@ class _Settling:
             after.append(PutEvents(tuple(self._events)))
         return Revised(list(self._fresh.values()), after, self._outcomes)
 
-    def settle(self, new: Prepared, near: Sequence[Record]) -> bool:
+    def settle(self, new: Prepared, near: Sequence[tuple[Record, float]]) -> bool:
         """Decide on one; tell whether it is written."""
         record = new.record
-        verdicts = [(old, *self._verdict(old, record)) for old in near if old.status == "active"]
-        same = next((old for old, verdict, _ in verdicts if verdict == "duplicate"), None)
+        active = [(old, score) for old, score in near if old.status == "active"]
+        same = next((old for old, _ in active if _same(old, record)), None)
         if same is not None:
             self._reinforce(same, record)
             self._outcomes[record.id] = Outcome(same=same.id)
@@ -138,24 +146,26 @@ class _Settling:
         self._fresh[record.id] = new
         self._derive(record.id, record)
         found: dict[str, list[str]] = {"supersedes": [], "contradicts": []}
-        for old, verdict, rule in verdicts:
+        for old, _ in active:
+            verdict, rule = self._verdict(old, record)
             if verdict == "supersedes" and not old.pinned:
                 self._supersede(old, record, rule)
                 found["supersedes"].append(old.id)
             elif verdict in found:
                 self._contradict(old, record, rule)
                 found["contradicts"].append(old.id)
-        self._outcomes[record.id] = Outcome(None, tuple(found["supersedes"]), tuple(found["contradicts"]))
+        alike = tuple(old.id for old, score in active if score >= ALIKE)
+        self._outcomes[record.id] = Outcome(
+            None, tuple(found["supersedes"]), tuple(found["contradicts"]), alike
+        )
         return True
 
     def _verdict(self, old: Record, new: Record) -> tuple[str, str]:
         # What was said earlier and comes to be known later is judged in the order of saying.
         first, second = (old, new) if said(old) <= said(new) else (new, old)
         found = change(first.content, second.content)
-        if "derived" not in (old.origin, new.origin):
-            again = old.event is not None and new.event is not None and old.event != new.event
-            if old.tier != new.tier or (found.verdict == "duplicate" and again):
-                return "new", "kept apart by whoever added them"
+        if old.tier != new.tier and "derived" not in (old.origin, new.origin):
+            return "new", "kept apart by whoever added them"
         return found.verdict, found.rule
 
     def _reinforce(self, old: Record, new: Record) -> None:
@@ -167,8 +177,6 @@ class _Settling:
                 self._edges.append(_edge(old, "derived_from", source.id, self._at, "again"))
         if before and len(_apart(sources.values())) > before:
             self._live(old, confidence=support(old.confidence, 1))
-        elif not self._evidence.get(new.id) and new.confidence > old.confidence:
-            self._live(old, confidence=new.confidence)  # a person says outright what was only gathered
         self._events.append(Event(old.id, "reinforced", self._at, old.key))
 
     def _known_sources(self, old: Record) -> dict[str, Record]:
@@ -204,6 +212,17 @@ class _Settling:
             self._fresh[record.id] = replace(fresh, record=replace(fresh.record, **fields))  # type: ignore[arg-type]
         else:
             self._lives[record.id] = replace(self._lives.get(record.id, Life()), **fields)  # type: ignore[arg-type]
+
+
+def _same(old: Record, new: Record) -> bool:
+    """Tell whether a new memory is a known one: its text is equal, and nothing else tells the two apart."""
+    if normal(old.content) != normal(new.content):
+        return False
+    if any(mark in new.content for mark in MARKS):  # two secrets may be behind one mark
+        return False
+    if new.origin == "derived":
+        return True
+    return all(getattr(old, name) == getattr(new, name) for name in _APART)
 
 
 def support(confidence: float, more: int) -> float:

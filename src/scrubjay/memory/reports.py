@@ -69,14 +69,15 @@ class Added:
 
     Attributes:
         id: The memory.
-        existed: True when the same content in the same scope was there already, or one that says the same;
-            then ``id`` is that one.
+        existed: True when a memory of the same text (but for blanks and the form of its Unicode) was there
+            already in the same scope; then ``id`` is that one.
         scrubbed: Kind of secret to how many were replaced.
         note: Path and lines of the day's note that it was appended to, or None.
         supersedes: Memories whose place it took.
         contradicts: Memories that cannot be so if it is; both stay.
         learned: Memories of what a person states in it, when it is a turn of a conversation.
         passed: Why it is not remembered, where it is not: then ``id`` is an empty string. Else an empty string.
+        similar: Memories that it is like, the likest first; they stay as they are and are joined with it.
     """
 
     id: str
@@ -87,6 +88,7 @@ class Added:
     contradicts: tuple[str, ...] = ()
     learned: tuple[str, ...] = ()
     passed: str = ""
+    similar: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

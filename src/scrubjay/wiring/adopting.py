@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -151,12 +151,12 @@ class _Adopter:
         drawn, self._items, self._characters = self._items, [], 0
         self._teach()
         with self._desk.store.reader(self._desk.scope) as reader:
-            here = reader.get([one.record.id for _, one in drawn])
+            here = reader.get([memory for _, one in drawn for memory in (one.record.id, one.exact)])
             marks = [tombstones(self._secret, one.record.content, self._desk.scope.keys) for _, one in drawn]
             gone = reader.forgotten([mark for own in marks for mark in own])
         fresh: dict[str, tuple[Item, Drawn]] = {}
         for (item, one), own in zip(drawn, marks, strict=True):
-            memory = one.record.id
+            memory = _id(one, here)
             if memory in here or memory in fresh:
                 self.counts["existed"] += 1
             elif not gone.isdisjoint(own):
@@ -168,7 +168,7 @@ class _Adopter:
                 self.names.put(item.name, memory)
         self._add(list(fresh.values()))
         present = here.keys() | fresh.keys()
-        written = [(item, one.record.id) for item, one in drawn if one.record.id in present]
+        written = [(item, memory) for item, one in drawn if (memory := _id(one, here)) in present]
         self._supersede([memory for item, memory in written if item.superseded])
         self._refer(written)
 
@@ -270,3 +270,8 @@ class _Adopter:
         self.counts["edges"] += len(fresh)
         if fresh and not self._dry:
             desk.store.write(desk.scope, [PutEdges(fresh)], durable=True)
+
+
+def _id(one: Drawn, here: Container[str]) -> str:
+    """Return the id of what was drawn, which an earlier version may have stored under another."""
+    return one.exact if one.exact in here and not one.scrubbed else one.record.id

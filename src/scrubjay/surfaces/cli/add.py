@@ -41,9 +41,9 @@ from scrubjay.verbs import shape
 def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin: bool, **fields: Any) -> None:
     """Add one memory: TEXT, or standard input when there is none or it is -.
 
-    Adding the same again (text, tier, date, conversation) changes nothing. A statement that says what a known one
-    says reinforces that; one that changes a known one takes its place, and it says so. Secrets in it are replaced
-    before anything is stored.
+    Adding the same again (text, tier, date, conversation) changes nothing; only blanks may differ. What is like it
+    is named and stays. A statement that says itself that it changes a known one supersedes that, and it says so.
+    Secrets in it are replaced before anything is stored.
     """
     content = read(text, file)
     given = {name: value for name, value in fields.items() if value is not None}
@@ -57,6 +57,8 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
     for what, ids in (("takes the place of", done.supersedes), ("contradicts", done.contradicts)):
         if ids:
             write(f"It {what} {', '.join(ids)}.")
+    if done.similar:
+        write(f"similar: {', '.join(done.similar)}")
     if done.learned:
         write(f"Learned from it: {', '.join(done.learned)}.")
     for kind, times in done.scrubbed.items():
