@@ -143,6 +143,7 @@ class Memory(Searching, Asking, Looking, Living, Moving):
         description: str = "",
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
+        project: str | None = None,
         embed_seconds: float = 0.0,
         progress: Callable[[Progress], None] | None = None,
     ) -> Summary:
@@ -154,11 +155,13 @@ class Memory(Searching, Asking, Looking, Living, Moving):
             description: One line that is returned with the source's hits.
             include: gitignore patterns of what to take, kept with the source.
             exclude: gitignore patterns of what to leave out, kept with the source.
+            project: Project that the files belong to, by name or path, kept with the source; ``none`` for no project,
+                ``auto`` for that of the repository they lie in, which is the default. None leaves what was said before.
             embed_seconds: Time to spend on backfilled models afterwards.
             progress: Told how far it is.
 
         Raises:
-            InputError: The path is not there.
+            InputError: The path is not there, or a project is named for no path or is a folder that can be none.
             StoreError: The store cannot be written; what was stored stays.
         """
         from scrubjay.memory.records import Source
@@ -169,7 +172,7 @@ class Memory(Searching, Asking, Looking, Living, Moving):
             "", "", description, tuple(include or settings.include), tuple(exclude or settings.exclude)
         )
         one = Path(only) if only is not None else None
-        summary = sync(self._desk, Path(path) if path is not None else None, wish, progress, one)
+        summary = sync(self._desk, Path(path) if path is not None else None, wish, progress, one, project)
         if embed_seconds > 0:
             done = self.embed(seconds=embed_seconds, progress=progress)
             seconds = summary.seconds + done.seconds

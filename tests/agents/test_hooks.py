@@ -190,7 +190,7 @@ def test_another_projects_memories_are_put_in_only_where_the_settings_say_so(her
     other = here.root / "other"
     other.mkdir()
     (other / "db.md").write_text(f"# Databases\n\n{HERON}\n")
-    here.run("sync", str(other))
+    here.run("sync", str(other), "--project", "other")
     assert here.hook("prompt", prompt=ASKED) == SILENT
     assert "heron" in here.hook("prompt", prompt=ASKED, env={"SCRUBJAY_HOOKS_OWN_PROJECT": "false"}).context
 
@@ -241,3 +241,19 @@ def test_two_sessions_that_begin_at_once_are_both_answered_and_missed_transcript
     assert all(b"Fridays" in one for one in said)
     here.wait(lambda: "errand catch-up" in here.events() and not idle(here))
     assert sum(line["added"] for line in here.log() if line["event"] == "errand catch-up") == 1
+
+
+def test_notes_that_no_project_owns_answer_in_every_repository(here: Machine) -> None:
+    git = here.project / ".git"
+    git.mkdir()
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "config").write_text('[remote "origin"]\n\turl = git@h.org:ann/kestrel.git\n')
+    notes = here.root / "notes"
+    notes.mkdir()
+    (notes / "plans.md").write_text("# Plans\n\nThe Osprey plan costs 49 euros a month.\n")
+    (notes / "rules.md").write_text("---\npin: true\n---\nNever push on Fridays, says the crew.\n")
+    here.run("sync", str(notes))
+    assert "49 euros" in here.hook("prompt", prompt="price of the Osprey plan").context
+    assert "Fridays" in here.hook("session-start", source="startup").context
+    here.run("sync", str(notes), "--project", "osprey")
+    assert here.hook("prompt", prompt="price of the Osprey plan") == SILENT

@@ -195,5 +195,5 @@ def _traits(run: Run, source: Source, drafted: Drafted) -> Traits:
     written = drafted.document.mtime_ns // 1000 or now
     tags = tuple(sorted({tag.lower() for tag in facts.tags}))
     place = Path(source.root) / drafted.document.path
-    project = run.projects.within(source.root, str(place.parent))
+    project = run.projects.within(source.id, str(place.parent))
     return Traits(key, run.scope.user, tags, event, facts.pinned, min(written, now), now, project)

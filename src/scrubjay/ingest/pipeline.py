@@ -10,15 +10,50 @@ from pathlib import Path
 from scrubjay.errors import QuotaError
 from scrubjay.ingest.compare import compare, look, look_at
 from scrubjay.ingest.documents import Before, ready
+from scrubjay.ingest.projects import AUTO, Projects
 from scrubjay.ingest.run import Run
 from scrubjay.ingest.settle import Settler
 from scrubjay.ingest.sources.files import FileState
 from scrubjay.ingest.talks import talks
 from scrubjay.ingest.write import Ready, batches, windows, write
 from scrubjay.memory.dates import now_micros
+from scrubjay.memory.life import Life
 from scrubjay.memory.records import Document, Source
 from scrubjay.memory.reports import Progress, Trouble
-from scrubjay.store.changes import DropDocument, PutSource
+from scrubjay.store.changes import DropDocument, PutLife, PutSource
+
+
+def assign(run: Run, source: Source, chosen: str | None) -> None:
+    """Give a source's passages the project they belong to; ids, texts and vectors stay as they are.
+
+    There is something to do after a person chose, and once for what earlier versions stored. A turn of a talk keeps
+    the project it was said in, and an addition the one it was given.
+
+    Args:
+        run: Where to.
+        source: The source.
+        chosen: A name, `projects.NONE` or `projects.AUTO`; None leaves what was chosen before.
+    """
+    projects = run.projects
+    before = projects.chosen(source.id)
+    now = chosen if chosen is not None else before
+    if now == before is not None:
+        return
+    now = now or AUTO
+    former = Projects(run.store, run.scope, learn=False)
+    lives: dict[str, Life] = {}
+    with run.store.reader(run.scope) as reader:
+        for path in reader.documents(source.id):
+            folder = str((Path(source.root) / path).parent)
+            held = former.formerly(source.root, folder) if before is None else projects.under(before, folder)
+            project = projects.under(now, folder)
+            if held != project:
+                lives |= {
+                    record.id: Life(project=project)
+                    for record in reader.passages(source.id, path)
+                    if record.turn is None and record.project == held
+                }
+    run.store.write(run.scope, [PutLife(lives), projects.choice(source.id, now)])
 
 
 def sync(run: Run, registered: Source, source: Source, only: Path | None = None) -> None:

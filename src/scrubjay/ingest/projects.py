@@ -4,6 +4,9 @@ A project with a remote is named ``host/owner/name``, so that every clone, workt
 other is named after its folder and a few digits that tell it from folders of the same name. The first name
 stays: a renamed folder, a remote that is added or moves, a second clone are known again by what was
 remembered (`PutProject`), for the caller's own key alone.
+
+Files of a source belong to the repository they lie in, or to the project that a person named for the source.
+Any other file belongs to no project, so that notes answer wherever somebody works.
 """
 
 from __future__ import annotations
@@ -12,13 +15,20 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.place import Place, in_repository, place, remote_name
 from scrubjay.memory.ids import memory_key
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Store
 
+if TYPE_CHECKING:
+    from scrubjay.store.changes import PutProject
+
+AUTO: Final = ""
+"""What is remembered of a source whose files belong to their repositories, or to no project."""
+NONE: Final = "-"
+"""What is remembered of a source that belongs to no project because a person said so."""
 DIGITS: Final = 6
 """Hex digits behind a folder's name: two folders of one name collide once in 16 million."""
 
@@ -35,7 +45,7 @@ class Projects:
         with store.reader(scope) as reader:
             self._known = reader.projects()
         self._names: dict[tuple[str, str | None], str | None] = {}
-        self._within: dict[tuple[str, str], str | None] = {}
+        self._repositories: dict[str, bool] = {}
 
     def of(self, directory: str, remote: str | None = None) -> str | None:
         """Return the project of a directory, None where there is none (the home directory, the disk's root).
@@ -49,16 +59,35 @@ class Projects:
             self._names[asked] = self._find(directory, remote)
         return self._names[asked]
 
-    def within(self, root: str, directory: str) -> str | None:
-        """Return the project of a directory of a source: its own repository's, else the source's."""
-        asked = (directory, root)
-        if asked not in self._within:
-            self._within[asked] = self.of(directory if in_repository(directory) else root)
-        return self._within[asked]
+    def chosen(self, source: str) -> str | None:
+        """Return what was remembered of a source by its id (a name, `NONE` or `AUTO`), None before its first sync."""
+        return self._known.get(self._mark(("source", source)))
+
+    def choice(self, source: str, chosen: str) -> PutProject:
+        """Return the change that remembers which project a source belongs to: a name, `NONE` or `AUTO`."""
+        from scrubjay.store.changes import PutProject
+
+        mark = self._mark(("source", source))
+        self._known[mark] = chosen
+        return PutProject(mark, chosen, self._scope.key())
+
+    def within(self, source: str, directory: str) -> str | None:
+        """Return the project of a directory of a source: the one chosen for the source, else its repository's."""
+        return self.under(self.chosen(source) or AUTO, directory)
+
+    def under(self, chosen: str, directory: str) -> str | None:
+        """Return the project of a directory of a source for which this was chosen."""
+        if chosen:
+            return None if chosen == NONE else chosen
+        return self.of(directory) if self._in_repository(directory) else None
+
+    def formerly(self, root: str, directory: str) -> str | None:
+        """Return the project that earlier versions gave a directory: each source was a project of its own."""
+        return self.of(directory if self._in_repository(directory) else root)
 
     def names(self) -> list[str]:
         """Return the names of the projects that were seen, sorted."""
-        return sorted(set(self._known.values()))
+        return sorted(set(self._known.values()) - {AUTO, NONE})
 
     def named(self, text: str) -> str:
         """Return the project that a person means: a path (``.``, ``~/x``, ``/x``), a name, or the end of one.
@@ -75,6 +104,11 @@ class Projects:
         ends = [name for name in names if name.endswith("/" + text.casefold())]
         ends = ends or [name for name in names if "/" not in name and name.rpartition("-")[0] == text]
         return ends[0] if len(ends) == 1 else text
+
+    def _in_repository(self, directory: str) -> bool:
+        if directory not in self._repositories:
+            self._repositories[directory] = in_repository(directory)
+        return self._repositories[directory]
 
     def _find(self, directory: str, remote: str | None) -> str | None:
         if not directory:

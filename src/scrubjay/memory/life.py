@@ -1,4 +1,4 @@
-"""Life: what time and use make of a memory, apart from its text and its place."""
+"""Life: what becomes of a memory apart from its text and its place."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class Life:
         valid_from: UTC microseconds from which it is true, or None.
         valid_until: UTC microseconds from which it is no longer true, or None.
         last_used: UTC microseconds when it was last used, or None.
+        project: Project it belongs to, or None.
     """
 
     status: str | Unchanged = UNCHANGED
@@ -40,6 +41,7 @@ class Life:
     valid_from: int | Unchanged | None = UNCHANGED
     valid_until: int | Unchanged | None = UNCHANGED
     last_used: int | Unchanged | None = UNCHANGED
+    project: str | Unchanged | None = UNCHANGED
 
 
 def said(life: Life) -> dict[str, Any]:

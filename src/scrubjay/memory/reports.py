@@ -228,7 +228,11 @@ class ModelStatus:
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """A source: its id, root, description, documents, passages, last sync (ISO, or None) and whether it is there."""
+    """A source: its id, root, description, documents, passages, last sync (ISO, or None) and whether it is there.
+
+    Attributes:
+        project: Project that its files belong to, or None. Files of a repository inside it belong to that one.
+    """
 
     id: str
     root: str
@@ -237,6 +241,7 @@ class SourceStatus:
     passages: int
     synced: str | None
     present: bool
+    project: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

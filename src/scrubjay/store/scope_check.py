@@ -167,9 +167,11 @@ def livable(memory: str, life: Life) -> None:
     """Refuse a life that no memory can have.
 
     Raises:
-        InputError: Its status is unknown, or its strength or confidence is not within 0..1.
+        InputError: Its status is unknown, its strength or confidence is not within 0..1, or its project holds half
+            a character.
     """
     values = said(life)
+    encodable(str(values.get("project") or ""))
     if "status" in values:
         _one_of(STATUSES, values["status"], f"Memory {memory} is to have status")
     for name in ("strength", "confidence"):

@@ -39,7 +39,7 @@ from scrubjay.testing.store_samples import (
 
 MINE = "user:ann"
 A, B, C = (sample_id(name) for name in "abc")
-ALL = Life("archived", True, 0.25, 1 / 3, -5, 9, 7)
+ALL = Life("archived", True, 0.25, 1 / 3, -5, 9, 7, "jays")
 RUN = Run("run_0123456789", MINE, "done", "1", 0, 1, {})
 
 

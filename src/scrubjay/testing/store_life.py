@@ -42,6 +42,7 @@ REFUSED: tuple[tuple[str, Life], ...] = (
     ("a strength that is no number", Life(strength=math.nan)),
     ("a confidence above one", Life(confidence=2)),
     ("a confidence that is no number", Life(confidence=math.nan)),
+    ("a project that holds half a character", Life(project="\ud800")),
     ("an end before the beginning", Life(valid_from=5, valid_until=4)),
     ("an end before the beginning that it has", Life(valid_until=99)),
     ("a beginning after the end that it has", Life(valid_from=201)),
@@ -66,7 +67,8 @@ class LifeContract:
         record = _record(store, ann, A)
         one_by_one = (
             Life(status="superseded"), Life(pinned=True), Life(strength=0.5), Life(confidence=0.1),
-            Life(valid_from=7), Life(valid_until=8), Life(last_used=9), Life(), ALL,
+            Life(valid_from=7), Life(valid_until=8), Life(last_used=9), Life(project="owls"),
+            Life(project=None), Life(), ALL,
         )  # fmt: skip
         for life in one_by_one:
             write(store, ann, PutLife({A: life}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scrubjay.consolidate.night import ASKED_NOBODY
 from scrubjay.consolidate.undo import still_archived
@@ -14,11 +15,18 @@ from scrubjay.store.base import Reader
 from scrubjay.store.room import room
 from scrubjay.wiring.desk import Desk
 
+if TYPE_CHECKING:
+    from scrubjay.ingest.projects import Projects
+
 
 def sources(desk: Desk) -> list[SourceStatus]:
     """Return the registered sources with what they hold."""
     with desk.store.reader(desk.scope) as reader:
-        return [_source(reader, source) for source in reader.sources()]
+        found = reader.sources()
+        if not found:
+            return []
+        projects = _projects(desk)
+        return [_source(reader, source, projects) for source in found]
 
 
 def source(desk: Desk, name: str) -> SourceStatus:
@@ -28,10 +36,17 @@ def source(desk: Desk, name: str) -> SourceStatus:
         NotFoundError: There is none.
     """
     with desk.store.reader(desk.scope) as reader:
-        return _source(reader, named(reader.sources(), name))
+        found = named(reader.sources(), name)
+        return _source(reader, found, _projects(desk))
 
 
-def _source(reader: Reader, source: Source) -> SourceStatus:
+def _projects(desk: Desk) -> Projects:
+    from scrubjay.ingest.projects import Projects
+
+    return Projects(desk.store, desk.scope, learn=False)
+
+
+def _source(reader: Reader, source: Source, projects: Projects) -> SourceStatus:
     synced = moment(source.synced_at).isoformat(timespec="seconds") if source.synced_at is not None else None
     place = location(source)
     return SourceStatus(
@@ -42,6 +57,7 @@ def _source(reader: Reader, source: Source) -> SourceStatus:
         passages=reader.held([source.id]),
         synced=synced,
         present=Path(place).exists(),
+        project=projects.within(source.id, source.root),
     )
 
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from scrubjay.config import data_dir
+from scrubjay.errors import InputError
 from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunk import ChunkSettings
 from scrubjay.ingest.folders import unfile
 from scrubjay.ingest.orphans import orphans
-from scrubjay.ingest.projects import Projects
+from scrubjay.ingest.projects import AUTO, NONE, Projects
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.rebuild import rebuild
 from scrubjay.ingest.register import register
@@ -25,6 +26,7 @@ from scrubjay.pauses import Pauses
 from scrubjay.store.changes import DropMemory, DropSource, PutVersions
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.learning import learning
+from scrubjay.wiring.places import resolved
 from scrubjay.wiring.telling import synced
 from scrubjay.wiring.weaving import organise_due, weaving
 
@@ -38,18 +40,35 @@ def chunks(desk: Desk) -> ChunkSettings:
 
 
 def sync(
-    desk: Desk, path: Path | None, wish: Source, progress: Report | None = None, only: Path | None = None
+    desk: Desk,
+    path: Path | None,
+    wish: Source,
+    progress: Report | None = None,
+    only: Path | None = None,
+    project: str | None = None,
 ) -> Summary:
     """Sync one folder or file, or every registered source; ``only`` one file of a folder.
 
     A store that other versions of the stages made is rebuilt first: old and new passages never mix.
     """
     started = time.monotonic()
+    if project is not None and path is None:
+        raise InputError(
+            f"Project {project} was named for no folder. Nothing was synced.",
+            hint=f"scrubjay sync DIR --project {project}",
+        )
+    named = None if project is None else _chosen(desk, project)
     chosen = [register(desk.store, desk.scope, path, wish)] if path is not None else _sources(desk)
     _stamp(desk, progress)
-    done = run(desk, chosen, started, progress, only=only)
+    done = run(desk, chosen, started, progress, only=only, project=named)
     synced(desk, done)
     return done
+
+
+def _chosen(desk: Desk, project: str) -> str:
+    """Return what is remembered of a source for which a person says ``auto``, ``none``, or names a project."""
+    words = {"auto": AUTO, "none": NONE}
+    return words[project] if project in words else resolved(desk, [project])[0]
 
 
 def resync(desk: Desk, source: Source, only: Path) -> Summary:
@@ -76,6 +95,7 @@ def run(
     progress: Report | None,
     most: int | None = None,
     only: Path | None = None,
+    project: str | None = None,
 ) -> Summary:
     """Sync these sources, one after the other.
 
@@ -86,6 +106,7 @@ def run(
         progress: Told how far it is.
         most: As of `organise_due`.
         only: As of `pipeline.sync`.
+        project: ``chosen`` of `pipeline.assign`.
     """
     tally = Tally()
     projects = Projects(desk.store, desk.scope)
@@ -106,6 +127,7 @@ def run(
     )
     known = _sources(desk)
     for source in chosen:
+        pipeline.assign(job, source, project)
         pipeline.sync(job, source, apart(source, known), only)
     organise_due(desk, base, weaver, most)
     with desk.store.reader(desk.scope) as reader:
@@ -176,5 +198,5 @@ def remove(desk: Desk, gone: SourceStatus) -> RemovedSource:
     organise_due(desk, base, weaving(desk, base))
     return RemovedSource(
         gone.id, gone.root, gone.description, gone.documents, gone.passages, gone.synced, gone.present,
-        len(based),
+        gone.project, len(based),
     )  # fmt: skip

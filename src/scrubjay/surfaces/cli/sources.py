@@ -69,6 +69,7 @@ def rows(found: list[SourceStatus]) -> list[str]:
                 each.root + ("" if each.present else " (not there now)"),
                 counted(each.documents, "file"),
                 counted(each.passages, "passage"),
+                f"project {each.project}" if each.project else "no project",
                 f"synced {each.synced}" if each.synced else "never synced",
                 each.description,
             )

@@ -23,6 +23,12 @@ from scrubjay.verbs import shape
 )
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Files to leave out; repeatable.")
 @click.option(
+    "--project",
+    metavar="NAME",
+    help="Project that the files belong to, by name or path; `none` for no project, `auto` for their repository's.  "
+    "[default: auto]",
+)
+@click.option(
     "--embed-seconds",
     metavar="SECONDS",
     type=click.FloatRange(0),

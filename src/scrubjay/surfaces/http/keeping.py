@@ -42,6 +42,7 @@ class Sync(Form):
     description: str = ""
     include: Words = []
     exclude: Words = []
+    project: str | None = None
     embed_seconds: Seconds = 0.0
 
 
