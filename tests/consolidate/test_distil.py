@@ -1,4 +1,4 @@
-"""What a group says in a fifth of its words."""
+"""What a group says in fewer words."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,15 +46,24 @@ def test_filler_gives_way_to_what_is_dense() -> None:
     ] == "The Kumiko lattice needs hinoki cypress and a dozuki saw."
 
 
-def test_a_persons_words_come_before_an_assistants_that_are_as_dense() -> None:
-    dense = "Hinoki lattice, dozuki saw, kumiko jig, urushi lacquer and shoji paper."
-    answer = " ".join(f"Larch{n} panel, azebiki{n} rasp, tategu{n} frame, sumi{n} ink." for n in range(12))
-    said = {}
-    for person, other in (("user", "assistant"), ("assistant", "user")):
-        digest = distil([turn(dense, 0, role=person), turn(answer, 1, role=other)])
-        assert digest is not None
-        said[person] = dense in digest.text
-    assert said == {"user": True, "assistant": False}
+def test_a_digest_holds_the_request_and_the_solution_and_no_acknowledgement() -> None:
+    talk = [
+        ("user", "The staging deploy hangs since Friday, can you look at job deploy-staging?"),
+        ("assistant", f"I'll look. {FILLER} Shall I restart the runner first?"),
+        ("user", "ok"),
+        ("assistant", "It is a Metabase session that is idle in transaction and holds a lock. " + FILLER),
+        ("user", "great, next"),
+        ("assistant", "Add this:\n\n```\nALTER ROLE metabase SET idle_timeout = '15min';\n```\n"),
+        ("user", "lovely, thanks"),
+    ]
+    digest = distil([turn(text, n, role=role) for n, (role, text) in enumerate(talk)])
+    assert digest is not None
+    first, *rest = digest.text.split("\n")
+    assert first == "user: The staging deploy hangs since Friday, can you look at job deploy-staging?"
+    assert all(line.startswith("assistant: ") for line in rest)
+    assert "Metabase session that is idle in transaction" in digest.text
+    assert "ALTER ROLE metabase SET idle_timeout = '15min';" in digest.text
+    assert not {"I'll look.", "ok", "great, next", "lovely, thanks"} & {one.text for one in digest.sentences}
 
 
 def test_what_many_records_say_is_said_once_with_all_of_them_as_evidence() -> None:

@@ -3,7 +3,7 @@
 A term is worth its information, and is covered as well as the best voice that says it,
 
     value(S) = sum over terms of worth(term) * max over the sentences of S that hold it of voice(sentence)
-    worth(term) = ln(its rank among English words / 50) * (1 + ln(sentences that hold it))
+    worth(term) = ln(its rank among English words / 50)
 
 Nothing is gained by saying a thing again, so what is dense is taken and what repeats is not. The function is
 monotone and submodular, so taking what gains most a token, again and again, comes near the best choice (Lin and
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,13 +50,14 @@ class Unit:
     voice: float
 
 
-def cover(units: Sequence[Unit], labels: Sequence[int], room: int) -> list[Unit]:
+def cover(units: Sequence[Unit], labels: Sequence[int], room: int, first: Sequence[int] = ()) -> list[Unit]:
     """Return the sentences taken, in the order given.
 
     Args:
         units: Sentences, each text once.
         labels: Quarter tokens that the first sentence of a record costs besides its own, by the record's place.
         room: Quarter tokens that may be taken in all.
+        first: Places of sentences that are taken before any other, as far as there is room.
     """
     worth = _worths(units)
     left = {voice: {t: voice * own for t, own in worth.items()} for voice in {unit.voice for unit in units}}
@@ -67,6 +67,13 @@ def cover(units: Sequence[Unit], labels: Sequence[int], room: int) -> list[Unit]
     def gain(unit: Unit) -> float:
         return math.fsum(map(left[unit.voice].__getitem__, unit.terms))  # a set has no order, nor has fsum
 
+    for place in first:
+        size = units[place].size + (0 if units[place].record in opened else labels[units[place].record])
+        if size <= room:
+            taken.append(place)
+            opened.add(units[place].record)
+            room -= size
+            _cover(left, units[place], worth)
     whole = [gain(unit) for unit in units]
     heap = [
         (-own / (unit.size + LEAD), place) for place, (own, unit) in enumerate(zip(whole, units, strict=True))
@@ -103,8 +110,7 @@ def _cover(left: Mapping[float, dict[str, float]], unit: Unit, worth: Mapping[st
 
 
 def _worths(units: Sequence[Unit]) -> dict[str, float]:
-    counts = Counter(term for unit in units for term in unit.terms)
-    return {term: _information(term) * (1 + math.log(count)) for term, count in counts.items()}
+    return {term: _information(term) for unit in units for term in unit.terms}
 
 
 @lru_cache(maxsize=65_536)

@@ -28,13 +28,19 @@ _DASHES = re.compile(r"[\s|:=*_+\-]*\Z")
 _BOLD = re.compile(r"(\*\*|__)(?>(?:(?!\1).){1,60})\1")
 """A line in bold from end to end is a heading in all but name."""
 _FENCES: Final = ("```", "~~~")
+_FENCE: Final = re.compile(r"\s*(?:```|~~~)")
+_CODE: Final = frozenset(("fence", "code"))
 WRAPPED: Final = 60
 """Characters from which a line may be one that an editor wrapped, so that its sentence goes on in the next."""
 _PROSE: Final = frozenset(("paragraph", "list", "quote", "table", "html"))
 
 
-def verbatim(text: str) -> Iterator[str]:
+def verbatim(text: str, code: int = 0) -> Iterator[str]:
     r"""Yield the sentences of a text in order, white space made even.
+
+    Args:
+        text: The text.
+        code: Most characters of a block of code that is yielded too, as a whole; 0 for none.
 
     >>> list(verbatim("# Seeds\n- **Oak** grows. Slowly!\n- See:\n```\ncode\n```\nDr. Mara\nagrees."))
     ['**Oak** grows.', 'Slowly!', 'Dr. Mara agrees.']
@@ -43,6 +49,14 @@ def verbatim(text: str) -> Iterator[str]:
     for block in blocks(text):
         if block.kind in _PROSE:
             yield from _of_block(text[block.start : block.end], table=block.kind == "table")
+        elif block.kind in _CODE and block.end - block.start <= code:
+            yield from _of_code(text[block.start : block.end])
+
+
+def _of_code(text: str) -> Iterator[str]:
+    lines = [line for line in text.split("\n") if not (_FENCE.match(line) or _DASHES.match(line))]
+    if lines:
+        yield " ".join(" ".join(lines).split())
 
 
 def _of_block(text: str, *, table: bool) -> Iterator[str]:
