@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scrubjay.errors import QuotaError
-from scrubjay.ingest.compare import compare, look, look_at
+from scrubjay.ingest.compare import compare, fitting, look, look_at
 from scrubjay.ingest.documents import Before, ready
 from scrubjay.ingest.projects import AUTO, Projects
 from scrubjay.ingest.run import Run
@@ -56,7 +56,9 @@ def assign(run: Run, source: Source, chosen: str | None) -> None:
     run.store.write(run.scope, [PutLife(lives), projects.choice(source.id, now)])
 
 
-def sync(run: Run, registered: Source, source: Source, only: Path | None = None) -> None:
+def sync(
+    run: Run, registered: Source, source: Source, only: Path | None = None, most: int | None = None
+) -> None:
     """Bring the store in step with one source's files.
 
     Args:
@@ -64,11 +66,15 @@ def sync(run: Run, registered: Source, source: Source, only: Path | None = None)
         registered: The source as it is registered.
         source: The same, leaving out what other sources inside it hold.
         only: The one file of it that is looked at; of the others nothing is learned, so none is judged as gone.
+        most: Bytes that are read; changed files beyond are left for another sync, and so are those that could not be
+            read as they are. None for all.
     """
     with run.store.reader(run.scope) as reader:
         known = reader.documents(source.id)
     found = look(source) if only is None else look_at(source, only)
-    changed, gone = compare(found, known)
+    changed, gone = compare(found, known, again=most is None)
+    if most is not None:
+        changed, _ = fitting(changed, known, most)
     if only is not None:
         gone = []
     tally = run.tally
@@ -189,6 +195,4 @@ def _ready(
         if said is not None:
             yield from said
             continue
-        document = ready(run, source, state, Before(bool(known), known.get(state.path), left))
-        if document is not None:
-            yield document
+        yield from ready(run, source, state, Before(bool(known), known.get(state.path), left))

@@ -261,6 +261,7 @@ class Status:
         quota: The limits that the settings set, with what is used of them; that of a tenant tells how many memories it
             holds in all.
         warnings: What whoever runs it should put right.
+        unread: Files that are not stored as they are: they could not be read, or their sync did not end.
     """
 
     store: str
@@ -273,3 +274,4 @@ class Status:
     models: tuple[ModelStatus, ...]
     quota: tuple[Allowance, ...] = ()
     warnings: tuple[str, ...] = ()
+    unread: tuple[Trouble, ...] = ()

@@ -96,6 +96,7 @@ def run(
     most: int | None = None,
     only: Path | None = None,
     project: str | None = None,
+    inline: int | None = None,
 ) -> Summary:
     """Sync these sources, one after the other.
 
@@ -107,6 +108,7 @@ def run(
         most: As of `organise_due`.
         only: As of `pipeline.sync`.
         project: ``chosen`` of `pipeline.assign`.
+        inline: ``most`` of `pipeline.sync`.
     """
     tally = Tally()
     projects = Projects(desk.store, desk.scope)
@@ -128,7 +130,7 @@ def run(
     known = _sources(desk)
     for source in chosen:
         pipeline.assign(job, source, project)
-        pipeline.sync(job, source, apart(source, known), only)
+        pipeline.sync(job, source, apart(source, known), only, inline)
     organise_due(desk, base, weaver, most)
     with desk.store.reader(desk.scope) as reader:
         passages = reader.held([source.id for source in chosen])
