@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from scrubjay.config import data_dir
 from scrubjay.errors import InputError
@@ -30,6 +31,8 @@ from scrubjay.wiring.places import resolved
 from scrubjay.wiring.telling import synced
 from scrubjay.wiring.weaving import organise_due, weaving
 
+MOST_NAMED: Final = 100
+"""Changed files that a summary names."""
 Report = Callable[[Progress], None]
 
 
@@ -150,6 +153,7 @@ def run(
         scrubbed=dict(sorted(tally.scrubbed.items())),
         problems=tuple(tally.problems),
         seconds=time.monotonic() - started,
+        changed=tuple(tally.changed[:MOST_NAMED]),
     )
 
 
