@@ -76,3 +76,10 @@ def test_durations_read_as_people_say_them() -> None:
     assert [duration(each) for each in (0, 9.99, 10, 119, 120, 5_400)] == [
         "0.00 s", "9.99 s", "10 s", "119 s", "2 min", "1.5 h",
     ]  # fmt: skip
+
+
+def test_the_time_left_is_judged_by_bytes_and_not_by_files() -> None:
+    report = Progress("write", 99, 100, 10.0, 1_000_000, 11_000_000)
+    assert report.left == pytest.approx(100)
+    assert Progress("embed", 20, 40, 10.0).left == pytest.approx(10)
+    assert Progress("write", 0, 3, 1.0, 0, 5).left is None

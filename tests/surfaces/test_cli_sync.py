@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from scrubjay import Memory
 from scrubjay.memory.reports import Summary
 
 
@@ -162,7 +163,56 @@ def test_watch_takes_a_change_in_and_ends_when_told(cli, environ, notes, end: si
     assert "Traceback" not in err
 
 
-def _told_of(process: subprocess.Popen[str], file: Path) -> dict[str, int]:
+def test_watch_prints_the_time_and_the_file_that_changed(cli, environ, notes) -> None:
+    cli("sync", notes)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrubjay.surfaces.cli", "watch"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, **environ, "SCRUBJAY_SYNC_DEBOUNCE": "0.05", "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    guard = threading.Timer(60, process.kill)
+    guard.start()
+    with process:
+        try:
+            assert "Watching 1 source" in process.stderr.readline()
+            said = _line_of(process, notes / "boats.md")
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=30)
+        finally:
+            guard.cancel()
+            process.kill()
+    assert re.fullmatch(rf"\d\d:\d\d:\d\d  {re.escape(str(notes / 'boats.md'))}\n", said)
+
+
+def test_an_interrupted_sync_says_what_is_kept_and_how_to_go_on(environ, tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(400):
+        paragraphs = (f"Note {number} tells of boat {part} and its crew.\n\n" * 40 for part in range(4))
+        (folder / f"{number}.md").write_text("".join(paragraphs))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrubjay.surfaces.cli", "sync", str(folder)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environ},
+    )  # fmt: skip
+    guard = threading.Timer(60, process.kill)
+    guard.start()
+    with process:
+        try:
+            with Memory.open(environ["SCRUBJAY_STORE"], user=environ["SCRUBJAY_USER"]) as memory:
+                while process.poll() is None and not memory.status().sources:
+                    pass
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=50)
+        finally:
+            guard.cancel()
+            process.kill()
+    assert process.returncode == 130
+    assert "Stopped." in err
+    assert "`scrubjay sync` goes on" in err
+    assert "Traceback" not in err
+
+
+def _line_of(process: subprocess.Popen[str], file: Path) -> str:
     told: list[str] = []
     heard = threading.Event()
 
@@ -176,4 +226,9 @@ def _told_of(process: subprocess.Popen[str], file: Path) -> dict[str, int]:
         file.write_text(f"{before}\nTurn {turn}.\n")
         if heard.wait(0.5):
             break
-    return json.loads(told[0])
+    return told[0]
+
+
+def _told_of(process: subprocess.Popen[str], file: Path) -> dict[str, int]:
+    found: dict[str, int] = json.loads(_line_of(process, file))
+    return found

@@ -61,7 +61,7 @@ def test_long_work_says_how_far_it_is_and_ends_with_its_answer(
     assert (name, set(last)) == ("done", set(plain))
     assert field in last
     for name, step in told[:-1]:
-        assert (name, set(step)) == ("progress", {"stage", "done", "total", "seconds"})
+        assert (name, set(step)) == ("progress", {"stage", "done", "total", "seconds", "bytes", "all_bytes"})
 
 
 def test_progress_is_told_and_what_goes_wrong_is_the_last_event(client: TestClient, notes: Path) -> None:

@@ -7,9 +7,11 @@ order; then, among what is left, by equal heading path and likeness; last by lik
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from heapq import nsmallest
 from typing import Final
 
 from scrubjay.memory.records import Record
@@ -20,7 +22,11 @@ a section keeps its subject while its words change."""
 SAME_TEXT: Final = 0.6
 """Least likeness where the headings differ: a section that was renamed or moved, not another one."""
 MOST_COMPARED: Final = 400
-"""Unmatched passages compared with one another by likeness alone; beyond, headings must do."""
+"""Unmatched passages compared with one another; beyond, each with those near its own place, under equal headings."""
+NEAR: Final = 20
+"""Places before and after a passage's own at which it is looked for in a document of more."""
+MOST_KEPT: Final = 4
+"""Likest candidates that are kept of those."""
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -62,23 +68,36 @@ def align(old: Sequence[Record], new: Sequence[Text]) -> list[Record | None]:
 def _pair(
     found: list[Record | None],
     left: Sequence[Record],
-    places: Iterable[int],
+    places: Sequence[int],
     new: Sequence[Text],
     *,
     same_headings: bool,
 ) -> None:
     floor = SAME_SECTION if same_headings else SAME_TEXT
-    words = {record.id: _words(record.content) for record in left}
+    words = lru_cache(maxsize=2 * MOST_COMPARED)(_words)
     by_path: dict[tuple[str, ...], list[Record]] = defaultdict(list)
     for record in left:
         by_path[record.heading_path].append(record)
-    pairs = []
+    asked = Counter(new[place].heading_path for place in places)
+    seen: Counter[tuple[str, ...]] = Counter()
+    pairs: list[tuple[float, int, int, str, Record]] = []
     for place in places:
+        path = new[place].heading_path
+        beside = by_path[path] if same_headings else left
+        first, last = 0, len(beside)
+        if same_headings and asked[path] * len(beside) > MOST_COMPARED**2:
+            here = seen[path] * len(beside) // asked[path]
+            first, last = max(0, here - NEAR), here + NEAR
+        seen[path] += 1
         own = _words(new[place].content)
-        for rank, record in enumerate(by_path[new[place].heading_path] if same_headings else left):
-            alike = _likeness(own, words[record.id])
+        found_here = []
+        for rank, record in enumerate(beside[first:last], first):
+            alike = _likeness(own, words(record.content))
             if alike >= floor:
-                pairs.append((-alike, abs(place - rank), place, record.id, record))
+                found_here.append((-alike, abs(place - rank), place, record.id, record))
+        if last - first < len(beside):
+            found_here = nsmallest(MOST_KEPT, found_here, key=lambda pair: pair[:4])
+        pairs += found_here
     used: set[str] = set()
     for _, _, place, memory, record in sorted(pairs, key=lambda pair: pair[:4]):
         if found[place] is None and memory not in used:

@@ -6,7 +6,7 @@ Its own module, for a search asks it before it answers and must not load the who
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -36,18 +36,50 @@ def look_at(source: Source, path: Path) -> Scan:
     return replace(found, files=tuple(state for state in found.files if state.path == wanted))
 
 
-def compare(found: Scan, known: Mapping[str, Document]) -> tuple[list[FileState], list[str]]:
-    """Return the files whose time or size is not what is stored, and the paths that are gone."""
+def compare(
+    found: Scan, known: Mapping[str, Document], *, again: bool = False
+) -> tuple[list[FileState], list[str]]:
+    """Return the files whose time or size is not what is stored, and the paths that are gone.
+
+    Args:
+        found: The files.
+        known: What is stored.
+        again: Whether files that could not be read the last time are tried though they are as they were.
+    """
     changed = [
         file
         for file in found.files
         if file.path not in known
         or (known[file.path].mtime_ns, known[file.path].size) != (file.mtime_ns, file.size)
+        or (again and known[file.path].trouble)
     ]
     present = {file.path for file in found.files}
     unread = {problem.path for problem in found.problems if problem.hides}
     gone = [path for path in known if path not in present and not _within(path, unread)]
     return changed, gone
+
+
+def fitting(
+    changed: Sequence[FileState], known: Mapping[str, Document], most: int
+) -> tuple[list[FileState], list[FileState]]:
+    """Return the changed files that are read before an answer, no more than so many bytes, and those that are left.
+
+    Of a log that grew only what is new counts.
+    """
+    fit: list[FileState] = []
+    for state in sorted(changed, key=lambda one: new_bytes(one, known)):
+        most -= new_bytes(state, known)
+        if most < 0:
+            break
+        fit.append(state)
+    chosen = set(fit)
+    return fit, [state for state in changed if state not in chosen]
+
+
+def new_bytes(state: FileState, known: Mapping[str, Document]) -> int:
+    """Return how many bytes of a changed file are to be read."""
+    old = known.get(state.path)
+    return max(0, state.size - old.cursor) if old is not None else state.size
 
 
 def _within(path: str, folders: set[str]) -> bool:

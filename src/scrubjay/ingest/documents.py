@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
-from scrubjay.errors import InputError, SourceError
+from scrubjay.errors import InputError, QuotaError, SourceError
 from scrubjay.ingest.forget import AGAIN
-from scrubjay.ingest.label import Draft, Ids, Labelled, Traits, label
+from scrubjay.ingest.label import Draft, Ids, Labelled, Planned, Traits, plan
 from scrubjay.ingest.noted import noted, said
-from scrubjay.ingest.read import Drafted, draft, read
+from scrubjay.ingest.read import Drafted, draft, read, versions
 from scrubjay.ingest.run import Run
 from scrubjay.ingest.sources.files import FileState
 from scrubjay.ingest.sources.read import FileText
-from scrubjay.ingest.write import Ready
+from scrubjay.ingest.write import PASSAGES_AT_ONCE, Ready
 from scrubjay.memory.dates import now_micros, when
 from scrubjay.memory.ids import text_hash, tombstones
-from scrubjay.memory.records import Document, Record, Source
+from scrubjay.memory.records import FAILED, UNFINISHED, Document, Record, Source
 from scrubjay.memory.reports import Trouble
 from scrubjay.store.base import Reader
+from scrubjay.store.changes import PutDocument
+from scrubjay.store.room import foreseen
 
+LARGE: Final = 1_000_000
+"""Bytes of a file from which it is noted that it is being read, before it is."""
 SECOND: Final = 1_000_000_000
 TICK_NS: Final = 100_000_000
 """Ten times the longest tick of a clock that tells parts of a second: Linux's is 10 ms at most, exFAT's 10 ms."""
@@ -47,22 +51,88 @@ class Before:
     left: dict[str, str]
 
 
-def ready(run: Run, source: Source, state: FileState, before: Before) -> Ready | None:
-    """Make one file ready to be written; None for one that cannot be read, which the tally tells."""
+def ready(run: Run, source: Source, state: FileState, before: Before) -> Iterator[Ready]:
+    """Make one file ready to be written: whole, or in parts where many passages are new.
+
+    What was stored of a file that cannot be read stays, and the file is not read again before it changes or somebody
+    asks for a sync.
+    """
     full = Path(source.root) / state.path
     try:
         file = read(Path(source.root), state.path)
     except SourceError as error:
         run.tally.problems.append(Trouble(str(full), str(error), error.hint))
-        return None
+        yield failed(run, source, state, before.document, str(error))
+        return
     trusted = file if settled(file.mtime_ns, time.time_ns()) else replace(file, mtime_ns=0)
     old = before.document
     moved_from = before.left.pop(file.content_hash, None) if old is None else None
     if old is not None and old.content_hash == file.content_hash:
-        return _touched(old, trusted)
+        yield _touched(old, trusted)
+        return
+    if file.size > LARGE:  # a process that is killed over it leaves word of it
+        begun = replace(_known(run, source, state, old), content_hash=UNFINISHED, mtime_ns=0, size=file.size)
+        run.store.write(run.scope, [PutDocument(begun)])
     drafted = draft(source.id, state.path, trusted, run.chunks)
+    del file, trusted
     with run.store.reader(run.scope) as reader:
-        return _label(run, source, drafted, (reader, run.store.secret(run.scope), moved_from, before))
+        planned, befores, keys = _plan(
+            run, source, drafted, (reader, run.store.secret(run.scope), moved_from, before)
+        )
+    del drafted
+    try:
+        yield from _parts(run, planned, befores, (moved_from, keys))
+    except QuotaError as error:
+        told = f"{error} What is stored of this file stays as it was."
+        run.tally.problems.append(Trouble(str(full), told, error.hint))
+        run.tally.added -= len(planned.fresh) - len(planned.renewed)
+        run.tally.updated -= len(planned.renewed)
+        run.tally.removed -= len(planned.dropped)
+        yield failed(run, source, state, old, told)
+
+
+def failed(run: Run, source: Source, state: FileState, old: Document | None, why: str) -> Ready:
+    """Remember that a file could not be read as it is now; the passages that are stored of it stay."""
+    document = replace(
+        _known(run, source, state, old), content_hash=FAILED + why, mtime_ns=state.mtime_ns, size=state.size
+    )
+    return Ready(Labelled(document, (), (), ()), ())
+
+
+def _known(run: Run, source: Source, state: FileState, old: Document | None) -> Document:
+    name = PurePosixPath(state.path).name
+    return old or Document(source.id, state.path, "", 0, 0, name, versions(run.chunks))
+
+
+def _parts(
+    run: Run, planned: Planned, befores: Sequence[str], more: tuple[str | None, frozenset[str]]
+) -> Iterator[Ready]:
+    """Count words part by part: a large document is written by several transactions, and is whole with the last.
+
+    A sync that ends before that leaves the document unfinished, and the next one goes on from what is stored.
+
+    Raises:
+        QuotaError: There is no room for all of it. Nothing of it was written.
+    """
+    moved_from, keys = more
+    fresh = planned.fresh
+    if len(fresh) <= PASSAGES_AT_ONCE:
+        yield Ready(replace(planned.labelled(), moved_from=moved_from), befores, keys)
+        return
+    gained = Counter(record.key for record, _ in fresh if record.id not in planned.renewed)
+    foreseen(run.store, run.scope.tenant, gained)
+    unfinished = replace(planned.document, content_hash=UNFINISHED, mtime_ns=0)
+    for first in range(0, len(fresh), PASSAGES_AT_ONCE):
+        end = first + PASSAGES_AT_ONCE
+        part = replace(
+            planned,
+            document=planned.document if end >= len(fresh) else unfinished,
+            fresh=fresh[first:end],
+            kept=() if first else planned.kept,
+            dropped=() if first else planned.dropped,
+        )
+        moved = None if first else moved_from
+        yield Ready(replace(part.labelled(), moved_from=moved, grows=True), befores[first:end], keys)
 
 
 def settled(changed: int, now: int) -> bool:
@@ -85,9 +155,9 @@ def _touched(old: Document, file: FileText) -> Ready:
     return Ready(Labelled(document, (), (), ()), ())
 
 
-def _label(
+def _plan(
     run: Run, source: Source, drafted: Drafted, context: tuple[Reader, bytes, str | None, Before]
-) -> Ready:
+) -> tuple[Planned, list[str], frozenset[str]]:
     reader, secret, moved_from, before = context
     document = drafted.document
     old = reader.passages(source.id, moved_from or document.path) if before.known else []
@@ -98,18 +168,19 @@ def _label(
         find=lambda memory: reader.get([memory]).get(memory) if memory not in run.tally.placed else None,
     )
     traits = _traits(run, source, drafted)
-    labelled = replace(label(document, kept, traits, old, ids), moved_from=moved_from)
+    planned = plan(document, kept, traits, old, ids)
     tally = run.tally
     known = {record.id for record in old}
-    tally.placed.update(memory.record.id for memory in labelled.fresh if noted(memory.record.content))
-    tally.added += sum(1 for memory in labelled.fresh if memory.record.id not in known)
-    tally.updated += sum(1 for memory in labelled.fresh if memory.record.id in known)
-    tally.removed += len(labelled.dropped)
+    tally.placed.update(record.id for record, _ in planned.fresh if noted(record.content))
+    tally.added += sum(1 for record, _ in planned.fresh if record.id not in known)
+    tally.updated += sum(1 for record, _ in planned.fresh if record.id in known)
+    tally.removed += len(planned.dropped)
     tally.forgotten += len(drafted.drafts) - len(kept)
     tally.scrubbed.update(drafted.scrubbed)
     full = str(Path(source.root) / document.path)
     tally.problems += [Trouble(full, problem) for problem in drafted.facts.problems]
-    return Ready(labelled, _befores(labelled, old), _touched_keys(labelled, old, traits, before.document))
+    touched = _touched_keys(planned, old, traits, (before.document, moved_from))
+    return planned, _befores(planned, old), touched
 
 
 def _unforgotten(
@@ -139,12 +210,13 @@ def _unforgotten(
 
 
 def _touched_keys(
-    labelled: Labelled, old: Sequence[Record], traits: Traits, before: Document | None
+    planned: Planned, old: Sequence[Record], traits: Traits, came: tuple[Document | None, str | None]
 ) -> frozenset[str]:
     """Return the visibility keys of what came, changed, moved or went."""
-    named = before is not None and before.title == labelled.document.title and labelled.moved_from is None
-    stays = {kept.id for kept in labelled.kept} if named else set()
-    keys = {memory.record.key for memory in labelled.fresh}
+    before, moved_from = came
+    named = before is not None and before.title == planned.document.title and moved_from is None
+    stays = {kept.id for kept in planned.kept} if named else set()
+    keys = {record.key for record, _ in planned.fresh}
     keys |= {record.key for record in old if record.id not in stays}
     # Something of it was forgotten, and how far that was followed up then is not known.
     again = before is not None and before.content_hash == AGAIN
@@ -156,18 +228,17 @@ def _marks(secret: bytes, texts: Iterable[str], keys: Sequence[str]) -> set[str]
     return {mark for text in texts for mark in tombstones(secret, text, keys)}
 
 
-def _befores(labelled: Labelled, old: Sequence[Record]) -> list[str]:
+def _befores(planned: Planned, old: Sequence[Record]) -> list[str]:
     """Return what each fresh passage borrows from the one before it, of its own section and visibility key.
 
     An addition that others see stands in its writer's note between what they do not see.
     """
     known = {record.id: record for record in old}
-    stands = {memory.record.place: memory.record for memory in labelled.fresh}
-    stands |= {kept.place: known[kept.id] for kept in labelled.kept}
+    stands = {record.place: record for record, _ in planned.fresh}
+    stands |= {kept.place: known[kept.id] for kept in planned.kept}
     by_ordinal = {place.ordinal: record for place, record in stands.items() if place is not None}
     befores = []
-    for memory in labelled.fresh:
-        record = memory.record
+    for record, _ in planned.fresh:
         before = by_ordinal.get(record.place.ordinal - 1) if record.place is not None else None
         near = before is not None and (before.heading_path, before.key) == (record.heading_path, record.key)
         befores.append(before.content if near and before is not None else "")

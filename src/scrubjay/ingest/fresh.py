@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from scrubjay.ingest.compare import compare, look
+from scrubjay.ingest.compare import compare, fitting, look, new_bytes
 from scrubjay.memory.records import Document, Source
 from scrubjay.store.base import Reader
 
 MOST_CHANGED: Final = 16
 """Changed files that a search takes in itself; more are named, and `sync` is the place for them."""
+MOST_BYTES: Final = 1_000_000
+"""Bytes of changed files that a search reads itself: seconds of work. Larger files are named and left to `sync`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ def fresh(reader: Reader, sources: Sequence[Source], seconds: float) -> Freshnes
     started = time.monotonic()
     changed: list[str] = []
     partial: list[str] = []
+    room = MOST_BYTES
     for source in sources:
         found = look(source, started + seconds)
         if not found.complete:
@@ -68,6 +71,17 @@ def fresh(reader: Reader, sources: Sequence[Source], seconds: float) -> Freshnes
         stale = [file for file in stale if _due(source, known.get(file.path))]
         if not (stale or gone):
             continue
+        fit, left = fitting(stale, known, room)
+        room -= sum(new_bytes(state, known) for state in fit)
+        if left and len(stale) + len(gone) <= MOST_CHANGED:
+            largest = max(left, key=lambda state: new_bytes(state, known))
+            more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+            partial.append(
+                f"{Path(source.root) / largest.path}{more} changed and holds more than a search reads: "
+                "`scrubjay sync` takes it in."
+            )
+            if not (fit or gone):
+                continue
         if len(stale) + len(gone) > MOST_CHANGED:
             partial.append(
                 f"{source.root} has {len(stale) + len(gone)} files that changed or were being written when they were "

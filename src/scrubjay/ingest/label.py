@@ -101,9 +101,43 @@ class Labelled:
     shown: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A document whose passages have their ids, before words are counted: that takes ten times the text in memory.
+
+    Attributes:
+        document: The document as it is now.
+        fresh: Passages that are new or changed, each with the language of its words.
+        kept: Passages that stay.
+        dropped: Ids of passages that are no more.
+        renewed: Ids of the fresh ones that replace what they said before.
+        shown: Whether some see it now who saw nothing of it before.
+    """
+
+    document: Document
+    fresh: tuple[tuple[Record, str], ...]
+    kept: tuple[Kept, ...]
+    dropped: tuple[str, ...]
+    renewed: frozenset[str]
+    shown: bool
+
+    def labelled(self) -> Labelled:
+        """Return the whole document, its words counted."""
+        fresh = tuple(prepare(record, tongue) for record, tongue in self.fresh)
+        renewed = tuple(record.id for record, _ in self.fresh if record.id in self.renewed)
+        return Labelled(self.document, fresh, self.kept, self.dropped, renewed=renewed, shown=self.shown)
+
+
 def label(
     document: Document, drafts: Sequence[Draft], traits: Traits, old: Sequence[Record], ids: Ids
 ) -> Labelled:
+    """Give every passage its id, tell the new and changed from those that stay, and count the words of the former."""
+    return plan(document, drafts, traits, old, ids).labelled()
+
+
+def plan(
+    document: Document, drafts: Sequence[Draft], traits: Traits, old: Sequence[Record], ids: Ids
+) -> Planned:
     """Give every passage its id, and tell the new and changed from those that stay.
 
     Args:
@@ -132,12 +166,12 @@ def label(
         if match is not None and _same(match, record):
             kept.append(Kept(record.id, draft.place))
         else:
-            fresh.append(prepare(record, tongues[record.key]))
+            fresh.append((record, tongues[record.key]))
     present = {match.id for match in matches if match is not None}
     dropped = tuple(record.id for record in old if record.id not in present)
-    renewed = tuple(memory.record.id for memory in fresh if memory.record.id in present)
+    renewed = frozenset(record.id for record, _ in fresh if record.id in present)
     shown = not {record.key for record in records} <= {record.key for record in old}
-    return Labelled(document, tuple(fresh), tuple(kept), dropped, renewed=renewed, shown=shown)
+    return Planned(document, tuple(fresh), tuple(kept), dropped, renewed, shown)
 
 
 def _tongue(records: Sequence[Record], key: str) -> str:

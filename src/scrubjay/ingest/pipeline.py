@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from scrubjay.errors import QuotaError
-from scrubjay.ingest.compare import compare, look, look_at
+from scrubjay.ingest.compare import compare, fitting, look, look_at, new_bytes
 from scrubjay.ingest.documents import Before, ready
 from scrubjay.ingest.projects import AUTO, Projects
 from scrubjay.ingest.run import Run
@@ -18,9 +19,12 @@ from scrubjay.ingest.talks import talks
 from scrubjay.ingest.write import Ready, batches, windows, write
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.life import Life
-from scrubjay.memory.records import Document, Source
+from scrubjay.memory.records import UNFINISHED, Document, Source
 from scrubjay.memory.reports import Progress, Trouble
 from scrubjay.store.changes import DropDocument, PutLife, PutSource
+
+EVERY: Final = 0.2
+"""Seconds between two reports of how far files were read."""
 
 
 def assign(run: Run, source: Source, chosen: str | None) -> None:
@@ -56,7 +60,9 @@ def assign(run: Run, source: Source, chosen: str | None) -> None:
     run.store.write(run.scope, [PutLife(lives), projects.choice(source.id, now)])
 
 
-def sync(run: Run, registered: Source, source: Source, only: Path | None = None) -> None:
+def sync(
+    run: Run, registered: Source, source: Source, only: Path | None = None, most: int | None = None
+) -> None:
     """Bring the store in step with one source's files.
 
     Args:
@@ -64,11 +70,15 @@ def sync(run: Run, registered: Source, source: Source, only: Path | None = None)
         registered: The source as it is registered.
         source: The same, leaving out what other sources inside it hold.
         only: The one file of it that is looked at; of the others nothing is learned, so none is judged as gone.
+        most: Bytes that are read; changed files beyond are left for another sync, and so are those that could not be
+            read as they are. None for all.
     """
     with run.store.reader(run.scope) as reader:
         known = reader.documents(source.id)
     found = look(source) if only is None else look_at(source, only)
-    changed, gone = compare(found, known)
+    changed, gone = compare(found, known, again=most is None)
+    if most is not None:
+        changed, _ = fitting(changed, known, most)
     if only is not None:
         gone = []
     tally = run.tally
@@ -109,10 +119,11 @@ def _write_changes(
     notes = set(gone) - set(logs)
     left = {known[path].content_hash: path for path in sorted(notes, reverse=True)}
     movable = set(left.values())
-    started = time.monotonic()
     paths: set[str] = set()
+    altered: set[str] = set()
     full: set[str] = set()
-    for window in windows(_ready(run, source, known, changed, (left, logs))):
+    pace = _Pace(run, changed, known)
+    for window in windows(pace.read(_ready(run, source, known, changed, (left, logs)))):
         labelled = [document.labelled for document in window]
         run.weaver.learn(
             [memory.record for one in labelled for memory in one.fresh],
@@ -121,8 +132,11 @@ def _write_changes(
         for batch in batches(window):
             _write(run, source, batch, settler, full)
             paths.update(document.labelled.document.path for document in batch)
-            if run.progress is not None:
-                run.progress(Progress("write", len(paths), len(changed), time.monotonic() - started))
+            pace.wrote(batch, len(paths))
+            altered.update(
+                one.labelled.document.path for one in batch if one.labelled.fresh or one.labelled.dropped
+            )
+    pace.ends()
     dropped = sorted(notes - (movable - set(left.values())))
     if dropped:
         with run.store.reader(run.scope) as reader:
@@ -130,6 +144,54 @@ def _write_changes(
         run.tally.removed += len(gone_with)
         settler.gone(gone_with)
         run.store.write(run.scope, [DropDocument(source.id, path) for path in dropped])
+    run.tally.changed += [str(Path(source.root) / path) for path in sorted(altered | set(dropped))]
+
+
+class _Pace:
+    """How far one source is, by bytes: half of a file's bytes count when it is read, the rest when it is stored."""
+
+    def __init__(self, run: Run, changed: Sequence[FileState], known: Mapping[str, Document]) -> None:
+        self._tell = run.progress
+        self._sizes = {state.path: new_bytes(state, known) for state in changed}
+        self._read: dict[str, int] = {}
+        self._stored: dict[str, int] = {}
+        self._files = 0
+        self._started = self._told = time.monotonic()
+
+    def read(self, ready: Iterable[Ready]) -> Iterator[Ready]:
+        """Pass documents on, noting how far they were read."""
+        for one in ready:
+            self._note(self._read, one)
+            if time.monotonic() - self._told >= EVERY:
+                self._report(self._files)
+            yield one
+
+    def wrote(self, batch: Sequence[Ready], files: int) -> None:
+        """Note what was stored, and how many files that makes."""
+        for one in batch:
+            self._note(self._stored, one)
+        self._files = files
+        self._report(files)
+
+    def ends(self) -> None:
+        """Tell that all is done, whatever could not be read."""
+        if self._sizes:
+            self._read = self._stored = dict(self._sizes)
+            self._report(len(self._sizes))
+
+    def _note(self, reached: dict[str, int], one: Ready) -> None:
+        document, fresh = one.labelled.document, one.labelled.fresh
+        size = self._sizes.get(document.path, 0)
+        place = fresh[-1].record.place if fresh else None
+        part = document.content_hash == UNFINISHED and place is not None
+        reached[document.path] = min(size, place.end) if part and place is not None else size
+
+    def _report(self, files: int) -> None:
+        if self._tell is not None:
+            self._told = time.monotonic()
+            done = (sum(self._read.values()) + sum(self._stored.values())) // 2
+            total = sum(self._sizes.values())
+            self._tell(Progress("write", files, len(self._sizes), self._told - self._started, done, total))
 
 
 def _write(run: Run, source: Source, batch: Sequence[Ready], settler: Settler, full: set[str]) -> None:
@@ -189,6 +251,4 @@ def _ready(
         if said is not None:
             yield from said
             continue
-        document = ready(run, source, state, Before(bool(known), known.get(state.path), left))
-        if document is not None:
-            yield document
+        yield from ready(run, source, state, Before(bool(known), known.get(state.path), left))

@@ -38,6 +38,7 @@ class Tally:
     scrubbed: Counter[str] = field(default_factory=Counter)
     placed: set[str] = field(default_factory=set)
     problems: list[Trouble] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
 
 
 def _never(_agent: str, _session: str, _at: int | None) -> bool:

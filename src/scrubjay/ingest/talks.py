@@ -10,6 +10,7 @@ from typing import Final
 
 from scrubjay.errors import SourceError
 from scrubjay.ingest.converse import Heard, Talk, converse, mark, unknown
+from scrubjay.ingest.documents import failed
 from scrubjay.ingest.label import Labelled
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.run import Run
@@ -56,8 +57,10 @@ def talks(
     try:
         form = _form(source.root, state.path)
     except (OSError, SourceError) as error:
-        run.tally.problems.append(_unread(str(Path(source.root) / state.path), error))
-        return iter(())
+        trouble = _unread(str(Path(source.root) / state.path), error)
+        run.tally.problems.append(trouble)
+        # What was said so far stays where it was read to; the log is read on when it can be.
+        return iter(() if known.get(state.path) else (failed(run, source, state, None, trouble.message),))
     old = known.get(state.path)
     if form is None and old is not None and old.cursor:
         # Emptied, or another file by now: what was said in it stays remembered, also when it goes altogether.

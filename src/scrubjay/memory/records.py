@@ -59,6 +59,12 @@ class Versions:
     labeller: str
 
 
+UNFINISHED: Final = "unfinished"
+"""Content hash of a document that is being written in parts: the sync that began it has not ended."""
+FAILED: Final = "failed: "
+"""What the content hash of a document begins with whose file could not be read; the reason follows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One ingested file.
@@ -66,7 +72,7 @@ class Document:
     Attributes:
         source: Id of its source.
         path: POSIX path relative to the source's root.
-        content_hash: sha256 of its bytes in hex.
+        content_hash: sha256 of its bytes in hex; `UNFINISHED` or `FAILED` where they were not read to the end.
         mtime_ns: Modification time when it was read.
         size: Bytes.
         cursor: How far an append-only document was read; 0 for one read whole.
@@ -82,6 +88,13 @@ class Document:
     title: str
     versions: Versions
     cursor: int = 0
+
+    @property
+    def trouble(self) -> str:
+        """Why the file is not stored as it is, else nothing."""
+        if self.content_hash == UNFINISHED:
+            return "It is not stored as it is now: the sync that read it did not end."
+        return self.content_hash.removeprefix(FAILED) if self.content_hash.startswith(FAILED) else ""
 
 
 @dataclass(frozen=True, slots=True)

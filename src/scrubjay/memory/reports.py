@@ -139,6 +139,7 @@ class Summary:
         scrubbed: Kind of secret to how many were replaced.
         problems: What could not be read.
         seconds: Wall time.
+        changed: Files whose passages came, changed or went: absolute paths, at most 100.
     """
 
     files: int
@@ -155,6 +156,7 @@ class Summary:
     scrubbed: Mapping[str, int]
     problems: tuple[Trouble, ...]
     seconds: float
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +169,22 @@ class Progress:
         done: Units done (files, or passages when embedding).
         total: Units in all.
         seconds: Wall time so far.
+        bytes: Bytes of files done, where files are read; half of them count when read, the rest when stored.
+        all_bytes: Bytes in all, 0 where none are counted.
     """
 
     stage: str
     done: int
     total: int
     seconds: float
+    bytes: int = 0
+    all_bytes: int = 0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that it takes to go on at the pace so far, judged by bytes where there are any; None before that."""
+        done, total = (self.bytes, self.all_bytes) if self.all_bytes else (self.done, self.total)
+        return self.seconds * (total - done) / done if done > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +293,7 @@ class Status:
             holds in all.
         warnings: What whoever runs it should put right.
         archived: What runs of consolidation archived, newest first, as far as it is archived to this day.
+        unread: Files that are not stored as they are: they could not be read, or their sync did not end.
     """
 
     store: str
@@ -294,3 +307,4 @@ class Status:
     quota: tuple[Allowance, ...] = ()
     warnings: tuple[str, ...] = ()
     archived: tuple[ArchivedBy, ...] = ()
+    unread: tuple[Trouble, ...] = ()

@@ -9,7 +9,7 @@ from scrubjay.consolidate.night import ASKED_NOBODY
 from scrubjay.consolidate.undo import still_archived
 from scrubjay.memory.dates import moment
 from scrubjay.memory.records import Source
-from scrubjay.memory.reports import ArchivedBy, SourceStatus, Status
+from scrubjay.memory.reports import ArchivedBy, SourceStatus, Status, Trouble
 from scrubjay.memory.sources import location, named
 from scrubjay.store.base import Reader
 from scrubjay.store.room import room
@@ -61,11 +61,22 @@ def _source(reader: Reader, source: Source, projects: Projects) -> SourceStatus:
     )
 
 
+def unread(reader: Reader) -> list[Trouble]:
+    """Return the files that are not stored as they are, with the reason and what helps."""
+    return [
+        Trouble(str(Path(source.root) / path), document.trouble, "`scrubjay sync` tries it again")
+        for source in reader.sources()
+        for path, document in reader.documents(source.id).items()
+        if document.trouble
+    ]
+
+
 def status(desk: Desk) -> Status:
     """Return facts about the store for one scope."""
     with desk.store.reader(desk.scope) as reader:
         counts = reader.counts()
         archived = _archived(reader) if counts.statuses.get("archived") else ()
+        troubles = tuple(unread(reader))
     return Status(
         store=desk.store.url,
         bytes=desk.store.size(),
@@ -78,6 +89,7 @@ def status(desk: Desk) -> Status:
         quota=room(desk.store, desk.scope),
         warnings=tuple(filter(None, (desk.store.unguarded(), desk.store.slow(desk.scope)))),
         archived=archived,
+        unread=troubles,
     )
 
 

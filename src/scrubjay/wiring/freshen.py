@@ -56,13 +56,14 @@ def take_in(desk: Desk, seen: Seen) -> tuple[str, ...]:
             return (*seen.partial, WRITING)
     except StoreReadOnlyError:
         return (*seen.partial, READ_ONLY)
+    from scrubjay.ingest.fresh import MOST_BYTES
     from scrubjay.ingest.read import versions
     from scrubjay.wiring.syncing import chunks, run
 
     if seen.stamped is not None and seen.stamped != versions(chunks(desk)):
         return (*seen.partial, "The store was made by another version: `scrubjay sync` brings it up to date.")
     try:
-        run(desk, list(seen.changed), time.monotonic(), None, most=0)
+        run(desk, list(seen.changed), time.monotonic(), None, most=0, inline=MOST_BYTES)
     except StoreBusyError:
         return (*seen.partial, WRITING)
     except StoreReadOnlyError:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from scrubjay.config import data_dir
 from scrubjay.errors import InputError
@@ -30,6 +31,8 @@ from scrubjay.wiring.places import resolved
 from scrubjay.wiring.telling import synced
 from scrubjay.wiring.weaving import organise_due, weaving
 
+MOST_NAMED: Final = 100
+"""Changed files that a summary names."""
 Report = Callable[[Progress], None]
 
 
@@ -96,6 +99,7 @@ def run(
     most: int | None = None,
     only: Path | None = None,
     project: str | None = None,
+    inline: int | None = None,
 ) -> Summary:
     """Sync these sources, one after the other.
 
@@ -107,6 +111,7 @@ def run(
         most: As of `organise_due`.
         only: As of `pipeline.sync`.
         project: ``chosen`` of `pipeline.assign`.
+        inline: ``most`` of `pipeline.sync`.
     """
     tally = Tally()
     projects = Projects(desk.store, desk.scope)
@@ -128,7 +133,7 @@ def run(
     known = _sources(desk)
     for source in chosen:
         pipeline.assign(job, source, project)
-        pipeline.sync(job, source, apart(source, known), only)
+        pipeline.sync(job, source, apart(source, known), only, inline)
     organise_due(desk, base, weaver, most)
     with desk.store.reader(desk.scope) as reader:
         passages = reader.held([source.id for source in chosen])
@@ -148,6 +153,7 @@ def run(
         scrubbed=dict(sorted(tally.scrubbed.items())),
         problems=tuple(tally.problems),
         seconds=time.monotonic() - started,
+        changed=tuple(tally.changed[:MOST_NAMED]),
     )
 
 

@@ -39,8 +39,9 @@ STAGES = {
 
 @dataclass(slots=True)
 class Pace:
-    """How fast passages are embedded, seen from the reports."""
+    """How fast passages are embedded, and how far the call is, seen from the reports."""
 
+    report: Progress | None = None
     first: tuple[float, int] | None = None
     last: tuple[float, int] = (0.0, 0)
 
@@ -79,7 +80,8 @@ class _Lines:
         if ends:
             self.ended.add(report.stage)
         doing, noun = _stage(report.stage)
-        tell(f"{doing}: {report.done:,} of {counted(report.total, noun)}, {duration(report.seconds)}")
+        left = "" if ends or report.left is None else f", about {duration(report.left)} left"
+        tell(f"{doing}: {report.done:,} of {counted(report.total, noun)}, {duration(report.seconds)}{left}")
 
 
 @contextmanager
@@ -93,6 +95,7 @@ def shown(*, quiet: bool = False) -> Iterator[tuple[Callable[[Progress], None], 
 
     def noting(show: Callable[[Progress], None]) -> Callable[[Progress], None]:
         def report(progress: Progress) -> None:
+            pace.report = progress
             if progress.stage == "embed":
                 pace.saw(progress.done, time.monotonic())
             show(progress)
@@ -118,11 +121,16 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
         doing, noun = _stage(report.stage)
         if report.stage not in bars:
             size = shutil.get_terminal_size()  # tqdm takes a terminal that does not tell its size for none
-            layout = "{desc} {bar} {n_fmt}/{total_fmt} {rate_fmt} {remaining}"
+            sized = report.all_bytes > 0
+            layout = "{desc} {bar} {n_fmt}/{total_fmt} {rate_fmt} {remaining}" + (
+                "{postfix}" if sized else ""
+            )
             bars[report.stage] = tqdm(
-                total=report.total,
+                total=report.all_bytes if sized else report.total,
                 desc=doing,
-                unit=f" {noun}s",
+                unit="B" if sized else f" {noun}s",
+                unit_scale=sized,
+                smoothing=0,  # the rate is the mean since the stage began: that of the last moment jumps
                 leave=False,
                 bar_format=layout,
                 file=sys.stderr,
@@ -130,8 +138,11 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
                 nrows=size.lines,
             )
         bar = bars[report.stage]
-        bar.total = report.total
-        bar.update(report.done - bar.n)
+        sized = report.all_bytes > 0
+        bar.total = report.all_bytes if sized else report.total
+        bar.update((report.bytes if sized else report.done) - bar.n)
+        if sized:
+            bar.set_postfix_str(f"{report.done:,} of {counted(report.total, noun)}", refresh=False)
         bar.refresh()
 
     try:

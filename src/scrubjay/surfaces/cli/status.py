@@ -42,6 +42,8 @@ def status(call: Call) -> None:
         write(indent(text))
     for text in found.warnings:
         write(f"warning    {line(text)}")
+    for trouble in found.unread:
+        write(f"not read   {line(trouble.path)}: {line(trouble.message)} {line(trouble.hint)}.")
     for text in behind.lines(around):
         write(text)
     for at, entry in enumerate(errors):

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from scrubjay.memory.reports import Summary
+from scrubjay.memory.reports import Progress, Summary
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, duration, line, tell, write, write_json
 from scrubjay.surfaces.cli.progress import shown
@@ -44,12 +44,28 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
     on_terminal = sys.stdout.isatty() and not call.json
     seconds = embed_seconds if embed_seconds is not None else settings.sync.embed_seconds * on_terminal
     with call.open(new=True) as memory, shown(quiet=call.json) as (report, pace):
-        done = memory.sync(path, embed_seconds=seconds, progress=report, **rules)
+        try:
+            done = memory.sync(path, embed_seconds=seconds, progress=report, **rules)
+        except KeyboardInterrupt:
+            tell(f"\nStopped. {_kept(pace.report)}")
+            raise
     if call.json:
         write_json(shape.plain(done))
         return
     summarise(done)
     waits(done.waiting, pace.rate)
+
+
+def _kept(last: Progress | None) -> str:
+    """Return what an interrupted sync leaves, and how to go on."""
+    if last is not None and last.stage == "embed":
+        return "All files are stored and can be searched; `scrubjay embed` goes on with the larger model."
+    far = (
+        f"{last.done:,} of {counted(last.total, 'changed file')}"
+        if last and last.stage == "write"
+        else "What was read"
+    )
+    return f"{far} stored; all that is stored can be searched, and `scrubjay sync` goes on with the rest."
 
 
 def summarise(done: Summary) -> None:

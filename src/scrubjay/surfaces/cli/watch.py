@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from datetime import datetime
 from types import FrameType
 
 from scrubjay.config_start import environment
@@ -11,17 +12,20 @@ from scrubjay.errors import NotFoundError
 from scrubjay.memory.reports import Summary
 from scrubjay.resident.host import hosted
 from scrubjay.surfaces.cli.command import Call, command
-from scrubjay.surfaces.cli.output import counted, tell, write_json
+from scrubjay.surfaces.cli.output import counted, line, tell, write, write_json
 from scrubjay.surfaces.cli.sync import summarise
 from scrubjay.verbs import shape
+
+NAMED = 5
+"""Changed files that are named after a sync."""
 
 
 @command("watch")
 def watch(call: Call) -> None:
     """Keep the store in step with all sources until interrupted.
 
-    Prints a summary after each sync that changed something; with --json one line each. Meanwhile it is a resident:
-    hooks and searches ask it.
+    Prints the time, the files and a summary after each sync that changed something; with --json one line each.
+    Meanwhile it is a resident: hooks and searches ask it.
     """
     stop = threading.Event()
 
@@ -50,4 +54,7 @@ def _report(call: Call, done: Summary) -> None:
     if call.json:
         write_json(shape.plain(done))
     else:
+        more = f" and {len(done.changed) - NAMED} more" if len(done.changed) > NAMED else ""
+        names = ", ".join(line(path) for path in done.changed[:NAMED])
+        write(f"{datetime.now().astimezone():%H:%M:%S}  {names}{more}")
         summarise(done)
