@@ -89,6 +89,20 @@ def test_what_changed_takes_the_place_of_what_was_so(memory: Memory) -> None:
     assert {one.id for one in both} == {old, new.id}
 
 
+def test_what_may_have_changed_stays_and_names_the_newer_one_which_comes_first(memory: Memory) -> None:
+    old = memory.add("The demo app runs on Fly.", date="2026-01-05").id
+    new = memory.add("The demo app runs on Render.", date="2026-03-05")
+    assert new.supersedes == ()
+    found = memory.search("The demo app runs on Fly.", now="2026-04-01").results
+    assert [(one.id, one.newer) for one in found] == [(new.id, ()), (old, (new.id,))]
+
+
+def test_texts_that_differ_in_one_word_never_supersede_one_another(memory: Memory) -> None:
+    added = [memory.add(f"ann private {number}") for number in range(12)]
+    assert all(one.supersedes == () and not one.existed for one in added)
+    assert memory.status().memories == len(added)
+
+
 def test_what_cannot_both_be_so_is_kept_and_joined(memory: Memory) -> None:
     old = memory.add("We can use AWS for this project.").id
     new = memory.add("We cannot use AWS for this project.")

@@ -1,6 +1,6 @@
 """Learn: what is about to be written -> the statements that people make in it, settled with what is known.
 
-A person's turn is read for statements worth keeping (``statements``); each becomes a memory of its own, derived
+A person's turn is read for statements worth keeping (``learnable``); each becomes a memory of its own, derived
 from the turn and seen by whoever sees it. What was forgotten once is not learned again.
 """
 
@@ -14,7 +14,8 @@ from scrubjay.ingest.embed import embed
 from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.nominees import states
 from scrubjay.ingest.revise import Outcome, Revised, revise
-from scrubjay.ingest.statements.statements import Statement, statements
+from scrubjay.ingest.statements.learnable import learnable
+from scrubjay.ingest.statements.statements import Statement
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.ids import memory_id, memory_key, text_hash, tombstones
 from scrubjay.memory.records import Record
@@ -112,7 +113,7 @@ class Learner:
         turns = [one for one in own if spoken(one.record)]
         found = {}
         for one in turns:
-            for statement in statements(one.record.content):
+            for statement in learnable(one.record.content):
                 record = remembered(self._secret, one.record, statement, at)
                 found[record.id] = (record, one)
         marks = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.memory.records import Record, Where
@@ -15,14 +16,18 @@ LEAST_WORDS: Final = 3
 """Words of a statement: "yes" and "blue bunny" state nothing that could be said again or change."""
 MOST_WORDS: Final = 40
 """Words of a statement; what is longer is a text, of which no one sentence decides."""
-NEAR: Final = 0.5
-"""Least cosine of the base model that nominates; what it brings together is compared by `change`."""
+NEAR: Final = 0.2
+"""Least cosine of the base model that nominates: "I live in Porto" and "I moved to Lisbon" share no word."""
+COMPARED: Final = 0.5
+"""Least cosine by which two are near enough for `change` to say that one may be out of date."""
 ALIKE: Final = 0.8
 """Least cosine by which a statement is named as like a new one."""
-NOMINEES: Final = 8
+NOMINEES: Final = 16
 """Known statements that are compared with a new one."""
 DEEPER: Final = 48
 """Observations looked through for those among them that were added: turns and passages are no statements."""
+_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+"""Characters of languages that write no blanks; two of them are about a word."""
 STATED: Final = ("facet", "lesson", "procedural", "semantic")
 """Tiers of which every memory is a statement; an observation is one when it was added by itself."""
 
@@ -33,7 +38,8 @@ def states(record: Record) -> bool:
         record.tier == "observation" and record.place is None and record.turn is None
     )
     one = not record.title and "\n" not in record.content.strip()  # what has a title or lines is a text
-    return stated and one and LEAST_WORDS <= len(record.content.split()) <= MOST_WORDS
+    words = len(record.content.split()) + len(_UNSPACED.findall(record.content)) // 2
+    return stated and one and LEAST_WORDS <= words <= MOST_WORDS
 
 
 class Nominees:

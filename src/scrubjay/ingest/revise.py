@@ -1,9 +1,9 @@
 """Revise: statements that are about to be written, and what is known -> what becomes of either.
 
-What is learned again in the same words reinforces what is known and is not written; all else is.
-What changes a thing is written, and the old one is kept as superseded, true until the new one was said; of two
-that cannot both be so, both stay and are joined. Statements are compared with memories of their own visibility
-key alone, so that nobody's private words touch what others see.
+What is learned again in the same words reinforces what is known and is not written; all else is. What says itself
+that it changes a thing is written, and the old one is kept as superseded, true until the new one was said
+(`supersede`); of two that may not both be so, both stay and are joined. Statements are compared with memories of their
+own visibility key alone, so that nobody's private words touch what others see.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from scrubjay.ingest.change.change import change
+from scrubjay.ingest.change.supersede import supersedes
 from scrubjay.ingest.directions import directions
 from scrubjay.ingest.draw import normal
-from scrubjay.ingest.nominees import ALIKE, Nominees
-from scrubjay.memory.edges import Edge
+from scrubjay.ingest.nominees import ALIKE, COMPARED, Nominees
+from scrubjay.memory.edges import NEWER, Edge
 from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life
-from scrubjay.memory.records import Record
+from scrubjay.memory.records import Record, said
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import Change, Prepared, PutEdges, PutEvents, PutLife
 
@@ -30,6 +31,10 @@ _APART: Final = ("tier", "origin", "session", "turn", "event")
 """What tells memories of one text and one key apart, whoever adds them."""
 MARKS: Final = ("[secret:", "[private]")
 """What stands in the place of a secret begins with one of these."""
+
+
+MAYBE: Final = "may supersede"
+"""The verdict on what looks like a change and does not say so: both stay, and an answer names the newer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +67,6 @@ class Revised:
     fresh: list[Prepared] = field(default_factory=list)
     after: list[Change] = field(default_factory=list)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
-
-
-def said(record: Record) -> int:
-    """Return when a memory was true first: when it was said to be, else when it was said, else written."""
-    if record.valid_from is not None:
-        return record.valid_from
-    return record.event.start if record.event is not None else record.recorded_at
 
 
 def revise(
@@ -146,8 +144,10 @@ class _Settling:
         self._fresh[record.id] = new
         self._derive(record.id, record)
         found: dict[str, list[str]] = {"supersedes": [], "contradicts": []}
-        for old, _ in active:
-            verdict, rule = self._verdict(old, record)
+        for old, score in active:
+            verdict, rule = self._verdict(old, record, score)
+            if verdict == MAYBE:
+                self._edges.append(_newer(old, record, score, self._at))
             if verdict == "supersedes" and not old.pinned:
                 self._supersede(old, record, rule)
                 found["supersedes"].append(old.id)
@@ -160,13 +160,18 @@ class _Settling:
         )
         return True
 
-    def _verdict(self, old: Record, new: Record) -> tuple[str, str]:
+    def _verdict(self, old: Record, new: Record, score: float) -> tuple[str, str]:
         # What was said earlier and comes to be known later is judged in the order of saying.
         first, second = (old, new) if said(old) <= said(new) else (new, old)
-        found = change(first.content, second.content)
         if old.tier != new.tier and "derived" not in (old.origin, new.origin):
             return "new", "kept apart by whoever added them"
-        return found.verdict, found.rule
+        together = old.session is not None and old.session == new.session
+        if reason := supersedes(first.content, second.content, together=together):
+            return "supersedes", reason
+        if score < COMPARED:
+            return "new", "too far apart"
+        found = change(first.content, second.content)
+        return (MAYBE if found.verdict == "supersedes" else found.verdict), found.rule
 
     def _reinforce(self, old: Record, new: Record) -> None:
         sources = self._known_sources(old)
@@ -239,6 +244,11 @@ def _apart(sources: Iterable[Record]) -> set[str]:
     return {
         one.session or (f"{one.place.source}/{one.place.path}" if one.place else one.id) for one in sources
     }
+
+
+def _newer(old: Record, new: Record, score: float, at: int) -> Edge:
+    past, present = (old, new) if said(old) <= said(new) else (new, old)
+    return Edge(present.id, "similar", past.id, new.key, min(score, 1.0), at, "given", NEWER)
 
 
 def _edge(record: Record, kind: str, dst: str, at: int, rule: str, key: str | None = None) -> Edge:

@@ -79,6 +79,7 @@ class Result:
         valid_from: ISO date or time from which it is true, or None.
         valid_until: ISO date or time from which it is no longer true, or None.
         turns: Turns of its conversation that are shown with it, in their order, where they were asked for.
+        newer: Ids of active memories that were said later of the same, and may have changed it; the newest first.
     """
 
     id: str
@@ -108,6 +109,7 @@ class Result:
     valid_from: str | None = None
     valid_until: str | None = None
     turns: tuple[Turn, ...] = ()
+    newer: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

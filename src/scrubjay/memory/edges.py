@@ -26,6 +26,9 @@ STORED: Final = tuple(kind for kind in KINDS if kind not in ("follows", "related
 EDITED: Final = "edited"
 """Rule of an edge ``supersedes`` from a memory to the text that it had before somebody changed it."""
 
+NEWER: Final = "newer"
+"""Rule of an edge ``similar`` to a statement that may be out of date, from the later one that may have changed it."""
+
 ORIGINS: Final = ("found", "given")
 """Who made an edge: the write path, from text and vectors, or a caller. What is found again replaces what was
 found before; what was given stays until it is taken away."""

@@ -185,6 +185,13 @@ class Record:
     overview: str | None = None
 
 
+def said(record: Record) -> int:
+    """Return when a memory was true first: when it was said to be, else when it was said, else written."""
+    if record.valid_from is not None:
+        return record.valid_from
+    return record.event.start if record.event is not None else record.recorded_at
+
+
 @dataclass(frozen=True, slots=True)
 class Where:
     """Filters of a search. An empty one lets every active memory pass; none changes a statistic.

@@ -33,6 +33,7 @@ class Joined:
         copies: Memory to those that say the same and are not shown.
         ways: Memory to the hit and the name that led to it.
         turns: Memory to the turns that are shown with it.
+        newer: Memory to those that were said later of the same, the newest first.
     """
 
     evidence: Mapping[str, tuple[str, ...]]
@@ -40,6 +41,7 @@ class Joined:
     copies: Mapping[str, tuple[str, ...]]
     ways: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     turns: Mapping[str, tuple[Turn, ...]] = field(default_factory=dict)
+    newer: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 NOTHING = Joined({}, {}, {})
@@ -118,6 +120,7 @@ def result(
         copies=len(copies),
         copied=copies[:COPIES],
         turns=joined.turns.get(record.id, ()),
+        newer=joined.newer.get(record.id, ()),
         valid_from=_iso(record.valid_from),
         valid_until=_iso(record.valid_until),
     )

@@ -28,6 +28,7 @@ from scrubjay.recall.relevance import Sign, signs
 from scrubjay.recall.request import Request
 from scrubjay.recall.rerank import Reranking
 from scrubjay.recall.tiers import kept_out
+from scrubjay.recall.valid import newer, newest_first
 from scrubjay.store.base import Reader
 
 if TYPE_CHECKING:
@@ -114,11 +115,14 @@ def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | 
     picked, admitted, records = found.picked, found.admitted, found.picked.chosen.records
     kept = {one.id for one in admitted.candidates}
     groups = [group for group in picked.groups if group.lead.id in kept][: made.limit]
+    at = request.now if made.true_at is None else made.true_at
+    later = newer(reader, {group.lead.id: records[group.lead.id] for group in groups}, at)
+    groups = newest_first(groups, later)
     shown = [group.lead for group in groups]
     sources = {source.id: source for source in reader.sources()}
     rests = evidence_of(reader, [one.id for one in shown if records[one.id].origin == "derived"])
     turns = around(reader, groups, records, request.neighbours, made.groups)
-    joined = Joined(rests, picked.into, picked.chosen.copies, picked.pool.ways, turns)
+    joined = Joined(rests, picked.into, picked.chosen.copies, picked.pool.ways, turns, later)
     results = assemble(shown, records, sources, (made, heard.words, found.told), request, joined)
     aged = outlived(picked.ranked, made.limit) if request.by == "memory" and not admitted.silence else 0
     notes = made.notes + heard.notes + kept_out(picked.pool.unsure, made.pool.floor)

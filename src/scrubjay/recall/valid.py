@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from scrubjay.memory.edges import NEWER
 from scrubjay.memory.ranking import Candidate
-from scrubjay.memory.records import Record
+from scrubjay.memory.records import Record, said
+from scrubjay.recall.grouped import Group
 from scrubjay.store.base import Reader
 
 MOST_AHEAD: Final = 4
@@ -89,3 +91,41 @@ def beginnings(records: Sequence[Record], reader: Reader, *, told: bool) -> dict
         if old is not None and old.valid_until is not None:
             found[edge.src] = max(found.get(edge.src, old.valid_until), old.valid_until)
     return found
+
+
+def newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[str, tuple[str, ...]]:
+    """Return the active memories that may have changed each memory: joined with it, and said later; the newest first.
+
+    Args:
+        reader: Where they are.
+        records: Memories, by their ids.
+        at: UTC microseconds: what is not true then is left out.
+    """
+    pairs = set()
+    for inward in (False, True):
+        for edge in reader.edges(sorted(records), ["contradicts", "similar", "supersedes"], inward=inward):
+            one, other = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
+            if edge.kind == "contradicts" or (inward and (edge.kind == "supersedes" or edge.rule == NEWER)):
+                pairs.add((one, other))
+    others = reader.get(sorted({other for _, other in pairs}))
+    found: dict[str, list[Record]] = {}
+    for memory, other in sorted(pairs):
+        late = others.get(other)
+        if late is None or late.status != "active" or not true(late, at):
+            continue
+        if said(records[memory]) < said(late) <= at:
+            found.setdefault(memory, []).append(late)
+    return {
+        memory: tuple(one.id for one in sorted(late, key=lambda one: (-said(one), one.id)))
+        for memory, late in found.items()
+    }
+
+
+def newest_first(groups: Sequence[Group], newer: Mapping[str, Sequence[str]]) -> list[Group]:
+    """Return groups in their order, but none before one whose memory is newer than its own."""
+    by_id = {group.lead.id: group for group in groups}
+    order: dict[str, Group] = {}
+    for memory, group in by_id.items():
+        order |= {late: by_id[late] for late in newer.get(memory, ()) if late in by_id and late not in order}
+        order.setdefault(memory, group)
+    return list(order.values())

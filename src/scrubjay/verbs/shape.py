@@ -40,7 +40,16 @@ def answer(found: Answer, *, explain: bool = False) -> dict[str, Any]:
     for result in found.results:
         shaped = plain(result)
         del shaped["explanation"]
-        for name in ("evidence", "statements", "copies", "copied", "valid_from", "valid_until", "turns"):
+        for name in (
+            "evidence",
+            "statements",
+            "copies",
+            "copied",
+            "valid_from",
+            "valid_until",
+            "turns",
+            "newer",
+        ):
             if not shaped[name]:
                 del shaped[name]
         if explain and result.explanation is not None:
@@ -95,7 +104,7 @@ def read_answer(told: Mapping[str, Any]) -> Answer | None:
                 parts = tuple(Contribution(**part) for part in why["contributions"])
                 factors = tuple(Factor(**factor) for factor in why["factors"])
                 why = Explanation(parts, factors, why["words"], tuple(why["way"]))
-            lists = {name: tuple(one[name]) for name in ("tags", "evidence", "statements", "copied")}
+            lists = {name: tuple(one[name]) for name in ("tags", "evidence", "statements", "copied", "newer")}
             turns = tuple(Turn(**turn) for turn in one["turns"])
             results.append(Result(**{**one, **lists, "turns": turns, "explanation": why}))
         lists = {name: tuple(told[name]) for name in ("partial", "notes")}

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from scrubjay.consolidate.audit.fault import Fault
 from scrubjay.consolidate.audit.trait import Trait
-from scrubjay.ingest.revise import said
 from scrubjay.memory.edges import Edge
+from scrubjay.memory.records import said
 from scrubjay.store.base import Reader
 
 

@@ -10,11 +10,10 @@ from typing import Final
 
 from scrubjay.consolidate.audit.audit import kept_by_hand
 from scrubjay.consolidate.audit.fault import KINDS, Fault
-from scrubjay.ingest.revise import said
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life
-from scrubjay.memory.records import Record
+from scrubjay.memory.records import Record, said
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import Change, PutEdges, PutEvents, PutLife
 

@@ -187,6 +187,8 @@ def block(number: int, result: Result, query: str, *, on: bool) -> str:
         head += f" · score {turn.score:.3f}" if turn.score is not None else ""
         lines.append(indent(paint(line(f"{head} · {turn.id}"), DIM, on=on)))
         lines.append(indent(indent(emphasised(clean(turn.snippet).strip("\n"), query, on=on))))
+    if result.newer:
+        lines.append(indent(paint(f"newer: {', '.join(result.newer)}", DIM, on=on)))
     if result.copies:
         which = f": {', '.join(result.copied)}" if result.explanation is not None else ""
         lines.append(

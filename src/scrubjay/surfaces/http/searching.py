@@ -166,7 +166,7 @@ class WantedQuery(Wanted):
     model_config = LAX
 
 
-_RARE: Final = ("evidence", "statements", "copies", "copied", "valid_from", "valid_until", "turns")
+_RARE: Final = ("evidence", "statements", "copies", "copied", "valid_from", "valid_until", "turns", "newer")
 _Part: Final = described(Contribution, plus=(("amount", float),))
 _Why: Final = described(
     Explanation,

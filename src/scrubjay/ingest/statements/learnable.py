@@ -1,0 +1,114 @@
+"""Learnable: str -> what of a person's turn is worth a memory that nobody asked for.
+
+Precision comes first: what is learned wrongly is taken for a rule. Kept is what the person marks ("remember", "from now
+on", "always", "记住"), as the whole sentence that they wrote, and what a named rule of `statements` knows, where it stands
+alone. What only the weights find, what happened once, and what holds for a day is left to the transcript.
+"""
+
+# ruff: noqa: E501
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scrubjay.ingest.statements.prose import prose
+from scrubjay.ingest.statements.statements import LEAST, MOST, Statement, statements
+
+_SENTENCE: Final = re.compile(r"[^\n。！？]+?(?:[.!?]+(?=\s|$)|[。！？]|(?=\n)|$)")
+_ASKED: Final = re.compile(
+    r"^\s*(?:and |but |also |please |bitte |ok,? |oh,? )*(?:remember|note|keep in mind|merk(?:e)? dir|notier(?:e)? dir|nicht vergessen|retiens|retenez|noter?"
+    r"|recuerda|ten en cuenta|记住|请记住|记一下)\s*(?:that|this|bitte|auch|dass|aussi|también|que|：|:|,|，)*\s*"
+)
+"""What asks outright that something be remembered."""
+_MARKS: Final = re.compile(
+    r"\b(?:from now on|going forward|from the next|for the record|please remember|as a rule|in general|generally|by default we|no more(?! than)|anymore|everywhere"
+    r"|for everything|everything is|wichtig|merk dir|ab sofort|ab jetzt|künftig|generell|grundsätzlich|in zukunft|nur noch|ab (?:januar|februar|märz|april"
+    r"|mai|juni|juli|august|september|oktober|november|dezember)|désormais|dorénavant|à partir de maintenant|retenez|retiens|a partir de ahora|recuerda"
+    r"|en adelante)\b|记住|以后都|以后请|从现在起|今后|一律|都要|必须|不要再|就这样定"
+)
+_NORMS: Final = re.compile(
+    r"(?:^|[,;:(]|\b(?:please|we|i|and|is|are|must|should|but|also|goes|bitte|ich|wir|man|immer|on|nous|je|siempre|then)\b)[^,;:.]{0,3}?\s*"
+    r"\b(?:always|never|dont ever|don't ever|do not ever|immer|niemals|nie|toujours|jamais|siempre|nunca|总是|永远|从不)\b|\b(?:dont|don't) ever\b"
+    r"|\b\w{4,} never on\b|\b\w+e (?:mails|externe)[^,.]* immer\b"
+)
+"""What states how something is always or never done."""
+_NOT: Final = re.compile(
+    r"[?？]\s*$|\bnever ?mind\b|\bas always\b|\bas ever\b|\bremember (?:when|how|the time)\b|\bcan't remember\b|\bdon't remember\b|\bdo you\b"
+    r"|\b(?:never|always) (?:got|had|saw|was|were|did|works?|worked|finish\w*|fail\w*|crash\w*|hang\w*|heard|seen|been|happen\w*|comes? back|returns?)\b|\balways (?:the|there|a|an|in|on|at)\b"
+    r"|\b(?:is|are|be) (?:always|never) \w+(?:ed|ing)\b|\b(?:we|i|you) (?:always|never) (?:get|see|hit|have|end up)\b"
+    r"|\bi (?:always|never) (?:forget|wonder|know|knew|thought)\b|\b(?:once|ever) more\b"
+)
+"""What only looks like a rule."""
+_OPEN: Final = re.compile(
+    r"^\W*(?:(?:and|but|so|ok|yes|no|oh|then|ja|nein|und|aber|also|et|mais|oui)\W+)*"
+    r"(?:this|that|it|it's|that's|these|those|they|he|she|there|das|es|dies\w*|er|sie|ça|c'est|eso|esto|这|那|它)\b"
+)
+"""A subject that stands elsewhere."""
+_TRANSIENT: Final = re.compile(
+    r"\b(?:today|tomorrow|tonight|yesterday|now|right now|currently|at the moment|just|this (?:morning|week|afternoon|evening|time|one)|next (?:week|time)"
+    r"|last (?:week|night|time)|(?:on|by|until) (?:mon|tues|wednes|thurs|fri|satur|sun)day|heute|morgen|gestern|gerade|aujourd'hui|demain|hier|hoy|mañana"
+    r"|ayer|still|again|want(?:s|ed)? to|need to|going to|trying|looking|please|can you)\b|今天|明天|昨天|刚才|现在"
+)
+"""What holds for a day, and what is asked for now."""
+_WEAK: Final = frozenset(
+    (
+        "weighed",
+        "has",
+        "did",
+        "did once",
+        "did so",
+        "does",
+        "settled",
+        "as is done",
+        "noted",
+        "let us",
+        "to do so",
+        "by doing",
+    )
+)
+"""Rules that find what happened, is going on or is wanted at the moment as often as what lasts."""
+_WORDS: Final = 3
+"""Words of a statement that stands alone; two characters of Chinese count for one."""
+
+
+def learnable(text: str) -> tuple[Statement, ...]:
+    """Return what is learned from a person's turn, in order; the stretches do not overlap.
+
+    >>> [one.text for one in learnable("Fix the build. From now on we squash every merge.")]
+    ['From now on we squash every merge.']
+    >>> learnable("ShipmentTimeline it is. This goes out on Tuesday.")
+    ()
+    """
+    found = list(_marked(text))
+    for one in statements(text):
+        apart = all(one.end <= other.start or other.end <= one.start for other in found)
+        said = one.text.lower()
+        passing = _TRANSIENT.search(said) or _NOT.search(said)
+        if apart and one.rule not in _WEAK and _alone(said) and not passing:
+            found.append(one)
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+def _marked(text: str) -> Iterator[Statement]:
+    """Yield the sentences that a person marks as worth keeping, as they wrote them."""
+    plain = prose(text)
+    for sentence in _SENTENCE.finditer(plain):
+        said, start, end = sentence.group(), sentence.start(), sentence.end()
+        if not said.strip() or _NOT.search(said):
+            continue
+        asked = _ASKED.match(said)
+        if asked:
+            start += asked.end()
+        elif not (_MARKS.search(said) or _NORMS.search(said)) or not _alone(said):
+            continue
+        start += len(text[start:end]) - len(text[start:end].lstrip())
+        kept = " ".join(text[start:end].split())
+        if LEAST <= len(kept) <= MOST or (asked and 1 < len(kept) <= MOST):
+            yield Statement(start, end, "preference", kept, "marked")
+
+
+def _alone(said: str) -> bool:
+    """Tell whether it can be read by itself."""
+    words = len(said.split()) + len(re.findall(r"[\u3040-\u30ff\u4e00-\u9fff]", said)) // 2
+    return words >= _WORDS and not _OPEN.match(said)
