@@ -72,7 +72,7 @@ class Asking:
         Raises:
             InputError: An option has a value it cannot have.
         """
-        from scrubjay.recall.request import Clock, Filters, request
+        from scrubjay.recall.request import Clock, Filters, least_relevance, request
         from scrubjay.recall.thread import Bounds, thread
         from scrubjay.wiring.places import resolved
         from scrubjay.wiring.pools import pool
@@ -96,7 +96,8 @@ class Asking:
             explain=True,
             clock=Clock(now, tz or recall.tz, as_of),
         )
-        wanted = replace(wanted, pool=pool(desk))
+        least = least_relevance(recall.min_relevance, filters)
+        wanted = replace(wanted, pool=pool(desk), min_relevance=least)
         with view(desk, laps) as seen:
             wanted = wanted if now is not None else replace(wanted, now=seen.at)
             found = thread(seen.reader, seen.embedders, wanted, bounds)
@@ -186,9 +187,9 @@ class Asking:
         """Return what is worth having in mind, as one text to be put into a conversation.
 
         Without a question, as when a session begins: what is pinned, what is known of the project, the last
-        sessions. With one: also what has to do with it; where nothing has, the text is empty. It stands between
-        `memory.delimiters`, so that it is never captured as new, is escaped, so that nothing in it ends it, and holds
-        no memory of origin ``untrusted`` nor one that was made from such.
+        sessions. With one: what is pinned, and what has to do with it; where nothing has, the text is empty. It
+        stands between `memory.delimiters`, so that it is never captured as new, is escaped, so that nothing in it
+        ends it, and holds no memory of origin ``untrusted`` nor one that was made from such.
 
         Args:
             query: What is asked; None where a session begins.
@@ -198,7 +199,8 @@ class Asking:
             agent: Only what this agent wrote or recorded; None for all.
             exclude_paths: Names (``CLAUDE.md``) or patterns of paths of files that the agent reads itself; None for
                 the settings'.
-            parts: Any of ``pinned``, ``profile``, ``recent``, ``relevant``; None for all.
+            parts: Any of ``pinned``, ``profile``, ``recent``, ``relevant``; None for all where a session begins, and
+                for what is pinned and what is relevant where something is asked.
             now: When it is asked; None for this moment.
             history: What was said before, oldest first; read as in `search`, where ``[llm] rewrite`` is on.
 
@@ -206,7 +208,7 @@ class Asking:
             InputError: An option has a value it cannot have.
         """
         from scrubjay.errors import InputError
-        from scrubjay.memory.contexts import PARTS
+        from scrubjay.memory.contexts import ANSWERING, PARTS
         from scrubjay.memory.dates import now_micros, when, zone
         from scrubjay.recall.context import Wanted, context
         from scrubjay.recall.standing import Of
@@ -228,7 +230,7 @@ class Asking:
             settings.budget if budget is None else budget,
             Of(named, agent, session, moment),
             settings.loaded if exclude_paths is None else exclude_paths,
-            PARTS if parts is None else parts,
+            (PARTS if query is None else ANSWERING) if parts is None else parts,
             settings.sessions,
         ).checked()
         meant = Rewritten()

@@ -138,7 +138,7 @@ def test_what_nobody_vouched_for_and_what_was_made_from_it_never_come_in(memory:
     memory.link(made, foul, "derived_from")
     memory.link(again, made, "derived_from")
     for query in (None, "rules about invoices"):
-        found = memory.context(query)
+        found = memory.context(query, parts=PARTS)
         assert not {foul, made, again} & set(shown(found))
         assert {whys(found)[one] for one in (foul, made, again)} == {"untrusted"}
     assert shown(memory.context("rules about invoices")) == [good]

@@ -32,7 +32,7 @@ def held(opened: Callable[..., Memory]) -> Memory:
     memory = opened()
     memory.add_many(NewMemory(text) for text in NOISE)
     memory.add("The painter Ottilie Brandt was born in Greifenau and died in Basel.", title="Ottilie Brandt")
-    memory.add("It lies on a river; Hans Moll was elected in 2019.", title="Greifenau")
+    memory.add("A town on a river; Hans Moll was elected in 2019.", title="Greifenau")
     return memory
 
 

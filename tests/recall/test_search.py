@@ -258,13 +258,13 @@ def test_dropped_and_respelled_words_are_told(held: Memory) -> None:
     assert held.search("kettle").notes == ()
 
 
-def test_a_turn_beside_the_words_that_were_asked_for_is_lifted(memory: Memory) -> None:
-    memory.add("When do you fly to Lisbon?", session="s", turn=1, role="user")
-    answer = memory.add("Next Tuesday at nine.", session="s", turn=2, role="user")
+def test_the_reply_to_a_question_that_is_asked_again_stands_before_it(memory: Memory) -> None:
+    question = memory.add("When do you fly to Lisbon?", session="s", turn=1, role="user")
+    answer = memory.add("Next Tuesday at nine.", session="s", turn=2, role="assistant")
     for number in range(30):
         memory.add(f"Something else entirely, number {number}.", session=f"t{number}", turn=1, role="user")
     results = memory.search("fly to Lisbon").results
-    assert results[1].id == answer.id
+    assert [one.id for one in results[:2]] == [answer.id, question.id]
     without = memory.search("fly to Lisbon", stages=["evidence"], explain=True, limit=50).results
     assert all(p.channel != "neighbours" for r in without for p in r.explanation.contributions)
 

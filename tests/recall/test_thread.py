@@ -186,6 +186,7 @@ def test_of_a_hub_those_are_looked_at_that_the_question_found(
     memory.add_many([_new(f"Heron served tray {number} to guest {number}.") for number in range(60)])
     fits = memory.add("At the ball the lamps of the hall failed before Heron did.").id
     memory.concepts.add("Heron")
+    monkeypatch.setattr("scrubjay.recall.thread.FLOOR", 0.0)
     whole = memory.thread("outage of the ball lamps", limit=4, fan_out=50)
     monkeypatch.setattr(spread, "HUB", 20)
     less = memory.thread("outage of the ball lamps", limit=4, fan_out=50)

@@ -25,7 +25,7 @@ def test_json_tells_what_is_in_it_and_what_is_not(cli, notes) -> None:
     (notes / "CLAUDE.md").write_text("# Rules\n\nThe hull is painted blue, always.\n")
     cli("sync", notes)
     found = cli("context", "who painted the hull", "--budget", "300", "--json").json
-    assert set(found) == {"text", "memories", "left_out", "tokens", "budget", "partial", "took_ms"}
+    assert set(found) == {"text", "memories", "left_out", "tokens", "budget", "partial", "took_ms", "silence"}
     assert found["budget"] == 300 >= found["tokens"]
     assert found["memories"][0]["citation"].startswith(str(notes / "boats.md"))
     assert {one["why"] for one in found["left_out"]} == {"loaded"}

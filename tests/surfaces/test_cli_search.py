@@ -322,14 +322,19 @@ def test_the_project_named_by_here_speaks_for_its_own_memories_alone(cli) -> Non
 
 
 def test_a_conversation_is_one_result_and_a_turn_is_shown_among_its_neighbours(cli) -> None:
-    turns = ("Hello.", "Where does the heron nest?", "On the roof.")
+    turns = ("The garden is large.", "Where does the heron nest?", "On the roof.")
     with Memory.open() as memory:
         memory.add_many(NewMemory(text, session="s1", turn=n, role="user") for n, text in enumerate(turns))
     said = cli("search", '"heron nest"', "--neighbours", "1").out
-    assert said.index("-1 user") < said.index("Hello.") < said.index("+1 user") < said.index("On the roof.")
+    assert (
+        said.index("-1 user")
+        < said.index("The garden is large.")
+        < said.index("+1 user")
+        < said.index("On the roof.")
+    )
     (found,) = cli("search", "heron nest", "--by", "session", "--json").json["results"]
     assert found["session"] == "s1"
-    assert {turn["snippet"] for turn in found["turns"]} == {"Hello.", "On the roof."}
+    assert {turn["snippet"] for turn in found["turns"]} == {"The garden is large.", "On the roof."}
     assert cli("search", "heron", "--by", "page").code == 2
 
 
@@ -365,3 +370,19 @@ def test_a_cold_search_names_the_larger_model_only_where_it_explains_itself(cli,
     assert "MiniLM" not in cli("search", "Bornholm").out
     assert "note: all-MiniLM-L6-v2 was not used" in cli("search", "--explain", "Bornholm").out
     assert cli("search", "Bornholm", "--json").json["partial"] == []
+
+
+def test_weak_matches_are_told_in_one_line_and_shown_when_asked_for(cli) -> None:
+    with Memory.open() as memory:
+        memory.add("The ferry to Aarhus leaves from pier nine at seven.")
+        memory.add_many(NewMemory(f"The ferry had {n} passengers in week {n} of the year.") for n in range(5))
+    question = "from which pier does the ferry to Aarhus leave"
+    told = cli("search", question).out
+    assert "pier nine" in told
+    (line,) = [line for line in told.splitlines() if "--weak shows them" in line]
+    assert "weak match" in line
+    assert ", best 0.0" in line
+    whole = cli("search", question, "--weak").out
+    assert "--weak" not in whole
+    assert "passengers in week" in whole
+    assert len(cli("search", question, "--json").json["results"]) == 6

@@ -26,7 +26,7 @@ def test_a_story_is_told_in_order_with_gaps_and_ways(cli, story) -> None:
 
 def test_json_tells_path_parts_of_the_score_and_what_was_left_out(cli, story) -> None:
     found = cli("thread", "MongoDB", "--json").json
-    assert set(found) == {"memories", "left_out", "partial", "took_ms"}
+    assert set(found) == {"memories", "left_out", "silence", "partial", "took_ms"}
     assert [one["id"] for one in found["memories"]] == story
     assert {"found", "hops", "seed", "path", "own", "carried", "gap", "dated", "replaced_by"} <= set(
         found["memories"][0]

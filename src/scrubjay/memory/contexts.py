@@ -9,6 +9,8 @@ from scrubjay.memory.records import Record
 
 PARTS: Final = ("pinned", "profile", "recent", "relevant")
 """Parts of a context, in the order in which they are shown: what is nearest to the question comes last."""
+ANSWERING: Final = ("pinned", "relevant")
+"""Those that are told where something is asked and no parts are named: a context is as short as its evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Context:
         budget: Most tokens that it could take.
         partial: What the answer had to do without, one sentence each.
         took_ms: Milliseconds from call to answer.
+        silence: Where something was asked and nothing stored has to do with it: a sentence that says so; else empty.
     """
 
     text: str
@@ -81,3 +84,4 @@ class Context:
     budget: int
     partial: tuple[str, ...] = ()
     took_ms: float = 0.0
+    silence: str = ""

@@ -91,6 +91,7 @@ class Thread:
         took_ms: Milliseconds from call to answer.
         notes: What the plan decided, one sentence each.
         as_of: The time as of which it is told, ISO, None for now: what was true then (valid time).
+        silence: Where memories were found and none is likely to answer: a sentence that says so; else empty.
     """
 
     knots: tuple[Knot, ...]
@@ -99,3 +100,4 @@ class Thread:
     took_ms: float
     notes: tuple[str, ...] = field(default=())
     as_of: str | None = None
+    silence: str = ""

@@ -16,6 +16,7 @@ from scrubjay.recall.valid import beginnings, meanwhile, valid
 from scrubjay.recall.vary import vary
 from scrubjay.recall.verify import verify
 from scrubjay.store.base import Reader
+from scrubjay.text.idle import idle
 
 SPARE: Final = 10
 """Records read beyond those wanted: enough that a few equal texts leave the answer full. With 20 all sets give the same
@@ -65,6 +66,8 @@ def chosen(ranked: Sequence[Candidate], made: Plan, reader: Reader, back: Set[st
             for c in batch
             if c.id in records and (not back or records[c.id].status == "active" or c.id in back)
         ]
+        if not made.query.phrases:
+            there = [c for c in there if not says_nothing(records[c.id])]
         if made.true_at is not None:
             there, older = meanwhile(there, records, reader, made.true_at)
             records |= older
@@ -79,6 +82,11 @@ def chosen(ranked: Sequence[Candidate], made: Plan, reader: Reader, back: Set[st
             copies |= {one: (*copies.get(one, ()), *others) for one, others in done.copies.items()}
         first, size = first + size, size * 2
     return Chosen(kept, records, copies)
+
+
+def says_nothing(record: Record) -> bool:
+    """Tell whether a memory is a turn that says nothing by itself: it is stored for its conversation."""
+    return record.turn is not None and idle(record.content)
 
 
 def varied(picked: Chosen, made: Plan, most: Caps) -> Chosen:

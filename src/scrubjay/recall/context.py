@@ -44,6 +44,7 @@ WHOLE: Final = 120
 """Tokens up to which any other memory is told whole; a longer one by its paragraph (L1), then its phrase (L0)."""
 COPIES: Final = 5
 """Memories that say the same as one that answers and may be told in its place, where that one is refused."""
+SILENCE: Final = "Nothing stored has to do with this."
 DEEP: Final = 3
 """Steps back over which evidence is looked at: a digest, what it was drawn from, the turns of that."""
 
@@ -106,7 +107,7 @@ def context(reader: Reader, embedders: Sequence[Embedder], wanted: Wanted) -> Co
         if "relevant" in wanted.parts:
             claims = [("relevant", record) for record in _relevant(reader, asked, request)]
             if not claims:
-                return Context("", (), (), 0, wanted.budget, partial)
+                return Context("", (), (), 0, wanted.budget, partial, silence=SILENCE)
     claims += _standing(reader, asked, wanted)
     roots = _roots(reader, [record.id for _, record in claims])
     then = asked is not None and asked.plan.as_of is not None
@@ -119,7 +120,9 @@ def context(reader: Reader, embedders: Sequence[Embedder], wanted: Wanted) -> Co
         placed = []  # all that had to do with the question was refused or found no room
     text = inject([(one.item, one.line) for one in placed])
     cited = tuple(_cited(one.item, one.weight) for one in placed)
-    return Context(text, cited, (*refused, *once.left, *out), tokens(text), wanted.budget, partial)
+    silence = SILENCE if asked is not None and not text else ""
+    left = (*refused, *once.left, *out)
+    return Context(text, cited, left, tokens(text), wanted.budget, partial, silence=silence)
 
 
 def _answers(

@@ -1,12 +1,12 @@
 """Picked: a query that was put to the channels -> what its answer is made of.
 
-rank > descend > follow > fold > rerank > valid > verify > diversify > vary > caps
+rank > descend > follow > fold > match > rerank > valid > verify > diversify > vary > caps
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +18,9 @@ from scrubjay.recall.chosen import Chosen, chosen, varied
 from scrubjay.recall.folded import folded
 from scrubjay.recall.grouped import Group
 from scrubjay.recall.judged import Ranked, rank, scored
+from scrubjay.recall.matched import matched
 from scrubjay.recall.plan import Plan
+from scrubjay.recall.relevance import Sign
 from scrubjay.recall.request import Request
 from scrubjay.recall.rerank import NOT_LOOKED, Looked, Reranking, look, rerank
 from scrubjay.recall.sessions import sessions
@@ -66,6 +68,7 @@ class Picked:
         chosen: Those that were read, verified, and said once.
         groups: What is a result, best first.
         looked: What a second look said.
+        told: What speaks for each that was ranked, as far as that was looked at.
     """
 
     pool: Ranked
@@ -74,6 +77,7 @@ class Picked:
     chosen: Chosen
     groups: list[Group]
     looked: Looked
+    told: Mapping[str, Sign] = field(default_factory=dict)
 
 
 def pick(asked: Asked, reader: Reader, request: Request, again: Reranking | None) -> Picked:
@@ -87,10 +91,14 @@ def pick(asked: Asked, reader: Reader, request: Request, again: Reranking | None
         heard = deeper(heard, depth)
     elif request.neighbours:
         wanted = min(wanted * BESIDE, DEEPEST)
+    told: Mapping[str, Sign] = {}
     while True:
         pool = rank(made, heard, reader, request.now)
         of = partial(scored, made, heard, reader, request.now)
         ranked, into = folded(beyond(pool.candidates, made, reader, of, asked.shelves), made, reader)
+        if made.fusion == "auto" and "match" in made.stages and not (by_session or made.question.alone):
+            done = matched(ranked, made, heard, reader)
+            ranked, told = done.candidates, done.told
         if looked is None and again is not None:
             question = Question(made.query.text, made.groups, tuple(heard.rarity))
             looked = look(ranked, question, reader, again)  # once, however deep one has to go
@@ -105,6 +113,6 @@ def pick(asked: Asked, reader: Reader, request: Request, again: Reranking | None
         short = len(groups) < asked.plan.limit and (by_session or read.copies or request.neighbours)
         more = any(len(ranking.hits) >= depth for ranking in heard.rankings)
         if not short or not more or depth >= DEEPEST:
-            return Picked(pool, ranked, into, read, groups, looked)
+            return Picked(pool, ranked, into, read, groups, looked, told)
         depth = min(depth * DEEPER, DEEPEST)
         heard = deeper(heard, depth)

@@ -1,7 +1,7 @@
 """Pipeline: the read path in one screen.
 
 plan > lost > channels > weigh > fuse > evidence > session > neighbours > life > dated > tiers > graph
-> descend > follow > fold > rerank > valid > verify > diversify > vary > caps > admit > assemble
+> descend > follow > fold > match > rerank > valid > verify > diversify > vary > caps > admit > assemble
 """
 
 from __future__ import annotations
@@ -101,7 +101,9 @@ def judge(reader: Reader, asked: Asked, request: Request, again: Reranking | Non
     led = leads(turns_of, picked.ranked, picked.pool.ways)
     beside = sorted({memory for by in led.values() for memory in by} - turns_of.keys())
     turns_of |= {memory: head.turn for memory, head in (reader.heads(beside) if beside else {}).items()}
-    told = lent(signs(made, heard.words, heard.rankings, turns_of), led)
+    missing = {memory: turn for memory, turn in turns_of.items() if memory not in picked.told}
+    found = signs(made, heard.words, heard.rankings, missing)
+    told = lent({memory: picked.told.get(memory) or found[memory] for memory in turns_of}, led)
     admitted = admit(first, told, request.min_relevance if "admit" in made.stages else 0.0)
     if not first and made.question.alone:
         admitted = Admitted((), "Nothing stored is of the time that is asked about.")

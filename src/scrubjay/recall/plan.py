@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -18,7 +18,9 @@ from scrubjay.recall.reach import NOWHERE, Reach
 from scrubjay.recall.request import Pool, Request
 from scrubjay.recall.understand import NOTHING, Question, understand
 from scrubjay.store.base import Reader
-from scrubjay.text.languages import language
+from scrubjay.text.languages import function_words, language
+from scrubjay.text.telling import ASKING
+from scrubjay.text.telling import named as named_words
 from scrubjay.text.tokens import TermGroup, groups
 
 MOST_GROUPS: Final = 64
@@ -121,7 +123,7 @@ def plan(request: Request, reader: Reader) -> Plan:
         question = replace(question, alone=False)
     if as_of is not None and where.statuses == USUAL:
         where = replace(where, statuses=(*USUAL, "superseded"))
-    found = groups(query.text, languages)
+    found = _telling(groups(query.text, languages), query.text, reader.languages())
     kept = found
     if "bm25" in request.channels or "ngram" in request.channels:
         kept, dropped = _prune(found, reader) if "prune" in request.stages else (found, ())
@@ -149,6 +151,17 @@ def plan(request: Request, reader: Reader) -> Plan:
         pool=request.pool,
         reach=request.reach,
     )
+
+
+def _telling(found: Sequence[TermGroup], text: str, stored: Collection[str]) -> tuple[TermGroup, ...]:
+    """Return the words without function words, where there are others; what is written as a name is none.
+
+    In a store of a few hundred memories "why" is rarer than most names, and would find all that asks why. "die" and
+    "door" are function words in German and Dutch alone, and so only where such texts are stored and it is asked so.
+    """
+    names, asked = named_words(text), {language(text), "en"}
+    empty = ASKING.union(*(function_words(code) for code in asked & {*stored, "en"}))
+    return tuple(g for g in found if g.word in names or g.word not in empty) or tuple(found)
 
 
 def _within(request: Request) -> Where:

@@ -52,6 +52,8 @@ class Sign:
             all that is asked about.
         told: Whether that says anything: the query names something, and all models that took part are known.
         lent: Relevance of what led to it, by a name or a link; 0 where nothing did.
+        answering: Of a turn the share of the query's words that it holds outside of its own questions: who asked the
+            same before does not answer it.
     """
 
     covered: float
@@ -65,6 +67,7 @@ class Sign:
     exact: bool = False
     told: bool = True
     lent: float = 0.0
+    answering: float = 1.0
 
     @property
     def held(self) -> float:
@@ -81,7 +84,7 @@ class Sign:
         """How likely it is to answer, 0 to 1, to four digits: what is shown is what is compared."""
         weights = calibration()[self.family]["weights"]
         total = math.fsum(weight * FEATURES[name](self) for name, weight in weights.items())
-        own = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
+        own = self.answering / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
         return round(max(own, LENT * self.lent + (1.0 - LENT) * own), 4)
 
     @property

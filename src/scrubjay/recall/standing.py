@@ -8,6 +8,7 @@ from typing import Final
 
 from scrubjay.memory.records import Record, Where
 from scrubjay.store.base import Reader
+from scrubjay.text.idle import idle
 
 MOST_PINNED: Final = 50
 PROFILE: Final = ("facet", "lesson", "semantic", "procedural", "crystal", "insight")
@@ -87,7 +88,11 @@ def _last(reader: Reader, session: str) -> list[Record]:
     last = reader.last_turn(session)
     if last is None:
         return []
-    turns = [one for one in reader.turns(session, last - TURNS + 1, last) if one.status == "active"]
+    turns = [
+        one
+        for one in reader.turns(session, last - TURNS + 1, last)
+        if one.status == "active" and not idle(one.content)
+    ]
     by_role = {one.role: one for one in turns}
     return [one for one in turns if by_role[one.role] is one]
 

@@ -15,6 +15,7 @@ from scrubjay.memory.ranking import Candidate, Contribution
 from scrubjay.memory.records import Record
 from scrubjay.memory.threads import Knot, Reached, Thread
 from scrubjay.memory.webs import Near
+from scrubjay.recall.admit import CLOSE
 from scrubjay.recall.assemble import result
 from scrubjay.recall.diversify import diversify
 from scrubjay.recall.fold import STATED
@@ -41,8 +42,8 @@ POOL: Final = 100
 """Hits a channel gives: of a concept with very many memories, the best are looked for among them."""
 LOOKED_AT: Final = 300
 """Memories of a concept from which its relations are counted here: a share of .5 is then known to within .06."""
-FLOOR: Final = 0.05
-"""Share of the best score below which what was come to over edges is no part of the story."""
+FLOOR: Final = 0.15
+"""Share of the best score below which what was reached over edges is too weakly connected for the story."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +79,16 @@ def thread(reader: Reader, embedders: Sequence[Embedder], request: Request, boun
     wide = replace(request, multiplier=-(-POOL // request.limit), explain=True)
     asked = ask(reader, embedders, wide)
     found = answered(reader, asked, wide)
-    seeds = {one.id: one for one in found.results}
+    best = max((one.relevance or 0.0 for one in found.results), default=0.0)
+    seeds = {one.id: one for one in found.results if one.relevance is None or one.relevance >= CLOSE * best}
     view = _View(reader, asked, request.now)
-    reached = spread({one.id: one.score for one in found.results}, view.web(bounds.fan_out), bounds.hops)
+    reached = spread({one.id: one.score for one in seeds.values()}, view.web(bounds.fan_out), bounds.hops)
     least = FLOOR * max(reached[0].score, 0.0) if reached else 0.0
     told = view.folded([one for one in reached if one.found or one.score >= least])
     chosen = told[: request.limit]
+    silence = found.silence.replace("min_relevance=0 shows it", "a search with min_relevance=0 shows it")
     knots = view.knots(chosen, seeds, request.snippet)
-    return Thread(knots, len(told) - len(chosen), found.partial, 0.0, found.notes, found.as_of)
+    return Thread(knots, len(told) - len(chosen), found.partial, 0.0, found.notes, found.as_of, silence)
 
 
 @dataclass(slots=True)

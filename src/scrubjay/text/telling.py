@@ -11,7 +11,8 @@ from scrubjay.text.tokens import words
 
 _ASKING: Final = (
     "any about also am could did do does done go got had has he him how i if it just know like make may me might my "
-    "need our please say should show so some tell than then these those us use want was where why work you your"
+    "need our please say should show so some tell than then these those us use want was where why work you your "
+    "being both each into its she too while within would"
 )
 ASKING: Final = frozenset(_ASKING.split())
 """English words that questions are made of; those of the language guesser are added."""

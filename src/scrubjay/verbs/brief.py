@@ -58,7 +58,9 @@ def fetched(given: Fetched) -> dict[str, Any]:
 def thread(given: Thread) -> dict[str, Any]:
     """Return a thread: each memory as a search's result, with the way to it in words."""
     whole: dict[str, Any] = {"memories": [_knot(each) for each in given.knots]}
-    return whole | lean({"left_out": given.left_out, "partial": list(given.partial)})
+    return whole | lean(
+        {"left_out": given.left_out, "silence": given.silence, "partial": list(given.partial)}
+    )
 
 
 def _knot(knot: Knot) -> dict[str, Any]:
@@ -80,7 +82,8 @@ def context(given: Context) -> dict[str, Any]:
     """Return a context: its text, what it holds and what it had no room for."""
     ids = [each.id for each in given.memories]
     whole: dict[str, Any] = {"text": given.text, "tokens": given.tokens, "ids": ids}
-    return whole | lean({"left_out": len(given.left_out), "partial": list(given.partial)})
+    said = {"left_out": len(given.left_out), "silence": given.silence, "partial": list(given.partial)}
+    return whole | lean(said)
 
 
 def lean(fields: Mapping[str, Any]) -> dict[str, Any]:

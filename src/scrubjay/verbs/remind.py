@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import InputError
+from scrubjay.text.idle import idle
 
 if TYPE_CHECKING:
     from scrubjay.config_hooks import Hooks
@@ -40,7 +41,7 @@ def remind(memory: Memory, hooks: Hooks, event: Mapping[str, Any]) -> dict[str, 
         found = _asked(memory, hooks, event, None, budget=hooks.start_tokens)
     else:
         prompt = str(event.get("prompt") or "")[:MOST_ASKED].strip()
-        if not prompt:
+        if not prompt or idle(prompt):
             return NOTHING
         found = _asked(memory, hooks, event, prompt, budget=hooks.prompt_tokens, parts=("relevant",))
     return {"text": found.text, "cited": [shown(one) for one in found.memories]}

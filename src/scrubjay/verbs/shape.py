@@ -88,7 +88,13 @@ def thread(found: Thread) -> dict[str, Any]:
             }
         )
     partial, took = list(found.partial), round(found.took_ms, 3)
-    return {"memories": knots, "left_out": found.left_out, "partial": partial, "took_ms": took}
+    return {
+        "memories": knots,
+        "left_out": found.left_out,
+        "silence": found.silence,
+        "partial": partial,
+        "took_ms": took,
+    }
 
 
 def read_answer(told: Mapping[str, Any]) -> Answer | None:

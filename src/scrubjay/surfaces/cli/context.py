@@ -36,9 +36,9 @@ from scrubjay.verbs import shape
 def context(call: Call, query: tuple[str, ...], session_start: bool, **options: Any) -> None:
     """Print what is worth having in mind for a question, or for a session that begins.
 
-    Without a question: what is pinned, what is known of the project, the last sessions. With one also what has to
-    do with it, and nothing at all where nothing has. The text is delimited and escaped; what was left out is counted on
-    standard error. A query of - is read from standard input.
+    Without a question: what is pinned, what is known of the project, the last sessions. With one: what is pinned and
+    what has to do with it, and nothing at all where nothing has. The text is delimited and escaped; what was left
+    out is counted on standard error. A query of - is read from standard input.
     """
     if session_start and query:
         raise InputError("--session-start goes without a question.", hint="leave one of the two out")
@@ -51,6 +51,8 @@ def context(call: Call, query: tuple[str, ...], session_start: bool, **options: 
         return
     if found.text:
         write(clean(found.text))
+    elif found.silence:
+        tell(found.silence)
     left = f", {counted(len(found.left_out), 'memory')} left out" if found.left_out else ""
     for each in found.partial:
         tell(f"partial: {line(each)}")

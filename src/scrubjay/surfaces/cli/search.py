@@ -31,11 +31,15 @@ from scrubjay.surfaces.cli.output import (
 from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scrubjay.memory.answers import Answer, Explanation, Result
 
 PRESETS = ("kit", "openclaw", "router")
 SHAPES = ("memory", "session")
 MOST_NEIGHBOURS = 10
+WEAK = 0.1
+"""Relevance below which a match is counted, not shown: at most one in ten of such answers."""
 KEYS = keys_of(Recall)
 
 
@@ -91,8 +95,11 @@ KEYS = keys_of(Recall)
     type=click.IntRange(0, MOST_NEIGHBOURS),
     help="Turns of its conversation to show around a result.",
 )
+@click.option(
+    "--weak", is_flag=True, help="Show matches below a relevance of .1, too; JSON always holds them."
+)
 @click.option("--explain", is_flag=True, help="Show every part of each score.")
-def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
+def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> None:
     """Search memories, best first.
 
     "Quoted words" must stand together in a result, -word must not stand in it; put `--` before a query with
@@ -126,9 +133,23 @@ def search(call: Call, query: tuple[str, ...], **options: Any) -> None:
         write(f"Nothing is stored yet in {clean(where)}.\nhint: {hint}")
         return
     on = colourful(sys.stdout)
-    blocks = [block(number, result, text, on=on) for number, result in enumerate(found.results, 1)]
+    whole = weak or explain or '"' in text or "min_relevance" in given
+    numbered = list(enumerate(found.results, 1))
+    shown = [
+        (number, one) for number, one in numbered if whole or one.relevance is None or one.relevance >= WEAK
+    ]
+    blocks = [block(number, result, text, on=on) for number, result in shown]
+    if len(shown) < len(numbered):
+        blocks.append(folded([one for one in numbered if one not in shown]))
     write("\n\n".join(blocks) if blocks else found.silence or f"Nothing found for: {line(text)}")
     _after(found, explain=explain, on=on)
+
+
+def folded(weak: Sequence[tuple[int, Result]]) -> str:
+    """Return the one line that stands for weak matches."""
+    best = max(one.relevance or 0.0 for _, one in weak)
+    noun = "weak match" if len(weak) == 1 else "weak matches"
+    return f"{len(weak):,} {noun}, best {best:.2f}: --weak shows them"
 
 
 def weights(text: str) -> dict[str, float]:

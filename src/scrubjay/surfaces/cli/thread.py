@@ -57,7 +57,7 @@ def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) ->
             write(paint(f"   … {line(knot.gap)}", DIM, on=on) + "\n")
         write(block(number, knot, text, explain=explain, on=on) + "\n")
     if not found.knots:
-        write(f"Nothing found for: {line(text)}\n")
+        write(f"{found.silence or f'Nothing found for: {line(text)}'}\n")
     notes = [f"partial: {line(each)}" for each in found.partial] + as_of(found.as_of)
     notes.append(
         f"{counted(len(found.knots), 'memory')}, {found.left_out:,} left out, in {found.took_ms:.0f} ms"

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from scrubjay.ingest.echo import echo
 from scrubjay.ingest.sources.transcripts.tags import without
-from scrubjay.surfaces.proxy.idle import idle
 from scrubjay.surfaces.proxy.places import Placed
+from scrubjay.text.idle import idle
 
 NOISE: Final = frozenset({"system-reminder"})
 """What agents put into a person's message in words of their own."""

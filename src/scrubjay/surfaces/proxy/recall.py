@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.ingest.scrub import scrub
-from scrubjay.surfaces.proxy.idle import idle
 from scrubjay.surfaces.proxy.personal import personal
+from scrubjay.text.idle import idle
 from scrubjay.verbs.remind import MOST_ASKED
 
 if TYPE_CHECKING:
