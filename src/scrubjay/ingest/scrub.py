@@ -26,7 +26,7 @@ from scrubjay.ingest.scrub_tagged import tagged
 from scrubjay.ingest.scrub_values import Places, Span
 
 # Stamped on each document; a new version scrubs everything again.
-SCRUBBER_VERSION = "7"
+SCRUBBER_VERSION = "8"
 # A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
 MOST_ROUNDS = 16
 
@@ -153,7 +153,7 @@ def _secrets(text: str, data: bytes, low: bytes) -> Iterator[Span]:
 def _found(text: str, data: bytes, low: bytes) -> Iterator[Span]:
     """What rules find; and what the tagger does, where no rule has found something."""
     places = Places(low)
-    ruled = found(text, data, low, places)
+    ruled = found(text, data, low)
     yield from ruled
     ends = list(accumulate((span.end for span in ruled), max))
     for span in tagged(text, low, places, ruled):
