@@ -27,6 +27,7 @@ COMMANDS = {
         ("sync", "sync", "sync"),
         ("watch", "watch", "watch"),
         ("sources", "sources", "sources"),
+        ("redactions", "redactions", "redactions"),
         ("search", "search", "search"),
         ("thread", "thread", "thread"),
         ("context", "context", "context"),
