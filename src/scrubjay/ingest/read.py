@@ -12,6 +12,7 @@ from scrubjay.ingest.label import LABELLER_VERSION, Draft
 from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
 from scrubjay.ingest.sources.read import FileText
 from scrubjay.ingest.sources.read import read as read_file
+from scrubjay.memory.ids import text_hash
 from scrubjay.memory.records import Document, Place, Versions
 from scrubjay.text.markdown import Block, blocks, is_code
 from scrubjay.text.tokens import TOKENIZER_VERSION
@@ -30,7 +31,10 @@ class Drafted:
 def versions(settings: ChunkSettings) -> Versions:
     """Return the versions of the stages as they are now; the chunker's holds its settings."""
     sizes = f"{CHUNKER_VERSION}/{settings.target}/{settings.overlap}/{settings.most}"
-    return Versions(sizes, TOKENIZER_VERSION, SCRUBBER_VERSION, EXTRACTOR_VERSION, LABELLER_VERSION)
+    scrubber = SCRUBBER_VERSION
+    if settings.allow:
+        scrubber += f"/{text_hash(chr(10).join(settings.allow))[:16]}"
+    return Versions(sizes, TOKENIZER_VERSION, scrubber, EXTRACTOR_VERSION, LABELLER_VERSION)
 
 
 def read(root: Path, path: str) -> FileText:
@@ -44,7 +48,7 @@ def read(root: Path, path: str) -> FileText:
 
 def draft(source: str, path: str, file: FileText, settings: ChunkSettings) -> Drafted:
     """Scrub a document, learn what it says of itself, and cut it into passages."""
-    clean = scrub(file.text)
+    clean = scrub(file.text, settings.allow)
     found = blocks(clean.text, markdown=not is_code(path))
     facts = extract(clean.text, path=path, found=found)
     document = Document(
