@@ -3,7 +3,8 @@
     python bench/scrubbing.py [--half SET] [--misses] [--json FILE]
 
 The rules of labelling and scoring are in labels/SECRETS.md, and the sets: each labels/secrets_SET.jsonl is one, and
-``both`` is dev and test. ``--misses`` prints what went wrong. All sets but test6 to test10 have been read and learnt
+``both`` is dev and test, ``blind`` test6 to
+test10. ``--misses`` prints what went wrong. All sets but test6 to test10 have been read and learnt
 from, so that none of them says any more how much of unseen text is found.
 """
 
@@ -25,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent / "labels"))
 from secret_items import Item, items, sets
 
 MARK = re.compile(r"\[(?:secret:[\w-]+|private)\](?:[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]*)")
+GROUPS = {"both": ("dev", "test"), "blind": ("test6", "test7", "test8", "test9", "test10")}
 LEAST = 8
 """Characters of a secret that may stay; of a long one a quarter may, by which its owner knows it."""
 
@@ -36,13 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--half",
-        choices=(*sets(), "both"),
+        choices=(*sets(), *GROUPS),
         default="dev",
     )
     parser.add_argument("--misses", action="store_true", help="print what went wrong")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args(arguments)
-    halves = ("dev", "test") if args.half == "both" else (args.half,)
+    halves = GROUPS.get(args.half, (args.half,))
     rows = [item for half in halves for item in items(half)]
     found: list[float] = []
     right: list[float] = []

@@ -147,6 +147,7 @@ class AsyncMemory:
 
     sync = _in_thread(Memory.sync)
     sources = _in_thread(Memory.sources)
+    redactions = _in_thread(Memory.redactions)
     remove_source = _in_thread(Memory.remove_source)
     watch = _in_thread(Memory.watch)
     search = _in_thread(Memory.search)

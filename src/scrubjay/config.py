@@ -113,6 +113,31 @@ class Sync:
 
 
 @dataclass(frozen=True, slots=True)
+class Redaction:
+    """[redaction]: what is replaced before it is stored."""
+
+    allow: tuple[str, ...] = field(
+        default=(),
+        metadata=word(
+            "Words, and patterns as `/…/`, of files that are never replaced as secrets.",
+            kind="list",
+            default="none",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        for one in self.allow:
+            try:
+                re.compile(one.strip("/"))
+            except re.error as error:
+                if one.startswith("/"):
+                    raise ConfigError(
+                        f"[redaction] allow has {one!r}, which is no pattern: {error}. Nothing was done.",
+                        hint="write a regular expression between slashes, or a plain word without them",
+                    ) from error
+
+
+@dataclass(frozen=True, slots=True)
 class ModelSettings:
     """[models.NAME]: one more embedding model, computed by a service or by a local library."""
 
@@ -284,6 +309,7 @@ class Settings:
     rerank: Rerank = field(default_factory=Rerank)
     context: Context = field(default_factory=Context)
     sync: Sync = field(default_factory=Sync)
+    redaction: Redaction = field(default_factory=Redaction)
     models: Models = field(default_factory=Models)
     notes: Notes = field(default_factory=Notes)
     retention: Retention = field(default_factory=Retention)
@@ -306,6 +332,7 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "rerank": Rerank,
     "context": Context,
     "sync": Sync,
+    "redaction": Redaction,
     "models": Models,
     "notes": Notes,
     "retention": Retention,

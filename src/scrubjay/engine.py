@@ -30,6 +30,7 @@ from scrubjay.wiring.telling import ended
 if TYPE_CHECKING:
     from scrubjay.log import Log
     from scrubjay.memory.new import NewMemory
+    from scrubjay.memory.redactions import Redaction
     from scrubjay.memory.reports import (
         Added,
         Embedded,
@@ -184,6 +185,12 @@ class Memory(Searching, Asking, Looking, Living, Moving):
         from scrubjay.wiring.facts import sources
 
         return sources(self._desk)
+
+    def redactions(self) -> list[Redaction]:
+        """Return what was replaced as a secret or private in the memories that the caller may see, with its place."""
+        from scrubjay.wiring.redactions import redactions
+
+        return redactions(self._desk)
 
     def remove_source(self, name: str) -> RemovedSource:
         """Remove a source by id or path, with everything it brought and what rests on that alone.

@@ -27,8 +27,8 @@ class Moving:
         """Write all that the caller may see to a file, a JSON object a line: one consistent view, while others write.
 
         Memories of all tiers and statuses with every field, their documents and sources, edges, concepts, histories and
-        nights. Vectors are made again by who imports it; what was forgotten, and settings, are not in it. Secrets are
-        scrubbed once more. docs/portability.md describes the lines.
+        nights. Vectors are made again by who imports it; what was forgotten, and settings, are not in it. Texts are
+        written exactly as they are stored. docs/portability.md describes the lines.
 
         Args:
             path: The file, made with mode 0600 and put there whole or not at all; or a stream of bytes.

@@ -73,7 +73,7 @@ CONTEXTS = [
         "{}",
     ),
     ("authorization-bearer", f"Authorization: {HEX}", "Authorization: {}"),
-    ("token", f"authorization: Token token={MIXED}", "authorization: Token {}"),
+    ("authorization-bearer", f"authorization: Token token={MIXED}", "authorization: Token token={}"),
     (
         "url-signature",
         f"https://b.s3.host/k?X-Amz-Signature={HEX * 2}&x=1",
@@ -240,8 +240,8 @@ def test_counts_add_up_by_kind_and_offsets_hold_behind_other_scripts() -> None:
     assert got.text.startswith("π𝄞 пароль İ\npassword = '[secret:password]'\n密码 password='")
 
 
-def test_the_version_is_seven() -> None:
-    assert SCRUBBER_VERSION == "7"
+def test_the_version_is_eight() -> None:
+    assert SCRUBBER_VERSION == "8"
 
 
 HOSTILE = (

@@ -26,7 +26,6 @@ TALKS = (
     "Ann: what was the password of the projector again?\nBob: let me look\nBob: ‹Regenbogen77›\nAnn: thanks",
     "Hugo : tu te souviens du mdp de la box ?\nLéa : oui\nLéa : ‹Tartiflette_du_92›\nHugo : merci",
     "the router came with user admin and a password on the sticker. I changed it to ‹sit.stay.roll.9over› today",
-    "For the planner, user is acme_social and you get in with ‹Hannah+Acme=2025›.",
 )
 WORDS = (
     "the password I chose is ‹Blue Kettle Sings Twice›. It is on the shelf.",

@@ -14,8 +14,8 @@ from scrubjay.memory.tiers import CATEGORY_PREFIX, CONCEPT_PREFIX, PREFIX
 TOLD = (
     "Getting in: the key safe is left of the porch, turn the dials to ‹8742› and pull down the flap.",
     "- hall: alarm must be switched off within 30 s, code ‹112890› then the green button",
-    "Marco: which one is it for the shared canva?\nAylin: ‹pinselStrich_2024›\nMarco: thx, I'm in",
-    "Oberfläche unter fritz.box, wir haben es geändert in ‹Kachelofen-Igel-93›. WLAN heißt weiterhin Dachsbau.",
+    "Marco: what's the password for the shared canva?\nAylin: ‹pinselStrich_2024›\nMarco: thx, I'm in",
+    "Das Passwort der Oberfläche haben wir geändert, es ist ‹Kachelofen-Igel-93›. WLAN heißt weiterhin Dachsbau.",
     "L'alarme se coupe avec ‹1043› suivi de la touche dièse, tu as trente secondes.",
     "Stugan: larmet stängs av med ‹0309› och OK. Elskåpet sitter i hallen.",
     "Kod do logowania: ‹572705›. Nie podawaj go nikomu.",
@@ -110,7 +110,7 @@ def test_a_round_number_and_a_date_are_no_secrets_whatever_stands_around(value: 
     assert scrub(text.format(value)).text == text.format(value)
     dated = "---\ndate: 9999-12\n---\n# Eclipse\n\nThe sun went dark over the harbour.\n"
     assert scrub(dated).text == dated
-    assert "kaffe-og-vafler-7" not in scrub(text.format("kaffe-og-vafler-7")).text
+    assert "kaffe#og-vafler7" not in scrub(text.format("kaffe#og-vafler7")).text
 
 
 def test_what_stands_beside_a_mark_is_not_thereby_a_secret() -> None:

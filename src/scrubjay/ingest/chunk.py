@@ -38,12 +38,13 @@ _WORD_START = re.compile(r"\s++|(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
 
 @dataclass(frozen=True, slots=True)
 class ChunkSettings:
-    """Sizes in estimated tokens (``tokens``).
+    """How documents are cut, sizes in estimated tokens (``tokens``), and what in them is no secret.
 
     Attributes:
         target: Size to aim at when a section must be cut.
         overlap: How much of the piece before is embedded with a piece.
         most: No passage is longer, except one unbroken word.
+        allow: Words, and patterns as ``/…/``, that are never replaced as secrets.
 
     Raises:
         ConfigError: The sizes contradict one another.
@@ -52,6 +53,7 @@ class ChunkSettings:
     target: int = 400
     overlap: int = 80
     most: int = 512
+    allow: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not (0 < self.target <= self.most and 0 <= self.overlap < self.most):

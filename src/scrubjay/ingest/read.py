@@ -15,6 +15,7 @@ from scrubjay.ingest.label import LABELLER_VERSION, Draft
 from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
 from scrubjay.ingest.sources.read import FileText
 from scrubjay.ingest.sources.read import read as read_file
+from scrubjay.memory.ids import text_hash
 from scrubjay.memory.records import Document, Place, Versions
 from scrubjay.text.markdown import Block, blocks, is_code
 from scrubjay.text.tokens import TOKENIZER_VERSION
@@ -37,7 +38,10 @@ class Drafted:
 def versions(settings: ChunkSettings) -> Versions:
     """Return the versions of the stages as they are now; the chunker's holds its settings."""
     sizes = f"{CHUNKER_VERSION}/{settings.target}/{settings.overlap}/{settings.most}"
-    return Versions(sizes, TOKENIZER_VERSION, SCRUBBER_VERSION, EXTRACTOR_VERSION, LABELLER_VERSION)
+    scrubber = SCRUBBER_VERSION
+    if settings.allow:
+        scrubber += f"/{text_hash(chr(10).join(settings.allow))[:16]}"
+    return Versions(sizes, TOKENIZER_VERSION, scrubber, EXTRACTOR_VERSION, LABELLER_VERSION)
 
 
 def read(root: Path, path: str) -> FileText:
@@ -51,7 +55,7 @@ def read(root: Path, path: str) -> FileText:
 
 def draft(source: str, path: str, file: FileText, settings: ChunkSettings) -> Drafted:
     """Scrub a document, learn what it says of itself, and cut it into passages."""
-    text, counts = scrubbed(file.text)
+    text, counts = scrubbed(file.text, settings.allow)
     found = blocks(text, markdown=not is_code(path))
     facts = extract(text, path=path, found=found)
     document = Document(
@@ -66,19 +70,19 @@ def draft(source: str, path: str, file: FileText, settings: ChunkSettings) -> Dr
     return Drafted(document, drafts(source, path, text, settings, found), facts, counts)
 
 
-def scrubbed(text: str) -> tuple[str, Mapping[str, int]]:
+def scrubbed(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str, int]]:
     """Scrub a text, and count what was replaced: a large one piece by piece, since it takes 35 times its size.
 
     A piece ends before a heading, else at a blank line, a line, a sentence, a word; never inside a private span.
     """
     if len(text) <= PIECE:
-        clean = scrub(text)
+        clean = scrub(text, allow)
         return clean.text, clean.counts
     parts: list[str] = []
     counts: Counter[str] = Counter()
     start = 0
     for end in _borders(text):
-        clean = scrub(text[start:end])
+        clean = scrub(text[start:end], allow)
         parts.append(clean.text)
         counts.update(clean.counts)
         start = end

@@ -79,9 +79,9 @@ def _remade(
 ) -> PutDocument:
     old = [memory.record for memory in generation.passages(document)]
     fresh_document = replace(document, versions=versions(chunks))
-    if not document.cursor and any(
-        map(_altered, old)
-    ):  # its file says what was written: the next sync reads it again
+    redacted = document.versions.scrubber != fresh_document.versions.scrubber
+    # Its file says what was written, and what an earlier version redacted: the next sync reads it again.
+    if not document.cursor and (redacted or any(map(_altered, old))):
         fresh_document = replace(fresh_document, mtime_ns=0, content_hash=AGAIN)
     if not old:
         return PutDocument(fresh_document if not document.cursor else _read_by(document, fresh_document))

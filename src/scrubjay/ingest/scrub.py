@@ -15,7 +15,7 @@ costs about a nanosecond a character where an expression over the text costs twe
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from types import MappingProxyType
@@ -26,7 +26,7 @@ from scrubjay.ingest.scrub_tagged import tagged
 from scrubjay.ingest.scrub_values import Places, Span
 
 # Stamped on each document; a new version scrubs everything again.
-SCRUBBER_VERSION = "7"
+SCRUBBER_VERSION = "8"
 # A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
 MOST_ROUNDS = 16
 
@@ -49,8 +49,12 @@ class Scrubbed:
     counts: Mapping[str, int]
 
 
-def scrub(text: str) -> Scrubbed:
+def scrub(text: str, allow: Sequence[str] = ()) -> Scrubbed:
     """Replace every secret and every private span.
+
+    Args:
+        text: The text.
+        allow: Words, and patterns as ``/…/``, that are never replaced; a pattern matches all of a stretch.
 
     >>> scrub("host db, password = 'tr0ub4dor&3'").text
     "host db, password = '[secret:password]'"
@@ -61,11 +65,21 @@ def scrub(text: str) -> Scrubbed:
         low = data.lower()
         # Private spans in every round: what stood in a tag can have kept it from being one.
         spans = list(_private(text)) if low.find(b"<private") >= 0 else []
-        spans = spans or _merge(_beside_marks(data, _secrets(text, data, low)))
+        if not spans:
+            spans = _merge(_beside_marks(data, _secrets(text, data, low)))
+            spans = [span for span in spans if not _allowed(text[span.start : span.end], allow)]
         if not spans:
             break
         text = _replace(text, spans, counts)
     return Scrubbed(text, MappingProxyType(dict(sorted(counts.items()))))
+
+
+def _allowed(value: str, allow: Sequence[str]) -> bool:
+    """Whether the user says that a stretch is no secret."""
+    return any(
+        re.fullmatch(one[1:-1], value) if len(one) > 2 and one[0] == one[-1] == "/" else one == value
+        for one in allow
+    )
 
 
 def _replace(text: str, spans: list[Span], counts: Counter[str]) -> str:
@@ -153,7 +167,7 @@ def _secrets(text: str, data: bytes, low: bytes) -> Iterator[Span]:
 def _found(text: str, data: bytes, low: bytes) -> Iterator[Span]:
     """What rules find; and what the tagger does, where no rule has found something."""
     places = Places(low)
-    ruled = found(text, data, low, places)
+    ruled = found(text, data, low)
     yield from ruled
     ends = list(accumulate((span.end for span in ruled), max))
     for span in tagged(text, low, places, ruled):

@@ -119,6 +119,11 @@ _USER = re.compile(
     rb"[\"']?[\w.@%+-]{2,40}[\"']?[ \t\n,;&]{1,12}[\"']?[\w.-]{0,20}[\"']?[ \t]{0,3}\Z"
 )
 _WORDY = re.compile(rb"[A-Za-z]{6,40}")
+# "The PIN of the card is 4471": the number of a pin of a board is shorter.
+_PIN = re.compile(
+    rb"(?<![\w.-])pin(?:code)?(?![\w.-])[^\n.;:=?!0-9\[]{0,40}?(?:[:=]|(?<= )(?:is|ist|es|est|\xe8|\xe9|to)\b)"
+    rb"[ \t]{1,3}[\"'`*]{0,2}([0-9]{4,8})(?![0-9-]|[.,][0-9]|[ ]?[cmn]m\b)"
+)
 _SPACE_OR_TAG = re.compile(rb"[\s<]")
 _PARAMETER = re.compile(rb"&[\w.-]{1,40}=")
 
@@ -139,6 +144,9 @@ def find(data: bytes, low: bytes) -> Iterator[Span]:
     for at in positions(low, b"</"):
         if low.find(b">", at, at + 60) > 0:
             yield from _element(data, low, at)
+    for at in positions(low, b"pin"):
+        if match := _PIN.match(low, at):
+            yield Span(match.start(1), match.end(1), "pin", False)
     for at in positions(low, b"access_token$"):
         if match := _BRAINTREE.match(data, at):
             yield Span(match.start(), match.end(), "braintree-token", True)

@@ -1,9 +1,7 @@
-"""Rules: a text -> the secrets that rules find, by form or by what stands around.
+"""Rules: a text -> the secrets that rules find, by form or by the name that they are assigned to.
 
-By form (`scrub_patterns`); in an assignment, a header or an address (`scrub_context`), behind a name that stands apart
-(`scrub_named`, `scrub_keyed`), in a command (`scrub_commands`), in the settings of a program or a device
-(`scrub_settings`, `scrub_devices`), told in words (`scrub_told`, `scrub_phrases`, `scrub_seeds`, `scrub_answers`). What
-a rule has found goes wherever it stands again (`scrub_again`).
+By form (`scrub_patterns`, `scrub_cards`); in an assignment, a header or an address (`scrub_context`). A secret that a
+rule has found is replaced wherever it occurs again (`scrub_again`).
 """
 
 import re
@@ -11,21 +9,10 @@ from collections.abc import Iterator
 from functools import cache
 
 from scrubjay.ingest.scrub_again import repeated
-from scrubjay.ingest.scrub_answers import answered
 from scrubjay.ingest.scrub_cards import cards, valid
-from scrubjay.ingest.scrub_commands import commanded
 from scrubjay.ingest.scrub_context import find
-from scrubjay.ingest.scrub_devices import configured
-from scrubjay.ingest.scrub_keyed import keyed
-from scrubjay.ingest.scrub_links import links
-from scrubjay.ingest.scrub_named import named
 from scrubjay.ingest.scrub_patterns import SHAPES
-from scrubjay.ingest.scrub_phrases import phrased
-from scrubjay.ingest.scrub_pins import pins
-from scrubjay.ingest.scrub_seeds import seeds
-from scrubjay.ingest.scrub_settings import settled
-from scrubjay.ingest.scrub_told import told
-from scrubjay.ingest.scrub_values import Places, Span, filler, positions
+from scrubjay.ingest.scrub_values import Span, filler, positions
 
 # The shortest shape (an Alibaba key) has 16 characters.
 LEAST_RUN = 16
@@ -80,9 +67,9 @@ HEX_KEY, POINT = 32, 87
 _BLANK_LINE = re.compile(rb"\n[ \t>]*\r?\n")
 
 
-def found(text: str, data: bytes, low: bytes, places: Places) -> list[Span]:
+def found(text: str, data: bytes, low: bytes) -> list[Span]:
     """What rules find, and where it stands again; in order."""
-    ruled = sorted(span for span in _rules(text, data, low, places) if not public(data, low, span))
+    ruled = sorted(span for span in _rules(data, low) if not public(data, low, span))
     return sorted([*ruled, *repeated(text, ruled)])
 
 
@@ -106,20 +93,9 @@ def public(data: bytes, low: bytes, span: Span) -> bool:
     )
 
 
-def _rules(text: str, data: bytes, low: bytes, places: Places) -> Iterator[Span]:
+def _rules(data: bytes, low: bytes) -> Iterator[Span]:
     yield from _shapes(data)
     yield from find(data, low)
-    yield from told(text, data, low, places)
-    yield from commanded(data, low, places)
-    yield from named(data, low, places)
-    yield from keyed(data, low, places)
-    yield from phrased(low, places)
-    yield from pins(text, low, places)
-    yield from links(data, places)
-    yield from seeds(text, low, places)
-    yield from settled(text, low, places)
-    yield from configured(data, low, places)
-    yield from answered(text, low, places)
     yield from _private_keys(data, low)
     yield from cards(data)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from scrubjay.ingest.scrub_cues import cues
+from scrubjay.ingest.scrub_evidence import Named
 from scrubjay.ingest.scrub_tagger import REACH, Tagger, learnt
 from scrubjay.ingest.scrub_tokens import STANDING, Placed, standing
 from scrubjay.ingest.scrub_values import Places, Span
@@ -70,6 +71,7 @@ def tagged(text: str, low: bytes, places: Places, ruled: Sequence[Span]) -> Iter
     """
     tagger = learnt()
     said: Said | None = None
+    named: Named | None = None
     for at in range(0, len(text), PIECE):
         first, last = max(0, at - MARGIN), min(len(text), at + PIECE + MARGIN)
         placed = Placed.of(text, first, last)
@@ -82,9 +84,10 @@ def tagged(text: str, low: bytes, places: Places, ruled: Sequence[Span]) -> Iter
         for span in near:
             promising[placed.touched(span.start, span.end)] = True
         said = said or Said.of(text, low, places, ruled)
-        for span in _tagged(text, tagger, said, placed, _widened(promising, CORE)):
-            if at <= span.start < at + PIECE:
-                yield span
+        for start, end, odds in _tagged(text, tagger, said, placed, _widened(promising, CORE)):
+            named = named or Named.of(text, said.words())
+            if at <= start < at + PIECE and named.allows(text, start, end, odds):
+                yield Span(start, end, _kind(text[start:end]), False)
 
 
 class Said(NamedTuple):
@@ -99,6 +102,10 @@ class Said(NamedTuple):
         out += [(at, end, 2 if password else 3) for at, end, password in cues(text, low, places)]
         return cls(sorted(out))
 
+    def words(self) -> list[tuple[int, int]]:
+        """Where a word that names a secret begins and ends."""
+        return [(at, end) for at, end, column in self.all if column >= 2]
+
     def marks(self, placed: Placed) -> NDArray[np.float32]:
         """How each of some tokens stands, and what is said of it: ``STANDING`` and ``SAID`` numbers."""
         import numpy as np
@@ -111,8 +118,10 @@ class Said(NamedTuple):
         return out
 
 
-def _tagged(text: str, tagger: Tagger, said: Said, placed: Placed, core: NDArray[np.bool_]) -> Iterator[Span]:
-    """The secrets among the tokens of a piece that are to be tagged."""
+def _tagged(
+    text: str, tagger: Tagger, said: Said, placed: Placed, core: NDArray[np.bool_]
+) -> Iterator[tuple[int, int, float]]:
+    """The secrets among the tokens of a piece that are to be tagged, each with its log odds."""
     import numpy as np
 
     for first, last in _runs(_widened(core, REACH // 2)):
@@ -122,8 +131,7 @@ def _tagged(text: str, tagger: Tagger, said: Said, placed: Placed, core: NDArray
         here = placed.part(begin, stop + REACH)
         odds = tagger.tag(here.tokens, said.marks(here), slice(start - begin, stop - begin))
         odds[~core[start:stop]] = -np.inf
-        for at, end in together(text, placed.part(start, stop), odds.tolist(), SURE):
-            yield Span(at, end, _kind(text[at:end]), False)
+        yield from together(text, placed.part(start, stop), odds.tolist(), SURE)
 
 
 def _runs(those: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
@@ -134,8 +142,13 @@ def _runs(those: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     return zip(edges[::2], edges[1::2], strict=True)
 
 
-def together(text: str, placed: Placed, odds: Sequence[float], sure: float) -> Iterator[tuple[int, int]]:
-    """The secrets of tokens: those in a row, apart by a blank at most, that are likely, one of them surely."""
+def together(
+    text: str, placed: Placed, odds: Sequence[float], sure: float
+) -> Iterator[tuple[int, int, float]]:
+    """The secrets of tokens: those in a row, apart by a blank at most, that are likely, one of them surely.
+
+    Each comes with its best token's log odds.
+    """
     start, end, best = 0, -2, -math.inf
     behind = len(text) + 9
     starts, ends = [*placed.starts.tolist(), behind], [*placed.ends.tolist(), behind]
@@ -144,7 +157,7 @@ def together(text: str, placed: Placed, odds: Sequence[float], sure: float) -> I
             continue
         if first - end > 1 or (first > end and text[end] != " "):
             if best > sure:
-                yield from _trimmed(text, start, end)
+                yield from ((*place, best) for place in _trimmed(text, start, end))
             start, best = first, -math.inf
         end, best = last, max(best, odd)
 

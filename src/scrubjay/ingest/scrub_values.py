@@ -38,7 +38,7 @@ _FILLER = re.compile(
     re.IGNORECASE,
 )
 VARIABLE = re.compile(
-    rb"[$%@#&]|![a-z][a-z/_-]*\Z|\{|<|//|/(?![a-z0-9+/]{60,}={0,2}\Z)|\./|~/|https?:|op://|arn:aws"
+    rb"[$%@#&\xa3\xa5]|![a-z][a-z/_-]*\Z|\{|<|//|/(?![a-z0-9+/]{60,}={0,2}\Z)|\./|~/|https?:|op://|arn:aws"
     # What is meant to be read by all, or can be opened where it is kept only: public keys of services, sealed secrets.
     rb"|pk\.eyj|pk_(?:live|test)_|ag[a-d][a-z0-9+/]{80}"
     rb"|none|null|nil|true|false|undefined",
@@ -179,6 +179,13 @@ def filler(value: bytes) -> bool:
     return len(set(value[-16:])) < 5 or _FILLER.search(value, 0, _LONGEST_HINT) is not None
 
 
+def placeholder(value: bytes) -> bool:
+    """Whether it is written in place of a secret; a PIN of two different digits is none."""
+    if VARIABLE.match(value) or SHOUTED.fullmatch(value) or _FILLER.search(value, 0, _LONGEST_HINT):
+        return True
+    return len(set(value)) == 1
+
+
 def chosen(value: bytes, *, password: bool) -> bool:
     """Whether somebody chose it: what a variable of the environment is set to, words parted by dashes."""
     if stands_for_nothing(value) or value.lower() in PLAIN_PASSWORDS or value.lower() == value:
@@ -188,7 +195,7 @@ def chosen(value: bytes, *, password: bool) -> bool:
 
 def joined(value: bytes) -> bool:
     """Whether it is words that somebody joined, none of which speaks of a secret: no name of a field or a message."""
-    return _JOINED.fullmatch(value) is not None and not talk(value)
+    return _JOINED.fullmatch(value) is not None and not (talk(value) or stands_for_nothing(value))
 
 
 def talk(value: bytes) -> bool:

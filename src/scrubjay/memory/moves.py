@@ -15,7 +15,6 @@ class Exported:
         counts: What a line holds (``memory``, ``edge``, …) to how many there are.
         lines: Lines in all.
         bytes: Bytes in all.
-        scrubbed: Kind of secret to how many were replaced on the way out.
         seconds: Wall time.
     """
 
@@ -23,7 +22,6 @@ class Exported:
     counts: Mapping[str, int]
     lines: int
     bytes: int
-    scrubbed: Mapping[str, int]
     seconds: float
 
 

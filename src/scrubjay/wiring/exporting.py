@@ -59,7 +59,7 @@ def _write(desk: Desk, stream: BinaryIO, name: str, progress: Report | None) -> 
     del counts["header"]
     footer = {"line": "footer", "lines": lines, "counts": dict(counts), "sha256": digest.hexdigest()}
     size += stream.write(text(footer))
-    return Exported(name, dict(counts), lines, size, teller.scrubbed, time.monotonic() - started)
+    return Exported(name, dict(counts), lines, size, time.monotonic() - started)
 
 
 def backup(desk: Desk, path: str | Path, *, overwrite: bool = False) -> BackedUp:

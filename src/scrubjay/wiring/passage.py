@@ -9,6 +9,7 @@ and everything else in the file stay as they are.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -84,7 +85,7 @@ def rewrite(desk: Desk, memory: str, content: str, was: str | None = None) -> Re
         if was is not None and was != record.content_hash:
             _refuse(where, "was changed since you opened it", "look at what it says now, and edit it again")
         before = held(Path(source.root), place.path)
-        at = _stands(before, record, where)
+        at = _stands(before, record, where, desk.settings.redaction.allow)
         new = _fitted(record, content, before, where)
         if new == record.content:
             return Rewritten(one, _full(source, place), place.line_start, place.line_end, changed=False)
@@ -104,11 +105,11 @@ def _allowed(desk: Desk, record: Record) -> None:
         raise kind(f"{record.id} cannot be edited in its file: {reason}. Nothing was written.")
 
 
-def _stands(before: Held, record: Record, where: str) -> int:
+def _stands(before: Held, record: Record, where: str, allow: Sequence[str]) -> int:
     """Return where in a file a passage begins that stands there as it is stored; offsets are of the scrubbed text."""
     place = record.place
     assert place is not None
-    clean = scrub(before.text).text
+    clean = scrub(before.text, allow).text
     if clean[place.start : place.start + len(record.content)] != record.content:
         _refuse(where, "no longer says what is stored", "scrubjay sync, then edit what it says now")
     line, column = clean.count("\n", 0, place.start), place.start - clean.rfind("\n", 0, place.start) - 1

@@ -39,7 +39,7 @@ Report = Callable[[Progress], None]
 def chunks(desk: Desk) -> ChunkSettings:
     """Return how documents are cut."""
     sizes = desk.settings.chunk
-    return ChunkSettings(sizes.target, sizes.overlap, sizes.most)
+    return ChunkSettings(sizes.target, sizes.overlap, sizes.most, desk.settings.redaction.allow)
 
 
 def sync(

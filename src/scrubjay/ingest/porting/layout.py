@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any, Final
 
-from scrubjay.ingest.scrub import scrub
 from scrubjay.memory.concepts import Concept
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event
@@ -39,22 +38,10 @@ _OWN: Final = ("id", "tier", "content", "title", "owner", "key", "place", "event
 
 
 class Teller:
-    """Tells values as lines, for one principal; texts are scrubbed once more on the way out.
-
-    Attributes:
-        scrubbed: Kind of secret to how many were replaced.
-    """
+    """Writes values as lines, for one principal; texts exactly as they are stored."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
-        self.scrubbed: dict[str, int] = {}
-        self._rules: dict[str, str] = {}
-
-    def _clean(self, text: str) -> str:
-        found = scrub(text)
-        for kind, count in found.counts.items():
-            self.scrubbed[kind] = self.scrubbed.get(kind, 0) + count
-        return found.text
 
     def _key(self, key: str) -> str:
         return "user" if key == f"user:{self._scope.user}" else key
@@ -65,7 +52,7 @@ class Teller:
             "source",
             id=source.id,
             root=source.root,
-            description=self._clean(source.description),
+            description=source.description,
             include=list(source.include),
             exclude=list(source.exclude),
             key=self._key(source.key),
@@ -75,7 +62,7 @@ class Teller:
 
     def document(self, document: Document, memories: int) -> dict[str, Any]:
         """Return a document's line; its ``memories`` follow it, so many."""
-        told = asdict(document) | {"title": self._clean(document.title)}
+        told = asdict(document) | {"title": document.title}
         return _line("document", **told, memories=memories)
 
     def memory(self, record: Record, *, placed: bool) -> dict[str, Any]:
@@ -88,8 +75,8 @@ class Teller:
         told: dict[str, Any] = {
             "id": record.id,
             "tier": record.tier,
-            "title": self._clean(record.title),
-            "content": self._clean(record.content),
+            "title": record.title,
+            "content": record.content,
             "key": self._key(record.key),
         }
         if record.owner != self._scope.user:
@@ -97,10 +84,7 @@ class Teller:
         for name, usual in _USUAL.items():
             value = getattr(record, name)
             if name not in _OWN and value != usual:
-                told[name] = [self._clean(one) for one in value] if isinstance(value, tuple) else value
-        for name in ("abstract", "overview"):
-            if told.get(name):
-                told[name] = self._clean(told[name])
+                told[name] = list(value) if isinstance(value, tuple) else value
         if record.event is not None:
             told["event"] = asdict(record.event)
         if record.place is not None and placed:
@@ -109,23 +93,20 @@ class Teller:
 
     def concept(self, concept: Concept) -> dict[str, Any]:
         """Return the line of what one visibility key knows of a concept."""
-        names = [self._clean(alias) for alias in concept.aliases]
         return _line(
             "concept",
             id=concept.id,
             key=self._key(concept.key),
-            name=self._clean(concept.name),
-            aliases=names,
+            name=concept.name,
+            aliases=list(concept.aliases),
             kind=concept.kind,
             at=concept.at,
         )
 
     def edge(self, edge: Edge) -> dict[str, Any]:
         """Return an edge's line."""
-        if edge.rule not in self._rules:  # there are ten edges to a memory, and few rules
-            self._rules[edge.rule] = self._clean(edge.rule)
         told = {name: getattr(edge, name) for name in EDGE}
-        return _line("edge", **told, key=self._key(edge.key), rule=self._rules[edge.rule], run=edge.run)
+        return _line("edge", **told, key=self._key(edge.key), rule=edge.rule, run=edge.run)
 
     def event(self, event: Event) -> dict[str, Any]:
         """Return an event's line."""

@@ -48,8 +48,6 @@ def export(call: Call, file: str, overwrite: bool) -> None:
         f"{counted(done.counts.get('event', 0), 'event')} in {line(done.path)}, {done.bytes:,} bytes, "
         f"{duration(done.seconds)}"
     )
-    for kind, times in done.scrubbed.items():
-        write(f"{counted(times, 'secret')} of kind {line(kind)} replaced.")
 
 
 @command("import")

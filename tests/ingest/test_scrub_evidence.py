@@ -1,0 +1,62 @@
+"""Only a secret's form, or a sentence that says so, makes a secret: names, words, paths and numbers stay."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrubjay.ingest.scrub import scrub
+
+STAYS = (
+    "remember: the staging cluster is kestrel-stg-3 now, stg-2 is gone",
+    "The roster of the token thread: teamx0x, @mk_87, l33tcoder and xXdragonXx.",
+    "Curry-Howard and Chain-of-Thought, said twice.",
+    "It was a man-in-the-middle attack, as in Diffie-Hellman-Merkle without a key.",
+    "| English | German |\n|---|---|\n| key schedule | Schlüsselplan |\n| man-in-the-middle | Mittelsmann |",
+    "Run `oracle-vouch-chain.py` and then scripts/make-keys.sh in /srv/data/app-2.",
+    "Founded in 1987, moved in 2004, sold in 2019; zip code 10021.",
+    "Upgrade from v1.20.3-rc2 to 2.0.1; commit 3f2a9c81d0, id 6f9db1bd-a1cc-4d3f-b643-2c195262464e.",
+    "The password is required and stored in 1Password; ask Jean-Luc Petrov about the token.",
+    "Files are encrypted with ChaCha20-Poly1305 and SHA-256.",
+    "SESSION_COOKIE_SECRET=replace-me",
+    "The weekly pass: £20.50",
+    "The code name of the release is Blue-Falcon-7.",
+)
+SAYS_SO = (
+    ("the wifi password is {}.", "correct-horse-battery"),
+    ("passphrase: {}", "blue kettle sings at noon"),
+    ("my PIN is {}", "1987"),
+    ("Das Passwort lautet {}", "Sommerregen"),
+    ("la contraseña es {}", "tortilla-sin-cebolla"),
+    ("El PIN es {}", "4471"),
+    ("密码是 {}", "Yun#nan2024"),
+    ("パスワードは {} です", "hanako1952"),
+    ("Cookie: sessionid={}", "9qhxt2ew9xugatzxqnhi9b4783krwldy"),
+    ("curl -u nina:{} https://x.example", "Gr4niteFox"),
+    ("postgres://app:{}@db/x", "s3cret-Kestrel"),
+    ("mysql -h db1 -u root -p{} shop", "Bramble77x"),
+    ("Zugangsdaten: admin / {}", "Herbst!laub7"),
+)
+
+
+@pytest.mark.parametrize("text", STAYS)
+def test_what_has_no_form_of_a_secret_and_is_not_said_to_be_one_stays(text: str) -> None:
+    assert scrub(text).text == text
+
+
+@pytest.mark.parametrize(("text", "secret"), SAYS_SO)
+def test_what_a_sentence_says_is_the_secret_goes_whatever_it_is(text: str, secret: str) -> None:
+    assert secret not in scrub(text.format(secret)).text
+
+
+PIECES = st.sampled_from(
+    [word for text in STAYS for word in text.split(" ")]
+    + [text.format(secret) for text, secret in SAYS_SO]
+    + ["[secret:password]", "[private]", "<private>x</private>", "password:", "\n", "|", " / ", "the code is"]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(PIECES, max_size=12))
+def test_redacting_twice_changes_nothing(pieces: list[str]) -> None:
+    once = scrub(" ".join(pieces)).text
+    assert scrub(once).text == once
