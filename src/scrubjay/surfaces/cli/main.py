@@ -25,7 +25,8 @@ SECTIONS = {
     "Ask": ("search", "thread", "context", "get", "history", "concepts", "categories"),
     "Write": ("add", "feedback", "archive", "restore", "forget"),
     "Look after": (
-        "status", "redactions", "doctor", "config", "models", "embed", "consolidate", "audit", "rebuild", "export", "backup", "copy",
+        "status", "doctor", "config", "redactions", "models", "embed", "consolidate", "audit", "rebuild",
+        "export", "backup", "copy",
     ),
     "Serve": ("serve", "mcp", "proxy", "token"),
     "Agents": ("install", "uninstall", "pause", "resume", "hook", "resident", "completion"),
