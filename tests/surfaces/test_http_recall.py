@@ -54,6 +54,7 @@ TWINS = (
     (Categories.list, webs.Levels),
 )
 LEFT_OUT = {
+    "restore_consolidated": "mends what an earlier version archived: scrubjay restore on the machine",
     "open": "the server opens the store",
     "close": "the server closes it",
     "seen_by": "the token says who asks",

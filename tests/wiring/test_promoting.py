@@ -249,3 +249,23 @@ def test_a_heartbeat_with_nothing_new_reads_nothing_for_it(memory: Memory, tmp_p
     done = memory.consolidate(now=NOW, if_due="0s")
     assert by_tier(done)["semantic"] == [FACT]
     assert memory.consolidate(now=NOW, if_due="0s").run is None
+
+
+def test_what_was_said_later_of_the_same_thing_is_promoted_and_nothing_older(
+    opened: Callable[..., Memory],
+) -> None:
+    memory = opened()
+    said = (
+        ("2026-01-03", "My terminal is wezterm."),
+        ("2026-01-04", "My terminal is wezterm."),
+        ("2026-01-09", "My terminal is ghostty."),
+        ("2026-01-11", "I live in Porto."),
+        ("2026-01-12", "I live in Porto."),
+        ("2026-01-20", "I moved to Lisbon."),
+    )
+    for day, text in said:
+        memory.add(text, session=day, role="user", turn=0, date=day)
+    promoted = " ".join(made.content for made in memory.consolidate(now="2026-07-01").promoted)
+    assert "ghostty" in promoted
+    assert "wezterm" not in promoted
+    assert "Porto" not in promoted
