@@ -258,7 +258,7 @@ def _name(words: Sequence[str], chance: random.Random) -> str:
 def ruled(text: str) -> list[Span]:
     """What rules find in a text."""
     data = text.encode("latin-1", "replace")
-    return found(text, data, data.lower(), Places(data.lower()))
+    return found(text, data, data.lower())
 
 
 def with_tables(those: Iterable[str]) -> Iterator[str]:

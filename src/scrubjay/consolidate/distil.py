@@ -30,7 +30,7 @@ from scrubjay.text.tokens import terms
 
 SHARE: Final = 0.7
 """Most tokens of a digest for each token of its sources."""
-MOST: Final = 400
+MOST: Final = 512
 """Tokens of any digest: a context holds a few of them."""
 LEAST: Final = 12
 """Tokens below which a digest says too little to be a memory."""
