@@ -104,11 +104,11 @@ def test_a_backfilled_model_joins_once_it_covers_fifty(opened: Callable[..., Mem
     fill(memory, LEAST_COVERED + 20)
     assert LEAST_COVERED == 50
     assert channels(memory) == {"vector:hash"}
-    (sentence,) = memory.search("kettle").partial
+    (sentence,) = memory.search("kettle").notes
     assert sentence.startswith("second covers fewer than 50 memories")
     memory.embed()
     assert channels(memory) == {"vector:hash", "vector:second"}
-    assert memory.search("kettle").partial == ()
+    assert memory.search("kettle").notes == ()
 
 
 def test_of_a_small_store_a_backfilled_model_must_cover_all(opened: Callable[..., Memory]) -> None:
@@ -117,7 +117,7 @@ def test_of_a_small_store_a_backfilled_model_must_cover_all(opened: Callable[...
     memory.embed()
     memory.add("The blue kettle is new.")
     assert channels(memory) == {"vector:hash"}
-    assert len(memory.search("kettle").partial) == 1
+    assert len(memory.search("kettle").notes) == 1
     memory.embed()
     assert channels(memory) == {"vector:hash", "vector:second"}
 
@@ -128,7 +128,7 @@ def test_windows_of_long_texts_do_not_pass_for_memories(opened: Callable[..., Me
     memory.embed()
     fill(memory, 60)
     assert channels(memory) == {"vector:hash"}
-    assert memory.search("kettle").partial == ("short covers 1 memories so far and was left out.",)
+    assert memory.search("kettle").notes == ("short covers 1 memories so far and was left out.",)
 
 
 def test_what_waits_for_a_backfilled_model_is_ranked_by_what_the_base_model_foretells(

@@ -237,3 +237,19 @@ def test_a_text_stands_in_a_story_once(memory: Memory) -> None:
     memory.add("The zeppelin crashed.", session="b", turn=0, role="user")
     assert len(ids(memory.thread("zeppelin crashed"))) == 1
     assert one
+
+
+def test_an_acknowledgement_stands_in_no_thread(memory: Memory) -> None:
+    turns = (
+        ("user", "Which log format do we use in Kestrel, zap or slog?"),
+        ("assistant", "Kestrel uses slog since May, because zap pulled in too much."),
+        ("user", "ok"),
+        ("assistant", "OK."),
+        ("user", "The slog handler of Kestrel writes JSON lines."),
+    )
+    for at, (role, text) in enumerate(turns):
+        memory.add(text, session="s1", turn=at, role=role, date=f"2026-05-01T10:0{at}:00Z")
+    told = [knot.result.snippet for knot in memory.thread("log format slog Kestrel").knots]
+    assert told
+    assert "ok" not in told
+    assert "OK." not in told

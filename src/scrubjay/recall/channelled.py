@@ -45,10 +45,11 @@ def channelled(made: Plan, reader: Reader, embedders: Sequence[Embedder]) -> Hea
     if by_words is not None and "bm25" in made.channels:
         rankings.append(by_words)
     if "vector" in made.channels:
-        by_vectors, partial = vectors(made, reader, embedders)
+        by_vectors, partial, notes = vectors(made, reader, embedders)
         rankings += by_vectors
     if by_words is not None and "ngram" in made.channels:
-        respelled, notes = ngrams(made, reader, by_words.words.frequencies)
+        respelled, respellings = ngrams(made, reader, by_words.words.frequencies)
+        notes += respellings
         rankings += [respelled] if respelled is not None else []
     return Heard(tuple(rankings), by_words, partial, notes)
 

@@ -17,6 +17,7 @@ from scrubjay.memory.threads import Knot, Reached, Thread
 from scrubjay.memory.webs import Near
 from scrubjay.recall.admit import CLOSE
 from scrubjay.recall.assemble import result
+from scrubjay.recall.chosen import says_nothing
 from scrubjay.recall.diversify import diversify
 from scrubjay.recall.fold import STATED
 from scrubjay.recall.picked import Asked
@@ -126,7 +127,11 @@ class _View:
 
     def _allowed(self, ids: Sequence[str]) -> list[str]:
         made = self.asked.plan
-        ids = [memory for memory in ids if passes(self.records[memory], made.where)]
+        ids = [
+            memory
+            for memory in ids
+            if passes(self.records[memory], made.where) and not says_nothing(self.records[memory])
+        ]
         if made.where.categories:
             edges = self.reader.edges(ids, ["belongs"])
             filed = {edge.src for edge in edges if edge.dst in made.where.categories}

@@ -135,14 +135,21 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
     on = colourful(sys.stdout)
     whole = weak or explain or '"' in text or "min_relevance" in given
     numbered = list(enumerate(found.results, 1))
-    shown = [
-        (number, one) for number, one in numbered if whole or one.relevance is None or one.relevance >= WEAK
-    ]
-    blocks = [block(number, result, text, on=on) for number, result in shown]
-    if len(shown) < len(numbered):
-        blocks.append(folded([one for one in numbered if one not in shown]))
+    shown = len(numbered) if whole else before_weak([one.relevance for one in found.results])
+    blocks = [block(number, result, text, on=on) for number, result in numbered[:shown]]
+    if shown < len(numbered):
+        blocks.append(folded(numbered[shown:]))
     write("\n\n".join(blocks) if blocks else found.silence or f"Nothing found for: {line(text)}")
     _after(found, explain=explain, on=on)
+
+
+def before_weak(relevances: Sequence[float | None]) -> int:
+    """Return how many results stand before the weak end of a list: what ranks above a likely result is shown with it.
+
+    >>> before_weak([0.01, 0.4, 0.05, None, 0.02, 0.0]), before_weak([0.01, 0.02])
+    (4, 0)
+    """
+    return max((at for at, one in enumerate(relevances, 1) if one is None or one >= WEAK), default=0)
 
 
 def folded(weak: Sequence[tuple[int, Result]]) -> str:
