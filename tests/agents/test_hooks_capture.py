@@ -73,7 +73,7 @@ def test_a_session_that_begins_catches_up_with_transcripts_that_were_missed(here
 def test_what_was_recalled_into_a_session_is_not_captured_from_it(here: Machine) -> None:
     here.run("add", HERON)
     put_in = here.hook("prompt", prompt=ASKED).context
-    path = here.transcript(("user", f"{put_in}\n\nIs it still the green one that we use for this?"))
+    path = here.transcript(("user", f"{put_in}\n\nWe still use the green one for this."))
     here.hook("stop", transcript_path=str(path))
     here.wait(lambda: captured(here))
     assert [text for text in here.found(ASKED) if "heron" in text] == [HERON]

@@ -111,7 +111,7 @@ def test_what_was_said_stays_when_the_tool_throws_its_log_away(memory: Memory, l
 def test_a_renamed_log_is_read_on_where_it_was(memory: Memory, logs: Path) -> None:
     memory.sync(logs)
     (logs / "garden" / "s1.jsonl").rename(logs / "garden" / "renamed.jsonl")
-    append(logs, line(3, "And the quince jelly?"), name="renamed")
+    append(logs, line(3, "The quince jelly is in the cellar."), name="renamed")
     assert memory.sync().added == 1
     (best, *_) = memory.search("quince jelly", limit=1).results
     assert best.citation.endswith("renamed.jsonl:3-3")

@@ -55,6 +55,7 @@ TWINS = (
 )
 LEFT_OUT = {
     "restore_consolidated": "mends what an earlier version archived: scrubjay restore on the machine",
+    "redactions": "the user's own: scrubjay redactions on the machine",
     "open": "the server opens the store",
     "close": "the server closes it",
     "seen_by": "the token says who asks",
