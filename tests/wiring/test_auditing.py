@@ -76,10 +76,10 @@ def test_what_happens_every_day_is_no_boilerplate(memory: Memory) -> None:
     assert (rate(found, "junk").count, rate(found, "near-duplicate").count) == (0, 0)
 
 
-def test_all_but_the_best_of_what_says_the_same_are_put_away_and_come_back(memory: Memory) -> None:
+def test_all_but_the_best_of_equal_texts_are_put_away_and_come_back(memory: Memory) -> None:
     first = memory.add("The mast is twelve metres high.").id
-    again = memory.add("the mast is twelve metres high", session="later").id
-    used = memory.add("The mast is twelve metres **high**!", session="last").id
+    again = memory.add("The mast is  twelve metres high.", session="later").id
+    used = memory.add("The mast is twelve metres high.", session="last").id
     memory.feedback(used, "used")
     found = memory.audit()
     assert faulty(found, "near-duplicate") == {first, again}
@@ -93,17 +93,20 @@ def test_all_but_the_best_of_what_says_the_same_are_put_away_and_come_back(memor
     assert rate(memory.audit(), "near-duplicate").count == 0  # somebody looked, and kept them
 
 
-def test_statements_in_nearly_the_same_words_are_judged_by_what_differs(memory: Memory) -> None:
-    one = memory.add("Ann always drinks black tea with lemon and honey before breakfast on the boat.").id
-    two = memory.add("Before breakfast on the boat Ann always drinks black tea with honey and lemon.").id
-    memory.add("The connection pool of the billing service times out after exactly 30 seconds of silence.")
-    memory.add("The connection pool of the billing service times out after exactly 90 seconds of silence.")
-    can = "The deploy script of the billing service can {}run on Fridays after lunch when tests are green and Ann is in"
-    memory.add(can.format(""))
-    memory.add(can.format("not "))
-    found = memory.audit()
-    assert faulty(found, "near-duplicate") in ({one}, {two})
-    assert rate(found, "near-duplicate").reasons == {"the same in other words": 1}
+def test_statements_that_are_only_alike_are_never_put_away_as_duplicates(memory: Memory) -> None:
+    texts = [
+        "Ann always drinks black tea with lemon and honey before breakfast on the boat.",
+        "Before breakfast on the boat Ann always drinks black tea with honey and lemon.",
+        "The connection pool of the billing service times out after exactly 30 seconds of silence.",
+        "The connection pool of the billing service times out after exactly 90 seconds of silence.",
+        "The parser of the boat's log is written in C.",
+        "The parser of the boat's log is written in C++.",
+    ]
+    ids = [memory.add(text, session=f"s{n}").id for n, text in enumerate(texts)]
+    before = statuses(memory, *ids)
+    assert memory.audit(["near-duplicate"]).fixed == {"near-duplicate": ()}
+    assert statuses(memory, *ids) == before
+    assert rate(memory.audit(), "near-duplicate").reasons == {"the same words": 1}
 
 
 def test_what_two_projects_or_two_keys_say_is_said_twice(opened: Open, settings: Settings) -> None:
@@ -244,7 +247,7 @@ def test_what_one_hears_of_what_others_see_is_no_loop(opened: Open, settings: Se
 def test_a_fix_never_puts_away_what_stays_in_another_one_s_stead(memory: Memory) -> None:
     kept = memory.add("The mast is twelve metres high.", valid_until="2020-01-01").id
     memory.feedback(kept, "used")
-    again = memory.add("the mast is twelve metres high", session="later").id
+    again = memory.add("The mast is twelve metres high.", session="later").id
     done = memory.audit(["stale", "near-duplicate"])
     assert done.fixed == {"near-duplicate": (again,), "stale": ()}
     assert statuses(memory, kept, again) == ["active", "archived"]

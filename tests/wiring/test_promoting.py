@@ -269,3 +269,13 @@ def test_what_was_said_later_of_the_same_thing_is_promoted_and_nothing_older(
     assert "ghostty" in promoted
     assert "wezterm" not in promoted
     assert "Porto" not in promoted
+
+
+def test_what_is_not_learned_from_a_turn_is_not_promoted_from_several(opened: Callable[..., Memory]) -> None:
+    memory = opened()
+    for day in ("2026-01-03", "2026-01-04", "2026-01-05"):
+        memory.add("I got a new mac from the Cupertino store.", session=day, role="user", turn=0, date=day)
+        memory.add("The staging server is on port 8443.", session=day, role="user", turn=1, date=day)
+    promoted = " ".join(made.content for made in memory.consolidate(now="2026-07-01").promoted)
+    assert "8443" in promoted
+    assert "Cupertino" not in promoted

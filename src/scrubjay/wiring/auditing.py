@@ -54,10 +54,9 @@ def audit(
     """
     started = time.monotonic()
     _check(fix, limit)
-    base = desk.lineup.writing().model.fingerprint
     at = now_micros()
     with desk.store.reader(desk.scope) as reader:
-        found = look(reader, base, at if now is None else now)
+        found = look(reader, at if now is None else now)
         wanted = chosen(found.faults, KINDS if dry_run and not fix else fix)
         rates = tuple(_rate(reader, found, kind, limit) for kind in KINDS)
     run = new_run_id()

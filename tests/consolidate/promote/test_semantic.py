@@ -22,9 +22,16 @@ def borne(records: list[Record], known: list[Record] = [], **evidence: list[str]
 def test_what_people_and_notes_say_twice_is_a_fact_in_its_best_words() -> None:
     assert [one.text for one in borne(voices()).facts] == [
         "Backups of the ledger run at 03:00 on Oslo.",
-        "I'm allergic to peanuts.",
         "The staging server is on port 8443.",
     ]
+
+
+def test_sentences_that_are_only_alike_are_not_one_fact() -> None:
+    said = [
+        turn("The staging server of the shop is on Fly.", 1, session="s1", days=9),
+        turn("On Fly is the staging server of the shop.", 2, session="s2", days=8),
+    ]
+    assert borne(said) == Borne((), ())
 
 
 def test_a_fact_lists_everything_that_says_it_and_is_surer_the_more_does() -> None:

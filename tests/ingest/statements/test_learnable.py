@@ -20,6 +20,8 @@ from scrubjay.ingest.statements.learnable import learnable
         ("Fix it. From now on, answer in Portuguese.", "From now on, answer in Portuguese."),
         ("please never use mocks in tests, we had bad luck with them", "please never use mocks in tests, we had bad luck with them"),
         ("No, we use pnpm here, not npm.", "No, we use pnpm here, not npm."),
+        ("I'm vegan.", "I'm vegan."),
+        ("I moved to Lisbon.", "I moved to Lisbon."),
         ("Can you fix the build? My sister Ana lives in Porto.", "My sister Ana lives in Porto."),
     ],
 )  # fmt: skip
@@ -34,7 +36,7 @@ def test_what_a_person_marks_corrects_or_states_by_itself_is_learned_as_written(
         "the test never finishes", "I never got the mail", "I always forget the flag", "let's always do that",
         "we always get a 502 after the deploy", "the button is never enabled on mobile", "I got a new mac.",
         "We want to go by train, no more than 6 hours.", "do you remember the port?",
-        "ok booked the trains, 1st to 7th.",
+        "ok booked the trains, 1st to 7th.", "ok always is fine", "I'm tired.", "I'm back.",
     ],
 )  # fmt: skip
 def test_questions_requests_and_remarks_of_the_moment_are_not_learned(turn: str) -> None:

@@ -46,12 +46,11 @@ class Audited:
     tiers_of: Mapping[str, str]
 
 
-def audit(reader: Reader, fingerprint: str | None, now: int) -> Audited:
+def audit(reader: Reader, now: int) -> Audited:
     """Look at every active memory that a reader sees.
 
     Args:
         reader: What the caller sees.
-        fingerprint: The base model, or None where none is registered.
         now: UTC microseconds.
     """
     swept = sweep(reader)
@@ -60,7 +59,7 @@ def audit(reader: Reader, fingerprint: str | None, now: int) -> Audited:
     said = {fault.memory for fault in nothing}
     found: dict[str, Iterable[Fault]] = {
         "junk": nothing,
-        "near-duplicate": twins(reader, fingerprint, [one for one in swept.traits if one.id not in said]),
+        "near-duplicate": twins(reader, [one for one in swept.traits if one.id not in said]),
         "stale": stale(swept.traits, _superseded(reader, traits), now),
         "contradicted": contradicted(reader, traits, _edges(reader, traits, "contradicts")),
         "orphaned": orphaned(swept.traits, _grounded(reader, swept.traits)),

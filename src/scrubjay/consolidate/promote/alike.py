@@ -1,11 +1,11 @@
-"""Alike: sentences that share rare words -> which say the same, and which are changed by a later one.
+"""Alike: sentences that share rare words -> which of them something said later may have changed.
 
-Likeness nominates, ``ingest/change`` decides, and only about the likest pairs if there are very many.
+Likeness nominates, ``ingest/change`` decides, and only about the likest pairs if there are very many. In doubt a
+sentence counts as changed, so that it is not promoted; no two that differ in a word count as one.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -51,10 +51,8 @@ def wording(text: str) -> tuple[bool, bool, float, str]:
     return (not text[:1].isupper(), text[-1:] not in ".!", -sum(told) / max(1, len(told)), text)
 
 
-def compared(
-    forms: Mapping[Place, Form], blocks: Mapping[int, set[Place]]
-) -> tuple[dict[Place, set[Place]], dict[Place, set[Place]]]:
-    """Return the sentences that say the same as each, and those said later that change it."""
+def overtaken(forms: Mapping[Place, Form], blocks: Mapping[int, set[Place]]) -> set[Place]:
+    """Return the sentences that one said later changes or contradicts, as far as can be told."""
     told = {place: words(form.text) for place, form in forms.items()}
     likest: dict[tuple[Place, Place], float] = {}
     for block in blocks.values():
@@ -64,26 +62,9 @@ def compared(
                 both = len(told[one] & told[other]) / max(1, len(told[one] | told[other]))
                 if both >= LIKE:
                     likest[one, other] = both
-    same: defaultdict[Place, set[Place]] = defaultdict(set)
-    overtaken: defaultdict[Place, set[Place]] = defaultdict(set)
+    found: set[Place] = set()
     for pair in sorted(likest, key=lambda pair: (-likest[pair], pair))[:MOST_COMPARED]:
         old, new = sorted(pair, key=lambda place: forms[place].last)
-        verdict = change(forms[old].text, forms[new].text).verdict
-        if verdict == "duplicate":
-            same[old].add(new)
-            same[new].add(old)
-        elif verdict in ("supersedes", "contradicts"):
-            overtaken[old].add(new)
-    return same, overtaken
-
-
-def clusters(forms: Mapping[Place, Form], same: Mapping[Place, set[Place]]) -> list[list[Place]]:
-    """Return the sentences around each best-worded one that say the same as it does; each sentence once."""
-    left = dict.fromkeys(sorted(forms, key=lambda place: (place[:2], wording(forms[place].text))))
-    found = []
-    while left:
-        first = next(iter(left))
-        found.append([first, *sorted(place for place in same.get(first, ()) if place in left)])
-        for place in found[-1]:
-            del left[place]
+        if change(forms[old].text, forms[new].text).verdict in ("supersedes", "contradicts"):
+            found.add(old)
     return found

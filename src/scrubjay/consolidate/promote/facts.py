@@ -1,6 +1,7 @@
 """Facts: Record -> Iterator[str]. The sentences of a record that could be a fact: a person's statements, plain notes.
 
-Of a person's turn they are its statements (``ingest/statements``). Of a dated note they are the sentences that say
+Of a person's turn they are what is learned from it (``ingest/statements/learnable``), and nothing more.
+Of a dated note they are the sentences that say
 by themselves what is so: neither a question nor a task, of no passing day, about something that has a name.
 """
 
@@ -15,7 +16,7 @@ from typing import Final
 from scrubjay.consolidate.promote.drawn import spoken, usable
 from scrubjay.consolidate.verbatim import verbatim
 from scrubjay.ingest.concepts.ordinary import rank
-from scrubjay.ingest.statements.statements import statements
+from scrubjay.ingest.statements.learnable import learnable
 from scrubjay.memory.records import Record
 from scrubjay.text.folding import fold, typographic
 from scrubjay.text.languages import function_words
@@ -63,7 +64,7 @@ def facts(record: Record) -> Iterator[str]:
     if record.tier != "observation" or not usable(record):
         return
     if spoken(record):
-        stated = (said.text for said in statements(record.content) if said.kind in KINDS)
+        stated = (said.text for said in learnable(record.content) if said.kind in KINDS)
         yield from (
             text for text in stated if not (_PASSING.search(text) or _JOINED.match(text)) and _tells(text)
         )
@@ -119,5 +120,5 @@ def _states(text: str) -> bool:
     if not LEAST_WORDS <= count <= MOST_WORDS or "?" in text or _LOOSE.match(text) or _PASSING.search(text):
         return False
     if _OWN.match(text):
-        return any(said.kind in KINDS for said in statements(text))
+        return any(said.kind in KINDS for said in learnable(text))
     return _SAYS.search(text) is not None and _tells(text)

@@ -2,18 +2,18 @@
 
 Of every record its gist is looked at, never its text: numbers of pairs of rare words are held, with whose they are,
 24 bytes each. Only what shares a pair with another source is read. Likeness nominates,
-``change`` decides: sentences are the same fact only where each says nothing that the other does not, and none is
-drawn where something said later changes it.
+sentences are the same fact only where they are the same words in the same order, and none is drawn where something said
+later may have changed it (``change``).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from scrubjay.consolidate.order import order
-from scrubjay.consolidate.promote.alike import Form, Place, clusters, compared, wording
+from scrubjay.consolidate.promote.alike import Form, Place, overtaken, wording
 from scrubjay.consolidate.promote.drawn import Drawn, confidence, drawn, source, usable
 from scrubjay.consolidate.promote.facts import facts, plain
 from scrubjay.consolidate.promote.gist import Gist, ground_of, places, sentence
@@ -79,11 +79,11 @@ def semantic(told: Told, get: Get, known: Iterable[Record], evidence: Mapping[st
     for record in known:
         if record.origin != "untrusted":
             _put(record, " ".join(record.content.split()), wanted.pairs, forms, blocks)
-    same, overtaken = compared(forms, blocks)
+    changed = overtaken(forms, blocks)
     found: list[Drawn] = []
     supports: list[Support] = []
-    for cluster in clusters(forms, same):
-        _settle(cluster, [forms[place] for place in cluster], overtaken, evidence, (found, supports))
+    for place in sorted(forms.keys() - changed):
+        _settle(forms[place], evidence, (found, supports))
     found.sort(key=lambda one: (one.key, one.project or "", one.text))
     return Borne(tuple(found), tuple(sorted(supports, key=lambda one: one.memory)))
 
@@ -108,20 +108,15 @@ def _put(
 
 
 def _settle(
-    places: Sequence[Place],
-    forms: Sequence[Form],
-    overtaken: Mapping[Place, set[Place]],
-    evidence: Mapping[str, Collection[str]],
-    out: tuple[list[Drawn], list[Support]],
+    form: Form, evidence: Mapping[str, Collection[str]], out: tuple[list[Drawn], list[Support]]
 ) -> None:
-    said = sorted({record.id: record for form in forms for record in form.said}.values(), key=order)
-    known = [record for form in forms for record in form.known]
+    said = sorted({record.id: record for record in form.said}.values(), key=order)
+    known = form.known
     count = len({source(record) for record in said})
-    changed = any(overtaken.get(place, set()) - set(places) for place in places)
-    if count < 2 or changed:
+    if count < 2:
         return
     if not known:
-        out[0].append(drawn("semantic", forms[0].text, "", said, said[0].event))
+        out[0].append(drawn("semantic", form.text, "", said, said[0].event))
         return
     active = [record for record in known if record.status == "active"]
     if not active:

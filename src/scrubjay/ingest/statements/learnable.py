@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from scrubjay.ingest.change.supersede_words import MOVED
 from scrubjay.ingest.statements.prose import prose
 from scrubjay.ingest.statements.statements import LEAST, MOST, Statement, statements
 
@@ -34,7 +35,7 @@ _NORMS: Final = re.compile(
 )
 """What states how something is always or never done."""
 _NOT: Final = re.compile(
-    r"[?？]\s*$|\bnever ?mind\b|\bas always\b|\bas ever\b|\bremember (?:when|how|the time)\b|\bcan't remember\b|\bdon't remember\b|\bdo you\b"
+    r"[?？]\s*$|^\W*(?:ok|okay|yes|sure|fine|yep|no)?\W*(?:always|never) (?:is|was|works?)\b|\b(?:always|never) (?:is|was) (?:fine|ok|okay|good)\b|\bnever ?mind\b|\bas always\b|\bas ever\b|\bremember (?:when|how|the time)\b|\bcan't remember\b|\bdon't remember\b|\bdo you\b"
     r"|\b(?:never|always) (?:got|had|saw|was|were|did|works?|worked|finish\w*|fail\w*|crash\w*|hang\w*|heard|seen|been|happen\w*|comes? back|returns?)\b|\balways (?:the|there|a|an|in|on|at)\b"
     r"|\b(?:is|are|be) (?:always|never) \w+(?:ed|ing)\b|\b(?:we|i|you) (?:always|never) (?:get|see|hit|have|end up)\b"
     r"|\bi (?:always|never) (?:forget|wonder|know|knew|thought)\b|\b(?:once|ever) more\b"
@@ -70,6 +71,8 @@ _WEAK: Final = frozenset(
 """Rules that find what happened, is going on or is wanted at the moment as often as what lasts."""
 _WORDS: Final = 3
 """Words of a statement that stands alone; two characters of Chinese count for one."""
+_SELF: Final = re.compile(r"^(?:i'm|i’m|i am|we're|we’re|ich bin|je suis|soy) ")
+"""What says of oneself in two words what would take three: "I'm vegan"."""
 
 
 def learnable(text: str) -> tuple[Statement, ...]:
@@ -85,7 +88,8 @@ def learnable(text: str) -> tuple[Statement, ...]:
         apart = all(one.end <= other.start or other.end <= one.start for other in found)
         said = one.text.lower()
         passing = _TRANSIENT.search(said) or _NOT.search(said)
-        if apart and one.rule not in _WEAK and _alone(said) and not passing:
+        lasts = one.rule not in _WEAK or MOVED.search(said)
+        if apart and lasts and _alone(said) and not passing:
             found.append(one)
     return tuple(sorted(found, key=lambda one: one.start))
 
@@ -111,4 +115,4 @@ def _marked(text: str) -> Iterator[Statement]:
 def _alone(said: str) -> bool:
     """Tell whether it can be read by itself."""
     words = len(said.split()) + len(re.findall(r"[\u3040-\u30ff\u4e00-\u9fff]", said)) // 2
-    return words >= _WORDS and not _OPEN.match(said)
+    return words + bool(_SELF.match(said)) >= _WORDS and not _OPEN.match(said)
