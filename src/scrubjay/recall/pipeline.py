@@ -122,9 +122,10 @@ def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | 
     at = request.now if made.true_at is None else made.true_at
     first = [group.lead.id for group in groups]
     later = newer(reader, {memory: records[memory] for memory in first}, at)
-    of_now = made.as_of is None and not made.question.times
+    of_now = made.as_of is None and not made.question.times and not picked.looked.parts
     bounded = "recency" in made.stages and made.fusion == "auto" and request.by == "memory" and of_now
-    equal = newer_equals(first[:FIRST], records, found.told, made, heard.words) if bounded else {}
+    best = [group.lead for group in groups[:FIRST]] if bounded else []
+    equal = newer_equals(best, records, found.told, made, heard.words)
     groups = newest_first(newest_first(groups, equal), later)[: made.limit]
     shown = [group.lead for group in groups]
     sources = {source.id: source for source in reader.sources()}

@@ -7,9 +7,12 @@ much of its text. Everything else keeps its order, and the first five are looked
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from scrubjay.memory.dates import DAY
+from scrubjay.memory.ranking import Candidate
 from scrubjay.memory.records import Record, said
 from scrubjay.recall.channels.ranking import WordsRanking
 from scrubjay.recall.plan import Plan
@@ -25,8 +28,12 @@ ALIKE: Final = 0.15
 """Share of the telling words of both texts that both hold, from which on they tell of the same."""
 
 
+PREFERRED: Final = ("tier", "project")
+"""Parts of a score by which a caller prefers memories: a date does not outdo them."""
+
+
 def newer_equals(
-    ids: Sequence[str],
+    candidates: Sequence[Candidate],
     records: Mapping[str, Record],
     signs: Mapping[str, Sign],
     plan: Plan,
@@ -34,15 +41,17 @@ def newer_equals(
 ) -> dict[str, tuple[str, ...]]:
     """Return of each memory those behind it that answer about as well, tell of the same and were said later.
 
-    A file without a date of its own is neither newer nor older than anything.
+    What was said on one day is of one age, and a file without a date of its own is neither newer nor older than
+    anything.
 
     Args:
-        ids: Memories, best first.
+        candidates: Memories, best first.
         records: Their records.
         signs: What speaks for each.
         plan: The query made ready.
         words: What the query's words said, or None where it has none.
     """
+    ids = [one.id for one in candidates]
     weights = weighed(plan, words)
     held = {
         one: by & weights.keys()
@@ -50,6 +59,10 @@ def newer_equals(
         if dated(records[one])
     }
     texts = {one: _telling(records[one]) for one in held}
+    wished = {
+        one.id: math.fsum(part.amount for part in one.contributions if part.channel in PREFERRED)
+        for one in candidates
+    }
     found: dict[str, tuple[str, ...]] = {}
     for place, old in enumerate(ids):
         if not held.get(old):
@@ -58,7 +71,8 @@ def newer_equals(
             new
             for new in ids[place + 1 :]
             if new in held
-            and said(records[new]) > said(records[old])
+            and said(records[new]) - said(records[old]) >= DAY
+            and wished[new] >= wished[old]
             and held[new] >= held[old]
             and signs[new].relevance >= NEAR * signs[old].relevance
             and len(texts[old] & texts[new]) >= ALIKE * len(texts[old] | texts[new])

@@ -186,7 +186,7 @@ _KNOT: Final = (
 _Knot: Final = described(Result, "Knot", without=("explanation",), plus=_KNOT)
 _Story: Final = whole(
     "Story", "What belongs to a question, told in order.",
-    memories=list[_Knot], left_out=int, partial=list[str], took_ms=float,  # type: ignore[valid-type]
+    memories=list[_Knot], left_out=int, silence=str, partial=list[str], took_ms=float,  # type: ignore[valid-type]
 )  # fmt: skip
 
 
