@@ -257,3 +257,16 @@ def test_notes_that_no_project_owns_answer_in_every_repository(here: Machine) ->
     assert "Fridays" in here.hook("session-start", source="startup").context
     here.run("sync", str(notes), "--project", "osprey")
     assert here.hook("prompt", prompt="price of the Osprey plan") == SILENT
+
+
+def test_neither_a_prompt_nor_the_last_turns_of_its_session_come_back_at_a_prompt(here: Machine) -> None:
+    here.run("add", HERON)
+    said = (("user", ASKED), ("assistant", "Our staging database is called heron, I think."), ("user", ASKED))
+    path = here.transcript(*said, name="now")
+    here.run("sync", str(path.parent.parent))
+    own = here.hook("prompt", prompt=ASKED).context
+    other = here.hook("prompt", prompt=ASKED, session_id="another").context
+    assert HERON in own
+    assert "I think" not in own
+    assert ASKED not in own
+    assert "I think" in other

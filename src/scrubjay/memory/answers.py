@@ -58,7 +58,8 @@ class Result:
         path: Absolute path of its file, or None for an addition.
         line_start: First line of the passage, or None.
         line_end: Last line, inclusive, or None.
-        date: ISO date or time of what it tells of, else of when it was recorded.
+        date: ISO date or time of what it tells of, else of when it was recorded; None for a passage of a file that
+            names no date.
         score: Ranking score; comparable within one answer only.
         relevance: How likely it is to answer, 0..1, calibrated over many sets (docs/abstention.md); None where it
             cannot be told. Nothing derives it from the score, and no order from it.
@@ -89,7 +90,7 @@ class Result:
     path: str | None
     line_start: int | None
     line_end: int | None
-    date: str
+    date: str | None
     score: float
     relevance: float | None
     citation: str

@@ -15,14 +15,14 @@ class Shown:
     Attributes:
         id: Its id.
         text: How it begins, on one line.
-        date: When what it tells of happened, else when it was written.
+        date: When what it tells of happened, else when it was written; None for a passage of a file without a date.
         where: ``path:first-last`` of what stands in a file, else an empty string.
         status: Its status.
     """
 
     id: str
     text: str
-    date: str
+    date: str | None
     where: str
     status: str
 

@@ -23,7 +23,7 @@ class Item:
         texts: What may be said of it, the longest first; each on one line and harmless.
         label: Date, tier and citation as they are shown before it; harmless.
         citation: ``path:first-last``, or the id.
-        date: ISO date or time of what it tells of.
+        date: ISO date or time of what it tells of; None for a passage of a file that names no date.
     """
 
     part: str
@@ -31,7 +31,7 @@ class Item:
     texts: tuple[str, ...]
     label: str
     citation: str
-    date: str
+    date: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Cited:
     part: str
     tier: str
     citation: str
-    date: str
+    date: str | None
     tokens: int
 
 

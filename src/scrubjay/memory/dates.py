@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from scrubjay.errors import InputError
-from scrubjay.memory.records import When
+from scrubjay.memory.records import Record, When
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
@@ -135,6 +135,16 @@ def shown(event: When | None, recorded_at: int) -> str:
     local = moment(event.start).astimezone()
     # Not strftime, which writes the year 999 in three digits on some systems.
     return local.date().isoformat()[: {"day": 10, "month": 7, "year": 4}[event.precision]]
+
+
+def date_of(record: Record) -> str | None:
+    """Return the ISO date of what a memory tells of, else of when it was recorded.
+
+    Of a file that names no date it is None: when the file was last written says nothing of what it tells.
+    """
+    if record.event is None and record.place is not None and record.session is None:
+        return None
+    return shown(record.event, record.recorded_at)
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}

@@ -40,7 +40,7 @@ class Place:
 
     id: str
     phrase: str
-    date: str
+    date: str | None
     citation: str
 
 

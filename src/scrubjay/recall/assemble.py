@@ -8,7 +8,7 @@ from datetime import time
 from pathlib import Path
 
 from scrubjay.memory.answers import Explanation, Result, Turn
-from scrubjay.memory.dates import moment, shown, wall
+from scrubjay.memory.dates import date_of, moment, wall
 from scrubjay.memory.ranking import Candidate
 from scrubjay.memory.records import Record, Source
 from scrubjay.recall.channels.ranking import WordsRanking
@@ -102,7 +102,7 @@ def result(
         path=path,
         line_start=first,
         line_end=last,
-        date=shown(record.event, record.recorded_at),
+        date=date_of(record),
         score=score,
         relevance=sign.relevance if sign is not None and sign.told else None,
         citation=f"{path}:{first}-{last}" if path is not None else record.id,

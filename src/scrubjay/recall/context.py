@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.memory.contexts import PARTS, Cited, Context, Item, LeftOut
-from scrubjay.memory.dates import shown
+from scrubjay.memory.dates import date_of
 from scrubjay.memory.records import Record
 from scrubjay.recall.admit import told_unasked
 from scrubjay.recall.assemble import full_path
@@ -237,7 +237,7 @@ def _is_loaded(record: Record, patterns: Sequence[str]) -> bool:
 
 def _item(part: str, record: Record, asked: Asked | None, path: str | None) -> Item:
     """Return a memory as it may be told, the longest first."""
-    whole, date, place = record.content, shown(record.event, record.recorded_at), record.place
+    whole, date, place = record.content, date_of(record), record.place
     if part == "relevant" and asked is not None:
         first = snippet(whole, asked.plan.groups, SNIPPET).text
     else:

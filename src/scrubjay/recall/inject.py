@@ -21,13 +21,14 @@ FRAME: Final = tokens(OPEN + SAYING + CLOSE)
 """Tokens of what stands around the memories."""
 
 
-def label(date: str, kind: str, citation: str) -> str:
+def label(date: str | None, kind: str, citation: str) -> str:
     """Return what stands before a memory's text.
 
-    >>> label("2026-03-01T10:00:00+00:00", "user", "a.md:1-3")
-    '[2026-03-01 user, a.md:1-3]'
+    >>> label("2026-03-01T10:00:00+00:00", "user", "a.md:1-3"), label(None, "", "a.md:1-3")
+    ('[2026-03-01 user, a.md:1-3]', '[a.md:1-3]')
     """
-    return harmless(f"[{date[:10]}{' ' + kind if kind else ''}, {citation}]")
+    known = " ".join(part for part in ((date or "")[:10], kind) if part)
+    return harmless(f"[{known}, {citation}]" if known else f"[{citation}]")
 
 
 def inject(lines: Sequence[tuple[Item, str]]) -> str:

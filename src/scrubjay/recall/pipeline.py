@@ -1,7 +1,8 @@
 """Pipeline: the read path in one screen.
 
 plan > lost > channels > weigh > fuse > evidence > session > neighbours > life > dated > tiers > graph
-> descend > follow > fold > match > rerank > valid > verify > diversify > vary > caps > admit > assemble
+> descend > follow > fold > match > rerank > valid > verify > diversify > vary > caps > admit > recency
+> assemble
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from scrubjay.recall.life import outlived
 from scrubjay.recall.lost import lost, may_return
 from scrubjay.recall.picked import Asked, Picked, pick
 from scrubjay.recall.plan import plan
+from scrubjay.recall.recency import newer_equals
 from scrubjay.recall.relevance import Sign, signs
 from scrubjay.recall.request import Request
 from scrubjay.recall.rerank import Reranking
@@ -116,10 +118,15 @@ def answered(reader: Reader, asked: Asked, request: Request, again: Reranking | 
     found = judge(reader, asked, request, again)
     picked, admitted, records = found.picked, found.admitted, found.picked.chosen.records
     kept = {one.id for one in admitted.candidates}
-    groups = [group for group in picked.groups if group.lead.id in kept][: made.limit]
+    groups = [group for group in picked.groups if group.lead.id in kept]
     at = request.now if made.true_at is None else made.true_at
-    later = newer(reader, {group.lead.id: records[group.lead.id] for group in groups}, at)
-    groups = newest_first(groups, later)
+    first = [group.lead.id for group in groups]
+    later = newer(reader, {memory: records[memory] for memory in first}, at)
+    of_now = made.as_of is None and not made.question.times and not picked.looked.parts
+    bounded = "recency" in made.stages and made.fusion == "auto" and request.by == "memory" and of_now
+    best = [group.lead for group in groups[:FIRST]] if bounded else []
+    equal = newer_equals(best, records, found.told, made, heard.words)
+    groups = newest_first(newest_first(groups, equal), later)[: made.limit]
     shown = [group.lead for group in groups]
     sources = {source.id: source for source in reader.sources()}
     rests = evidence_of(reader, [one.id for one in shown if records[one.id].origin == "derived"])

@@ -16,7 +16,7 @@ from scrubjay.recall.reach import NOWHERE, Reach
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
 STAGES: Final = (
     *("prune", "lost", "evidence", "neighbours", "session", "life", "dated", "tiers", "descend", "follow"),
-    *("fold", "match", "rerank", "diversify", "mmr", "caps", "admit"),
+    *("fold", "match", "rerank", "diversify", "mmr", "caps", "admit", "recency"),
 )
 """Stages that can be left out, each to be measured alone."""
 FUSIONS: Final = ("auto", "rrf", "weighted", "raw")

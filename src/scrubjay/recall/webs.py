@@ -10,7 +10,7 @@ from scrubjay.errors import NotFoundError
 from scrubjay.memory.association import npmi
 from scrubjay.memory.categories import Category
 from scrubjay.memory.concepts import Concept, Row, of_row, united
-from scrubjay.memory.dates import shown
+from scrubjay.memory.dates import date_of
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.records import Record
 from scrubjay.memory.tiers import CONCEPT_PREFIX
@@ -241,7 +241,7 @@ def places(reader: Reader, ids: Sequence[str]) -> tuple[Place, ...]:
             file = full_path(record, sources)
             line = record.place.line_start if record.place is not None else 0
             cited = f"{file}:{line}" if file is not None else record.id
-            found.append(Place(record.id, phrase(record), shown(record.event, record.recorded_at), cited))
+            found.append(Place(record.id, phrase(record), date_of(record), cited))
     return tuple(found)
 
 

@@ -49,7 +49,7 @@ def remind(memory: Memory, hooks: Hooks, event: Mapping[str, Any]) -> dict[str, 
 
 def shown(one: Cited) -> str:
     """Return what a person knows a memory by: its file and lines, else what it is and when it was."""
-    return f"{one.tier} of {one.date[:10]}" if one.citation == one.id else one.citation
+    return f"{one.tier} of {one.date[:10]}" if one.date and one.citation == one.id else one.citation
 
 
 def _asked(

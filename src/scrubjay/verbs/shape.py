@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.memory.dates import moment, shown
+from scrubjay.memory.dates import date_of, moment
 
 if TYPE_CHECKING:
     from scrubjay.errors import ScrubjayError
@@ -131,7 +131,7 @@ def record(kept: Record, path: str | None) -> dict[str, Any]:
         "line_start": place.line_start if place else None,
         "line_end": place.line_end if place else None,
         "citation": citation(kept, path),
-        "date": shown(kept.event, kept.recorded_at),
+        "date": date_of(kept),
         "session": kept.session,
         "role": kept.role,
         "turn": kept.turn,

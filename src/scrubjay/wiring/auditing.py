@@ -17,7 +17,7 @@ from scrubjay.consolidate.audit.mend import chosen, mend
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.ingest.turned import taken_back
 from scrubjay.memory.audits import Audit, Example, Rate, Shown
-from scrubjay.memory.dates import now_micros, shown
+from scrubjay.memory.dates import date_of, now_micros
 from scrubjay.memory.events import Event
 from scrubjay.memory.histories import Changed
 from scrubjay.memory.runs import new_run_id
@@ -140,7 +140,7 @@ def _shown(record: Record, roots: Mapping[str, str]) -> Shown:
         where = f"{path}:{place.line_start}-{place.line_end}"
     text = " ".join(record.content.split())
     text = text if len(text) <= TEXT else f"{text[: TEXT - 1].rstrip()}…"
-    return Shown(record.id, text, shown(record.event, record.recorded_at), where, record.status)
+    return Shown(record.id, text, date_of(record), where, record.status)
 
 
 def undo(desk: Desk, run: str) -> Changed:

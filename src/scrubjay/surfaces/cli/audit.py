@@ -102,7 +102,8 @@ def _told(example: Example) -> str:
 
 
 def _named(one: Shown) -> str:
-    return f"{one.id}  {one.date[:10]}  {line(one.where)}{'  ' if one.where else ''}{line(one.text)}"
+    day = (one.date or "not dated")[:10]
+    return f"{one.id}  {day}  {line(one.where)}{'  ' if one.where else ''}{line(one.text)}"
 
 
 def _retained(kept: Retained) -> None:

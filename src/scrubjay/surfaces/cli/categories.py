@@ -62,7 +62,10 @@ def show(call: Call, name: str) -> None:
         write("\nmemories")
     for place in page.memories:
         write(f"  {line(place.phrase)}")
-        write("    " + paint(line(f"{place.citation} · {place.date}"), DIM, on=on))
+        write(
+            "    "
+            + paint(line(" · ".join(part for part in (place.citation, place.date) if part)), DIM, on=on)
+        )
 
 
 def show_tree(call: Call, kind: str | None, depth: int | None) -> None:

@@ -189,7 +189,10 @@ def show_page(page: ConceptPage) -> None:
         write("\nmemories")
     for place in page.memories:
         write(f"  {line(place.phrase)}")
-        write("    " + paint(line(f"{place.citation} · {place.date}"), DIM, on=on))
+        write(
+            "    "
+            + paint(line(" · ".join(part for part in (place.citation, place.date) if part)), DIM, on=on)
+        )
 
 
 def summarise(done: Learned) -> None:

@@ -90,7 +90,7 @@ def show(found: Fetched, joined: Mapping[str, tuple[Link, ...]]) -> None:
     on = colourful(sys.stdout)
     for number, kept in enumerate(found.records):
         shaped = shape.record(kept, found.paths.get(kept.id))
-        marks = [kept.tier, shaped["date"], *(f"#{tag}" for tag in kept.tags)]
+        marks = [kept.tier, *([shaped["date"]] if shaped["date"] else []), *(f"#{tag}" for tag in kept.tags)]
         marks += [kept.status] if kept.status != "active" else []
         write(("\n" if number else "") + paint(line(kept.title) or kept.id, BOLD, on=on))
         write(line(shaped["citation"]))

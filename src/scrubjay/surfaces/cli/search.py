@@ -199,7 +199,7 @@ def relevance(text: str) -> float | str:
 
 def block(number: int, result: Result, query: str, *, on: bool) -> str:
     """Return one result as lines of text."""
-    marks = [result.tier, result.date, f"score {result.score:.3f}"]
+    marks = [result.tier, *([result.date] if result.date else []), f"score {result.score:.3f}"]
     marks += [f"relevance {result.relevance:.2f}"] if result.relevance is not None else []
     marks += [result.status] if result.status != "active" else []
     marks += validity(result)

@@ -68,7 +68,7 @@ def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) ->
 def block(number: int, knot: Knot, query: str, *, explain: bool, on: bool) -> str:
     """Return one memory as lines of text."""
     result, reached = knot.result, knot.reached
-    marks = [result.date if knot.dated else "not dated", result.tier, f"score {result.score:.3f}"]
+    marks = [(knot.dated and result.date) or "not dated", result.tier, f"score {result.score:.3f}"]
     marks += [result.status] if result.status != "active" else []
     marks += validity(result)
     marks += [f"replaced by {', '.join(knot.replaced_by)}"] if knot.replaced_by else []

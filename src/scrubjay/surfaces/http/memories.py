@@ -158,7 +158,8 @@ class Listed(Filtered):
 
 _EVIDENCE: Final = whole(
     "Evidence", "What a derived memory was taken from, its text cut short.",
-    id=str, tier=str, content=str, date=str, session=str | None, role=str | None, turn=int | None, status=str, rule=str,
+    id=str, tier=str, content=str, date=str | None, session=str | None, role=str | None, turn=int | None, status=str,
+    rule=str,
 )  # fmt: skip
 Kept: Final = described(
     Record, "Kept",
@@ -166,7 +167,8 @@ Kept: Final = described(
              "abstract", "overview"),
     optional=("evidence",),
     plus=(
-        ("path", str | None), ("line_start", int | None), ("line_end", int | None), ("citation", str), ("date", str),
+        ("path", str | None), ("line_start", int | None), ("line_end", int | None), ("citation", str),
+        ("date", str | None),
         ("valid_from", str | None), ("valid_until", str | None), ("recorded_at", str),
         ("evidence", list[_EVIDENCE]),  # type: ignore[valid-type]
     ),

@@ -23,7 +23,7 @@ class Row:
         record: The memory.
         title: What it is called, may be empty.
         text: How it begins, on one line.
-        date: ISO date, as precise as it is known.
+        date: ISO date, as precise as it is known; empty where a file names none.
         where: ``path:first-last``, or its id.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from scrubjay.memory.dates import moment, shown
+from scrubjay.memory.dates import date_of, moment
 from scrubjay.memory.records import Record
 
 MONTHS: Final = (
@@ -64,8 +64,8 @@ def tidy(number: float) -> str:
 
 
 def dated(record: Record) -> str:
-    """Return the ISO date of a memory."""
-    return shown(record.event, record.recorded_at)
+    """Return the ISO date of a memory, empty where a file names none."""
+    return date_of(record) or ""
 
 
 def at(micros: int | None) -> str:
