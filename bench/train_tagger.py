@@ -35,7 +35,7 @@ import optax
 
 from ordinary import ordinary
 from scrubbing import judge
-from scrubjay.ingest import scrub_tagged
+from scrubjay.ingest import scrub_evidence, scrub_tagged
 from scrubjay.ingest.scrub_tagger import Tagger, packed, unpacked
 from scrubjay.ingest.scrub_tokens import BUCKETS
 from tagger_network import Rows, alone, batches, begun, joined, least, loss
@@ -181,7 +181,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = WORD.findall(" ".join(others))
     others += [*tables(TABLES, words, random.Random(2)), *ordinary(LISTS, random.Random(4))]
     others = list(with_tables(others))
-    scrub_tagged.SURE = -0.5  # type: ignore[misc]
+    believe(-0.5)
     candidates = chain(
         pieces(args.data, args.documents, random.Random(1), 0.35),
         tables(5 * TABLES, words, random.Random(3)),
@@ -205,9 +205,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         left = [row for name in SETS for row in templates(name) if row["id"].startswith(tuple(args.without))]
         items = [made_anew(row, chance) for row in left]
         for sure in (np.inf, 1.0, 0.5, 0.0, -0.5):
-            scrub_tagged.SURE = sure  # type: ignore[misc]
+            believe(sure)
             print(f"above {sure}: {measured(items)}", flush=True)
     return 0
+
+
+def believe(odds: float) -> None:
+    """Have the tagger propose, and the check of its proposals believe, what has log odds above these."""
+    scrub_tagged.SURE = odds  # type: ignore[misc]
+    scrub_evidence.SURE = odds  # type: ignore[misc]
 
 
 if __name__ == "__main__":

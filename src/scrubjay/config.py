@@ -119,7 +119,7 @@ class Redaction:
     allow: tuple[str, ...] = field(
         default=(),
         metadata=word(
-            "Words, and patterns as `/…/`, of files that are never replaced as secrets.",
+            "Words, and patterns as `/…/`, that are never replaced as secrets, wherever they come from.",
             kind="list",
             default="none",
         ),
@@ -127,14 +127,15 @@ class Redaction:
 
     def __post_init__(self) -> None:
         for one in self.allow:
+            if not (len(one) > 2 and one[0] == one[-1] == "/"):  # a word
+                continue
             try:
-                re.compile(one.strip("/"))
+                re.compile(one[1:-1])
             except re.error as error:
-                if one.startswith("/"):
-                    raise ConfigError(
-                        f"[redaction] allow has {one!r}, which is no pattern: {error}. Nothing was done.",
-                        hint="write a regular expression between slashes, or a plain word without them",
-                    ) from error
+                raise ConfigError(
+                    f"[redaction] allow has {one!r}, which is no pattern: {error}. Nothing was done.",
+                    hint="write a regular expression between slashes, or a plain word without them",
+                ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,6 +216,17 @@ def test_secrets_reach_neither_the_store_nor_the_queue(proxy: Proxied) -> None:
     assert key in proxy.model.last.body.decode()
 
 
+def test_what_the_allow_list_names_is_remembered_as_it_was_said(
+    environ: dict[str, str], model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCRUBJAY_REDACTION_ALLOW", "Tulpe#Regen7")
+    with proxying(environ, model) as proxy:
+        ask(proxy, "The wifi password is Tulpe#Regen7 for guests, the door's password is Nelke#Hagel8.")
+        (said, *_) = proxy.turns()
+    assert "password is Tulpe#Regen7 for guests" in said.content
+    assert "Nelke" not in said.content
+
+
 def test_many_clients_at_once_are_each_answered_and_all_remembered(proxy: Proxied) -> None:
     proxy.model.answer = lambda request: streamed("Echo of ", request.json["messages"][-1]["content"])
 

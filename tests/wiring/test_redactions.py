@@ -1,12 +1,16 @@
 """What was redacted is listed with its place."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from scrubjay import Memory
+from scrubjay.config import load
+from scrubjay.errors import ConfigError
+from scrubjay.memory.new import NewMemory
 from scrubjay.surfaces.cli.main import cli
 
 
@@ -56,3 +60,75 @@ def test_a_word_of_the_allow_list_comes_back_at_the_next_sync(tmp_path: Path) ->
         with Memory.open(store) as memory:
             assert memory.redactions() == []
             assert "Tulpe#Regen7" in memory.search("wifi password").results[0].snippet
+
+
+TOLD = "The wifi password is Tulpe#Regen7 for guests."
+
+
+def added(memory: Memory, folder: Path) -> None:
+    memory.add(TOLD)
+
+
+def added_with_others(memory: Memory, folder: Path) -> None:
+    memory.add_many([NewMemory(TOLD), NewMemory("The depot opens at seven.")])
+
+
+def amended(memory: Memory, folder: Path) -> None:
+    memory.update(memory.add("The depot opens at seven.").id, content=TOLD)
+
+
+def of_a_talk(memory: Memory, folder: Path) -> None:
+    line = {
+        "parentUuid": None, "isSidechain": False, "userType": "external", "cwd": str(folder),
+        "sessionId": "s", "version": "2.1.197", "gitBranch": "main", "type": "user", "uuid": "u",
+        "message": {"role": "user", "content": TOLD}, "timestamp": "2026-03-01T10:00:00.000Z",
+    }  # fmt: skip
+    (folder / "talk.jsonl").write_text(json.dumps(line) + "\n")
+    memory.sync(folder)
+
+
+def imported(memory: Memory, folder: Path) -> None:
+    (folder / "own.jsonl").write_text(json.dumps({"content": TOLD}) + "\n")
+    memory.import_(folder / "own.jsonl", format="jsonl")
+
+
+def exported_elsewhere(memory: Memory, folder: Path) -> None:
+    settings = load(environ={"SCRUBJAY_REDACTION_ALLOW": "Tulpe#Regen7"})
+    with Memory.open(folder / "other.db", settings=settings) as other:
+        other.add(TOLD)
+        other.export(folder / "all.jsonl.gz")
+    memory.import_(folder / "all.jsonl.gz")
+
+
+@pytest.mark.parametrize(
+    "writes", [added, added_with_others, amended, of_a_talk, imported, exported_elsewhere]
+)
+@pytest.mark.parametrize("allowed", [True, False])
+def test_the_allow_list_holds_for_every_way_into_the_store(
+    tmp_path: Path, writes: Callable[[Memory, Path], None], *, allowed: bool
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    settings = load(environ={"SCRUBJAY_REDACTION_ALLOW": "Tulpe#Regen7"} if allowed else {})
+    with Memory.open(tmp_path / "memory.db", settings=settings) as memory:
+        writes(memory, folder)
+        found = memory.search("wifi password for guests").results
+        assert ("Tulpe#Regen7" in found[0].snippet) == allowed
+
+
+def test_a_pattern_of_the_allow_list_that_is_none_is_told_and_nothing_is_done(tmp_path: Path) -> None:
+    settings = tmp_path / "config.toml"
+    settings.write_text('[redaction]\nallow = ["/Tulpe[/"]\n')
+    store = tmp_path / "memory.db"
+    done = CliRunner().invoke(
+        cli, ["--store", str(store), "add", TOLD], env={"SCRUBJAY_CONFIG": str(settings)}
+    )
+    assert isinstance(done.exception, ConfigError)
+    assert "[redaction] allow has '/Tulpe[/', which is no pattern" in str(done.exception)
+    assert "plain word without" in done.exception.hint
+    assert not store.exists()
+
+
+def test_a_word_that_only_begins_with_a_slash_is_a_word_and_no_pattern(tmp_path: Path) -> None:
+    settings = load(environ={"SCRUBJAY_REDACTION_ALLOW": "/opt/[x"})
+    assert settings.redaction.allow == ("/opt/[x",)

@@ -39,14 +39,15 @@ def add(
     memories: Iterable[NewMemory],
     weaver: Weaver,
     learner: Learner,
+    allow: Sequence[str] = (),
 ) -> list[Added]:
     """Add memories, each once; all fields of all of them are checked before the first is written.
 
     Only equal texts are one memory (`draw.normal`), however alike others are. A turn that is nothing but recalled
-    memories is passed over, and its answer says so.
+    memories is passed over, and its answer says so. What ``allow`` names is never replaced as a secret.
     """
     secret = store.secret(scope)
-    drawn = [None if nothing(new) else draw(new, scope, secret) for new in memories]
+    drawn = [None if nothing(new) else draw(new, scope, secret, allow) for new in memories]
     with store.reader(scope) as reader:
         settled, present = _settled(reader, [item for item in drawn if item is not None], secret)
     fresh: dict[str, Prepared] = {}

@@ -49,7 +49,13 @@ class _Before:
 
 
 def amend(
-    store: Store, scope: Scope, base: Embedder, weaver: Weaver, memory: str, amendment: Amendment
+    store: Store,
+    scope: Scope,
+    base: Embedder,
+    weaver: Weaver,
+    memory: str,
+    amendment: Amendment,
+    allow: Sequence[str] = (),
 ) -> Updated:
     """Change a memory that belongs to no file, in one transaction; what it is already changes nothing.
 
@@ -60,6 +66,7 @@ def amend(
         weaver: Connects it anew.
         memory: Its whole id, one that the scope sees.
         amendment: What is said of it.
+        allow: What is never replaced as a secret.
 
     Raises:
         InputError: A field has a value it cannot have, or the text was forgotten or is another memory's.
@@ -69,7 +76,7 @@ def amend(
         edits = sum(event.op == "changed" for event in reader.events([memory], limit=EVERY))
         before = _Before(reader.get([memory])[memory], reader.edges([memory], ["derived_from"]), edits)
         old, wanted = before.record, said(amendment)
-        drawn = draw(_as_new(old, wanted), scope, secret)
+        drawn = draw(_as_new(old, wanted), scope, secret, allow)
         new = _amended(old, drawn.record, wanted)
         lasting(old.id, new.valid_from, new.valid_until)
         if new.content != old.content:

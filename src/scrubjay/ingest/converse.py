@@ -199,7 +199,7 @@ def _marks(talk: Talk, whole: str) -> set[str]:
 
 def _pieces(talk: Talk, state: FileState, turn: Turn, heard: Heard) -> tuple[str, list[Record]]:
     """Return a turn's scrubbed text and the memories it makes, without a number yet."""
-    clean = scrub(turn.text)
+    clean = scrub(turn.text, talk.chunks.allow)
     records = []
     heard.scrubbed.update(clean.counts)
     now = now_micros()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -40,12 +40,18 @@ class Drawn:
     exact: str
 
 
-def draw(new: NewMemory, scope: Scope, secret: bytes) -> Drawn:
+def draw(new: NewMemory, scope: Scope, secret: bytes, allow: Sequence[str] = ()) -> Drawn:
     """Check a new memory, scrub it and give it its id.
 
     The id is a keyed hash of who may see it, tier, conversation and turn, event and text, whatever its blanks
     and the form of its Unicode: adding the same again finds the same memory, and two turns that both say "yes" stay
     two. So do two texts that differ in nothing but a secret.
+
+    Args:
+        new: The memory.
+        scope: Who adds it.
+        secret: The tenant's key of ids.
+        allow: Words, and patterns as ``/…/``, that are never replaced as secrets.
 
     Raises:
         InputError: A field has a value it cannot have.
@@ -53,12 +59,12 @@ def draw(new: NewMemory, scope: Scope, secret: bytes) -> Drawn:
     scrubbed: Counter[str] = Counter()
 
     def clean(value: object, field: str) -> str:
-        found = scrub(_text(value, field))
+        found = scrub(_text(value, field), allow)
         scrubbed.update(found.counts)
         return found.text
 
     told = _text(own(new), "content")
-    found = scrub(told)
+    found = scrub(told, allow)
     scrubbed.update(found.counts)
     content = found.text
     if not content.strip():

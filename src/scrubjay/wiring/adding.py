@@ -44,7 +44,8 @@ def add(desk: Desk, memories: Iterable[NewMemory]) -> list[Added]:
     ]
     base = desk.lineup.writing()
     weaver = weaving(desk, base)
-    added = store_path.add(desk.store, desk.scope, base, wanted, weaver, learning(desk, base))
+    allow = desk.settings.redaction.allow
+    added = store_path.add(desk.store, desk.scope, base, wanted, weaver, learning(desk, base), allow)
     organise_due(desk, base, weaver, MOST_AT_ONCE)
     folder = desk.settings.notes.dir
     if folder is None:

@@ -178,7 +178,7 @@ class _Adopter:
             self.counts["passed"] += 1
             return None
         try:
-            return draw(item.new, self._desk.scope, self._secret)
+            return draw(item.new, self._desk.scope, self._secret, self._desk.settings.redaction.allow)
         except InputError as error:
             self._fault(item.where, str(error).removesuffix(" Nothing was written."))
             return None
@@ -193,7 +193,8 @@ class _Adopter:
         if self._dry or not fresh:
             return
         new = [item.new for item, _ in fresh]
-        store_path.add(desk.store, desk.scope, self._base, new, self._weaver, self._learner)
+        allow = desk.settings.redaction.allow
+        store_path.add(desk.store, desk.scope, self._base, new, self._weaver, self._learner, allow)
 
     def _supersede(self, memories: Sequence[str]) -> None:
         """Have memories be superseded that are so where they come from, but for those that somebody restored here."""

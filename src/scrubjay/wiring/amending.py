@@ -41,7 +41,9 @@ def update(desk: Desk, memory: str, amendment: Amendment) -> Updated:
         _refuse(one, noted)
     base = desk.lineup.writing()
     weaver = weaving(desk, base)
-    done = write_path.amend(desk.store, desk.scope, base, weaver, one, amendment)
+    done = write_path.amend(
+        desk.store, desk.scope, base, weaver, one, amendment, desk.settings.redaction.allow
+    )
     organise_due(desk, base, weaver, MOST_AT_ONCE)
     return done
 

@@ -155,7 +155,8 @@ def restore(
     secret = desk.store.secret(desk.scope)
     own = header.store == mark(secret, desk.scope)
     overlap = desk.settings.chunk.overlap
-    into = Into(desk.store, desk.scope, base, overlap, header.store, own, dry_run, secret, untrusted)
+    allow = desk.settings.redaction.allow
+    into = Into(desk.store, desk.scope, base, overlap, header.store, own, dry_run, secret, untrusted, allow)
     if not dry_run:
         _stamp(desk, header)
     take(file, header, into, shared=shared, progress=progress)

@@ -39,7 +39,7 @@ def link(desk: Desk, edge: Edge) -> Link:
         phrase = webs.phrase(reader.get([dst])[dst])
     if src == dst:
         raise InputError(f"{src} cannot be joined with itself. Nothing was written.")
-    rule = scrub(edge.rule).text
+    rule = scrub(edge.rule, desk.settings.redaction.allow).text
     made = Edge(src, edge.kind, dst, desk.scope.key(), float(weight), now_micros(), "given", rule)
     desk.store.write(desk.scope, [PutEdges((made,))], durable=True)
     return Link(dst, made.kind, "to", made.weight, rule, True, phrase)

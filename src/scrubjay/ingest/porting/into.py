@@ -38,6 +38,7 @@ class Into:
         dry: Whether nothing is written.
         secret: The tenant's key of ids.
         untrusted: Whether nobody vouches for any of it.
+        allow: What is never replaced as a secret.
         names: What things are called here.
         counts: What was done to how many.
         keys: Visibility keys under which memories were written.
@@ -56,6 +57,7 @@ class Into:
     dry: bool
     secret: bytes
     untrusted: bool = False
+    allow: Sequence[str] = ()
     names: Names = field(default_factory=Names)
     counts: Counter[str] = field(default_factory=Counter)
     keys: Counter[str] = field(default_factory=Counter)

@@ -43,7 +43,13 @@ def take(
         InputError: A line is wrong. What stands above it is imported; the same file again goes on there.
     """
     started = time.monotonic()
-    values = Values(into.scope, shared=shared or into.own, scrubbed=into.scrubbed, untrusted=into.untrusted)
+    values = Values(
+        into.scope,
+        shared=shared or into.own,
+        scrubbed=into.scrubbed,
+        untrusted=into.untrusted,
+        allow=into.allow,
+    )
     taker = _Taker(into, values)
     at = done = 0
     try:

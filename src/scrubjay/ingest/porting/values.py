@@ -6,6 +6,7 @@ Ids are still those of the store that told them; `take` gives them those that th
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scrubjay.errors import InputError
@@ -32,15 +33,23 @@ class Values:
         shared: Whether what was shared stays so where the principal may; else all of it is theirs alone.
         scrubbed: Told how many secrets of each kind were replaced.
         untrusted: Whether nobody vouches for any of it.
+        allow: What is never replaced as a secret.
     """
 
     def __init__(
-        self, scope: Scope, *, shared: bool, scrubbed: Counter[str], untrusted: bool = False
+        self,
+        scope: Scope,
+        *,
+        shared: bool,
+        scrubbed: Counter[str],
+        untrusted: bool = False,
+        allow: Sequence[str] = (),
     ) -> None:
         self._scope = scope
         self._shared = shared
         self._scrubbed = scrubbed
         self._untrusted = untrusted
+        self._allow = allow
         self._rules: dict[str, str] = {}
 
     def key(self, told: str) -> str:
@@ -52,7 +61,7 @@ class Values:
         return told if told in self._scope.keys else self._scope.key()
 
     def _clean(self, text: str) -> str:
-        found = scrub(text)
+        found = scrub(text, self._allow)
         self._scrubbed.update(found.counts)
         return found.text
 

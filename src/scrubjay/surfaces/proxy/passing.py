@@ -72,7 +72,8 @@ class Passing:
         self.losses = Losses(session.log)
         most = self.settings.queue_mb * 1_000_000
         self._folder = data_folder(environment())
-        self.spool = Spool(self._folder, session.settings.store, most, self.losses.damaged)
+        allow = session.settings.redaction.allow
+        self.spool = Spool(self._folder, session.settings.store, most, self.losses.damaged, allow)
         self._name = secrets.token_hex(8).encode()
         self.worker: Worker | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -92,7 +92,7 @@ class Recalling:
         # What somebody said of themselves has to do with what they ask about themselves, and with nothing else.
         wanted = [part for part in settings.proxy.parts if part != "profile" or personal(told.asked)]
         return {
-            "query": scrub(told.asked[:MOST_ASKED]).text,
+            "query": scrub(told.asked[:MOST_ASKED], settings.redaction.allow).text,
             "budget": settings.proxy.tokens,
             "project": wish.project,
             "session": wish.session or told.name or None,

@@ -65,16 +65,25 @@ class Spool:
         store: Which store.
         most_bytes: What may wait of one principal.
         damaged: Told of damage to the file, and of what it is called since it was put aside.
+        allow: What is never replaced as a secret.
 
     Attributes:
         lock: File that the server locks that empties the queue.
     """
 
-    def __init__(self, folder: str, store: str, most_bytes: int, damaged: Callable[[str, str], None]) -> None:
+    def __init__(
+        self,
+        folder: str,
+        store: str,
+        most_bytes: int,
+        damaged: Callable[[str, str], None],
+        allow: Sequence[str] = (),
+    ) -> None:
         name = hashlib.sha256(store.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         first = Path(folder) / "proxy" / f"{name}.db"
         self.lock = first.with_suffix(".lock")
         self._most = most_bytes
+        self._allow = allow
         self._held = Held(first, _TABLES, damaged)
 
     @property
@@ -90,8 +99,8 @@ class Spool:
             sqlite3.Error: The same.
         """
         now = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="microseconds")
-        clean = [(one, scrub(one.text[:MOST_TEXT]).text) for one in turns]
-        names = [scrub(name).text for name in (session, wish.project or "", wish.agent)]
+        clean = [(one, scrub(one.text[:MOST_TEXT], self._allow).text) for one in turns]
+        names = [scrub(name, self._allow).text for name in (session, wish.project or "", wish.agent)]
         owner = (who.tenant, who.user, json.dumps(list(who.groups)))
 
         def write(base: sqlite3.Connection, _file: str) -> tuple[int, int]:
