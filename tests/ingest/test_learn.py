@@ -111,6 +111,26 @@ def test_what_cannot_both_be_so_is_kept_and_joined(memory: Memory) -> None:
     assert {one.id for one in memory.search("use AWS for this project").results} == {old, new.id}
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Room A seats 8", "Room B seats 12"),
+        ("Max weighs 70 kg", "Mia weighs 60 kg"),
+        ("Flat A rents for 900 euros", "Flat B rents for 950 euros"),
+        ("Tom reports to Ines", "Ines reports to Tom"),
+        ("Alice is older than Bob", "Bob is older than Alice"),
+    ],
+)
+def test_statements_of_two_subjects_are_neither_newer_nor_against_one_another(
+    memory: Memory, old: str, new: str
+) -> None:
+    first = memory.add(old, date="2026-03-01")
+    second = memory.add(new, date="2026-06-01")
+    assert (second.supersedes, second.contradicts) == ((), ())
+    found = {one.id: one for one in memory.search(old).results}
+    assert found[first.id].newer == ()
+
+
 def test_two_things_of_one_kind_are_two_facts(memory: Memory) -> None:
     one = memory.add("The production database runs on port 5432.")
     other = memory.add("The staging database runs on port 5433.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from scrubjay.ingest.change.change import change
-from scrubjay.ingest.change.supersede import supersedes
+from scrubjay.ingest.change.supersede import same_subject, supersedes
 from scrubjay.ingest.directions import directions
 from scrubjay.ingest.draw import normal
 from scrubjay.ingest.nominees import ALIKE, COMPARED, Nominees
@@ -170,6 +170,8 @@ class _Settling:
             return "supersedes", reason
         if score < COMPARED:
             return "new", "too far apart"
+        if not same_subject(first.content, second.content):
+            return "new", "of two subjects"
         found = change(first.content, second.content)
         return (MAYBE if found.verdict == "supersedes" else found.verdict), found.rule
 

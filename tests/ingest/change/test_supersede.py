@@ -84,3 +84,11 @@ def test_a_correction_counts_within_one_conversation() -> None:
     old, new = "The metrics endpoint is on 9090.", "No sorry, it's 9464, 9090 is Prometheus itself."
     assert supersedes(old, new, together=True)
     assert not supersedes(old, new)
+
+
+def test_what_holds_only_at_times_leaves_what_holds_otherwise() -> None:
+    assert (
+        supersedes("I go to the gym on weekdays.", "On Saturdays I go climbing instead of going to the gym.")
+        == ""
+    )
+    assert supersedes("I go to the gym.", "I go climbing instead of going to the gym.") != ""

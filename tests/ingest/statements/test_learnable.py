@@ -21,6 +21,11 @@ from scrubjay.ingest.statements.learnable import learnable
         ("please never use mocks in tests, we had bad luck with them", "please never use mocks in tests, we had bad luck with them"),
         ("No, we use pnpm here, not npm.", "No, we use pnpm here, not npm."),
         ("I'm vegan.", "I'm vegan."),
+        ("Remember that St. Gallen is the second site.", "St. Gallen is the second site."),
+        ("Remember: No. 7 is the spare server.", "No. 7 is the spare server."),
+        ("Merk dir: Herr Dr. Seidel kommt immer montags.", "Herr Dr. Seidel kommt immer montags."),
+        ("Wichtig: der Server wird am 1. Dezember abgeschaltet.", "Wichtig: der Server wird am 1. Dezember abgeschaltet."),
+        ("Remember: use e.g. ruff vs. black. Then fix the build.", "use e.g. ruff vs. black."),
         ("I moved to Lisbon.", "I moved to Lisbon."),
         ("Can you fix the build? My sister Ana lives in Porto.", "My sister Ana lives in Porto."),
     ],
@@ -41,3 +46,7 @@ def test_what_a_person_marks_corrects_or_states_by_itself_is_learned_as_written(
 )  # fmt: skip
 def test_questions_requests_and_remarks_of_the_moment_are_not_learned(turn: str) -> None:
     assert learnable(turn) == ()
+
+
+def test_a_word_that_only_begins_like_a_mark_is_none() -> None:
+    assert learnable("notebook fc.ipynb has an lstm that is worse than nothing") == ()

@@ -94,7 +94,31 @@ _CLAUSE: Final = re.compile(
     r"[,;.!()，。；！]|\s(?:to|and|und|et|because|weil|auf|zu|nach|by|par|por|mais|aber|but|pero|y)\s| - "
     r"|换成|改成|改为"
 )
+_LIMITED: Final = re.compile(
+    r"(?:on |at )?(?:\w+days|weekends?|holidays)\b|(?:when|whenever|if|while|during|unless|except|wenn|falls|bei|während|quand|si|pendant|cuando)\b"
+    r"|an \w+tagen\b|\w+tags\b|le \w+di\b|los \w+s\b|每|周末|如果"
+)
+"""What a statement begins with that holds only at times: what holds otherwise stays so."""
 _DESCRIBES: Final = re.compile(r"(?:ed|ing|able|ful|ous|less|ish|ly)$")
+_MODAL: Final = frozenset(
+    [
+        "can",
+        "can't",
+        "cannot",
+        "could",
+        "couldn't",
+        "may",
+        "might",
+        "must",
+        "should",
+        "shouldn't",
+        "will",
+        "won't",
+        "kann",
+        "darf",
+        "muss",
+    ]
+)
 _NEGATED: Final = frozenset(
     ("not no never don't doesn't isn't aren't won't nicht kein keine nie ne pas jamais nunca").split()  # noqa: SIM905
 )
@@ -147,6 +171,8 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
         return ""
     if not 1 < min(len(one.low), len(other.low)) <= max(len(one.low), len(other.low)) <= MOST:
         return ""
+    if _LIMITED.match(other.text) and not _LIMITED.match(one.text):
+        return ""
     if "?" in old + new or ALSO.search(other.text):
         return ""
     bare, announced = _bare(other)
@@ -169,6 +195,29 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     if _measured(one, other) or _named(one, other) or _one_slot(one, other):
         return "the same attribute has another value"
     return ""
+
+
+def same_subject(old: str, new: str) -> bool:
+    """Tell whether two statements may be of one subject: what each begins with is named by the other.
+
+    Two in the same words in another order have changed roles ("Ann lent Bob", "Bob lent Ann"), and are of two.
+
+    >>> same_subject("Flags are in Unleash.", "Our flags are in LaunchDarkly.")
+    True
+    >>> same_subject("Max weighs 70 kg", "Mia weighs 60 kg"), same_subject("Room A seats 8", "Room B seats 12")
+    (False, False)
+    >>> same_subject("Tom reports to Ines", "Ines reports to Tom")
+    False
+    """
+    language = tongue(old, new)
+    one, other = _said(old, language), _said(new, language)
+    if _parted(one, other) or (one.low != other.low and sorted(one.low) == sorted(other.low)):
+        return False
+    first, second = (
+        next((key for key, low in zip(said.keys, said.low, strict=True) if key and low not in _MODAL), "")
+        for said in (one, other)
+    )
+    return first in other.keys and second in one.keys
 
 
 @lru_cache(2_000)

@@ -16,10 +16,71 @@ from scrubjay.ingest.change.supersede_words import MOVED
 from scrubjay.ingest.statements.prose import prose
 from scrubjay.ingest.statements.statements import LEAST, MOST, Statement, statements
 
-_SENTENCE: Final = re.compile(r"[^\n。！？]+?(?:[.!?]+(?=\s|$)|[。！？]|(?=\n)|$)")
+_END: Final = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]|\n|$")
+_SHORT: Final = frozenset(
+    [
+        "st",
+        "no",
+        "nr",
+        "dr",
+        "prof",
+        "mr",
+        "mrs",
+        "ms",
+        "jr",
+        "sr",
+        "approx",
+        "ca",
+        "etc",
+        "vs",
+        "eg",
+        "ie",
+        "cf",
+        "al",
+        "fig",
+        "inc",
+        "ltd",
+        "co",
+        "dept",
+        "ext",
+        "tel",
+        "max",
+        "min",
+        "vol",
+        "ed",
+        "gen",
+        "rev",
+        "hr",
+        "fr",
+        "bzw",
+        "usw",
+        "evtl",
+        "ggf",
+        "inkl",
+        "exkl",
+        "abt",
+        "str",
+        "tel",
+        "geb",
+        "mio",
+        "mrd",
+        "vgl",
+        "sog",
+        "ing",
+        "dipl",
+        "av",
+        "bd",
+        "mme",
+        "mlle",
+        "art",
+        "pág",
+        "sra",
+    ]
+)
+"""Words that are written short with a full stop, which then ends no sentence."""
 _ASKED: Final = re.compile(
     r"^\s*(?:and |but |also |please |bitte |ok,? |oh,? )*(?:remember|note|keep in mind|merk(?:e)? dir|notier(?:e)? dir|nicht vergessen|retiens|retenez|noter?"
-    r"|recuerda|ten en cuenta|记住|请记住|记一下)\s*(?:that|this|bitte|auch|dass|aussi|también|que|：|:|,|，)*\s*"
+    r"|recuerda|ten en cuenta|记住|请记住|记一下)(?![a-zà-ÿ])\s*(?:that|this|bitte|auch|dass|aussi|también|que|：|:|,|，)*\s*"
 )
 """What asks outright that something be remembered."""
 _MARKS: Final = re.compile(
@@ -89,7 +150,7 @@ def learnable(text: str) -> tuple[Statement, ...]:
         said = one.text.lower()
         passing = _TRANSIENT.search(said) or _NOT.search(said)
         lasts = one.rule not in _WEAK or MOVED.search(said)
-        if apart and lasts and _alone(said) and not passing:
+        if apart and lasts and _alone(said) and not passing and _ended(text, one.end):
             found.append(one)
     return tuple(sorted(found, key=lambda one: one.start))
 
@@ -97,8 +158,8 @@ def learnable(text: str) -> tuple[Statement, ...]:
 def _marked(text: str) -> Iterator[Statement]:
     """Yield the sentences that a person marks as worth keeping, as they wrote them."""
     plain = prose(text)
-    for sentence in _SENTENCE.finditer(plain):
-        said, start, end = sentence.group(), sentence.start(), sentence.end()
+    for start, end in _sentences(text):
+        said = plain[start:end]
         if not said.strip() or _NOT.search(said):
             continue
         asked = _ASKED.match(said)
@@ -110,6 +171,29 @@ def _marked(text: str) -> Iterator[Statement]:
         kept = " ".join(text[start:end].split())
         if LEAST <= len(kept) <= MOST or (asked and 1 < len(kept) <= MOST):
             yield Statement(start, end, "preference", kept, "marked")
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence begins and ends; none ends at "St.", "e.g." or "3." with more behind it."""
+    start = 0
+    for found in _END.finditer(text):
+        if found.end() > start and _ended(text, found.end()):
+            yield start, found.end()
+            start = found.end()
+
+
+def _ended(text: str, at: int) -> bool:
+    """Tell whether a sentence that is taken to end at a place of a text does end there."""
+    if text[at : at + 1] == ".":
+        at += 1
+    if text[at - 1 : at] != ".":
+        return True
+    behind = re.match(r"[ \t]*(\S?)", text[at:])
+    following = behind[1] if behind else ""
+    words = text[:at].split()
+    word = words[-1].rstrip(".").lstrip("(\"'„“") if words else ""
+    short = len(word) == 1 or word.isdigit() or "." in word or word.lower() in _SHORT
+    return not following or not (short or following.islower())
 
 
 def _alone(said: str) -> bool:
