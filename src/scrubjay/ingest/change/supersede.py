@@ -95,7 +95,8 @@ _CLAUSE: Final = re.compile(
     r"|换成|改成|改为"
 )
 _LIMITED: Final = re.compile(
-    r"(?:on |at )?(?:\w+days|weekends?|holidays)\b|(?:when|whenever|if|while|during|unless|except|wenn|falls|bei|während|quand|si|pendant|cuando)\b"
+    r"(?:on |at )?(?:\w+days|weekends?|holidays)\b"
+    r"|(?:when|whenever|if|while|during|unless|except|wenn|falls|bei|während|quand|si|pendant|cuando)\b"
     r"|an \w+tagen\b|\w+tags\b|le \w+di\b|los \w+s\b|每|周末|如果"
 )
 """What a statement begins with that holds only at times: what holds otherwise stays so."""
