@@ -71,6 +71,8 @@ _WEAK: Final = frozenset(
 """Rules that find what happened, is going on or is wanted at the moment as often as what lasts."""
 _WORDS: Final = 3
 """Words of a statement that stands alone; two characters of Chinese count for one."""
+_SOON: Final = 12
+"""Characters within which a statement comes to its verb."""
 _SELF: Final = re.compile(r"^(?:i'm|i’m|i am|we're|we’re|ich bin|je suis|soy) ")
 """What says of oneself in two words what would take three: "I'm vegan"."""
 
@@ -88,7 +90,8 @@ def learnable(text: str) -> tuple[Statement, ...]:
         apart = all(one.end <= other.start or other.end <= one.start for other in found)
         said = one.text.lower()
         passing = _TRANSIENT.search(said) or _NOT.search(said)
-        lasts = one.rule not in _WEAK or MOVED.search(said)
+        moved = MOVED.search(said)
+        lasts = one.rule not in _WEAK or (moved is not None and moved.start() < _SOON)
         if apart and lasts and _alone(said) and not passing:
             found.append(one)
     return tuple(sorted(found, key=lambda one: one.start))
