@@ -319,7 +319,7 @@ def _changed(one: Said, other: Said) -> bool:
         return _subject(one, lives.start()) or lives.start() == 0
     for found in CHANGED.finditer(other.text):
         first = len(_WORD.findall(other.text[: found.start()]))
-        if found.group() == "moved" and not PLACED.search(one.text):
+        if found.group() in ("moved", "migrated", "switched") and not PLACED.search(one.text):
             continue
         near = _behind(other, found.end())
         if not near <= set(one.keys):
@@ -384,6 +384,8 @@ def _same_attribute(one: Said, other: Said) -> bool:
     told = {key for key in _clause(other) if key}
     more = {key for key in told - rest - another if not _NUMBER.fullmatch(key)}
     same = before == behind or (before in AT_VERB and behind in AT_VERB)
+    if one.keys[0] and rest == {one.keys[0]} and not LIVE.search(one.text):  # on the board, on the jury
+        return False
     return bool(rest) and rest <= other.content and (len(rest) > 1 or (len(more) <= 1 and same))
 
 
@@ -420,7 +422,20 @@ def _measured(one: Said, other: Said, *, occasion: bool = False) -> bool:
         return False
     if _turned(one, other) or (DIARY.search(one.text) and ":" in "".join(one.low)):
         return False
+    if _owned(one, other):
+        return False
     return _same_thing(one.content - _unit(one, first), other.content - _unit(other, second))
+
+
+def _owned(one: Said, other: Said) -> bool:
+    """Tell whether the new statement leaves out whose something is, or what it is: "Sue's locker", "the gym bag"."""
+    if {"my", "our"} & set(other.low) - set(one.low):
+        return True
+    gone = one.content - other.content
+    verb = next((at for at, low in enumerate(one.low) if low in AT_VERB), 0)
+    head = next((key for key in reversed(one.keys[:verb]) if key), "")
+    whose = {key for key, raw in zip(one.keys, one.raw, strict=True) if raw.endswith(("'s", "’s"))}
+    return bool(gone & ({head} | whose))
 
 
 def _turned(one: Said, other: Said) -> bool:
@@ -573,6 +588,9 @@ def _one_slot(one: Said, other: Said) -> bool:
     if PAST.search(DONE_BY.sub(" ", one.text + " . " + other.text)):
         return False
     if all(low in SCHEDULE for slot in slots for low in slot):
+        chinese = slots[0][0] >= "\u4e00"
+        if chinese and not all(one.low[at] in SCHEDULE for at in behind):
+            return False
         return not _turned(one, other) and _scheduled(one.text, head, slots)
     if len(slots[0]) == len(slots[1]) == 1 and all(_count(slot[0]) for slot in slots):
         tail = tuple(one.low[at] for at in behind)

@@ -5,7 +5,7 @@ on", "always", "记住"), as the whole sentence that they wrote, and what a name
 alone. What only the weights find, what happened once, and what holds for a day is left to the transcript.
 """
 
-# ruff: noqa: E501
+# ruff: noqa: E501, SIM905
 from __future__ import annotations
 
 import re
@@ -18,64 +18,8 @@ from scrubjay.ingest.statements.statements import LEAST, MOST, Statement, statem
 
 _END: Final = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]|\n|$")
 _SHORT: Final = frozenset(
-    [
-        "st",
-        "no",
-        "nr",
-        "dr",
-        "prof",
-        "mr",
-        "mrs",
-        "ms",
-        "jr",
-        "sr",
-        "approx",
-        "ca",
-        "etc",
-        "vs",
-        "eg",
-        "ie",
-        "cf",
-        "al",
-        "fig",
-        "inc",
-        "ltd",
-        "co",
-        "dept",
-        "ext",
-        "tel",
-        "max",
-        "min",
-        "vol",
-        "ed",
-        "gen",
-        "rev",
-        "hr",
-        "fr",
-        "bzw",
-        "usw",
-        "evtl",
-        "ggf",
-        "inkl",
-        "exkl",
-        "abt",
-        "str",
-        "tel",
-        "geb",
-        "mio",
-        "mrd",
-        "vgl",
-        "sog",
-        "ing",
-        "dipl",
-        "av",
-        "bd",
-        "mme",
-        "mlle",
-        "art",
-        "pág",
-        "sra",
-    ]
+    "st no nr dr prof mr mrs ms jr sr approx ca etc vs eg ie cf al fig inc ltd co dept ext tel max min vol ed gen rev hr fr "
+    "bzw usw evtl ggf inkl exkl abt str tel geb mio mrd vgl sog ing dipl av bd mme mlle art pág sra".split()
 )
 """Words that are written short with a full stop, which then ends no sentence."""
 _ASKED: Final = re.compile(
@@ -132,6 +76,8 @@ _WEAK: Final = frozenset(
 """Rules that find what happened, is going on or is wanted at the moment as often as what lasts."""
 _WORDS: Final = 3
 """Words of a statement that stands alone; two characters of Chinese count for one."""
+_SOON: Final = 12
+"""Characters within which a statement comes to its verb."""
 _SELF: Final = re.compile(r"^(?:i'm|i’m|i am|we're|we’re|ich bin|je suis|soy) ")
 """What says of oneself in two words what would take three: "I'm vegan"."""
 
@@ -149,7 +95,8 @@ def learnable(text: str) -> tuple[Statement, ...]:
         apart = all(one.end <= other.start or other.end <= one.start for other in found)
         said = one.text.lower()
         passing = _TRANSIENT.search(said) or _NOT.search(said)
-        lasts = one.rule not in _WEAK or MOVED.search(said)
+        moved = MOVED.search(said)
+        lasts = one.rule not in _WEAK or (moved is not None and moved.start() < _SOON)
         if apart and lasts and _alone(said) and not passing and _ended(text, one.end):
             found.append(one)
     return tuple(sorted(found, key=lambda one: one.start))
