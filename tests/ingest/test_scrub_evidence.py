@@ -1,5 +1,8 @@
 """Only a secret's form, or a sentence that says so, makes a secret: names, words, paths and numbers stay."""
 
+import random
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -60,3 +63,41 @@ PIECES = st.sampled_from(
 def test_redacting_twice_changes_nothing(pieces: list[str]) -> None:
     once = scrub(" ".join(pieces)).text
     assert scrub(once).text == once
+
+
+def test_the_numbers_of_a_table_stay_where_no_heading_and_no_cell_before_them_names_a_pin() -> None:
+    chance = random.Random(3)
+    words = (
+        "memory token session pass code owner harbour ferry key search index reader turn login fence".split()
+    )
+    rows = [
+        f"| {chance.choice(words)} {chance.choice(words)} | {chance.choice(words)} | {chance.randrange(1000, 99999)} |"
+        for _ in range(400)
+    ]
+    table = "| name | kind | number |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n"
+    direct = re.compile(r"(?:code|login|key|pass|token) \| [0-9]+ \|$")
+    lost = [
+        row
+        for row, now in zip(table.split("\n"), scrub(table).text.split("\n"), strict=True)
+        if row != now and not direct.search(row)
+    ]
+    assert lost == []
+    results = "| test | result | ms |\n| --- | --- | --- |\n" + "".join(
+        f"| {chance.choice(words)} | pass | {chance.randrange(1000, 9999)} |\n" for _ in range(200)
+    )
+    assert scrub(results).counts == {}
+    doors = "| door | PIN |\n| --- | --- |\n| cellar | 4471 |\n| attic | 9036 |\n"
+    assert scrub(doors).counts == {"pin": 2}
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["# Seed the database", "The recovery phrase is kept elsewhere.", "## Wallet words", "Login and key:"],
+)
+def test_a_paragraph_of_plain_words_below_a_word_for_a_secret_stays(before: str) -> None:
+    said = (
+        "harbour ferry leaves when tide turns over again after lunch every winter "
+        "sunday while crew sleeps below"
+    )
+    text = f"{before}\n\n{said}.\n\nThe crew wakes at seven and has bread.\n"
+    assert scrub(text).text == text

@@ -33,6 +33,9 @@ MIXED: Final = 4.0
 LEAST_RANDOM: Final = 16
 """Characters from which on a random string is taken for one without a word that says so."""
 
+SEEDS: Final = (12, 15, 18, 21, 24)
+"""Words of a phrase that restores a wallet (BIP 39)."""
+
 _NOUN: Final = re.compile(
     r"(?<![^\W_])(?:pins?|puk|pin[ -]?(?:code|kod|kode|nummer|number|number)\w{0,3}|\w{2,12}pin|otp|totp|2fa|unlocks?"
     r"|mnemonic|seed|(?:recovery|backup|secret|wallet)[ -](?:phrase|words?|codes?)|(?:session|auth)_?(?:id|cookie)"
@@ -57,8 +60,11 @@ _OTHER_CODES: Final = re.compile(
 """Codes that open nothing."""
 _COMPOUND: Final = re.compile(r"-[^\W\d_]{3,}")
 """The rest of a term that only begins with such a word: key-derivation, token-ring."""
+_CELL: Final = re.compile(r"[^\s|][ \t]*[|:][ \t]*\Z")
+_RESULT: Final = re.compile(r"pass[ \t]*(?:\||$)", re.IGNORECASE | re.MULTILINE)
+"""A cell, not the first of its row, that says how a test went."""
 _IS: Final = re.compile(
-    r"(?:^|[:=：→>–—|-]|\b(?:is|are|was|be|to|now|it's|that's|mine's|ist|sind|war|lautet|auf|est|es|era|er|är|è|é|on"
+    r"(?:^|[:=：→>–—-]|\b(?:is|are|was|be|to|now|it's|that's|mine's|ist|sind|war|lautet|auf|est|es|era|er|är|è|é|on"
     r"|jest|to|je|byl|este|van|zijn|adalah)\b|[是为為は이가])[\s\"'`„“”«»‘’「『(*_|]{0,6}\Z",
     re.IGNORECASE,
 )
@@ -97,7 +103,7 @@ _NAMED: Final = re.compile(
 )
 """Names of things and people: ChaCha20-Poly1305, nDCG@10, teamx0x."""
 _PHRASE: Final = re.compile(r"(?:[0-9]{0,2}[.)]?\s*[a-z]{3,8}[\s,]+){11,24}[a-z]{3,8}")
-"""Twelve words or more, as they restore a wallet (BIP 39)."""
+"""Twelve words or more, small ones, as they restore a wallet."""
 _EDGES: Final = " \t\n\r.,;:-*|\"'`()[]<>"
 _LEAD: Final = re.compile(
     r"[\s>*•#|—–-]*(?:[0-9]{1,2}[.)][ \t]*|\[?[0-9][0-9:., /-]{3,20}\]?[ \t]*)?"
@@ -130,7 +136,11 @@ class Named(NamedTuple):
         words = [
             (at, end)
             for at, end in both
-            if not (_OTHER_CODES.search(text, max(0, at - 24), end) or _COMPOUND.match(text, end))
+            if not (
+                _OTHER_CODES.search(text, max(0, at - 24), end)
+                or _COMPOUND.match(text, end)
+                or (_CELL.search(text, max(0, at - 24), at) and _RESULT.match(text, at))
+            )
         ]
         return cls(words, [(at, end) for at, end in words if not _DRAWN.match(text, at)])
 
@@ -156,7 +166,8 @@ class Named(NamedTuple):
             return False
         if self._said(text, start, end, odds) or self._told(text, start, end):
             return True
-        if _PHRASE.fullmatch(value) and _before(self.words, start, BLOCK):
+        phrase = _PHRASE.fullmatch(value) is not None and len(_WORDS.findall(value)) in SEEDS
+        if phrase and _before(self.words, start, BLOCK):
             return True
         if odds <= SURE:
             return False
@@ -170,10 +181,13 @@ class Named(NamedTuple):
             return True
         if _ADDRESS.search(text, max(0, start - BLOCK), start):
             return False
-        if odds > MIXED and not _NAMED.fullmatch(value):
+        counted = value.isdigit() and "|" in text[text.rfind("\n", 0, start) + 1 : start]  # a table's number
+        if odds > MIXED and not counted and not _NAMED.fullmatch(value):
             return True
         words = self.chosen if _NAMED.fullmatch(value) else self.words
-        beside = _on_line(words, text, start, end) or _listed(words, text, start, end)
+        beside = _on_line(words, text, start, end, cells=not value.isdigit()) or _listed(
+            words, text, start, end
+        )
         return beside or self._paired(text, start)
 
     def _said(self, text: str, start: int, end: int, odds: float) -> bool:
@@ -204,15 +218,15 @@ class Named(NamedTuple):
         return after < len(self.words) and _AFTER.fullmatch(text, end, self.words[after][0]) is not None
 
 
-def _on_line(words: Sequence[tuple[int, int]], text: str, start: int, end: int) -> bool:
-    """Whether one of some words is on its line, and its secret is not gone already."""
+def _on_line(words: Sequence[tuple[int, int]], text: str, start: int, end: int, *, cells: bool) -> bool:
+    """Whether one of some words is on its line, be it in another cell, and its secret is not gone already."""
     before = _before(words, start, LINE)
     if before and not _GONE.search(text, before[-1][0], start):
-        return True
+        return cells or "|" not in text[before[-1][0] : start]
     after = bisect_left(words, (end,))
     if after == len(words) or words[after][0] - end > LINE:
         return False
-    return text.find("\n", end, words[after][0]) < 0
+    return not any(text.find(border, end, words[after][0]) >= 0 for border in ("\n" if cells else "\n|"))
 
 
 def _listed(words: Sequence[tuple[int, int]], text: str, start: int, end: int) -> bool:
