@@ -51,15 +51,18 @@ _FLAG: Final = re.compile(
 )
 """A flag of a command, or an account's name, that stands right before its password."""
 _OTHER_CODES: Final = re.compile(
-    r"(?:\b(?:zip|postal|area|country|currency|error|status|exit|return|promo|discount|coupon|voucher|procedure|school"
+    r"(?:\b(?:zip|postal|post|cost cent(?:re|er)|area|country|currency|error|status|exit|return|promo|discount|coupon"
+    r"|voucher|procedure|school"
     r"|product|source|colou?r|dress|tax|airport|response|http|reason|commodity|order"
     r"|language|unicode|qr|bar|tracking)[ -]?"
     r"(?:code|pin)s?|\b(?:barcode|zipcode|refcode|unicode|decode|encode|opcode|bytecode|geocode|transcode|keycode))\Z",
     re.IGNORECASE,
 )
 """Codes that open nothing."""
-_COMPOUND: Final = re.compile(r"-[^\W\d_]{3,}")
-"""The rest of a term that only begins with such a word: key-derivation, token-ring."""
+_COMPOUND: Final = re.compile(
+    r"-[^\W\d_]{3,}| (?:hints?|polic(?:y|ies)|managers?|resets?|rotation|rules?|length)\b", re.IGNORECASE
+)
+"""The rest of a term that only begins with such a word: key-derivation, token-ring, password policy."""
 _CELL: Final = re.compile(r"[^\s|][ \t]*[|:][ \t]*\Z")
 _RESULT: Final = re.compile(r"pass[ \t]*(?:\||$)", re.IGNORECASE | re.MULTILINE)
 """A cell, not the first of its row, that says how a test went."""
@@ -116,6 +119,9 @@ _DRAWN: Final = re.compile(
     r"(?i:keys?|tokens?|secrets?|admin|log-?ins?|cred|cookie|set-cookie|bearer|session|auth|schlüssel|zugang)(?![^\W\d_])"
 )
 """Words for what a program draws by lot or what is no secret itself."""
+
+
+_ACCOUNT: Final = re.compile(r"log-?ins?\b", re.IGNORECASE)
 
 
 class Named(NamedTuple):
@@ -198,8 +204,9 @@ class Named(NamedTuple):
             between = text[min(stop, start) : start]
             if len(between) > SAID or _STOP.search(between):
                 break
-            if _DRAWN.match(text, at) and _NAMED.fullmatch(text, start, end) and _WORDS.search(between):
-                continue  # "the token thread: …" names no token
+            name = _DRAWN.match(text, at) and _NAMED.fullmatch(text, start, end)
+            if name and (_WORDS.search(between) or _ACCOUNT.match(text, at)):
+                continue  # "the token thread: …" names no token, "her login is ann7" an account
             if _IS.search(between):
                 return True
             if odds > MIXED and not _DRAWN.match(text, at):
