@@ -86,7 +86,7 @@ _STOP: Final = re.compile(r"[.!?](?=\s)|\n\s*\n|[。！？]|\[secret:|\|\s*\n")
 _GONE: Final = re.compile(r"\n|\[secret:")
 _WORDS: Final = re.compile(r"[^\W\d_]{3,}")
 _NEVER: Final = re.compile(
-    r"[\w./-]*[\w-]+\.(?:py|md|txt|js|ts|tsx|rs|go|c|h|cpp|java|rb|sh|ya?ml|json|toml|ini|cfg|conf|html?|css|png|jpe?g|pdf|csv|sql"
+    r"[\w./-]{0,255}[\w-]\.(?:py|md|txt|js|ts|tsx|rs|go|c|h|cpp|java|rb|sh|ya?ml|json|toml|ini|cfg|conf|html?|css|png|jpe?g|pdf|csv|sql"
     r"|log|lock|zip|tar|gz|com|org|net|io|dev|local|internal|example)"
     r"|https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
     r"|v?[0-9]+(?:\.[0-9]+){1,3}(?:[-+.]?(?:rc|a|b|alpha|beta|dev|post)?[0-9]*)"
