@@ -28,6 +28,9 @@ STAYS = (
     "Zimmer 4071 im zweiten Stock, Frühstück bis 10 Uhr, Parkplatz 17.",
     "Your password must have twelve characters and must not be one of the last five.",
     "for token in tokens: counts[token] += 1",
+    "Ship it to Rua do Souto 12, post code: 4000-322, Braga.",
+    "Nuno's login is teamx0x and the host is kestrel-stg-3.",
+    "The passphrase hint is Curry-Howard; the locker code hint: blue heron.",
 )
 
 
