@@ -279,3 +279,17 @@ def test_what_is_not_learned_from_a_turn_is_not_promoted_from_several(opened: Ca
     promoted = " ".join(made.content for made in memory.consolidate(now="2026-07-01").promoted)
     assert "8443" in promoted
     assert "Cupertino" not in promoted
+
+
+def test_a_facet_of_a_superseded_value_goes(opened: Callable[..., Memory]) -> None:
+    memory = opened()
+    memory.add("The release captain is teamx0x.", tier="lesson", date="2026-01-03")
+    (made,) = memory.consolidate(now="2026-01-04").promoted
+    assert made.content == "release · captain: teamx0x"
+    changed = memory.add(
+        "The release captain is kestrel-bot now, no longer teamx0x.", tier="lesson", date="2026-01-10"
+    )
+    assert len(changed.supersedes) == 1
+    memory.consolidate(now="2026-01-11")
+    assert memory.get(made.id).unknown == (made.id,)
+    assert memory.consolidate(now="2026-01-12").run is None

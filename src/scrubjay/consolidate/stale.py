@@ -79,6 +79,7 @@ def _may_go(record: Record) -> bool:
 
 def _of(reader: Reader, digests: Sequence[Record], earlier: Collection[str]) -> Iterator[Stale]:
     ids = [digest.id for digest in digests]
+    facets = {digest.id for digest in digests if digest.tier == "facet"}
     made: dict[str, Event] = {}
     for event in reader.events(ids, limit=EVERY):
         if event.op == "derived" and event.run is not None:
@@ -89,7 +90,9 @@ def _of(reader: Reader, digests: Sequence[Record], earlier: Collection[str]) -> 
             edges[edge.src].append(edge)
     for digest, own in edges.items():
         sources = reader.get([edge.dst for edge in own])
-        if len(own) < made[digest].count or _changed(reader, own, sources):
+        # A facet of a superseded value is drawn anew from what holds now; insights may rest on what changed.
+        outdated = digest in facets and any(one.status == "superseded" for one in sources.values())
+        if len(own) < made[digest].count or outdated or _changed(reader, own, sources):
             yield Stale(digest, _archived(reader, digest, sources))
         elif (
             made[digest].run in earlier
