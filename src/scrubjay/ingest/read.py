@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Final
 from scrubjay.ingest.chunk import CHUNKER_VERSION, ChunkSettings, chunk
 from scrubjay.ingest.extract import EXTRACTOR_VERSION, Facts, extract
 from scrubjay.ingest.label import LABELLER_VERSION, Draft
-from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
+from scrubjay.ingest.scrub import SCRUBBER_VERSION, private_spans, scrub
 from scrubjay.ingest.sources.read import FileText
 from scrubjay.ingest.sources.read import read as read_file
 from scrubjay.memory.ids import text_hash
@@ -22,7 +21,6 @@ from scrubjay.text.tokens import TOKENIZER_VERSION
 
 PIECE: Final = 1_000_000
 """Characters that are scrubbed at once."""
-_TAG: Final = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def scrubbed(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str, int]]:
 
 def _borders(text: str) -> Iterator[int]:
     """Yield where the pieces of a text end; the last is its end."""
-    spans = _private(text)
+    spans = [(span.start, span.end) for span in private_spans(text)]
     start = 0
     while len(text) - start > PIECE:
         end = _border(text, start + PIECE // 2, start + PIECE)
@@ -111,24 +109,6 @@ def _border(text: str, first: int, last: int) -> int:
         if found >= 0:
             return found + skip
     return last
-
-
-def _private(text: str) -> list[tuple[int, int]]:
-    """Return where private spans may be: more than there are where a tag is only spoken of."""
-    spans: list[tuple[int, int]] = []
-    depth = 0
-    for tag in _TAG.finditer(text):
-        if text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
-            continue
-        if not tag[1]:
-            if not depth:
-                spans.append((tag.start(), len(text)))
-            depth += 1
-        elif depth:
-            depth -= 1
-            if not depth:
-                spans[-1] = spans[-1][0], tag.end()
-    return spans
 
 
 def drafts(

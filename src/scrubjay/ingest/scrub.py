@@ -64,7 +64,7 @@ def scrub(text: str, allow: Sequence[str] = ()) -> Scrubbed:
         data = text.encode("latin-1", "replace")
         low = data.lower()
         # Private spans in every round: what stood in a tag can have kept it from being one.
-        spans = list(_private(text)) if low.find(b"<private") >= 0 else []
+        spans = list(private_spans(text)) if low.find(b"<private") >= 0 else []
         if not spans:
             spans = _merge(_beside_marks(data, _secrets(text, data, low)))
             spans = [span for span in spans if not _allowed(text[span.start : span.end], allow)]
@@ -134,7 +134,7 @@ def _beside_marks(data: bytes, spans: Iterator[Span]) -> Iterator[Span]:
             yield Span(start, end, span.kind, span.certain)
 
 
-def _private(text: str) -> Iterator[Span]:
+def private_spans(text: str) -> Iterator[Span]:
     """Private spans, nested ones as one; a tag alone between backticks is talk about the tag.
 
     A span that is never closed goes to the end: too much is safe, too little is not.
