@@ -97,3 +97,23 @@ def test_what_holds_only_at_times_leaves_what_holds_otherwise() -> None:
         == ""
     )
     assert supersedes("I go to the gym.", "I go climbing instead of going to the gym.") != ""
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "ann private {n}",
+        "Quince and pear number {n} want water, said the gardener of bed {m}.",
+        "The kayak number {n} leaks in bay {m}.",
+        "Note {n} about jays and {m} owls.",
+        "Task {n} takes {m} hours.",
+        "Sensor {n} in hall {m} reads 20 degrees.",
+        "Row {n}: the ferry had {m} passengers.",
+        "Server web-{n} runs version {m}.",
+        "user{n} likes {m} cats",
+        "The {n}th lamp of corridor {m} is broken.",
+    ],
+)
+def test_texts_of_one_template_never_supersede_one_another(template: str) -> None:
+    texts = [template.format(n=n, m=n % 7) for n in range(30)]
+    assert [(old, new) for old in texts for new in texts if old != new and supersedes(old, new)] == []

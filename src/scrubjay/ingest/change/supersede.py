@@ -249,8 +249,14 @@ def _parted(one: Said, other: Said) -> bool:
     ours, theirs = ({PERSONS[word] for word in said.low if word in PERSONS} for said in (one, other))
     if ours and theirs and not ours & theirs:
         return True
-    labels = _labels(one), _labels(other)
-    return all(labels) and not labels[0] & labels[1]
+    first, second = _labels(one), _labels(other)
+    if first and second and not first & second:
+        return True
+    # "number 6 of bed 0", "number 28 of bed 0": what both name alike must have the same number in both.
+    numbers = [{what: {n for w, n in found if w == what} for what, _ in found} for found in (first, second)]
+    return any(
+        numbers[0][what].isdisjoint(numbers[1][what]) for what in numbers[0].keys() & numbers[1].keys()
+    )
 
 
 def _labels(said: Said) -> set[tuple[str, str]]:
