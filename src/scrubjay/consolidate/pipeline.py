@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from scrubjay.consolidate.digested import digested
+from scrubjay.consolidate.digest_coverage import coverage
 from scrubjay.consolidate.gather import concepts, gather
 from scrubjay.consolidate.group import Group, group
 from scrubjay.consolidate.night import Night
@@ -34,10 +34,10 @@ def consolidate(night: Night) -> Tally:
     work = Work(night)
     freed = work.renew()
     work.refine()
-    parted = digested(night, _chosen(night, freed))
+    parted = coverage(night, _chosen(night, freed))
     if parted.grown:
         freed |= work.retake(grown(night, parted.grown))
-        parted = digested(night, _chosen(night, freed))
+        parted = coverage(night, _chosen(night, freed))
     work.put_away(parted.known)
     groups = sorted(group(parted.new, concepts(night.store, night.viewers, parted.new)), key=_written)
     del parted

@@ -18,13 +18,13 @@ from scrubjay.recall.chosen import Chosen, chosen, varied
 from scrubjay.recall.folded import folded
 from scrubjay.recall.grouped import Group
 from scrubjay.recall.judged import Ranked, rank, scored
-from scrubjay.recall.matched import matched
 from scrubjay.recall.plan import Plan
 from scrubjay.recall.relevance import Sign
 from scrubjay.recall.request import Request
 from scrubjay.recall.rerank import NOT_LOOKED, Looked, Reranking, look, rerank
 from scrubjay.recall.sessions import sessions
 from scrubjay.recall.slate import ordered
+from scrubjay.recall.turn_order import order_turns
 from scrubjay.store.base import Reader
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def pick(asked: Asked, reader: Reader, request: Request, again: Reranking | None
         of = partial(scored, made, heard, reader, request.now)
         ranked, into = folded(beyond(pool.candidates, made, reader, of, asked.shelves), made, reader)
         if made.fusion == "auto" and "match" in made.stages and not (by_session or made.question.alone):
-            done = matched(ranked, made, heard, reader)
+            done = order_turns(ranked, made, heard, reader)
             ranked, told = done.candidates, done.told
         if looked is None and again is not None:
             question = Question(made.query.text, made.groups, tuple(heard.rarity))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from scrubjay.memory.dates import DAY
@@ -58,7 +59,7 @@ def newer_equals(
         for one, by in zip(ids, held_by(words, ids), strict=True)
         if dated(records[one])
     }
-    texts = {one: _telling(records[one]) for one in held}
+    telling = cache(lambda one: _telling(records[one]))  # few pairs come so far that their texts are compared
     wished = {
         one.id: math.fsum(part.amount for part in one.contributions if part.channel in PREFERRED)
         for one in candidates
@@ -75,7 +76,7 @@ def newer_equals(
             and wished[new] >= wished[old]
             and held[new] >= held[old]
             and signs[new].relevance >= NEAR * signs[old].relevance
-            and len(texts[old] & texts[new]) >= ALIKE * len(texts[old] | texts[new])
+            and len(telling(old) & telling(new)) >= ALIKE * len(telling(old) | telling(new))
         ]
         if late:
             found[old] = tuple(sorted(late, key=lambda one: (-said(records[one]), one)))

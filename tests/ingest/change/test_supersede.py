@@ -27,7 +27,6 @@ CHANGES = [
     ("Service contracts run for two years.", "New rule: service contracts run for one year."),
     ("Use British spelling in the handbook.", "Use American spelling in the handbook instead."),
     ("Parking permits cost 90 a year.", "Parking permits went up, they're 120 a year."),
-    ("Farid owns the billing service.", "Billing has been handed over to Ingrid's team."),
     ("Wir nutzen Slack im Team.", "Wir sind von Slack auf Mattermost umgestiegen."),
     ("缓存用的是 Memcached。", "缓存已经从 Memcached 换成 Redis 了。"),
     ("周会在每周三上午十点。", "周会在每周四下午两点。"),

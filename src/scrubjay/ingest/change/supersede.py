@@ -38,7 +38,6 @@ from scrubjay.ingest.change.supersede_words import (
     DIRECTIONS,
     DOES,
     DONE_BY,
-    HANDED,
     HEADS,
     INTRANSITIVE,
     KIN,
@@ -191,8 +190,6 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
         return "it says that it is so now"
     if announced and _measured(one, bare, occasion=True):
         return "it says that it is so now"
-    if _handed(one, other):
-        return "it says who does it now"
     if _measured(one, other) or _named(one, other) or _one_slot(one, other):
         return "the same attribute has another value"
     return ""
@@ -542,24 +539,6 @@ def _name(raw: tuple[str, ...]) -> bool:
 def _head(head: tuple[str, ...]) -> bool:
     """Tell whether words name an attribute of which there is one: "my editor is", "the build runs on"."""
     return bool(ATTRIBUTES.search(" ".join(head)))
-
-
-def _handed(one: Said, other: Said) -> bool:
-    """Tell whether what somebody does was given to somebody else."""
-    at = next((at for at, low in enumerate(one.low) if low in DOES), 0)
-    thing = [key for key in one.keys[at + 1 :] if key]
-    if not at or not one.raw[0][:1].isupper() or not thing or thing[0] not in other.keys:
-        return False
-    if HANDED.search(other.text):
-        return True
-    first = next(place for place, key in enumerate(other.keys) if key == thing[0])
-    owner = other.raw[first + 2 : first + 3]
-    return (
-        bool(NOW.search(other.text))
-        and other.low[first + 1 : first + 2] == ("is",)
-        and bool(owner)
-        and owner[0].endswith(("'s", "’s"))
-    )
 
 
 def _announced(one: Said, bare: Said) -> bool:

@@ -339,10 +339,6 @@ APART: Final = _words("from back desde without ohne sans sin")
 PLACED: Final = re.compile(r"\b(?:in|on|at|live\w*|host\w*|stor\w*|kept|um|auf|à|en)\b")
 DAY_KEYS: Final = frozenset(word.removesuffix("s") for word in WEEKDAYS) | WEEKDAYS
 DOES: Final = _words("owns maintains manages leads runs handles reviews heads")
-HANDED: Final = re.compile(
-    r"\b(?:handed (?:over )?to|handed over|taken over by|took over|passed (?:on )?to|(?:wurde |ist )an .{2,30} übergeben|übernommen|a repris)\b"
-)
-"""What says that a task has another owner."""
 INTRANSITIVE: Final = frozenset(("moved", "went up", "went down", "gone up", "gone down"))
 """Verbs of change whose subject is what changed."""
 ALIKE_VERBS: Final = (

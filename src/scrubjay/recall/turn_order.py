@@ -1,4 +1,4 @@
-"""Matched: candidates, best first -> the same, no turn before a passage that is likelier to answer.
+"""Order of turns among passages: no turn stands before a passage that is likelier to answer.
 
 Turns and passages differ in length, in titles and in what their neighbours lend them, so that their scores order each
 among themselves and do not compare. The estimate of how likely each is to answer does: it was fitted over both.
@@ -38,14 +38,14 @@ BEHIND: Final = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class TurnOrder:
     """Candidates, best first, and what speaks for each."""
 
     candidates: list[Candidate]
     told: Mapping[str, Sign]
 
 
-def matched(candidates: Sequence[Candidate], made: Plan, heard: Heard, reader: Reader) -> Matched:
+def order_turns(candidates: Sequence[Candidate], made: Plan, heard: Heard, reader: Reader) -> TurnOrder:
     """Put each turn behind those of the first passages that are likelier to answer, and questions behind answers.
 
     Passages stand among themselves by score, and so do turns.
@@ -58,6 +58,8 @@ def matched(candidates: Sequence[Candidate], made: Plan, heard: Heard, reader: R
     """
     heads = reader.heads([one.id for one in candidates])
     turns = {one.id: one.id in heads and heads[one.id].turn for one in candidates}
+    if not any(turns.values()):
+        return TurnOrder(list(candidates), {})
     told = signs(made, heard.words, heard.rankings, turns)
     read = [one.id for one in candidates if turns[one.id]][:READ]
     told |= asked_and_replied(told, reader.get(read) if read else {}, made, heard)
@@ -66,7 +68,7 @@ def matched(candidates: Sequence[Candidate], made: Plan, heard: Heard, reader: R
     stating = behind([one for one in candidates if turns[one.id] and one.id not in asking], passages, told)
     answers = [one for one in (*passages[:FIRST], *stating[:FIRST]) if told[one.id].enough]
     asked = behind([one for one in candidates if one.id in asking], answers, told, len(answers))
-    return Matched(ordered([*passages, *stating, *asked]), told)
+    return TurnOrder(ordered([*passages, *stating, *asked]), told)
 
 
 def behind(

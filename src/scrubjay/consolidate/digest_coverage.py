@@ -1,4 +1,4 @@
-"""Digested: what a digest may tell of -> what none tells of yet, what one tells of, which digests must be told anew.
+"""Digest coverage: which observations have a digest, which need one, and which digests need renewal.
 
 An observation is told of where a digest rests on it. A conversation that went on after it was told is told anew as a
 whole, so it never has two digests that overlap. Turns that were there when it was told, and of which nothing was worth
@@ -17,7 +17,7 @@ from scrubjay.memory.records import Record
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
+class Coverage:
     """What may be told of, parted by what digests tell already.
 
     Attributes:
@@ -31,7 +31,7 @@ class Parted:
     grown: list[str]
 
 
-def digested(night: Night, records: Sequence[Record]) -> Parted:
+def coverage(night: Night, records: Sequence[Record]) -> Coverage:
     """Part records by whether a digest of the night's key tells of them."""
     by = _edges(night, [record.id for record in records])
     known = [(record, by[record.id].src) for record in records if record.id in by]
@@ -45,7 +45,7 @@ def digested(night: Night, records: Sequence[Record]) -> Parted:
         if record.id not in by and record.updated_at > told.get(record.session or "", -1)
     ]
     went_on = {record.session for record in new if record.session in told}
-    return Parted(new, known, sorted({digest for record, digest in known if record.session in went_on}))
+    return Coverage(new, known, sorted({digest for record, digest in known if record.session in went_on}))
 
 
 def _edges(night: Night, ids: Sequence[str]) -> dict[str, Edge]:
