@@ -232,3 +232,14 @@ def _line_of(process: subprocess.Popen[str], file: Path) -> str:
 def _told_of(process: subprocess.Popen[str], file: Path) -> dict[str, int]:
     found: dict[str, int] = json.loads(_line_of(process, file))
     return found
+
+
+def test_a_folder_of_which_nothing_can_be_taken_in_says_what_would(cli, tmp_path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "rows.jsonl").write_text('{"a": 1}\n{"a": 2}\n')
+    said = cli("sync", tmp_path / "data")
+    assert said.code == 0
+    assert "a conversation where" in said.err
+    assert "*.md" in said.err
+    (tmp_path / "data" / "note.md").write_text("The pier is closed.\n")
+    assert "conversation where" not in cli("sync", tmp_path / "data").err

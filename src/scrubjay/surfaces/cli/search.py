@@ -250,6 +250,6 @@ def _after(found: Answer, *, explain: bool, on: bool) -> None:
     notes = [f"partial: {line(each)}" for each in found.partial]
     notes += [f"note: {line(each)}" for each in found.notes] if explain else []
     notes += as_of(found.as_of)
-    notes += [f"hidden by age: {found.hidden:,}"] if found.hidden else []
+    notes += [f"hidden by age: {found.hidden:,} (a higher --limit shows them)"] if found.hidden else []
     notes.append(f"{counted(len(found.results), 'result')} in {found.took_ms:.0f} ms")
     write(paint("\n" + "\n".join(notes), DIM, on=on))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
+from scrubjay.ingest.sources.kinds import DEFAULT_INCLUDE
 from scrubjay.memory.reports import Progress, Summary
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import counted, duration, line, tell, write, write_json
 from scrubjay.surfaces.cli.progress import shown
 from scrubjay.verbs import shape
+
+NOTHING: Final = (
+    f"Nothing there can be taken in: notes are {', '.join(DEFAULT_INCLUDE)} (others by --include GLOB), and a .json or "
+    ".jsonl file is a conversation where a known agent wrote it or each line has `role` and `content`."
+)
 
 
 @command("sync")
@@ -53,6 +59,8 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
         write_json(shape.plain(done))
         return
     summarise(done)
+    if path is not None and not (done.passages or done.problems):
+        tell(NOTHING)
     waits(done.waiting, pace.rate)
 
 
