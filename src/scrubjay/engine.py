@@ -450,6 +450,13 @@ def as_stored(memory: Memory) -> Memory:
     return Memory(replace(memory._desk, looks=False))
 
 
+def marks(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
+    """Return memories to a mark that is another one as soon as they say something else; of those that are gone none."""
+    with memory._desk.store.reader(memory._desk.scope) as reader:
+        records = reader.get(ids)
+    return {one.id: f"{one.status} {one.updated_at} {one.content_hash}" for one in records.values()}
+
+
 def unnoted(memory: Memory) -> Memory:
     """Return the same memory, whose additions are not appended to day notes: those are for what somebody adds."""
     from scrubjay.config import Notes

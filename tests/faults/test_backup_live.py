@@ -22,7 +22,7 @@ def test_a_backup_taken_while_another_process_writes_is_sound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        copying, "PAGES", 3
+        copying, "STEPS", 3
     )  # as many chances for a write to fall between two steps as can be
     path = tmp_path / "memories.db"
     with writing("live", path, 4, 400) as process:

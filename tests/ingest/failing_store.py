@@ -90,6 +90,9 @@ class Failing:
     def reduce(self, scope: Scope) -> None:
         self._store.reduce(scope)
 
+    def vacuum(self) -> None:
+        self._store.vacuum()
+
     def size(self) -> int:
         return self._store.size()
 

@@ -54,7 +54,7 @@ def test_categories_are_an_indented_tree(cli, camp) -> None:
 
 
 def test_a_category_is_shown_with_what_is_below_and_its_memories(cli, camp) -> None:
-    head = f"camp\ntopic · 2 memories · {cat('camp', OWN)}\ncamp: tents and fires\n"
+    head = f"camp\ntopic · 2 memories · {cat('camp', OWN)}\n   camp: tents and fires\n"
     assert cli("categories", "show", "camp").out == head + "\n  fires (2)\n"
     out = cli("categories", "show", "Camp > Fires").out
     assert "How fires are made." in out

@@ -171,6 +171,30 @@ def test_tools_pass_untouched_and_their_results_get_the_memories_of_their_questi
     assert [one.content for one in proxy.turns() if one.role] == [question["content"], "On platform nine."]
 
 
+@pytest.mark.parametrize("change", ["forget", "archive", "update"])
+def test_a_tools_result_is_given_nothing_that_was_forgotten_since_its_question(
+    proxy: Proxied, change: str
+) -> None:
+    memory = proxy.session.memory()
+    gone = memory.add("The zeppelin lands on platform nine.").id
+    memory.add("The zeppelin lands at noon on Sundays.")
+    call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    proxy.model.answer = lambda request: completion(None, tool_calls=[call])
+    question = {"role": "user", "content": "Where and when does the zeppelin land?"}
+    ask(proxy, question)
+    assert "platform nine" in proxy.injected()
+    if change == "update":
+        memory.update(gone, content="The zeppelin lands on platform three.")
+    else:
+        getattr(memory, change)([gone])
+    proxy.model.answer = lambda request: completion("At noon.")
+    back = {"role": "tool", "tool_call_id": "call_1", "content": "nothing"}
+    for _ in range(2):
+        ask(proxy, question, {"role": "assistant", "content": None, "tool_calls": [call]}, back)
+        assert "platform nine" not in proxy.injected()
+        assert "noon on Sundays" in proxy.injected()
+
+
 @pytest.mark.parametrize(("mode", "reads", "writes"), [("off", 0, 0), ("read", 1, 0), ("write", 0, 1)])
 def test_a_header_switches_one_half_or_both_off(proxy: Proxied, mode: str, reads: int, writes: int) -> None:
     proxy.session.memory().add("The zeppelin lands on platform nine.")

@@ -19,8 +19,8 @@ from scrubjay.recall.query import Query
 from scrubjay.recall.understand import Question, meant
 from scrubjay.store.base import Reader, WordsScored
 from scrubjay.store.score import idf
+from scrubjay.text.display import harmless
 from scrubjay.text.events import Event, events
-from scrubjay.text.harmless import harmless
 from scrubjay.text.snippets import snippet
 from scrubjay.text.times import Span
 from scrubjay.text.tokens import groups

@@ -24,7 +24,7 @@ from scrubjay.recall.room import Shown, room
 from scrubjay.recall.standing import Of, pinned, profile, recent
 from scrubjay.recall.unique import unique
 from scrubjay.store.base import Reader
-from scrubjay.text.harmless import harmless
+from scrubjay.text.display import harmless
 from scrubjay.text.size import tokens
 from scrubjay.text.snippets import snippet
 

@@ -409,6 +409,13 @@ class Store(Protocol):
         """
         ...
 
+    def vacuum(self) -> None:
+        """Rewrite the file where words of what was forgotten or removed may be left in it; writers wait meanwhile.
+
+        It does nothing where that is not so since the last time, and where the store has no file of its own.
+        """
+        ...
+
     def size(self) -> int:
         """Return the bytes that the store takes on disk, 0 where it has no file."""
         ...

@@ -1,7 +1,9 @@
 """Brief: what a verb answered -> the little that a model needs of it, as fields and as a short text.
 
 A model pays for every word it is shown, so fields that are empty or as usual are left out, and a memory's place is
-its citation alone. Texts of memories stand between `memory.delimiters`: they are data, and never captured as new.
+its citation alone. Texts of memories stand between `memory.delimiters`: they are data, and never captured as new. Each
+line of a text is a quotation, ``> ``, and what is known of it is one line before it: nothing that a memory, a title or
+a file's name says looks like another memory. The fields are verbatim.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.memory.delimiters import CLOSE, OPEN
+from scrubjay.text.display import clean, line, prefixed
 from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
@@ -28,7 +31,9 @@ USUAL: Final[Mapping[str, Any]] = {
 """What is told only where it is something else."""
 PLACED: Final = frozenset({"path", "line_start", "line_end", "explanation"})
 """Fields of a result that its citation says already, or that explain."""
-_MARKS: Final = re.compile(r"<(?=/?scrubjay-memories>)")
+QUOTE: Final = "> "
+"""Before each line of a memory's text."""
+_MARKS: Final = re.compile(r"[<\ufe64\uff1c](?=[\s/]*scrubjay-memories)", re.IGNORECASE)
 
 
 def found(result: Result) -> dict[str, Any]:
@@ -107,7 +112,7 @@ def told_results(said: Mapping[str, Any]) -> str:
 def told_memories(said: Mapping[str, Any]) -> str:
     """Return what `get` found as text."""
     more = f"\nMore from offset {said['next_offset']}." if "next_offset" in said else ""
-    unknown = f"\nUnknown: {', '.join(said['unknown'])}." if "unknown" in said else ""
+    unknown = f"\nUnknown: {line(', '.join(said['unknown']))}." if "unknown" in said else ""
     return _listed(said["memories"], "content") + unknown + more
 
 
@@ -119,7 +124,7 @@ def told_thread(said: Mapping[str, Any]) -> str:
 
 def told_context(said: Mapping[str, Any]) -> str:
     """Return a context as text; it is delimited already."""
-    return (said["text"] or "Nothing is remembered that belongs here.") + _notes(said)
+    return (clean(said["text"]) or "Nothing is remembered that belongs here.") + _notes(said)
 
 
 def told_changes(said: Mapping[str, Any]) -> str:
@@ -129,14 +134,14 @@ def told_changes(said: Mapping[str, Any]) -> str:
     'ids: obs_1; still: a.md:1-2'
     """
     return "; ".join(
-        f"{name}: {_value(value)}" for name, value in said.items() if value not in (None, [], {}, "")
+        f"{name}: {line(_value(value))}" for name, value in said.items() if value not in (None, [], {}, "")
     )
 
 
 def told_error(said: Mapping[str, Any]) -> str:
     """Return an error as text."""
     error = said["error"]
-    return f"error: {error['message']}" + (f"\nhint: {error['hint']}" if error["hint"] else "")
+    return f"error: {line(error['message'])}" + (f"\nhint: {line(error['hint'])}" if error["hint"] else "")
 
 
 def quoted(text: str) -> str:
@@ -159,12 +164,12 @@ def _entry(memory: Mapping[str, Any], body: str) -> str:
     marks += [memory[name] for name in ("gap", "status", "origin", "role") if name in memory]
     marks += [f"by {memory['way']}"] if "way" in memory else []
     marks += [f"replaced by {', '.join(memory['replaced_by'])}"] if "replaced_by" in memory else []
-    kept = dict.fromkeys(str(mark) for mark in marks if mark)
-    return f"[{' | '.join(kept)}]\n{str(memory.get(body, '')).strip()}"
+    kept = dict.fromkeys(line(str(mark)).replace("|", "¦") for mark in marks if mark)
+    return f"[{' | '.join(kept)}]\n{prefixed(str(memory.get(body, '')).strip(), QUOTE)}"
 
 
 def _notes(said: Mapping[str, Any]) -> str:
-    return "".join(f"\npartial: {each}" for each in said.get("partial", ()))
+    return "".join(f"\npartial: {line(each)}" for each in said.get("partial", ()))
 
 
 def _value(value: Any) -> str:

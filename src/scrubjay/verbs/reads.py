@@ -33,8 +33,11 @@ def _context(memory: Memory, arguments: Arguments) -> Any:
 
 
 def _recall(memory: Memory, arguments: Arguments) -> Any:
-    """``otherwise`` are parts that are told, more shortly, where nothing has to do with the question for sure."""
-    from scrubjay.engine import as_stored
+    """``otherwise`` are parts that are told, more shortly, where nothing has to do with the question for sure.
+
+    ``marks`` are for `_unchanged`, as long as the text is kept.
+    """
+    from scrubjay.engine import as_stored, marks
 
     standing, query = as_stored(memory), arguments.pop("query")
     otherwise = arguments.pop("otherwise", ())
@@ -42,7 +45,16 @@ def _recall(memory: Memory, arguments: Arguments) -> Any:
     if not found.text and otherwise:
         less = {"parts": otherwise, "budget": min(arguments["budget"], OTHERWISE) * SHARES}
         found = standing.context(query, **(arguments | less))
-    return {"text": found.text, "memories": len(found.memories)}
+    ids = [one.id for one in found.memories]
+    return {"text": found.text, "memories": len(ids), "marks": marks(memory, ids)}
+
+
+def _unchanged(memory: Memory, arguments: Arguments) -> Any:
+    """Tell whether memories still say what they did: none was forgotten, changed or archived since."""
+    from scrubjay.engine import marks
+
+    known = arguments["marks"]
+    return marks(memory, list(known)) == known
 
 
 def _get(memory: Memory, arguments: Arguments) -> Any:
@@ -54,6 +66,7 @@ READS: Final[Mapping[str, Callable[[Memory, Arguments], Any]]] = {
     "thread": _thread,
     "context": _context,
     "recall": _recall,
+    "unchanged": _unchanged,
     "get": _get,
 }
 """Verb to what it does; the arguments are the facade's. ``recall`` is a context's text, without a look at files."""

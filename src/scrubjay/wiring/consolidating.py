@@ -75,6 +75,8 @@ def consolidate(
             )
         if not dry_run and any(one.wrote for one in tallies):
             organise_due(desk, base, weaver)
+        if not dry_run:
+            desk.store.vacuum()
     return Consolidated(
         run=run if any(one.wrote for one in tallies) else None,
         made=tuple(made for one in tallies for made in one.made),

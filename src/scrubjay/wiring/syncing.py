@@ -180,6 +180,7 @@ def remake(desk: Desk, progress: Report | None = None) -> Summary:
     """Rebuild everything from what is stored."""
     started = time.monotonic()
     _anew(desk, progress)
+    desk.store.vacuum()
     with desk.store.reader(desk.scope) as reader:
         held = reader.counts()
         waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in desk.lineup.backfilled())

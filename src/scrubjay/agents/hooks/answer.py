@@ -13,6 +13,7 @@ from scrubjay.log import Log
 from scrubjay.resident import keep
 from scrubjay.resident.ask import ask
 from scrubjay.resident.place import place
+from scrubjay.text.display import line
 from scrubjay.verbs.errands import Errands
 
 TYPE_CHECKING = False
@@ -89,11 +90,9 @@ def shown(cited: list[str]) -> str:
     r"""Return the line that the person sees: how many memories, and where the first of them stand.
 
     >>> shown(["a.md:1-3", "notes/\x1b[31mb.md:4-4"])
-    'scrubjay: 2 memories (a.md:1-3, [31mb.md:4-4)'
+    'scrubjay: 2 memories (a.md:1-3, b.md:4-4)'
     """
-    names = [
-        "".join(letter for letter in os.path.basename(one) if letter.isprintable()) for one in cited[:SHOWN]
-    ]
+    names = [line(os.path.basename(one)) for one in cited[:SHOWN]]
     more = ", …" if len(cited) > SHOWN else ""
     noun = "memory" if len(cited) == 1 else "memories"
     return f"scrubjay: {len(cited)} {noun} ({', '.join(names)}{more})"[:MOST_SHOWN]

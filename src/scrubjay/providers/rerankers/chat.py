@@ -18,7 +18,7 @@ from scrubjay.providers.llms.spec import LlmSpec
 from scrubjay.providers.rerankers.port import Question
 from scrubjay.providers.rerankers.sending import Sending, trusted_url
 from scrubjay.providers.rerankers.spec import RerankerSpec
-from scrubjay.text.harmless import harmless
+from scrubjay.text.display import harmless
 
 TASK: Final = (
     "You are given a question and passages, as JSON. Order the passages by how well each answers the question. "

@@ -127,6 +127,9 @@ class InMemoryStore(Enough):
             hint="`scrubjay export` writes its memories",
         )
 
+    def vacuum(self) -> None:
+        """Do nothing: there is no file."""
+
     def size(self) -> int:
         """Return 0: nothing is on disk."""
         return 0

@@ -216,6 +216,9 @@ class PostgresStore:
             hint="use pg_dump --format=custom --schema=scrubjay (docs/postgres.md), or `scrubjay export`",
         )
 
+    def vacuum(self) -> None:
+        """Do nothing: autovacuum does, and only the owner of a table may ask for it."""
+
     def size(self) -> int:
         """Return the bytes of all tables and indexes, for all tenants."""
         with self._pool.transaction(READ) as db:

@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from scrubjay.store.sqlite.cipher import Key
     from scrubjay.store.sqlite.database import Database
 
-PAGES: Final = 4_096
-"""Pages of one step: between two of them an interrupt is heard."""
+STEPS: Final = 100_000
+"""Instructions of SQLite between two looks for an interrupt."""
 
 
 def backup(source: Database, file: Path, key: Key | None = None) -> None:
-    """Copy a database to a file that is not there yet, mode 0600, by SQLite's online backup.
+    """Copy a database to a file that is not there yet, mode 0600, by ``VACUUM INTO``.
 
-    The copy is of the moment at which it begins: the source's snapshot is held, and writers are not kept waiting. It
-    is one file, without a log beside it, and is on the disk when this returns.
+    It copies what is stored, not pages: words that were forgotten and are left in unused parts of the file stay behind.
+    The copy is of the moment at which it begins, and writers are not kept waiting. It is one file, without a log
+    beside it, and is on the disk when this returns.
 
     Args:
         source: A connection of nobody else's, outside a transaction.
@@ -36,24 +37,17 @@ def backup(source: Database, file: Path, key: Key | None = None) -> None:
         apsw.Error: It cannot be read or written.
     """
     os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    source.set_progress_handler(_going_on, STEPS)
+    try:
+        source.execute("VACUUM INTO ?", (str(file),))
+    except apsw.FullError as error:
+        raise StoreError(
+            f"The disk that {file.parent} is on is full. No backup was written; the store is as it was.",
+            hint="free some space, or name a file on another disk",
+        ) from error
     copy = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        if key is not None:
-            unlock(cast("Database", copy), key)
-            copy.pragma("page_size", source.pragma("page_size"))  # encrypted pages are copied as they are
-        source.execute("BEGIN")
-        try:
-            source.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # the snapshot begins with a read
-            with copy.backup("main", source, "main") as steps:  # type: ignore[arg-type]
-                while not steps.done:
-                    steps.step(PAGES)
-        except apsw.FullError as error:
-            raise StoreError(
-                f"The disk that {file.parent} is on is full. No backup was written; the store is as it was.",
-                hint="free some space, or name a file on another disk",
-            ) from error
-        finally:
-            source.execute("COMMIT")
+        unlock(cast("Database", copy), key)
         copy.pragma("journal_mode", "delete")
         found = copy.pragma("integrity_check")
         if found != "ok":
@@ -65,3 +59,8 @@ def backup(source: Database, file: Path, key: Key | None = None) -> None:
         copy.close()
     with file.open("rb+") as whole:
         os.fsync(whole.fileno())
+
+
+def _going_on() -> bool:
+    """Return that SQLite is not to stop: Python raises here what interrupts it."""
+    return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -71,6 +71,10 @@ class Database(Protocol):
 
     def set_busy_timeout(self, milliseconds: int) -> None:
         """Set how long to wait for a lock."""
+        ...
+
+    def set_progress_handler(self, handler: Callable[[], bool], steps: int) -> None:
+        """Have a function called every so many instructions; a statement ends where it returns True or raises."""
         ...
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store.amounts import Amounts
 from scrubjay.store.enough import Enough
 from scrubjay.store.quota import ANY, Quota
+from scrubjay.store.sqlite import leftovers
 from scrubjay.store.sqlite.cipher import Key, url_of
 from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, legible, spoken, wiping
 from scrubjay.store.sqlite.files import Files
@@ -211,6 +212,8 @@ class SQLiteStore(Enough):
             with wiping(self._path):
                 self._files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
                 if log:
+                    if leftovers.due(db) and leftovers.bytes_of(db) <= leftovers.AT_ONCE:
+                        leftovers.vacuum(db, on_disk=False)
                     db.set_busy_timeout(WIPE_MS)
                     try:
                         (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -269,6 +272,7 @@ class SQLiteStore(Enough):
             try:
                 yield rebuild
                 rebuild.flip()
+                leftovers.note(db)
             finally:
                 drop_stale(db, old.number)
 
@@ -279,6 +283,17 @@ class SQLiteStore(Enough):
         self._in_place()
         with spoken(self._path), closing(connect(self._path, self._busy_ms / 1000, self._key)) as db:
             backup(db, file, self._key)
+
+    def vacuum(self) -> None:
+        """Rewrite the file where something was forgotten since the last time; writers wait, readers do not."""
+        with spoken(self._path):
+            if not leftovers.due(self._db()):
+                return
+        with self._turn() as db:
+            # The copy of an encrypted file is kept in memory: SQLite does not encrypt temporary files.
+            leftovers.vacuum(db, on_disk=self._key is None)
+            self._unwiped = True
+            self._wipe(db, told=True, log=True)
 
     def size(self) -> int:
         """Return the bytes of the file and its write-ahead log."""

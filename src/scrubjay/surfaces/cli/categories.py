@@ -11,7 +11,18 @@ import click
 from scrubjay.errors import InputError
 from scrubjay.memory.webs import Shelf
 from scrubjay.surfaces.cli.command import Call, Command, Group
-from scrubjay.surfaces.cli.output import BOLD, DIM, clean, colourful, counted, line, paint, write, write_json
+from scrubjay.surfaces.cli.output import (
+    BOLD,
+    DIM,
+    clean,
+    colourful,
+    counted,
+    indent,
+    line,
+    paint,
+    write,
+    write_json,
+)
 from scrubjay.verbs import shape
 
 PHRASE = 80
@@ -54,7 +65,7 @@ def show(call: Call, name: str) -> None:
     write(paint(line(shelf.name), BOLD, on=on))
     write(paint(line(f"{shelf.kind} · {counted(shelf.memories, 'memory')} · {shelf.id}"), DIM, on=on))
     if shelf.overview or shelf.abstract:
-        write(clean(shelf.overview or shelf.abstract).strip())
+        write(indent(clean(shelf.overview or shelf.abstract).strip()))
     if page.below:
         write()
         tree(page.below, shelf.depth)

@@ -11,7 +11,7 @@ from scrubjay.errors import ConfigError, InputError
 from scrubjay.memory.checks import PROBLEM, WARNING, Check
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.install import here
-from scrubjay.surfaces.cli.output import RED, clean, colourful, line, paint, write, write_json
+from scrubjay.surfaces.cli.output import RED, colourful, line, paint, write, write_json
 from scrubjay.verbs import shape
 
 YELLOW, GREEN = "33", "32"
@@ -72,7 +72,7 @@ def _tell(check: Check) -> None:
     mended = "mended: " if check.mended else ""
     write(f"{shown} {line(check.about):<{WIDTH}}{mended}{line(check.found)}")
     if check.fix:
-        write(f"{'':<9}{'':<{WIDTH}}fix: {clean(check.fix)}")
+        write(f"{'':<9}{'':<{WIDTH}}fix: {line(check.fix)}")
 
 
 def _sum(number: int, noun: str) -> str:

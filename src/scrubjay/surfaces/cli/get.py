@@ -13,7 +13,18 @@ from scrubjay.memory.reports import Fetched
 from scrubjay.memory.tiers import PREFIX
 from scrubjay.memory.webs import Link
 from scrubjay.surfaces.cli.command import Call, command
-from scrubjay.surfaces.cli.output import BOLD, DIM, clean, colourful, line, paint, tell, write, write_json
+from scrubjay.surfaces.cli.output import (
+    BOLD,
+    DIM,
+    clean,
+    colourful,
+    indent,
+    line,
+    paint,
+    tell,
+    write,
+    write_json,
+)
 from scrubjay.verbs import shape
 
 
@@ -95,7 +106,7 @@ def show(found: Fetched, joined: Mapping[str, tuple[Link, ...]]) -> None:
         write(("\n" if number else "") + paint(line(kept.title) or kept.id, BOLD, on=on))
         write(line(shaped["citation"]))
         write(paint(line(" · ".join([*marks, kept.id])), DIM, on=on))
-        write(clean(kept.content).strip("\n"))
+        write(indent(clean(kept.content).strip("\n")))
         for one, rule in zip(found.evidence.get(kept.id, ()), found.rules.get(kept.id, ()), strict=True):
             by = f" ({rule})" if rule else ""
             write(line(f"from {one.id} {shape.record(one, None)['date']}{by}: {one.content}")[:200])

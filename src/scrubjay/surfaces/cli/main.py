@@ -117,7 +117,7 @@ def _invoke(args: Sequence[str]) -> int:
 
 
 def _report(error: ScrubjayError, args: Sequence[str]) -> None:
-    from scrubjay.surfaces.cli.output import RED, clean, colourful, paint, tell, write_json
+    from scrubjay.surfaces.cli.output import RED, clean, colourful, indent, paint, tell, write_json
     from scrubjay.verbs import shape
 
     # A command line that cannot be parsed has no options yet, so the words themselves are looked at.
@@ -126,6 +126,6 @@ def _report(error: ScrubjayError, args: Sequence[str]) -> None:
         write_json(shape.error(error))
         return
     on = colourful(sys.stderr)
-    tell(f"{paint('error:', RED, on=on)} {clean(str(error))}")
-    if error.hint:
-        tell(f"hint: {clean(error.hint)}")
+    for name, text in ((paint("error:", RED, on=on), str(error)), ("hint:", error.hint)):
+        if text:
+            tell(f"{name} {indent(clean(text)).strip()}")

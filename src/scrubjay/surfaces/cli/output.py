@@ -1,6 +1,7 @@
 """Output: text and values -> what is safe and pleasant to see in a terminal, or one line of JSON.
 
-A memory's words are data: a control character in them must not reach the terminal, whatever wrote them.
+A memory's words are data, and go through `text.display` wherever they are shown; besides, whatever is printed keeps no
+control but our own colours. A pipe gets the text that a terminal does.
 """
 
 from __future__ import annotations
@@ -11,46 +12,32 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from scrubjay.config import plain_output
+from scrubjay.text.display import clean as clean
+from scrubjay.text.display import escaped
+from scrubjay.text.display import line as line
 
 if TYPE_CHECKING:
     from scrubjay.memory.answers import Result
 
-# C0 but tab and line feed, DEL, C1, marks that turn the direction of writing, halves of surrogate pairs.
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-_ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ud800-\udfff]")
-_ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
-
 BOLD, DIM, MATCH, RED = "1", "2", "1;33", "1;31"
-
-
-def clean(text: str) -> str:
-    r"""Return a text without what a terminal would obey.
-
-    >>> clean("a\x1b[31mb\x07c\r\nd\te")
-    'abc\nd\te'
-    """
-    return _CONTROL.sub("", _ESCAPE_SEQUENCE.sub("", text.replace("\r\n", "\n")))
-
-
-def line(text: str) -> str:
-    r"""Return a text on one line.
-
-    >>> line("a\n\n  b")
-    'a b'
-    """
-    return " ".join(clean(text).split())
+_COLOUR = re.compile(r"(\x1b\[(?:0|1|2|32|33|1;33|1;31)m)")
+"""The colours that commands paint with, and their end."""
 
 
 def write(text: str = "") -> None:
-    """Print to standard output what was cleaned before."""
-    print(text)
+    """Print to standard output."""
+    print(_safe(text, sys.stdout))
 
 
 def tell(text: str) -> None:
     """Print to standard error, where news that is no answer goes."""
-    print(text, file=sys.stderr)
+    print(_safe(text, sys.stderr), file=sys.stderr)
+
+
+def _safe(text: str, stream: TextIO) -> str:
+    if not colourful(stream):
+        return clean(text)
+    return "".join(each if _COLOUR.fullmatch(each) else clean(each) for each in _COLOUR.split(text))
 
 
 def write_json(payload: Any) -> None:
@@ -61,7 +48,7 @@ def write_json(payload: Any) -> None:
     import json
 
     text = json.dumps(payload, ensure_ascii=False, allow_nan=False)
-    print(_ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    print(escaped(text))
 
 
 def colourful(stream: TextIO) -> bool:

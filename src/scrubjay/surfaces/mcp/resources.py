@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from scrubjay.errors import InputError, NotFoundError
+from scrubjay.text.display import escaped
 from scrubjay.verbs import brief, shape
 from scrubjay.verbs.tool import Caller
 from scrubjay.verbs.tools import call, find
@@ -93,9 +94,8 @@ def read(memory: Memory, *, uri: str, local: bool) -> tuple[str, str]:
     if uri.startswith(SCHEME):
         if kind == "status" and not name:
             status = shape.plain(memory.status())
-            return json.dumps(
-                status if local else _without_places(status), ensure_ascii=False, indent=1
-            ), JSON
+            shown = status if local else _without_places(status)
+            return escaped(json.dumps(shown, ensure_ascii=False, indent=1)), JSON
         if kind == "context":
             arguments = {"project": name} if name else {}
             return call(memory, find("memory_context"), arguments, Caller(local=local))["text"], MARKDOWN

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.surfaces.mcp import resources
 from scrubjay.surfaces.serve.bodies import MOST_BYTES, TooLargeError
+from scrubjay.text.display import line
 from scrubjay.verbs import brief, shape
 from scrubjay.verbs.tool import Caller
 from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS, call, find
@@ -85,7 +86,7 @@ def build(
             text, kind = await session.do(reader(who(context)), partial(resources.read, uri=uri, local=local))
         except ScrubjayError as error:
             said = shape.error(error)
-            raise MCPError(types.INVALID_PARAMS, str(error), said["error"]) from error
+            raise MCPError(types.INVALID_PARAMS, line(str(error)), said["error"]) from error
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, text=text, mime_type=kind)]
         )
@@ -97,7 +98,7 @@ def build(
                 partial(resources.prompt, name=params.name, arguments=params.arguments or {}),
             )
         except ScrubjayError as error:
-            raise MCPError(types.INVALID_PARAMS, str(error), shape.error(error)["error"]) from error
+            raise MCPError(types.INVALID_PARAMS, line(str(error)), shape.error(error)["error"]) from error
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(messages=[message])
 

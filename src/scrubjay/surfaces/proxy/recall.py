@@ -6,7 +6,8 @@ import asyncio
 import json
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.ingest.scrub import scrub
@@ -30,10 +31,17 @@ HISTORY: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What is put in: a delimited text, empty for nothing, and how many memories it holds."""
+    """What is put in.
+
+    Attributes:
+        text: Delimited; empty for nothing.
+        memories: How many memories it holds.
+        marks: Those, each with a mark of what it said then.
+    """
 
     text: str = ""
     memories: int = 0
+    marks: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 NOTHING: Final = Recalled()
@@ -56,24 +64,28 @@ class Recalling:
     async def recalled(self, who: Principal, wish: Wish, told: Conversation) -> Recalled:
         """Return what to put in: nothing for what needs no memory, nothing when it fails or takes too long.
 
-        A request with what a tool returned is given again what its question was given, without a search.
+        A request with what a tool returned is given again what its question was given, without a search, as long as
+        the memories in it say what they said then; else its question is asked again.
         """
         asker = (who, wish.session or told.name, wish.project, told.question)
-        if not told.asked:
-            return self._kept.get(asker, NOTHING)
-        if idle(told.asked):
+        kept = None if told.asked else self._kept.get(asker, NOTHING)
+        if kept is NOTHING or (told.asked and idle(told.asked)):
             return NOTHING
         started = time.monotonic()
         try:
             if self._opened is not None and not self._opened.done():
                 await asyncio.wait([self._opened], timeout=OPENING)
             async with asyncio.timeout(self._budget):
+                if kept is not None and json.loads(
+                    await self._session.ask(who, "unchanged", {"marks": kept.marks})
+                ):
+                    return kept
                 found = json.loads(await self._session.ask(who, "recall", self._asked(wish, told)))
         except Exception as error:  # noqa: BLE001 whatever fails, the request goes on without memories
             took = (time.monotonic() - started) * 1000
             self._session.log.write("warning", "proxy recall", took, error=type(error).__name__)
             return NOTHING
-        recalled = Recalled(found["text"], found["memories"]) if found["text"] else NOTHING
+        recalled = Recalled(found["text"], found["memories"], found["marks"]) if found["text"] else NOTHING
         self._kept[asker] = recalled
         self._kept.move_to_end(asker)
         while len(self._kept) > KEPT:
@@ -90,9 +102,9 @@ class Recalling:
         settings = self._session.settings
         before = told.before[-HISTORY:] if settings.llm.rewrite else ()
         # What somebody said of themselves has to do with what they ask about themselves, and with nothing else.
-        wanted = [part for part in settings.proxy.parts if part != "profile" or personal(told.asked)]
+        wanted = [part for part in settings.proxy.parts if part != "profile" or personal(told.question)]
         return {
-            "query": scrub(told.asked[:MOST_ASKED], settings.redaction.allow).text,
+            "query": scrub(told.question[:MOST_ASKED], settings.redaction.allow).text,
             "budget": settings.proxy.tokens,
             "project": wish.project,
             "session": wish.session or told.name or None,

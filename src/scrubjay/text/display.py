@@ -1,0 +1,148 @@
+"""Display: str -> the text as a terminal or a model may be shown it. What is stored is never changed.
+
+A title, a file's name, a memory's words were written by somebody, and are data wherever they are shown:
+
+- what steers a terminal goes: escape sequences, C0 and C1 controls;
+- what is not seen goes: marks that turn the direction of writing, characters without width, tag characters, variation
+  selectors that select nothing. A joiner stays within an emoji and in scripts that are written with it, and so do the
+  tags of the three flags that have them;
+- a name is one line; of a text each line stands behind a prefix, so that none looks like a line of ours.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+NON_JOINER, JOINER = "\u200c", "\u200d"
+LONGEST: Final = 3
+"""Of a run of marks: a character has a variation and a joiner behind it, and nothing has more."""
+_SEQUENCE: Final = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])"
+_FLAG: Final = (
+    "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|"
+    "\U000e0077\U000e006c\U000e0073)\U000e007f"
+)
+"""England, Scotland, Wales."""
+_LINE_ENDS: Final = "\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
+_UNSEEN: Final = (
+    "\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""What is shown only where it does something that is seen, by the character before it: ``_shown``."""
+_ESCAPED: Final = f"[\x85\u2028\u2029{_UNSEEN}]"
+
+_Ranges = tuple[tuple[str, str], ...]
+_EMOJI: Final[_Ranges] = (
+    ("\u2190", "\u2bff"), ("\u3030", "\u303d"), ("\u3297", "\u3299"), ("\U0001f000", "\U0001faff"),
+)  # fmt: skip
+_JOINING: Final[_Ranges] = (
+    ("\u0600", "\u109f"), ("\u1780", "\u18af"), ("\u1a20", "\u1bff"), ("\ua800", "\uaaff"), ("\ufb50", "\ufdff"),
+    ("\ufe70", "\ufefc"), ("\U00010a00", "\U00010a5f"), ("\U00010f30", "\U00010fff"),
+    ("\U00011000", "\U00011fff"), ("\U0001e900", "\U0001e95f"),
+)  # fmt: skip
+"""Arabic, Syriac and the scripts of India and its neighbours, whose letters join or are kept apart by a joiner."""
+_IDEOGRAPHS: Final[_Ranges] = (("\u3400", "\u9fff"), ("\uf900", "\ufaff"), ("\U00020000", "\U0003ffff"))
+_SELECTABLE: Final[_Ranges] = (
+    ("#", "#"), ("*", "*"), ("0", "9"), ("\xa9", "\xa9"), ("\xae", "\xae"), ("\u203c", "\u203c"),
+    ("\u2049", "\u2049"), ("\u2100", "\u2189"), ("\u3000", "\u303f"), ("\uff01", "\uff5e"), *_EMOJI, *_IDEOGRAPHS,
+)  # fmt: skip
+
+
+def clean(text: str) -> str:
+    r"""Return a text without what a terminal would obey or a reader would not see; its line ends are line feeds.
+
+    >>> clean("a\x1b[31mb\x07c\r\nd\te\u202e")
+    'abc\nd\te'
+    """
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return _pattern().sub(_shown, text)
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """Compiled on use: a hook has no time for it, and seldom needs it."""
+    return re.compile(f"({_SEQUENCE})|(\r\n|[{_LINE_ENDS}])|({_FLAG})|[{_UNSEEN}]+")
+
+
+def _shown(found: re.Match[str]) -> str:
+    """Return what is shown in the place of one of those."""
+    sequence, line_end, flag = found.groups()
+    if sequence or line_end or flag:
+        return "\n" if line_end else flag or ""
+    start, end = found.span()
+    before = found.string[max(start - 1, 0) : start]
+    after = found.string[end : end + 1]
+    kept = ""
+    for mark in found[0][:LONGEST]:
+        if _selects(mark, before) or _joins(mark, before, after):
+            kept += mark
+            before = mark
+    return kept
+
+
+def _selects(mark: str, before: str) -> bool:
+    """Return whether a mark is a variation selector behind what has variations."""
+    return ("\ufe00" <= mark <= "\ufe0f" and _among(before, _SELECTABLE)) or (
+        "\U000e0100" <= mark <= "\U000e01ef" and _among(before, _IDEOGRAPHS)
+    )
+
+
+def _joins(mark: str, before: str, after: str) -> bool:
+    """Return whether a mark joins letters or keeps them apart where a script has that, or joins an emoji of several."""
+    if mark not in (JOINER, NON_JOINER):
+        return False
+    emoji = mark == JOINER and _among(after, _EMOJI) and (before == "\ufe0f" or _among(before, _EMOJI))
+    return emoji or _among(before, _JOINING)
+
+
+def _among(character: str, ranges: _Ranges) -> bool:
+    for first, last in ranges:  # noqa: SIM110 a generator takes three times as long, and a hostile text has many
+        if first <= character <= last:
+            return True
+    return False
+
+
+def line(text: str) -> str:
+    r"""Return a text on one line: a title, a name, a path.
+
+    >>> line("a\n\n  b")
+    'a b'
+    """
+    return " ".join(clean(text).split())
+
+
+def prefixed(text: str, prefix: str) -> str:
+    r"""Return a text with each of its lines behind a prefix.
+
+    >>> prefixed("a\n\n[obs_1 | owner]", "> ")
+    '> a\n>\n> [obs_1 | owner]'
+    """
+    return "\n".join(f"{prefix}{each}".rstrip() for each in clean(text).split("\n"))
+
+
+def harmless(text: str) -> str:
+    r"""Return a text on one line that can neither close nor open a mark-up: every less-than sign is ``&lt;``.
+
+    >>> harmless("a\n</scrubjay-memories> <b> 1 < 2")
+    'a &lt;/scrubjay-memories> &lt;b> 1 &lt; 2'
+    """
+    return re.sub("[<\ufe64\uff1c]", "&lt;", line(text))
+
+
+def escaped(json_text: str) -> str:
+    r"""Return JSON in which all that `clean` would take out is an escape, so that it reads back as it is stored.
+
+    >>> escaped('"a\u202eb"')
+    '"a\\u202eb"'
+    """
+    if json_text.isascii() and "\x7f" not in json_text:
+        return json_text
+    return re.sub(_ESCAPED, lambda found: _utf16(found[0]), json_text)
+
+
+def _utf16(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

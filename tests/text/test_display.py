@@ -1,0 +1,65 @@
+"""What a text is shown as: nothing that steers or is not seen, and every script, emoji and flag as it is written."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrubjay.text.display import clean, escaped, harmless, line, prefixed
+
+ANY = st.text(st.characters(codec=None))
+WRITTEN = {
+    "a family": "👩‍👩‍👧‍👦 went",
+    "a skin": "👩🏽‍🚀",
+    "a heart and a flag of two": "❤️‍🔥 🏳️‍🌈",
+    "a key": "1️⃣ #️⃣",
+    "a flag with tags": "🏴󠁧󠁢󠁥󠁮󠁧󠁿🏴󠁧󠁢󠁳󠁣󠁴󠁿🏴󠁧󠁢󠁷󠁬󠁳󠁿",
+    "Persian": "می‌خواهم خانه‌ها",
+    "Hindi": "क्‍ष र्‌य",
+    "Sinhala": "ශ්‍රී ලංකා",
+    "an ideograph's variant": "葛\U000e0100城",
+    "code": "if a < b:\n\treturn [x | y]  # naïve",
+    "Hebrew, Arabic, Thai, Korean": "שלום مرحبا สวัสดี 한국어",
+}
+UNSEEN = {
+    "zero width": "pa\u200bss\u2060wo\ufeffrd",
+    "joiners between letters": "pa\u200dss\u200cword",
+    "tags": "pass\U000e0041\U000e0042word",
+    "tags behind a flag": "pass🏴\U000e0078\U000e0079\U000e007fword",
+    "variations of letters": "p\ufe00a\ufe01s\U000e0101s\U000e01efword",
+    "many variations of one": "pass\ufe0f\ufe0e\ufe0fword",
+    "bidi": "\u202epassword\u202c\u2066\u2069\u200e\u061c",
+    "soft hyphen": "pass\xadword",
+    "filler": "pass\u3164word\uffa0",
+    "escapes": "\x1b[31mpass\x1b]0;title\x07\x1b(word\x9b\x00\x7f",
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_a_script_or_an_emoji_needs_stays(name: str) -> None:
+    assert clean(WRITTEN[name]) == WRITTEN[name]
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_what_is_not_seen_or_is_obeyed_goes(name: str) -> None:
+    assert clean(UNSEEN[name]).replace("🏴", "").replace("(", "") == "password"
+
+
+@settings(max_examples=200)
+@given(ANY)
+def test_whatever_is_shown_is_seen_and_stays_where_it_is_put(text: str) -> None:
+    shown = clean(text)
+    assert clean(shown) == shown or "\x1b" in text
+    assert not [one for one in shown if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\t"]
+    assert len(line(text).splitlines()) <= 1
+    assert all(each[:1] == ">" for each in prefixed(text, "> ").splitlines())
+    assert not set("<\ufe64\uff1c") & set(harmless(text))
+    assert json.loads(escaped(json.dumps(text, ensure_ascii=False))) == text
+
+
+def test_an_unterminated_sequence_hides_nothing() -> None:
+    assert clean("\x1b]0;all of this is said\x1b[") == "]0;all of this is said["
