@@ -122,7 +122,9 @@ class Memory(Searching, Asking, Looking, Living, Moving):
             )
         )  # fmt: skip
 
-    def seen_by(self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None) -> Self:
+    def seen_by(
+        self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None, curate: bool = False
+    ) -> Self:
         """Return the same store, with the same models, as somebody else sees it; it ends when either is closed.
 
         Another user's additions are not appended to this one's day notes.
@@ -131,10 +133,12 @@ class Memory(Searching, Asking, Looking, Living, Moving):
             user: Who asks and writes.
             groups: Groups they belong to; none of this one's.
             tenant: The walled garden; None for the same.
+            curate: Whether they may change, archive, forget and judge what others shared; else only what is theirs.
         """
         from scrubjay.wiring.seats import seat
 
-        return type(self)(seat(self._desk, Scope(tenant or self._desk.scope.tenant, user, tuple(groups))))
+        scope = Scope(tenant or self._desk.scope.tenant, user, tuple(groups))
+        return type(self)(seat(self._desk, scope, curates=curate))
 
     def sync(
         self,
