@@ -244,6 +244,13 @@ def test_what_is_untrusted_is_said_kept_and_shown(cli, notes) -> None:
     assert f"scrubjay sync {notes} --trusted" in said.err
     assert f"{notes}/boats.md: This note asks by front matter to be seen by others" in said.err
     assert "untrusted in part" in cli("sources").out
+    (found,) = cli("search", "pad", "--json", "--limit", "1").json["results"]
+    for command in (
+        ("search", "pad", "--limit", "1"),
+        ("thread", "pad", "--limit", "1"),
+        ("get", found["id"]),
+    ):
+        assert re.search(r"observation .*· untrusted ", cli(*command).out), command
     assert "untrusted" not in cli("sync").err
     assert cli("sync", notes, "--untrusted").code == 0
     assert "untrusted, as you said" in cli("sources").out

@@ -84,10 +84,11 @@ def sync(
         known = reader.documents(source.id)
     found = look(source) if only is None else look_at(source, only)
     if found.files and not (most is not None and registered.repositories is None):
-        registered = judge(run, registered, found.files, known, said, again=most is None and only is None)
-        source = replace(registered, exclude=source.exclude)
-        with run.store.reader(run.scope) as reader:
-            known = reader.documents(source.id)
+        judged = judge(run, registered, found.files, known, said, again=most is None and only is None)
+        if judged is not registered:
+            registered, source = judged, replace(judged, exclude=source.exclude)
+            with run.store.reader(run.scope) as reader:
+                known = reader.documents(source.id)
     changed, gone = compare(found, known, again=most is None)
     if most is not None:
         changed, _ = fitting(changed, known, most)

@@ -76,12 +76,13 @@ def judge(
     now = replace(registered, trust=registered.trust if said.trust is None else said.trust)
     if not now.trust:
         now = replace(now, repositories=_looked(registered, files, again=again))
-    turned = {path for path in known if (whose(registered, path) == OWN) != (whose(now, path) == OWN)}
     shares = _shares(run, now, known) if said.share is None else said.share
     now = replace(now, share=shares)
+    fresh = [one.path for one in files if one.path not in known]
     if now == registered:
-        _notice(run, now, [one.path for one in files if one.path not in known])
-        return now
+        _notice(run, now, fresh)
+        return registered
+    turned = {path for path in known if (whose(registered, path) == OWN) != (whose(now, path) == OWN)}
     shared = registered.share is not False  # an earlier version took all front matter at its word
     reread = turned if said.share in (None, shared) else set(known)
     changes: list[Change] = [PutSource(replace(now, synced_at=registered.synced_at))]
@@ -98,7 +99,7 @@ def judge(
     notes = [known[path] for path in sorted(reread) if not known[path].cursor]
     changes += [PutDocument(replace(note, content_hash=AGAIN, mtime_ns=0)) for note in notes]
     run.store.write(run.scope, [*changes, PutLife(lives)])
-    _notice(run, now, [*sorted(turned), *(one.path for one in files if one.path not in known)])
+    _notice(run, now, [*sorted(turned), *fresh])
     if registered.share is None and shares:
         where = location(now)
         run.tally.notices.append(
