@@ -141,9 +141,13 @@ class AsyncMemory:
 
         return Opening(opened)
 
-    async def seen_by(self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None) -> Self:
+    async def seen_by(
+        self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None, curate: bool = False
+    ) -> Self:
         """Return the same store, with the same models and threads, as somebody else sees it, as `Memory.seen_by`."""
-        return type(self)(self._twin.seen_by(user, groups=groups, tenant=tenant), self._threads)
+        return type(self)(
+            self._twin.seen_by(user, groups=groups, tenant=tenant, curate=curate), self._threads
+        )
 
     sync = _in_thread(Memory.sync)
     sources = _in_thread(Memory.sources)

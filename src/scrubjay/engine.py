@@ -122,7 +122,9 @@ class Memory(Searching, Asking, Looking, Living, Moving):
             )
         )  # fmt: skip
 
-    def seen_by(self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None) -> Self:
+    def seen_by(
+        self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None, curate: bool = False
+    ) -> Self:
         """Return the same store, with the same models, as somebody else sees it; it ends when either is closed.
 
         Another user's additions are not appended to this one's day notes.
@@ -131,10 +133,12 @@ class Memory(Searching, Asking, Looking, Living, Moving):
             user: Who asks and writes.
             groups: Groups they belong to; none of this one's.
             tenant: The walled garden; None for the same.
+            curate: Whether they may change, archive, forget and judge what others shared; else only what is theirs.
         """
         from scrubjay.wiring.seats import seat
 
-        return type(self)(seat(self._desk, Scope(tenant or self._desk.scope.tenant, user, tuple(groups))))
+        scope = Scope(tenant or self._desk.scope.tenant, user, tuple(groups))
+        return type(self)(seat(self._desk, scope, curates=curate))
 
     def sync(
         self,
@@ -145,6 +149,8 @@ class Memory(Searching, Asking, Looking, Living, Moving):
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         project: str | None = None,
+        trust: str | None = None,
+        share: bool | None = None,
         embed_seconds: float = 0.0,
         progress: Callable[[Progress], None] | None = None,
     ) -> Summary:
@@ -158,22 +164,37 @@ class Memory(Searching, Asking, Looking, Living, Moving):
             exclude: gitignore patterns of what to leave out, kept with the source.
             project: Project that the files belong to, by name or path, kept with the source; ``none`` for no project,
                 ``auto`` for that of the repository they lie in, which is the default. None leaves what was said before.
+            trust: ``trusted`` or ``untrusted``, kept with the source, or ``auto``, which is the default: untrusted is
+                what lies below a folder of dependencies or in a repository that is mostly others' work. None leaves
+                what was said before. Of untrusted text nothing is learned, and it enters no injected context.
+            share: Whether front matter may show notes to others, kept with the source; not by default. None leaves
+                what was said before.
             embed_seconds: Time to spend on backfilled models afterwards.
             progress: Told how far it is.
 
         Raises:
-            InputError: The path is not there, or a project is named for no path or is a folder that can be none.
+            InputError: The path is not there, ``trust`` is none of the three, a project is named that can be none, or
+                something is said of no path.
             StoreError: The store cannot be written; what was stored stays.
         """
+        from scrubjay.ingest.trust import Said
         from scrubjay.memory.records import Source
         from scrubjay.wiring.syncing import sync
 
+        if trust not in (None, "auto", "trusted", "untrusted"):
+            raise InputError(
+                f"Trust {trust!r:.40} is not auto, trusted or untrusted. Nothing was synced.",
+                hint="leave it out to keep what was said before",
+            )
+        said = Said("" if trust == "auto" else trust, share)
         settings = self._desk.settings.sync
         wish = Source(
             "", "", description, tuple(include or settings.include), tuple(exclude or settings.exclude)
         )
         one = Path(only) if only is not None else None
-        summary = sync(self._desk, Path(path) if path is not None else None, wish, progress, one, project)
+        summary = sync(
+            self._desk, Path(path) if path is not None else None, wish, progress, one, project, said
+        )
         if embed_seconds > 0:
             done = self.embed(seconds=embed_seconds, progress=progress)
             seconds = summary.seconds + done.seconds

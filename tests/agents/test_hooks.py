@@ -36,6 +36,24 @@ def test_the_person_sees_one_line_for_what_was_put_in(here: Machine) -> None:
     assert here.hook("prompt", prompt=ASKED).json["systemMessage"] == "scrubjay: 1 memory (db.md:1-3)"
 
 
+@pytest.mark.parametrize("mine", [True, False], ids=["a team's", "a stranger's"])
+def test_in_a_repository_of_others_its_notes_answer_only_who_works_on_it(here: Machine, mine: bool) -> None:
+    (here.project / "db.md").write_text(f"# Databases\n\n{HERON}\n")
+    config = here.root / "gitconfig"
+    config.write_text("[user]\n\tname = Ann\n\temail = ann@example.org\n")
+    git = {"GIT_CONFIG_GLOBAL": str(config), "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ["PATH"]}
+    authors = ["bob@example.net"] * 4 + ["ann@example.org"] * mine
+    commits = [("-c", f"user.email={one}", "commit", "--allow-empty", "-m", "x") for one in authors]
+    for words in (("init",), *commits):
+        subprocess.run(["git", *words], cwd=here.project, env=git, check=True, capture_output=True)
+    here.run("sync", str(here.project), **git)
+    said = here.hook("prompt", prompt=ASKED, env=git)
+    if mine:
+        assert "untrusted, db.md:1-3" in said.context
+    else:
+        assert said == SILENT
+
+
 def test_a_prompt_that_nothing_has_to_do_with_is_not_answered(here: Machine) -> None:
     here.run("add", HERON)
     assert here.hook("prompt", prompt="Rename the variable in the second loop.") == SILENT

@@ -61,7 +61,7 @@ def test_a_folder_of_two_documents_and_a_document_of_three_passages_are_categori
     write(notes, "garden/beds.md", "North", "South", "West")
     write(notes, "garden/tools.md", "Spade")
     write(notes, "alone/one.md", "Only")
-    memory.sync(notes)
+    memory.sync(notes, share=True)
     found = tree(store)
     assert set(found) >= {"notes", "notes/garden", "notes/garden/beds.md"}
     assert "notes/alone" not in found
@@ -73,7 +73,7 @@ def test_a_memory_stands_in_the_deepest_category_and_in_one_only(
 ) -> None:
     write(notes, "garden/beds.md", "North", "South", "West")
     write(notes, "garden/tools.md", "Spade")
-    done = memory.sync(notes)
+    done = memory.sync(notes, share=True)
     assert sum(tree(store).values()) == done.passages
 
 
@@ -82,7 +82,7 @@ def test_search_narrows_to_a_folder_by_its_name_with_all_below(memory: Memory, n
     write(notes, "garden/tools.md", "North spade")
     write(notes, "house/rooms.md", "North room")
     write(notes, "house/roof.md", "North roof")
-    memory.sync(notes)
+    memory.sync(notes, share=True)
     found = memory.search("north", categories=["garden"]).results
     assert found
     assert {Path(r.path or "").parent.name for r in found} == {"garden"}
@@ -94,7 +94,7 @@ def test_a_removed_document_takes_its_categories_and_a_last_one_its_folder(
     write(notes, "garden/beds.md", "North", "South", "West")
     write(notes, "garden/tools.md", "Spade")
     write(notes, "top.md", "A")
-    memory.sync(notes)
+    memory.sync(notes, share=True)
     (notes / "garden" / "beds.md").unlink()
     memory.sync()
     assert set(tree(store)) == {"notes"}
@@ -102,7 +102,7 @@ def test_a_removed_document_takes_its_categories_and_a_last_one_its_folder(
 
 def test_a_removed_source_leaves_no_category(memory: Memory, store: Store, notes: Path) -> None:
     write(notes, "garden/beds.md", "North", "South", "West")
-    memory.sync(notes)
+    memory.sync(notes, share=True)
     memory.remove_source(str(notes))
     assert tree(store) == {}
 
@@ -112,7 +112,7 @@ def test_each_key_has_folders_of_its_own_documents_alone(memory: Memory, store: 
     write(notes, "plans/a.md", "One", front=shared)
     write(notes, "plans/b.md", "Two", front=shared)
     write(notes, "plans/secret.md", "Three", "Four", "Five")
-    memory.sync(notes)
+    memory.sync(notes, share=True)
     seen = tree(store, Scope("t", "bob", ("dev",)))
     assert "notes/plans" in seen
     assert not any("secret" in name for name in seen)
@@ -122,7 +122,7 @@ def test_each_key_has_folders_of_its_own_documents_alone(memory: Memory, store: 
 
 def test_a_folder_that_moves_keeps_its_categories(memory: Memory, store: Store, notes: Path) -> None:
     write(notes, "garden/beds.md", "North", "South", "West")
-    memory.sync(notes)
+    memory.sync(notes, share=True)
     with store.reader(ANN) as reader:
         before = {c.id for c in reader.categories()}
     write(notes, "garden/tools.md", "Spade")
@@ -139,7 +139,7 @@ def test_looking_at_what_changed_gives_what_looking_at_everything_gives(
     folders = ("", "a/", "a/b/", "c/", "c/d/e/")
     fronts = ("", "", "", "---\nvisibility: public\n---\n")
     write(notes, "first.md", "One", "Two")
-    memory.sync(notes)
+    memory.sync(notes, share=True)
     for _ in range(6):
         for _ in range(rng.randint(1, 3)):
             name = f"{rng.choice(folders)}{rng.randint(1, 3)}.md"

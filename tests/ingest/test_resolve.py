@@ -197,7 +197,7 @@ def test_a_private_page_is_linked_from_a_shared_note_for_those_who_see_both(
 ) -> None:
     notes.write("a.md", f"---\nvisibility: public\n---\n{page('[[b]]', heading='A')}")
     notes.write("b.md", page(heading="B"))
-    memory.sync(notes.root)
+    memory.sync(notes.root, share=True)
     assert linked(memory) == {("a.md", "b.md#B")}
     bob = replace(scope_of(memory), user="bob")
     assert edges(memory, "links", scope=bob) == []

@@ -42,7 +42,7 @@ def test_what_is_not_shared_is_seen_by_its_owner_alone(
     notes.write("ours.md", "---\nvisibility: group:birders\n---\n# Ours\n\nheron\n")
     notes.write("all.md", "---\nvisibility: public\n---\n# All\n\nheron\n")
     ann = opened(user="ann", groups=["birders"])
-    ann.sync(notes.root)
+    ann.sync(notes.root, share=True)
     seen = {
         who: sorted(result.title for result in opened(user=who, groups=groups).search("heron").results)
         for who, groups in (("bob", ()), ("cleo", ("birders",)))
@@ -56,7 +56,7 @@ def test_a_group_the_writer_is_not_in_is_named_and_the_note_kept_private(
 ) -> None:
     notes.write("ours.md", "---\nvisibility: group:admins\n---\n# Ours\n\nheron\n")
     ann = opened(user="ann")
-    summary = ann.sync(notes.root)
+    summary = ann.sync(notes.root, share=True)
     assert "kept private" in summary.problems[0].message
     assert opened(user="eve", groups=["admins"]).search("heron").results == ()
     assert len(ann.search("heron").results) == 1
@@ -67,7 +67,7 @@ def test_a_note_that_becomes_private_leaves_everybody_else(
 ) -> None:
     notes.write("all.md", "---\nvisibility: public\n---\n# All\n\nheron\n")
     ann, bob = opened(user="ann"), opened(user="bob")
-    ann.sync(notes.root)
+    ann.sync(notes.root, share=True)
     assert len(bob.search("heron").results) == 1
     notes.write("all.md", "# All\n\nheron\n")
     ann.sync()

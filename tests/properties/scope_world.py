@@ -195,7 +195,7 @@ class World:
             f"# Page {i} {file.stem}\n\n{text} ({step.visibility})\n" for i, text in enumerate(step.texts)
         ]
         _write(file, front + "\n".join(sections), number)
-        summary = memory.sync(self.folder(step.who, "notes"))
+        summary = memory.sync(self.folder(step.who, "notes"), share=True)
         fetched = memory.get(path=file)
         self.ids[number] = [record.id for record in fetched.records]
         return summary

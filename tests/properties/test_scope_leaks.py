@@ -59,8 +59,8 @@ def test_two_people_sync_one_folder_and_neither_learns_of_the_other(
 ) -> None:
     write(tmp_path / "shared" / "a.md", "# Tides\n\nHigh water at noon.\n")
     ann, bob = opened(ANN), opened(BOB)
-    ann.sync(tmp_path / "shared")
-    assert bob.sync(tmp_path / "shared").added == 1
+    ann.sync(tmp_path / "shared", share=True)
+    assert bob.sync(tmp_path / "shared", share=True).added == 1
     assert bob.status().memories == ann.status().memories == 1
     assert bob.sources()[0].id != ann.sources()[0].id
     bob.remove_source(str(tmp_path / "shared"))
@@ -74,12 +74,14 @@ def test_what_a_stranger_forgot_is_not_missing_from_my_notes(
     ann, bob = opened(ANN), opened(BOB)
     secret = "# Merger\n\nThe merger is off.\n"
     write(tmp_path / "ann" / "a.md", secret)
-    ann.sync(tmp_path / "ann")
+    ann.sync(tmp_path / "ann", share=True)
     ann.forget([record.id for record in ann.get(path=tmp_path / "ann" / "a.md").records])
     write(tmp_path / "bob" / "b.md", secret)
-    assert bob.sync(tmp_path / "bob").added == 1
+    assert bob.sync(tmp_path / "bob", share=True).added == 1
     write(tmp_path / "ann" / "copy.md", secret)
-    assert ann.sync(tmp_path / "ann").added == 0, "what I forgot stays forgotten, in another file too"
+    assert ann.sync(tmp_path / "ann", share=True).added == 0, (
+        "what I forgot stays forgotten, in another file too"
+    )
 
 
 def test_what_i_forgot_of_a_group_does_not_come_back_as_mine(
@@ -88,10 +90,10 @@ def test_what_i_forgot_of_a_group_does_not_come_back_as_mine(
     ann = opened(ANN)
     text = "# Harbour\n\nIt is open.\n\n# Merger\n\nThe merger is off.\n"
     file = write(tmp_path / "a.md", f"---\nvisibility: group:dev\n---\n{text}")
-    ann.sync(tmp_path)
+    ann.sync(tmp_path, share=True)
     ann.forget([record.id for record in ann.get(path=file).records if "merger" in record.content])
     write(file, text, LONG_AGO + 10)
-    ann.sync(tmp_path)
+    ann.sync(tmp_path, share=True)
     assert [record.title for record in ann.get(path=file).records] == ["Harbour"]
 
 
@@ -100,8 +102,8 @@ def test_a_rebuild_tells_of_my_own_memories_alone(opened: Callable[..., Memory],
     for name in "abc":
         write(tmp_path / "ann" / f"{name}.md", f"# Page {name}\n\nText of {name}.\n")
     write(tmp_path / "bob" / "b.md", "# Mine\n\nText.\n")
-    ann.sync(tmp_path / "ann")
-    bob.sync(tmp_path / "bob")
+    ann.sync(tmp_path / "ann", share=True)
+    bob.sync(tmp_path / "bob", share=True)
     told: list[Progress] = []
     summary = bob.rebuild(progress=told.append)
     assert (summary.files, summary.passages, summary.updated) == (1, 1, 1)
@@ -117,7 +119,7 @@ def test_a_private_page_takes_no_name_from_a_shared_one(
     hub = write(tmp_path / "hub.md", f"{shared}# Hub\n\nSee [[plan]].\n")
     plan = write(tmp_path / "sub" / "plan.md", f"{shared}# Plan\n\nPlant the quince.\n")
     mine = write(tmp_path / "plan.md", "# Plan\n\nSell the garden.\n")
-    ann.sync(tmp_path)
+    ann.sync(tmp_path, share=True)
     ids = {file: ann.get(path=file).records[0].id for file in (hub, plan, mine)}
     assert [link.id for link in bob.links(ids[hub]) if link.kind == "links"] == [ids[plan]]
     assert {link.id for link in ann.links(ids[hub]) if link.kind == "links"} == {ids[plan], ids[mine]}
@@ -130,7 +132,7 @@ def test_who_rebuilds_leaves_the_notes_of_others_where_they_stand(
     ann, bob = opened(ANN), opened(BOB)
     for n in range(6):
         write(tmp_path / f"d{n % 2}" / f"{n}.md", f"---\nvisibility: public\n---\n# Page {n}\n\nBoat {n}.\n")
-    ann.sync(tmp_path)
+    ann.sync(tmp_path, share=True)
     before = [(shelf.name, shelf.memories) for shelf in bob.categories.list()]
     bob.rebuild()
     assert [(shelf.name, shelf.memories) for shelf in bob.categories.list()] == before
@@ -163,11 +165,11 @@ def test_a_page_that_is_shared_later_is_linked_whatever_private_page_bears_its_n
     plan = write(tmp_path / "sub" / "plan.md", "# Plan\n\nPlant the quince.\n")
     if private:
         write(tmp_path / "plan.md", "# Plan\n\nSell the garden.\n")
-    ann.sync(tmp_path)
+    ann.sync(tmp_path, share=True)
     ids = {file: ann.get(path=file).records[0].id for file in (hub, plan)}
     assert not [link for link in bob.links(ids[hub]) if link.kind == "links"]
     write(plan, f"{shared}# Plan\n\nPlant the quince.\n", LONG_AGO + 10)
-    ann.sync(tmp_path)
+    ann.sync(tmp_path, share=True)
     assert [link.id for link in bob.links(ids[hub]) if link.kind == "links"] == [ids[plan]]
 
 
@@ -246,7 +248,7 @@ def _diary(folder: Path, settings: Settings, private: str, rebuilt: bool) -> obj
     (note,) = folder.glob("*.md")
     lines = ["## 10:00 Boats" if line.startswith("## ") else line for line in note.read_text().splitlines()]
     write(note, "\n".join(lines) + "\n")
-    memory.sync(folder)
+    memory.sync(folder, share=True)
     memory.embed()
     if rebuilt:
         memory.rebuild()
@@ -266,7 +268,7 @@ def test_pieces_of_one_section_and_one_key_still_lend_to_each_other(
     ann = opened(ANN)
     sentence = "The harbour lantern burns for every boat that comes in late at night. "
     write(tmp_path / "a.md", f"---\nvisibility: public\n---\n# Long\n\n{sentence * 120}\n")
-    ann.sync(tmp_path)
+    ann.sync(tmp_path, share=True)
     with ann._desk.store.reader(ANN) as reader:
         waiting = reader.waiting(HashEmbedder(16, name="slow").model.fingerprint, 99)
     assert len(waiting) > 1
@@ -298,10 +300,10 @@ def test_who_left_a_group_can_go_on_with_a_note_that_was_shared_with_it(
     """The passages that the group still sees are a stranger's by now: they neither stand in the way nor are told of."""
     front = "---\nvisibility: group:dev\n---\n"
     file = write(tmp_path / "a.md", f"{front}# Plan\n\nPlant the quince.\n")
-    opened(ANN).sync(tmp_path)
+    opened(ANN).sync(tmp_path, share=True)
     left = opened(Scope("t", "ann"))
     write(file, f"{front}# Plan\n\nSell the quince.\n", LONG_AGO + 10)
-    summary = left.sync(tmp_path)
+    summary = left.sync(tmp_path, share=True)
     assert [trouble.hint for trouble in summary.problems] == ["correct its front matter"]
     assert [record.content.split("\n")[-2] for record in left.get(path=file).records] == ["Sell the quince."]
 
@@ -313,9 +315,9 @@ def test_when_somebody_syncs_private_notes_nothing_of_the_shared_ones_changes(
     ann, bob = opened(ANN), opened(BOB)
     front, lamp = "---\nvisibility: public\n---\n", "# Lamp\n\nThe lantern burns.\n"
     shared = write(tmp_path / "ann" / "a.md", f"{front}# Tides\n\nHigh water at noon.\n\n{lamp}")
-    ann.sync(tmp_path / "ann")
+    ann.sync(tmp_path / "ann", share=True)
     copy = write(tmp_path / "bob" / "b.md", f"{front}# Tables\n\nLow water at six.\n\n{lamp}")
-    bob.sync(tmp_path / "bob")
+    bob.sync(tmp_path / "bob", share=True)
     tides, _ = (one.id for one in ann.get(path=shared).records)
     _, copied = (one.id for one in bob.get(path=copy).records)
     ann.forget([tides, copied])
@@ -334,7 +336,7 @@ def test_when_somebody_syncs_private_notes_no_shared_place_comes_or_goes(
     front = "---\nvisibility: public\n---\n"
     for name in ("plan", "tides", "lamp"):
         write(tmp_path / "notes" / "harbour" / f"{name}.md", f"{front}# The {name}\n\nAll of the {name}.\n")
-    ann.sync(tmp_path)
+    ann.sync(tmp_path, share=True)
 
     def places() -> list[tuple[str, int]]:
         return [(one.name, one.memories) for one in bob.categories.list() if one.kind == "path"]
@@ -378,6 +380,6 @@ def test_when_somebody_syncs_private_notes_no_shared_topic_is_found_anew(
     bob.forget(ids)
     left = topics()
     write(tmp_path / "mine.md", "# Mine\n\nTold to nobody.\n")
-    ann.sync(tmp_path)
+    ann.sync(tmp_path, share=True)
     assert topics() == left
     assert {one.built for one in left} == {16}

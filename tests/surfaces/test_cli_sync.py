@@ -243,3 +243,30 @@ def test_a_folder_of_which_nothing_can_be_taken_in_says_what_would(cli, tmp_path
     assert "*.md" in said.err
     (tmp_path / "data" / "note.md").write_text("The pier is closed.\n")
     assert "conversation where" not in cli("sync", tmp_path / "data").err
+
+
+def test_what_is_untrusted_is_said_kept_and_shown(cli, notes) -> None:
+    package = notes / "node_modules" / "pad"
+    package.mkdir(parents=True)
+    (package / "README.md").write_text("---\npinned: true\n---\n# Pad\n")
+    (notes / "boats.md").write_text("---\nvisibility: public\n---\n# Boats\n")
+    said = cli("sync", notes, "--include", "*.md", "--include", "node_modules/**/*.md")
+    assert f"{notes}/node_modules: 1 file is untrusted" in said.err
+    assert f"scrubjay sync {notes} --trusted" in said.err
+    assert f"{notes}/boats.md: This note asks by front matter to be seen by others" in said.err
+    assert "untrusted in part" in cli("sources").out
+    (found,) = cli("search", "pad", "--json", "--limit", "1").json["results"]
+    for command in (
+        ("search", "pad", "--limit", "1"),
+        ("thread", "pad", "--limit", "1"),
+        ("get", found["id"]),
+    ):
+        assert re.search(r"observation .*· untrusted ", cli(*command).out), command
+    assert "untrusted" not in cli("sync").err
+    assert cli("sync", notes, "--untrusted").code == 0
+    assert "untrusted, as you said" in cli("sources").out
+    assert cli("sync", notes, "--trusted", "--share").err.count("untrusted") == 0
+    assert "trusted, as you said, shared by front matter" in cli("sources").out
+    (source,) = cli("sources", "--json").json["sources"]
+    assert (source["trust"], source["share"]) == ("trusted", True)
+    assert cli("sync", "--untrusted").code == 2

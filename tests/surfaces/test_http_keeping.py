@@ -41,6 +41,22 @@ def test_a_folder_of_the_server_is_synced_listed_and_removed(client: TestClient,
     refused(client.delete("/v1/sources/none"), 404)
 
 
+def test_whether_a_source_is_trusted_and_shares_is_said_and_told(
+    client: TestClient, notes: Path, tmp_path: Path
+) -> None:
+    (notes / "all.md").write_text("---\nvisibility: public\npinned: true\n---\n# All\n\nzeppelin\n")
+    done = good(client.post("/v1/sync", json={"path": str(notes)}))
+    assert [notice["path"] for notice in done["notices"]] == [str(notes / "all.md")]
+    for trust, share in (("untrusted", True), ("trusted", False)):
+        good(client.post("/v1/sync", json={"path": str(notes), "trust": trust, "share": share}))
+        (source,) = good(client.get("/v1/sources"))["sources"]
+        assert (source["trust"], source["share"]) == (trust, share)
+        found = good(client.get("/v1/search?query=zeppelin"))["results"][0]
+        assert found["origin"] == ("untrusted" if trust == "untrusted" else "owner")
+    refused(client.post("/v1/sync", json={"path": str(notes), "trust": "maybe"}), 422)
+    refused(client.post("/v1/sync", json={"trust": "trusted"}), 422)
+
+
 @pytest.mark.parametrize(
     ("path", "body", "field"),
     [

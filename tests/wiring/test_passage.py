@@ -34,7 +34,7 @@ def memory(opened: Open) -> Memory:
 def taken(memory: Memory, file: Path, data: str | bytes, at: str) -> str:
     """Write a file, take its folder in, and return the passage that holds some words."""
     file.write_bytes(data if isinstance(data, bytes) else data.encode())
-    memory.sync(file.parent)
+    memory.sync(file.parent, share=True)
     (found,) = [one for one in memory.get(path=file).records if at in one.content]
     return found.id
 

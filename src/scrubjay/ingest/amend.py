@@ -77,7 +77,7 @@ def amend(
         before = _Before(reader.get([memory])[memory], reader.edges([memory], ["derived_from"]), edits)
         old, wanted = before.record, said(amendment)
         drawn = draw(_as_new(old, wanted), scope, secret, allow)
-        new = _amended(old, drawn.record, wanted)
+        new = _amended(old, drawn.record, wanted, scope.user)
         lasting(old.id, new.valid_from, new.valid_until)
         if new.content != old.content:
             _allowed(reader, secret, new, drawn)
@@ -85,10 +85,10 @@ def amend(
     if not changed:
         return Updated(old.id, (), None, drawn.scrubbed)
     if set(changed) <= set(_LIVED):
-        store.write(scope, _relived(old, new, changed), durable=True)
+        store.write(scope, _relived(old, new, changed, scope.user), durable=True)
         return Updated(old.id, changed, None, drawn.scrubbed)
     version = _version(secret, before, new) if "content" in changed else None
-    store.write(scope, _rewritten(before, new, version, base, weaver), durable=True)
+    store.write(scope, _rewritten(before, new, (version, scope.user), base, weaver), durable=True)
     return Updated(old.id, changed, None if version is None else version.id, drawn.scrubbed)
 
 
@@ -119,7 +119,7 @@ def _as_new(old: Record, wanted: dict[str, Any]) -> NewMemory:
     )
 
 
-def _amended(old: Record, drawn: Record, wanted: Mapping[str, Any]) -> Record:
+def _amended(old: Record, drawn: Record, wanted: Mapping[str, Any], actor: str) -> Record:
     """Return a memory as it shall be, under the id that it has."""
     names = {"date": "event"}
     fresh = {names.get(name, name): getattr(drawn, names.get(name, name)) for name in wanted}
@@ -128,6 +128,8 @@ def _amended(old: Record, drawn: Record, wanted: Mapping[str, Any]) -> Record:
     new = replace(old, **fresh, content_hash=digest)
     if new.content != old.content and old.origin == "derived" and "origin" not in wanted:
         new = replace(new, origin="owner")
+    if old.owner != actor and new.origin == "owner" != old.origin:  # another does not speak for the owner
+        new = replace(new, origin="agent" if old.origin == "derived" else old.origin)
     return replace(new, updated_at=max(now_micros(), old.updated_at + 1))
 
 
@@ -147,14 +149,14 @@ def _allowed(reader: Reader, secret: bytes, new: Record, drawn: Drawn) -> None:
         )
 
 
-def _relived(old: Record, new: Record, changed: Sequence[str]) -> list[Change]:
+def _relived(old: Record, new: Record, changed: Sequence[str], actor: str) -> list[Change]:
     life = Life(**{name: getattr(new, name) for name in changed})
     ops = []
     if "pinned" in changed:
         ops.append("pinned" if new.pinned else "unpinned")
     if set(changed) - {"pinned"}:
         ops.append("changed")
-    events = tuple(Event(old.id, op, new.updated_at, old.key) for op in ops)
+    events = tuple(Event(old.id, op, new.updated_at, old.key, actor=actor) for op in ops)
     return [PutLife({old.id: life}), PutEvents(events)]
 
 
@@ -176,9 +178,10 @@ def _version(secret: bytes, before: _Before, new: Record) -> Record:
 
 
 def _rewritten(
-    before: _Before, new: Record, version: Record | None, base: Embedder, weaver: Weaver
+    before: _Before, new: Record, made: tuple[Record | None, str], base: Embedder, weaver: Weaver
 ) -> list[Change]:
     """Return what writes a memory anew, with its words, vectors, names and neighbours, and keeps its text."""
+    version, actor = made
     at, old = new.updated_at, before.record
     prepared = [prepare(one) for one in (new, version) if one is not None]
     fresh, *kept = embed(prepared, [""] * len(prepared), base)
@@ -192,7 +195,9 @@ def _rewritten(
     if new.pinned != old.pinned:
         ops.append("pinned" if new.pinned else "unpinned")
     other = None if version is None else version.id
-    events = tuple(Event(old.id, op, at, old.key, other=other if op == "changed" else None) for op in ops)
+    events = tuple(
+        Event(old.id, op, at, old.key, other=other if op == "changed" else None, actor=actor) for op in ops
+    )
     # What could not be so beside the earlier text may be so beside this one.
     of = (old.id,) if version is not None else ()
     return [

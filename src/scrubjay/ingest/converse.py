@@ -28,9 +28,11 @@ from scrubjay.ingest.sources.transcripts.format import Broken, Format, Left
 from scrubjay.ingest.write import Ready
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.ids import memory_id, memory_key, text_hash, tombstones
-from scrubjay.memory.records import Document, Place, Record, Source, When
+from scrubjay.memory.records import OWN, Document, Place, Record, Source, When
 from scrubjay.memory.reports import Trouble
 from scrubjay.memory.scope import Scope
+from scrubjay.memory.sources import whose
+from scrubjay.memory.tiers import UNTRUSTED
 from scrubjay.memory.turns import Turn
 from scrubjay.store.base import Reader, Store
 from scrubjay.store.changes import Prepared
@@ -207,6 +209,7 @@ def _pieces(talk: Talk, state: FileState, turn: Turn, heard: Heard) -> tuple[str
     written = said_at if said_at is not None else state.mtime_ns // 1000 or now
     event = When(said_at, said_at, "second", "UTC") if said_at is not None else None
     project = talk.project(turn.cwd or "", turn.remote) if turn.cwd or turn.remote else None
+    own = whose(talk.source, state.path) == OWN
     for piece, passage in enumerate(chunk(clean.text, name="", settings=talk.chunks)):
         content = clean.text[passage.start : passage.end]
         parts = ("turn", talk.source.key, turn.agent, turn.key, str(piece))
@@ -229,7 +232,7 @@ def _pieces(talk: Talk, state: FileState, turn: Turn, heard: Heard) -> tuple[str
             agent=turn.agent or None,
             session=turn.session,
             role=turn.role,
-            origin=turn.origin,
+            origin=turn.origin if own else UNTRUSTED,
             event=event,
         )
         records.append(record)

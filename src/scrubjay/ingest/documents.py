@@ -21,8 +21,10 @@ from scrubjay.ingest.sources.read import FileText
 from scrubjay.ingest.write import PASSAGES_AT_ONCE, Ready
 from scrubjay.memory.dates import now_micros, when
 from scrubjay.memory.ids import text_hash, tombstones
-from scrubjay.memory.records import FAILED, UNFINISHED, Document, Record, Source
+from scrubjay.memory.records import FAILED, FOREIGN, OWN, UNFINISHED, Document, Record, Source
 from scrubjay.memory.reports import Trouble
+from scrubjay.memory.sources import whose
+from scrubjay.memory.tiers import UNTRUSTED
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import PutDocument
 from scrubjay.store.room import foreseen
@@ -160,14 +162,20 @@ def _plan(
 ) -> tuple[Planned, list[str], frozenset[str]]:
     reader, secret, moved_from, before = context
     document = drafted.document
+    words = whose(source, document.path)
+    own, vouched = words == OWN, words != FOREIGN
     old = reader.passages(source.id, moved_from or document.path) if before.known else []
     kept = _unforgotten(reader, secret, drafted.drafts, old, run.scope.keys)
     ids = Ids(
         secret,
         taken=lambda memory: before.known and bool(reader.get([memory])),
-        find=lambda memory: reader.get([memory]).get(memory) if memory not in run.tally.placed else None,
+        find=lambda memory: (
+            reader.get([memory]).get(memory) if vouched and memory not in run.tally.placed else None
+        ),
     )
     traits = _traits(run, source, drafted)
+    if own and moved_from is not None and whose(source, moved_from) != OWN:
+        traits = replace(traits, origin="owner")
     planned = plan(document, kept, traits, old, ids)
     tally = run.tally
     known = {record.id for record in old}
@@ -248,7 +256,12 @@ def _befores(planned: Planned, old: Sequence[Record]) -> list[str]:
 def _traits(run: Run, source: Source, drafted: Drafted) -> Traits:
     facts = drafted.facts
     key = source.key
-    if facts.visibility is not None:
+    own = whose(source, drafted.document.path) == OWN
+    if facts.visibility not in (None, "user") and not (own and source.share is not False):
+        if own:
+            wish = f"group:{facts.group}" if facts.visibility == "group" else str(facts.visibility)
+            run.tally.unshared[str(Path(source.root) / drafted.document.path)] = wish
+    elif facts.visibility is not None:
         try:
             key = run.scope.key(facts.visibility, facts.group)
         except InputError as error:
@@ -267,4 +280,5 @@ def _traits(run: Run, source: Source, drafted: Drafted) -> Traits:
     tags = tuple(sorted({tag.lower() for tag in facts.tags}))
     place = Path(source.root) / drafted.document.path
     project = run.projects.within(source.id, str(place.parent))
-    return Traits(key, run.scope.user, tags, event, facts.pinned, min(written, now), now, project)
+    pinned, origin = facts.pinned and own, None if own else UNTRUSTED
+    return Traits(key, run.scope.user, tags, event, pinned, min(written, now), now, project, origin)

@@ -39,7 +39,11 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What all passages of a document share."""
+    """What all passages of a document share.
+
+    Attributes:
+        origin: Whose words they are; None leaves what is stored of each, and makes a new one its owner's.
+    """
 
     key: str
     owner: str
@@ -49,6 +53,7 @@ class Traits:
     recorded_at: int
     updated_at: int
     project: str | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class Ids:
     find: Callable[[str], Record | None]
 
     def addition(self, content: str, owner: str, mine: Set[str]) -> Record | None:
-        """Return the addition whose mark a passage bears, if it is still there and the owner's own.
+        """Return the addition whose mark a passage bears, if it is still there and the owner's own, and trusted.
 
         One that stands in a document whose passages are not ``mine`` stays there: a copied note is a copy.
         """
@@ -196,7 +201,8 @@ def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Recor
     else:
         tier, key, owner = TIER, traits.key, traits.owner
         old = Record(memory, tier, "", digest, draft.title, key, owner, traits.recorded_at, traits.updated_at)
-    addition = noted(draft.content) is not None
+    mark = noted(draft.content)
+    addition = mark is not None
     return replace(
         old,
         content=draft.content,
@@ -210,6 +216,7 @@ def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Recor
         pinned=traits.pinned or (addition and old.pinned),
         event=old.event if addition and old.event is not None else traits.event,
         project=old.project if addition and old.project is not None else traits.project,
+        origin=old.origin if mark == memory else traits.origin or old.origin,
     )
 
 
@@ -229,6 +236,6 @@ def _same(old: Record, new: Record) -> bool:
     assert new.place is not None
     if old.place is None:
         return False
-    names = ("content_hash", "title", "heading_path", "key", "tags", "event", "pinned", "project")
+    names = ("content_hash", "title", "heading_path", "key", "tags", "event", "pinned", "project", "origin")
     same = all(getattr(old, name) == getattr(new, name) for name in names)
     return same and PurePosixPath(old.place.path).stem == PurePosixPath(new.place.path).stem

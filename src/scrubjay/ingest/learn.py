@@ -63,8 +63,16 @@ class Learned:
 class Learner:
     """Learns from what one call writes."""
 
-    def __init__(self, store: Store, scope: Scope, base: Embedder, stages: Sequence[str] = STAGES) -> None:
-        """Args: where, for whom, the base model, and what is done.
+    def __init__(
+        self,
+        store: Store,
+        scope: Scope,
+        base: Embedder,
+        stages: Sequence[str] = STAGES,
+        *,
+        curates: bool = True,
+    ) -> None:
+        """Args: where, for whom, the base model, what is done, and whether others' memories may be superseded.
 
         Attributes:
             learned: Statements that became memories.
@@ -73,6 +81,7 @@ class Learner:
         self._scope = scope
         self._base = base
         self._stages = stages
+        self._curates = curates
         self._secret = store.secret(scope)
         self.learned = 0
 
@@ -96,7 +105,9 @@ class Learner:
                 apart = {one.record.id for one in known}
                 learned.fresh += [one for one in own if settle and one.record.id not in apart]
                 if "changes" in self._stages:
-                    done = revise(reader, self._base.model.fingerprint, [*known, *made], evidence, at)
+                    done = revise(
+                        reader, self._base.model.fingerprint, [*known, *made], evidence, at, self._curates
+                    )
                 else:
                     done = Revised([*known, *made])
             for one in made:

@@ -66,6 +66,11 @@ def place(directory: str, *, home: str | None = None) -> Place:
     return Place(os.path.basename(real), real, None, tuple(_children(real)))
 
 
+def shared_directory(folder: str) -> str | None:
+    """Return the ``.git`` directory that all worktrees of a repository share; None for a folder that is none's root."""
+    return _common(folder)
+
+
 def in_repository(directory: str) -> bool:
     """Return whether a directory lies in a repository that is a project; cheaper than `place`."""
     return _nearest(os.path.realpath(directory), os.path.realpath(os.path.expanduser("~"))) is not None

@@ -24,6 +24,7 @@ from scrubjay.memory.ids import text_hash
 from scrubjay.memory.records import Document, Record, Versions
 from scrubjay.memory.reports import Progress
 from scrubjay.memory.scope import Scope
+from scrubjay.memory.tiers import UNTRUSTED
 from scrubjay.store.base import Rebuild, Store
 from scrubjay.store.changes import Change, Prepared, PutDocument, PutMemory, PutVersions
 
@@ -133,6 +134,7 @@ def _traits(old: Sequence[Record]) -> Traits:
         shared.recorded_at,
         shared.updated_at,
         shared.project,
+        shared.origin if shared.origin == UNTRUSTED else None,
     )
 
 

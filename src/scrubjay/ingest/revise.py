@@ -75,6 +75,7 @@ def revise(
     statements: Sequence[Prepared],
     evidence: Mapping[str, Sequence[Record]],
     at: int,
+    curates: bool = True,
 ) -> Revised:
     """Settle statements of one visibility key, in the order in which they were said.
 
@@ -84,8 +85,9 @@ def revise(
         statements: With their vectors (`nominees.states` tells what is one).
         evidence: Id of a statement to the memories that it was taken from.
         at: UTC microseconds now.
+        curates: Whether a statement may take the place of what another user said; else both stay.
     """
-    done = _Settling(reader, evidence, at)
+    done = _Settling(reader, evidence, at, curates)
     if not statements:
         return done.revised()
     held = [one.vectors.get(fingerprint) for one in statements]
@@ -106,8 +108,11 @@ def revise(
 class _Settling:
     """One batch while it is settled."""
 
-    def __init__(self, reader: Reader, evidence: Mapping[str, Sequence[Record]], at: int) -> None:
+    def __init__(
+        self, reader: Reader, evidence: Mapping[str, Sequence[Record]], at: int, curates: bool
+    ) -> None:
         self._reader = reader
+        self._curates = curates
         self._evidence = evidence
         self._at = at
         self._fresh: dict[str, Prepared] = {}
@@ -146,6 +151,8 @@ class _Settling:
         found: dict[str, list[str]] = {"supersedes": [], "contradicts": []}
         for old, score in active:
             verdict, rule = self._verdict(old, record, score)
+            if verdict == "supersedes" and old.owner != record.owner and not self._curates:
+                verdict = MAYBE
             if verdict == MAYBE:
                 self._edges.append(_newer(old, record, score, self._at))
             if verdict == "supersedes" and not old.pinned:
@@ -184,7 +191,7 @@ class _Settling:
                 self._edges.append(_edge(old, "derived_from", source.id, self._at, "again"))
         if before and len(_apart(sources.values())) > before:
             self._live(old, confidence=support(old.confidence, 1))
-        self._events.append(Event(old.id, "reinforced", self._at, old.key))
+        self._events.append(Event(old.id, "reinforced", self._at, old.key, actor=new.owner))
 
     def _known_sources(self, old: Record) -> dict[str, Record]:
         if old.id not in self._sources:
@@ -202,13 +209,21 @@ class _Settling:
         self._live(past, status="superseded", valid_until=max(said(present), past.valid_from or 0))
         self._edges.append(_edge(present, "supersedes", past.id, self._at, rule, new.key))
         self._events.append(
-            Event(past.id, "superseded", self._at, new.key, other=present.id, before=past.status)
+            Event(
+                past.id,
+                "superseded",
+                self._at,
+                new.key,
+                other=present.id,
+                before=past.status,
+                actor=new.owner,
+            )
         )
 
     def _contradict(self, old: Record, new: Record, rule: str) -> None:
         self._edges.append(_edge(new, "contradicts", old.id, self._at, rule))
         self._events += [
-            Event(one.id, "contradicted", self._at, one.key, other=other.id)
+            Event(one.id, "contradicted", self._at, one.key, other=other.id, actor=new.owner)
             for one, other in ((old, new), (new, old))
         ]
 

@@ -25,6 +25,7 @@ class Tally:
 
     Attributes:
         placed: The noted additions whose section it has found.
+        unshared: Files whose front matter asks for a visibility that it may not give, and that visibility.
 
     The other fields are those of `Summary`.
     """
@@ -38,6 +39,8 @@ class Tally:
     scrubbed: Counter[str] = field(default_factory=Counter)
     placed: set[str] = field(default_factory=set)
     problems: list[Trouble] = field(default_factory=list)
+    notices: list[Trouble] = field(default_factory=list)
+    unshared: dict[str, str] = field(default_factory=dict)
     changed: list[str] = field(default_factory=list)
 
 

@@ -33,7 +33,9 @@ def turned(reader: Reader, ids: Sequence[str]) -> dict[str, Event]:
     return found
 
 
-def turning(records: Iterable[Record], life: Life, op: str, at: int, run: str | None = None) -> list[Change]:
+def turning(
+    records: Iterable[Record], life: Life, op: str, at: int, run: str | None = None, actor: str = ""
+) -> list[Change]:
     """Return what gives memories another status, and tells of it.
 
     Args:
@@ -42,9 +44,10 @@ def turning(records: Iterable[Record], life: Life, op: str, at: int, run: str | 
         op: One of `TURNS`.
         at: UTC microseconds.
         run: In the name of which run, or None.
+        actor: User who does it, or an empty string.
     """
     turned_ones = list(records)
-    events = tuple(Event(one.id, op, at, one.key, run, before=one.status) for one in turned_ones)
+    events = tuple(Event(one.id, op, at, one.key, run, before=one.status, actor=actor) for one in turned_ones)
     return [PutLife({one.id: life for one in turned_ones}), PutEvents(events)]
 
 

@@ -39,6 +39,7 @@ class Event:
         count: Of ``derived``, how many sources the memory had; else 0.
         before: Of a change of status, the status before; of what a run ``reinforced``, its confidence before, as
             `repr` writes a number; else an empty string.
+        actor: User who did it; an empty string where nobody is known, as in the name of a run.
     """
 
     memory: str
@@ -49,6 +50,7 @@ class Event:
     other: str | None = None
     count: int = 0
     before: str = ""
+    actor: str = ""
 
 
 def sure(before: str) -> float | None:

@@ -32,6 +32,7 @@ class Life:
         valid_until: UTC microseconds from which it is no longer true, or None.
         last_used: UTC microseconds when it was last used, or None.
         project: Project it belongs to, or None.
+        origin: One of ``tiers.ORIGINS``.
     """
 
     status: str | Unchanged = UNCHANGED
@@ -42,6 +43,7 @@ class Life:
     valid_until: int | Unchanged | None = UNCHANGED
     last_used: int | Unchanged | None = UNCHANGED
     project: str | Unchanged | None = UNCHANGED
+    origin: str | Unchanged = UNCHANGED
 
 
 def said(life: Life) -> dict[str, Any]:

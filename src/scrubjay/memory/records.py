@@ -23,6 +23,14 @@ class When:
     zone: str | None = None
 
 
+TRUST: Final = ("", "trusted", "untrusted")
+"""What a person can say of a source's files."""
+OWN: Final = "own"
+JOINT: Final = "joint"
+FOREIGN: Final = "foreign"
+"""Whose words a file holds: its owner's; others' with whom the owner works on it; strangers'."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A registered place that documents come from.
@@ -36,6 +44,10 @@ class Source:
         key: Visibility key of what it holds, unless a document says otherwise.
         added_at: UTC microseconds.
         synced_at: UTC microseconds of the last finished sync, or None.
+        trust: One of ``TRUST``: what a person said of its files, ``""`` where they said nothing.
+        share: Whether front matter may show a note to others than its owner; None for a source of an earlier version.
+        repositories: Repositories that its files lie in: folder relative to the root and ``OWN``, ``JOINT`` or
+            ``FOREIGN``, by folder; None before anybody looked.
     """
 
     id: str
@@ -46,6 +58,9 @@ class Source:
     key: str = ""
     added_at: int = 0
     synced_at: int | None = None
+    trust: str = ""
+    share: bool | None = False
+    repositories: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,6 +140,7 @@ class Summary:
         problems: What could not be read.
         seconds: Wall time.
         changed: Files whose passages came, changed or went: absolute paths, at most 100.
+        notices: What was decided for the caller, as which files are not trusted, and how to say otherwise.
     """
 
     files: int
@@ -157,6 +158,7 @@ class Summary:
     problems: tuple[Trouble, ...]
     seconds: float
     changed: tuple[str, ...] = ()
+    notices: tuple[Trouble, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +246,9 @@ class SourceStatus:
 
     Attributes:
         project: Project that its files belong to, or None. Files of a repository inside it belong to that one.
+        trust: ``trusted`` or ``untrusted``, where somebody said so; else ``own``, ``joint`` (mostly others' work with
+            the owner's) or ``foreign``, whichever any of its files are that is least the owner's.
+        share: Whether front matter may show its notes to others.
     """
 
     id: str
@@ -254,6 +259,8 @@ class SourceStatus:
     synced: str | None
     present: bool
     project: str | None = None
+    trust: str = "own"
+    share: bool = False
 
 
 @dataclass(frozen=True, slots=True)

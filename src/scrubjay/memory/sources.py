@@ -4,13 +4,34 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from typing import Final
 
 from scrubjay.errors import NotFoundError
 from scrubjay.memory.ids import memory_key
-from scrubjay.memory.records import Source
+from scrubjay.memory.records import FOREIGN, OWN, Source
 
+INSTALLED: Final = frozenset(
+    ("node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages", ".venv", "venv", ".tox",
+     ".nox", ".eggs", "__pypackages__", ".cargo", ".rustup", ".gradle", ".m2", ".bundle")
+)  # fmt: skip
+"""Folders that package managers fill with other people's files."""
+VENDORED: Final = frozenset(
+    (
+        "vendor",
+        "vendored",
+        "third_party",
+        "third-party",
+        "thirdparty",
+        "external",
+        "externals",
+        "pods",
+        "carthage",
+    )
+)
+"""Folders of a repository that hold copies of others' code; outside of one they may be anything."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -66,3 +87,55 @@ def apart(source: Source, others: Sequence[Source]) -> Source:
         if other.id != source.id and place.startswith(source.root.rstrip("/") + "/") and not single(source):
             inside.append("/" + escaped(os.path.relpath(place, source.root)))
     return replace(source, exclude=(*source.exclude, *inside)) if inside else source
+
+
+def whose(source: Source, path: str) -> str:
+    """Return whose words a file is taken to hold: ``OWN``, ``JOINT`` or ``FOREIGN``.
+
+    It is what a person said of the source. Else strangers' below a folder of dependencies, and what the commits say of
+    the repository that the file lies in. A file of no repository is its owner's.
+
+    >>> clone = Source("src_1", "/code", repositories=((".", OWN), ("jay", FOREIGN)))
+    >>> whose(clone, "a.md"), whose(clone, "jay/README.md"), whose(clone, "node_modules/x/README.md")
+    ('own', 'foreign', 'foreign')
+
+    Args:
+        source: The source.
+        path: Path of the file relative to its root.
+    """
+    if source.trust:
+        return OWN if source.trust == "trusted" else FOREIGN
+    folder, found = holding(source, path)
+    return FOREIGN if dependency(source, path) is not None else found if folder is not None else OWN
+
+
+def holding(source: Source, path: str) -> tuple[str | None, str]:
+    """Return the folder of the nearest known repository that holds a file, and whose work it is; None for none."""
+    known = _repositories(source.root, source.repositories or ())
+    full = os.path.join(source.root, path)
+    while known:
+        above = os.path.dirname(full)
+        if above in known:
+            return above, known[above]
+        if above == full:
+            break
+        full = above
+    return None, OWN
+
+
+def dependency(source: Source, path: str) -> str | None:
+    """Return the folder of dependencies that a file lies in, the outermost; None where it lies in none."""
+    known = _repositories(source.root, source.repositories or ())
+    parts = os.path.join(source.root, path).split("/")
+    for depth, part in enumerate(parts[:-1]):
+        folder = "/".join(parts[: depth + 1])
+        name = part.lower()
+        within = name in VENDORED and any(folder.startswith(one.rstrip("/") + "/") for one in known)
+        if name in INSTALLED or within:
+            return folder
+    return None
+
+
+@lru_cache(maxsize=64)
+def _repositories(root: str, known: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    return {os.path.normpath(os.path.join(root, folder)): work for folder, work in known}

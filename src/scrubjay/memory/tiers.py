@@ -29,7 +29,8 @@ PREFIX: Final[dict[str, str]] = {
 STATUSES: Final[tuple[str, ...]] = ("active", "archived", "superseded")
 """States in which a memory still has its text. A forgotten one leaves only a keyed hash."""
 
-ORIGINS: Final[tuple[str, ...]] = ("owner", "agent", "tool", "derived", "untrusted")
+UNTRUSTED: Final = "untrusted"
+ORIGINS: Final[tuple[str, ...]] = ("owner", "agent", "tool", "derived", UNTRUSTED)
 """Who said it."""
 
 CONCEPT_PREFIX: Final = "con_"

@@ -6,14 +6,16 @@ standing (pinned, profile, recent) and relevant > trusted > unique > room > inje
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
 from scrubjay.memory.contexts import PARTS, Cited, Context, Item, LeftOut
 from scrubjay.memory.dates import date_of
-from scrubjay.memory.records import Record
+from scrubjay.memory.records import JOINT, Record, Source
+from scrubjay.memory.sources import whose
+from scrubjay.memory.tiers import UNTRUSTED
 from scrubjay.recall.admit import told_unasked
 from scrubjay.recall.assemble import full_path
 from scrubjay.recall.inject import FRAME, HEADINGS, inject, label
@@ -111,8 +113,9 @@ def context(reader: Reader, embedders: Sequence[Embedder], wanted: Wanted) -> Co
     claims += _standing(reader, asked, wanted)
     roots = _roots(reader, [record.id for _, record in claims])
     then = asked is not None and asked.plan.as_of is not None
-    trusted, refused, loaded = _trusted(reader, claims, roots, wanted.loaded, then=then)
     sources = {source.id: source for source in reader.sources()}
+    joint = {record.id for _, record in claims if _joint(record, wanted.of, sources)}
+    trusted, refused, loaded = _trusted(reader, claims, (roots, joint), wanted.loaded, then=then)
     items = [_item(part, record, asked, full_path(record, sources)) for part, record in trusted]
     once = unique(sorted(items, key=lambda item: PRIORITY.index(item.part)), roots, loaded)
     placed, out = room(once.items, wanted.budget - FRAME, HEADINGS, asked=asked is not None)
@@ -185,7 +188,7 @@ def _roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
 def _trusted(
     reader: Reader,
     claims: Sequence[tuple[str, Record]],
-    roots: Mapping[str, set[str]],
+    beside: tuple[Mapping[str, set[str]], Set[str]],
     patterns: Sequence[str],
     *,
     then: bool,
@@ -195,24 +198,25 @@ def _trusted(
     Args:
         reader: Where edges and records are.
         claims: Parts and their memories.
-        roots: Memory to what it was made from.
+        beside: Memory to what it was made from, and the untrusted ones that are shown all the same.
         patterns: Names of files that the agent reads itself.
         then: Whether the question is of another time, when what was replaced since was true.
 
     Returns:
         What is kept, what is not, and of that what the agent reads itself.
     """
+    roots, joint = beside
     behind = reader.get(sorted(set().union(*roots.values()))) if roots else {}
     edges = reader.edges([record.id for _, record in claims], ["supersedes"], inward=True)
     newer = reader.get(sorted({edge.src for edge in edges}))
     replaced = {edge.dst for edge in edges if edge.src in newer and newer[edge.src].status == "active"}
-    foul = {memory for memory, record in behind.items() if record.origin == "untrusted"}
+    foul = {memory for memory, record in behind.items() if record.origin == UNTRUSTED}
     kept: list[tuple[str, Record]] = []
     left: list[LeftOut] = []
     loaded: list[Record] = []
     for part, record in claims:
-        if record.origin == "untrusted" or not foul.isdisjoint(roots[record.id]):
-            left.append(LeftOut(record.id, part, "untrusted"))
+        if (record.origin == UNTRUSTED and record.id not in joint) or not foul.isdisjoint(roots[record.id]):
+            left.append(LeftOut(record.id, part, UNTRUSTED))
         elif record.id in replaced and not (then and part == "relevant"):
             left.append(LeftOut(record.id, part, "superseded"))
         elif _is_loaded(record, patterns):
@@ -221,6 +225,14 @@ def _trusted(
         else:
             kept.append((part, record))
     return kept, left, loaded
+
+
+def _joint(record: Record, of: Of, sources: Mapping[str, Source]) -> bool:
+    """Return whether a memory is a note of the very project, of a repository that others work on with its owner."""
+    place = record.place
+    if of.project is None or record.project != of.project or place is None or record.turn is not None:
+        return False
+    return place.source in sources and whose(sources[place.source], place.path) == JOINT
 
 
 def _is_loaded(record: Record, patterns: Sequence[str]) -> bool:
@@ -252,8 +264,10 @@ def _item(part: str, record: Record, asked: Asked | None, path: str | None) -> I
 
 
 def _kind(record: Record) -> str:
-    """Return what a memory is, where that is not plain: who said it, or its tier; and that it is no longer active."""
+    """Return what a memory is, where that is not plain: who said it, or its tier; that it is untrusted, or past."""
     kind = record.role or ("" if record.tier == "observation" else record.tier)
+    if record.origin == UNTRUSTED:
+        kind = f"{UNTRUSTED} {kind}".strip()
     return kind if record.status == "active" else f"{kind} {record.status}".strip()
 
 

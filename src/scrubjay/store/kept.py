@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from scrubjay.memory.events import Event
-from scrubjay.memory.records import Place, Record, When
+from scrubjay.memory.records import Place, Record, Source, When
 from scrubjay.memory.runs import Run
 from scrubjay.store.base import Counts
 
@@ -30,6 +30,21 @@ class Tenant:
     generation: int
     mark: int = 0
     posted: int = 0
+
+
+def source_of(row: Sequence[Any]) -> Source:
+    """Return a source from its row: its fields in order, ``repositories`` as `repositories` writes them."""
+    identity, root, description, include, exclude, key, added, synced, trust, share, found = row
+    return Source(
+        identity, root, description, tuple(include), tuple(exclude), key, added, synced, trust,
+        None if share is None else bool(share),
+        None if found is None else tuple((folder, work) for folder, work in json.loads(found)),
+    )  # fmt: skip
+
+
+def repositories(source: Source) -> str | None:
+    """Return a source's repositories as text, None before anybody looked."""
+    return None if source.repositories is None else json.dumps(source.repositories)
 
 
 def record_of(row: tuple[Any, ...], memory: str, headings: Iterable[str], tags: Iterable[str]) -> Record:
@@ -77,7 +92,9 @@ def record_of(row: tuple[Any, ...], memory: str, headings: Iterable[str], tags: 
 
 def event_values(tenant: int, event: Event, number: int, other: int | None) -> tuple[object, ...]:
     """Return an event as the values of its row: its memory, and the one that had part in it, by their numbers."""
-    return (tenant, event.key, number, event.op, event.at, event.run, other, event.count, event.before)
+    return (
+        tenant, event.key, number, event.op, event.at, event.run, other, event.count, event.before, event.actor,
+    )  # fmt: skip
 
 
 def run_values(tenant: int, run: Run) -> tuple[object, ...]:

@@ -11,7 +11,7 @@ from scrubjay.memory.life import Life, said
 from scrubjay.memory.models import Model
 from scrubjay.memory.records import Document, Place, Record
 from scrubjay.memory.scope import Scope
-from scrubjay.memory.tiers import STATUSES
+from scrubjay.memory.tiers import ORIGINS, STATUSES
 from scrubjay.store.changes import (
     Change,
     Codes,
@@ -167,13 +167,15 @@ def livable(memory: str, life: Life) -> None:
     """Refuse a life that no memory can have.
 
     Raises:
-        InputError: Its status is unknown, its strength or confidence is not within 0..1, or its project holds half
-            a character.
+        InputError: Its status or origin is unknown, its strength or confidence is not within 0..1, or its project
+            holds half a character.
     """
     values = said(life)
     encodable(str(values.get("project") or ""))
     if "status" in values:
         _one_of(STATUSES, values["status"], f"Memory {memory} is to have status")
+    if "origin" in values:
+        _one_of(ORIGINS, values["origin"], f"Memory {memory} is to have origin")
     for name in ("strength", "confidence"):
         if not 0 <= values.get(name, 0) <= 1:  # NaN is not, either
             raise InputError(f"Memory {memory} is to have {name} {values[name]}; wanted is 0..1. {UNTOUCHED}")
@@ -208,7 +210,7 @@ def tellable(scope: Scope | None, event: events.Event, past: bool) -> None:
     _one_of(events.OPS, event.op, f"An event of {event.memory} says")
     if event.op != "reinforced" or events.sure(event.before) is None:
         _one_of(("", *STATUSES), event.before, f"An event of {event.memory} tells of the status")
-    encodable(event.key, event.run)
+    encodable(event.key, event.run, event.actor)
 
 
 def readable(reading: readings.Reading) -> None:

@@ -240,7 +240,16 @@ class ChangesContract:
     def test_sources_are_put_changed_and_dropped(self, store: Store, ann: Scope) -> None:
         """By root; a dropped one takes its documents and passages along and no other's."""
         one = source(
-            "one", MINE, root="/z", include=("*.md",), exclude=("x", "y"), description="d", added_at=3
+            "one",
+            MINE,
+            root="/z",
+            include=("*.md",),
+            exclude=("x", "y"),
+            description="d",
+            added_at=3,
+            trust="untrusted",
+            share=True,
+            repositories=((".", "own"), ("jay", "foreign")),
         )
         write(store, ann, PutSource(one), PutSource(source("two", "public")))
         write(
@@ -252,7 +261,7 @@ class ChangesContract:
         with store.reader(ann) as reader:
             assert [found.id for found in reader.sources()] == ["two", "one"]
             assert reader.sources()[1] == one
-        moved = source("one", MINE, root="/a", synced_at=7)
+        moved = source("one", MINE, root="/a", synced_at=7, share=None)
         write(store, ann, PutSource(moved))
         with store.reader(ann) as reader:
             assert reader.sources()[0] == moved

@@ -39,7 +39,7 @@ from scrubjay.testing.store_samples import (
 
 MINE = "user:ann"
 A, B, C = (sample_id(name) for name in "abc")
-ALL = Life("archived", True, 0.25, 1 / 3, -5, 9, 7, "jays")
+ALL = Life("archived", True, 0.25, 1 / 3, -5, 9, 7, "jays", "untrusted")
 RUN = Run("run_0123456789", MINE, "done", "1", 0, 1, {})
 
 
@@ -58,7 +58,7 @@ class EventsContract:
     def test_events_come_back_newest_first(self, store: Store, ann: Scope) -> None:
         """Of one time, the one that was written later first; every attribute comes back."""
         _put(store, ann, "ab")
-        full = Event(A, "superseded", 5, MINE, "run_0123456789", B, 0, "active")
+        full = Event(A, "superseded", 5, MINE, "run_0123456789", B, 0, "active", "bob")
         told = [Event(A, op, at, MINE, count=at) for at, op in enumerate(OPS)]
         write(store, ann, PutEvents((full, told[11], told[0])), PutEvents((told[5], told[3])))
         wanted = [told[11], told[5], full, told[3], told[0]]

@@ -37,6 +37,7 @@ ALL = Life("archived", True, 0.25, 1 / 3, -5, 9, 7)
 
 REFUSED: tuple[tuple[str, Life], ...] = (
     ("an unknown status", Life(status="forgotten")),
+    ("an unknown origin", Life(origin="nobody")),
     ("a strength above one", Life(strength=1.01)),
     ("a strength below nought", Life(strength=-0.01)),
     ("a strength that is no number", Life(strength=math.nan)),
@@ -68,7 +69,7 @@ class LifeContract:
         one_by_one = (
             Life(status="superseded"), Life(pinned=True), Life(strength=0.5), Life(confidence=0.1),
             Life(valid_from=7), Life(valid_until=8), Life(last_used=9), Life(project="owls"),
-            Life(project=None), Life(), ALL,
+            Life(project=None), Life(origin="untrusted"), Life(), ALL,
         )  # fmt: skip
         for life in one_by_one:
             write(store, ann, PutLife({A: life}))

@@ -31,8 +31,9 @@ PREFIX: Final = "scrubjay_"
 """What a token begins with, so that people and scanners of secrets know one when they see it."""
 MOST_NAME: Final = 100
 """Characters of a name."""
-SCOPES: Final = ("read", "write", "admin")
-"""What may be done: ask; add, change and forget; name files of the server, and do what is done to a whole store."""
+SCOPES: Final = ("read", "write", "curate", "admin")
+"""What may be done: ask; add, and change and forget one's own; change and forget what others shared; name files of the
+server, and do what is done to a whole store."""
 USUAL: Final = ("read", "write")
 """What a token may do of which nothing else was said."""
 
@@ -46,6 +47,11 @@ class Principal:
     groups: tuple[str, ...] = ()
     agent: str = ""
     scopes: tuple[str, ...] = SCOPES
+
+    @property
+    def curates(self) -> bool:
+        """Whether they may change what others shared; an administrator may."""
+        return "curate" in self.scopes or "admin" in self.scopes
 
     def need(self, scope: str) -> None:
         """Raise unless they may do this.

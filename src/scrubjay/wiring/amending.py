@@ -14,6 +14,7 @@ from scrubjay.memory.new import Amendment
 from scrubjay.memory.records import Record
 from scrubjay.recall.assemble import full_path
 from scrubjay.wiring.adding import MOST_AT_ONCE
+from scrubjay.wiring.curating import check
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.linking import whole
 from scrubjay.wiring.weaving import organise_due, weaving
@@ -33,6 +34,7 @@ def update(desk: Desk, memory: str, amendment: Amendment) -> Updated:
     with desk.store.reader(desk.scope) as reader:
         one = whole(reader, memory)
         record = reader.get([one])[one]
+        check(desk, [record], "change")
         path = full_path(record, {source.id: source for source in reader.sources()})
     if record.place is not None and _OF_THE_FILE & wanted.keys():
         lines = f"{record.place.line_start}-{record.place.line_end}"

@@ -24,6 +24,7 @@ from scrubjay.memory.runs import new_run_id
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import Change, DropEdges
 from scrubjay.wiring import facts
+from scrubjay.wiring.curating import changeable
 from scrubjay.wiring.desk import Desk
 
 if TYPE_CHECKING:
@@ -95,7 +96,9 @@ def _check(fix: Sequence[str], limit: int) -> None:
 def _mended(desk: Desk, faults: Sequence[Fault], run: str, at: int) -> tuple[str, ...]:
     done: list[str] = []
     with desk.store.reader(desk.scope) as reader:
-        steps = list(mend(reader, faults, run, at))
+        held = reader.get(sorted({fault.memory for fault in faults}))
+        mine = [fault for fault in faults if fault.memory in held and changeable(desk, held[fault.memory])]
+        steps = list(mend(reader, mine, run, at, desk.scope.user))
     for ids, changes in steps:
         desk.store.write(desk.scope, changes, durable=True)
         done += ids
@@ -160,7 +163,11 @@ def undo(desk: Desk, run: str) -> Changed:
         ids = sorted({event.memory for event in events})
         for first in range(0, len(ids), AT_ONCE):
             records |= reader.get(ids[first : first + AT_ONCE])
-    back = [one for one in events if one.before and one.op == records[one.memory].status]
+    back = [
+        one
+        for one in events
+        if one.before and one.op == records[one.memory].status and changeable(desk, records[one.memory])
+    ]
     at = now_micros()
     for first in range(0, len(back), AT_ONCE):
         desk.store.write(desk.scope, _taken_back(back[first : first + AT_ONCE], records, at), durable=True)

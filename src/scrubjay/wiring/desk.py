@@ -34,6 +34,7 @@ class Desk:
         settings: The settings.
         lexicons: Concepts that an earlier call made ready to be found.
         announce: Told the host and the counts before a remote provider is first used.
+        curates: Whether they may change what others shared.
         looks: Whether files are compared with the store before an answer.
         rerankers: Who can look again at what a search found.
         closed: Set once the store was closed; one for all principals at the store.
@@ -47,6 +48,7 @@ class Desk:
     settings: Settings
     lexicons: Lexicons = field(default_factory=dict)
     announce: Callable[[str], None] = _silent
+    curates: bool = True
     looks: bool = True
     log: Log | None = None
     rewriter: Rewriter | None = None

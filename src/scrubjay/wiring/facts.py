@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrubjay.consolidate.night import ASKED_NOBODY
 from scrubjay.consolidate.undo import still_archived
 from scrubjay.memory.dates import moment
-from scrubjay.memory.records import Source
+from scrubjay.memory.records import FOREIGN, JOINT, OWN, Source
 from scrubjay.memory.reports import ArchivedBy, SourceStatus, Status, Trouble
-from scrubjay.memory.sources import location, named
+from scrubjay.memory.sources import location, named, whose
 from scrubjay.store.base import Reader
 from scrubjay.store.room import room
 from scrubjay.wiring.desk import Desk
@@ -49,16 +51,26 @@ def _projects(desk: Desk) -> Projects:
 def _source(reader: Reader, source: Source, projects: Projects) -> SourceStatus:
     synced = moment(source.synced_at).isoformat(timespec="seconds") if source.synced_at is not None else None
     place = location(source)
+    documents = reader.documents(source.id)
     return SourceStatus(
         id=source.id,
         root=place,
         description=source.description,
-        documents=len(reader.documents(source.id)),
+        documents=len(documents),
         passages=reader.held([source.id]),
         synced=synced,
         present=Path(place).exists(),
         project=projects.within(source.id, source.root),
+        trust=source.trust or _least(source, documents),
+        share=source.share is not False,
     )
+
+
+def _least(source: Source, documents: Collection[str]) -> str:
+    """Return what a source's files are that are least its owner's."""
+    folders = {os.path.dirname(path) for path in documents}
+    found = {whose(source, os.path.join(folder, "-")) for folder in folders}
+    return next((one for one in (FOREIGN, JOINT) if one in found), OWN)
 
 
 def unread(reader: Reader) -> list[Trouble]:

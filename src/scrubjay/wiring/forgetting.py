@@ -8,11 +8,14 @@ from scrubjay.ingest import forget as store_path
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.records import Source
 from scrubjay.memory.reports import Forgotten
+from scrubjay.wiring.curating import check
 from scrubjay.wiring.desk import Desk
 
 
 def forget(desk: Desk, ids: Sequence[str]) -> Forgotten:
     """Remove memories; the categories that told of them are made of those that stay."""
+    with desk.store.reader(desk.scope) as reader:
+        check(desk, reader.get(ids).values(), "forget")
     gone = store_path.forget(desk.store, desk.scope, ids)
     if "categories" in desk.settings.connect.stages:
         for source, keys in gone.sources.items():

@@ -17,6 +17,7 @@ from scrubjay.ingest.porting.layout import mark
 from scrubjay.ingest.porting.read import Header, check
 from scrubjay.ingest.porting.take import take
 from scrubjay.ingest.sources.files import scan
+from scrubjay.ingest.trust import SILENT, Said
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.moves import Broken, Imported, Sample
 from scrubjay.memory.records import Source
@@ -61,7 +62,8 @@ def import_(
     if untrusted and known in PLACES:
         raise InputError(
             f"{path} would be synced as yours; only what is copied can be marked as untrusted. "
-            "Nothing was imported."
+            "Nothing was imported.",
+            hint=f"scrubjay sync {path} --untrusted",
         )
     with desk.store.alone(desk.scope, "import") as alone:
         if not alone:
@@ -116,9 +118,10 @@ def _sync(desk: Desk, folder: Folder, format: str, *, dry_run: bool, progress: R
         )
         seconds = time.monotonic() - started
         return Imported(format, True, documents=len(found.files), sources=new, samples=first, seconds=seconds)
-    # What a source takes in is not changed by an import of what it holds already.
+    # What a source takes in is not changed by an import of what it holds already; what is new is the importer's own.
     wish = Source("", "") if within else Source("", "", folder.description, folder.include)
-    done = sync(desk, full, wish, progress)
+    said = SILENT if within else Said("trusted")
+    done = sync(desk, full, wish, progress, said=said)
     return Imported(
         format,
         False,

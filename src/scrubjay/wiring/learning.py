@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 
 def learning(desk: Desk, base: Embedder) -> Learner:
     """Return what learns from what one call writes."""
-    return Learner(desk.store, desk.scope, base, desk.settings.learn.stages)
+    return Learner(desk.store, desk.scope, base, desk.settings.learn.stages, curates=desk.curates)

@@ -12,6 +12,7 @@ from scrubjay.memory.webs import Link
 from scrubjay.recall import webs
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import DropEdges, PutEdges
+from scrubjay.wiring.curating import check
 from scrubjay.wiring.desk import Desk
 
 KINDS: Final = ("links", "derived_from", "supersedes", "contradicts")
@@ -49,6 +50,7 @@ def unlink(desk: Desk, src: str, dst: str, kind: str) -> None:
     """Part two memories, whoever joined them.
 
     Raises:
+        ForbiddenError: The first is what somebody else shared, and so is the edge.
         InputError: An id that is not there or not told, or a kind that callers do not make.
         NotFoundError: The first is not joined with the second in this way.
     """
@@ -57,6 +59,8 @@ def unlink(desk: Desk, src: str, dst: str, kind: str) -> None:
         one, other = whole(reader, src), whole(reader, dst)
         there = [edge for edge in reader.edges([one], [kind]) if edge.dst == other]
         back = [edge for edge in reader.edges([other], [kind]) if edge.dst == one]
+        if any(edge.key != desk.scope.key() for edge in there):
+            check(desk, [reader.get([one])[one]], "part")
     if not there:
         hint = f"it is joined the other way round: unlink {other} from {one}" if back else ""
         raise NotFoundError(f"No edge of kind {kind} leads from {one} to {other}.", hint=hint)

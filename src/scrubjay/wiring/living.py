@@ -15,6 +15,7 @@ from scrubjay.memory.records import Record
 from scrubjay.recall.get import named
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import PutEvents, PutLife
+from scrubjay.wiring.curating import check
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.linking import whole
 
@@ -40,11 +41,12 @@ def _into(desk: Desk, ids: Sequence[str], status: str, op: str) -> Changed:
     at = now_micros()
     with desk.store.reader(desk.scope) as reader:
         records, unknown = _named(reader, ids)
+    check(desk, records, "archive" if op == "archived" else "restore")
     turned = [record for record in records if record.status != status]
     # What is active is true again, as far as anybody knows.
     life = Life(status=status, valid_until=None) if op == "restored" else Life(status=status)
     if turned:
-        desk.store.write(desk.scope, turning(turned, life, op, at), durable=True)
+        desk.store.write(desk.scope, turning(turned, life, op, at, actor=desk.scope.user), durable=True)
     same = tuple(record.id for record in records if record.status == status)
     return Changed(tuple(record.id for record in turned), same, unknown)
 
@@ -60,9 +62,11 @@ def feedback(desk: Desk, ids: Sequence[str], verdict: str) -> Changed:
     at = now_micros()
     with desk.store.reader(desk.scope) as reader:
         records, unknown = _named(reader, ids)
+        if verdict == "wrong":
+            check(desk, records, "judge")
         lives = {record.id: _judged(reader, record, verdict, at) for record in records}
     if records:
-        events = tuple(Event(record.id, verdict, at, record.key) for record in records)
+        events = tuple(Event(record.id, verdict, at, record.key, actor=desk.scope.user) for record in records)
         desk.store.write(desk.scope, [PutLife(lives), PutEvents(events)], durable=True)
     return Changed(tuple(record.id for record in records), (), unknown)
 

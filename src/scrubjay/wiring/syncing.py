@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -20,8 +20,9 @@ from scrubjay.ingest.rebuild import rebuild
 from scrubjay.ingest.register import register
 from scrubjay.ingest.reweave import reweave
 from scrubjay.ingest.run import Run, Tally
+from scrubjay.ingest.trust import SILENT, Said
 from scrubjay.memory.records import Source, Versions
-from scrubjay.memory.reports import Progress, RemovedSource, SourceStatus, Summary
+from scrubjay.memory.reports import Progress, RemovedSource, SourceStatus, Summary, Trouble
 from scrubjay.memory.sources import apart
 from scrubjay.pauses import Pauses
 from scrubjay.store.changes import DropMemory, DropSource, PutVersions
@@ -49,6 +50,7 @@ def sync(
     progress: Report | None = None,
     only: Path | None = None,
     project: str | None = None,
+    said: Said = SILENT,
 ) -> Summary:
     """Sync one folder or file, or every registered source; ``only`` one file of a folder.
 
@@ -60,10 +62,15 @@ def sync(
             f"Project {project} was named for no folder. Nothing was synced.",
             hint=f"scrubjay sync DIR --project {project}",
         )
+    if path is None and said != SILENT:
+        raise InputError(
+            "Trust and sharing are said of one folder, and none was named. Nothing was synced.",
+            hint="scrubjay sync DIR --trusted, --untrusted, --share or --no-share",
+        )
     named = None if project is None else _chosen(desk, project)
     chosen = [register(desk.store, desk.scope, path, wish)] if path is not None else _sources(desk)
     _stamp(desk, progress)
-    done = run(desk, chosen, started, progress, only=only, project=named)
+    done = run(desk, chosen, started, progress, only=only, project=named, said=said)
     synced(desk, done)
     return done
 
@@ -100,6 +107,7 @@ def run(
     only: Path | None = None,
     project: str | None = None,
     inline: int | None = None,
+    said: Said = SILENT,
 ) -> Summary:
     """Sync these sources, one after the other.
 
@@ -112,6 +120,7 @@ def run(
         only: As of `pipeline.sync`.
         project: ``chosen`` of `pipeline.assign`.
         inline: ``most`` of `pipeline.sync`.
+        said: As of `pipeline.sync`.
     """
     tally = Tally()
     projects = Projects(desk.store, desk.scope)
@@ -133,7 +142,7 @@ def run(
     known = _sources(desk)
     for source in chosen:
         pipeline.assign(job, source, project)
-        pipeline.sync(job, source, apart(source, known), only, inline)
+        pipeline.sync(job, source, apart(source, known), only, inline, said)
     organise_due(desk, base, weaver, most)
     with desk.store.reader(desk.scope) as reader:
         passages = reader.held([source.id for source in chosen])
@@ -154,7 +163,22 @@ def run(
         problems=tuple(tally.problems),
         seconds=time.monotonic() - started,
         changed=tuple(tally.changed[:MOST_NAMED]),
+        notices=(*tally.notices, *_unshared(tally)),
     )
+
+
+def _unshared(tally: Tally) -> Iterator[Trouble]:
+    """Say which notes ask to be shown to others, and are not."""
+    if tally.unshared:
+        path, wish = min(tally.unshared.items())
+        count = len(tally.unshared)
+        notes = "This note asks" if count == 1 else f"{count:,} notes, this one the first, ask"
+        yield Trouble(
+            path,
+            f"{notes} by front matter to be seen by others (visibility {wish}). Of this source that has no effect: "
+            "kept private.",
+            "scrubjay sync DIR --share, if front matter in DIR may share notes",
+        )
 
 
 def _stamp(desk: Desk, progress: Report | None) -> None:
@@ -205,5 +229,5 @@ def remove(desk: Desk, gone: SourceStatus) -> RemovedSource:
     organise_due(desk, base, weaving(desk, base))
     return RemovedSource(
         gone.id, gone.root, gone.description, gone.documents, gone.passages, gone.synced, gone.present,
-        gone.project, len(based),
+        gone.project, gone.trust, gone.share, len(based),
     )  # fmt: skip

@@ -41,7 +41,7 @@ def chosen(faults: Mapping[str, Sequence[Fault]], kinds: Sequence[str]) -> dict[
 
 
 def mend(
-    reader: Reader, faults: Sequence[Fault], run: str, at: int
+    reader: Reader, faults: Sequence[Fault], run: str, at: int, actor: str = ""
 ) -> Iterator[tuple[list[str], list[Change]]]:
     """Yield what to write, a transaction at a time, with the ids of what it puts away.
 
@@ -50,6 +50,7 @@ def mend(
         faults: Each memory once.
         run: Under which the events are written.
         at: UTC microseconds.
+        actor: User who does it.
     """
     for first in range(0, len(faults), AT_ONCE):
         some = faults[first : first + AT_ONCE]
@@ -66,7 +67,7 @@ def mend(
                 continue
             lives[old.id] = _life(fault, old, new)
             other = fault.other if fault.mend == "superseded" else None
-            events.append(Event(old.id, fault.mend, at, old.key, run, other, before=old.status))
+            events.append(Event(old.id, fault.mend, at, old.key, run, other, before=old.status, actor=actor))
             if fault.mend == "superseded" and new is not None:
                 edges.append(Edge(new.id, "supersedes", old.id, old.key, 1.0, at, rule=RULE, run=run))
         if lives:

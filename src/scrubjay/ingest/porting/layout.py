@@ -29,7 +29,7 @@ MOST_LINE: Final = 64 * 1024 * 1024
 """Bytes of a line: the longest memory (10,000,000 characters) with every character escaped."""
 EDGE: Final = ("src", "kind", "dst", "weight", "at", "origin")
 """Fields of an edge's line that are told as they are."""
-EVENT: Final = ("memory", "op", "at", "run", "other", "count", "before")
+EVENT: Final = ("memory", "op", "at", "run", "other", "count", "before", "actor")
 """Fields of an event's line; its key is that of its memory."""
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -58,6 +58,7 @@ class Teller:
             key=self._key(source.key),
             added_at=source.added_at,
             synced_at=source.synced_at,
+            trust=source.trust,
         )
 
     def document(self, document: Document, memories: int) -> dict[str, Any]:

@@ -130,6 +130,8 @@ class _Taker:
 
     def _source(self, told: Source) -> None:
         into = self._into
+        if not into.own and told.trust == "trusted":
+            told = replace(told, trust="")  # by somebody else, of a folder of theirs
         here = next((one for one in self._known if _same(one, told)), None)
         if here is None and into.own:
             here = next((one for one in self._known if one.id == told.id), None)

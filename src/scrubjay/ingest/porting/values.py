@@ -17,7 +17,7 @@ from scrubjay.memory.concepts import Concept
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event, sure
 from scrubjay.memory.ids import parse_id, parse_node, text_hash
-from scrubjay.memory.records import Document, Place, Record, Source, Versions, When
+from scrubjay.memory.records import TRUST, Document, Place, Record, Source, Versions, When
 from scrubjay.memory.runs import RUN_STATES, Run
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import ORIGINS, STATUSES, TIERS
@@ -123,6 +123,7 @@ class Values:
             key=self.key(line.text("key")),
             added_at=line.number("added_at", 0),
             synced_at=line.maybe_number("synced_at"),
+            trust="untrusted" if self._untrusted else line.one_of("trust", TRUST, ""),
         )
 
     def document(self, line: Fields) -> Document:
@@ -176,7 +177,17 @@ class Values:
             raise InputError(f"before is {before[:40]!r}, which no event has")
         count = line.number("count", 0, least=0)
         other, run = line.maybe("other"), line.maybe("run")
-        return Event(line.text("memory"), op, line.number("at"), "", run, other, count, before)
+        return Event(
+            line.text("memory"),
+            op,
+            line.number("at"),
+            "",
+            run,
+            other,
+            count,
+            before,
+            self._clean(line.text("actor", "")),
+        )
 
     def run(self, line: Fields) -> Run:
         """Return what a run did for one key."""

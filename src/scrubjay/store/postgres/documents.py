@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scrubjay.memory.records import Document, Record, Source
+from scrubjay.store.kept import source_of
 from scrubjay.store.postgres import rows
 from scrubjay.store.postgres.graph import PostgresGraph
 from scrubjay.store.postgres.scores import SCOPE
@@ -20,12 +21,13 @@ class Documents(PostgresGraph):
 
     def _sources(self) -> list[Source]:
         found = self._all(
-            "SELECT id, root, description, include, exclude, key, added_at, synced_at FROM source "
+            "SELECT id, root, description, include, exclude, key, added_at, synced_at, trust, share, repositories "
+            "FROM source "
             'WHERE tenant = %s AND key = ANY(%s) ORDER BY root COLLATE "C", id COLLATE "C"',
             self._tenant,
             self._keys,
         )
-        return [Source(i, r, d, tuple(n), tuple(x), k, a, s) for i, r, d, n, x, k, a, s in found]
+        return [source_of(row) for row in found]
 
     def _documents(self, condition: str, *values: Any) -> list[Document]:
         found = self._all(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from scrubjay.store.kept import repositories
 from scrubjay.store.postgres import models, rows, terms
 from scrubjay.store.scope_check import taken
 
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 def source(db: Database, tenant: int, new: Source) -> None:
     """Insert a source whose id is free."""
     db.execute(
-        "INSERT INTO source (tenant, id, root, description, include, exclude, key, added_at, synced_at) "
-        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        "INSERT INTO source (tenant, id, root, description, include, exclude, key, added_at, synced_at, "
+        "trust, share, repositories) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         (
             tenant, new.id, new.root, new.description, list(new.include), list(new.exclude), new.key,
-            new.added_at, new.synced_at,
+            new.added_at, new.synced_at, new.trust, new.share, repositories(new),
         ),
     )  # fmt: skip
 

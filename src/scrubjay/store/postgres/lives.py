@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from scrubjay.store.postgres.scores import Own
 
 PUT_EVENT: Final = (
-    "INSERT INTO event (tenant, key, memory, op, at, run, other, count, before) "
-    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)"
+    "INSERT INTO event (tenant, key, memory, op, at, run, other, count, before, actor) "
+    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 )
 PUT_RUN: Final = (
     "INSERT INTO run (tenant, key, id, state, rules, started, ended, counts) "

@@ -14,6 +14,7 @@ from scrubjay.errors import StoreBusyError, StoreError, StoreVersionError
 from scrubjay.store.postgres.connect import SCHEMA, shown, transaction
 from scrubjay.store.postgres.m002 import M002
 from scrubjay.store.postgres.m009 import LARGE
+from scrubjay.store.postgres.m010 import M010
 
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
@@ -161,6 +162,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     (7, "lightened", M007),
     (8, "looked up", M008),
     (9, "enlarged", M009),
+    (10, "trusted", M010),
 )
 
 

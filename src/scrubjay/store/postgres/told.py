@@ -23,7 +23,7 @@ TIER: Final = (
 )
 """The tier of a visible memory that an event knows by its number; none of any other. As `edges.SEEN` looks."""
 NEWEST: Final = f"""
-SELECT tier, memory, op, at, key, run, other_tier, other, count, before FROM (
+SELECT tier, memory, op, at, key, run, other_tier, other, count, before, actor FROM (
     SELECT e.*, {TIER.format("memory")} AS tier, {TIER.format("other")} AS other_tier FROM event e
     WHERE e.tenant = %(tenant)s AND e.key = ANY(%(keys)s)
 ) seen WHERE tier IS NOT NULL {{condition}} ORDER BY at DESC, seq DESC LIMIT %(limit)s
@@ -54,9 +54,9 @@ class Told:
         return [
             Event(
                 rows.id_of(tier, number), op, at, key, by,
-                None if other_tier is None else rows.id_of(other_tier, other), count, before,
+                None if other_tier is None else rows.id_of(other_tier, other), count, before, actor,
             )
-            for tier, number, op, at, key, by, other_tier, other, count, before in found
+            for tier, number, op, at, key, by, other_tier, other, count, before, actor in found
         ]  # fmt: skip
 
     def readings(self, ids: Sequence[str]) -> dict[str, Reading]:

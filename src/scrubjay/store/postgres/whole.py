@@ -46,7 +46,7 @@ WHERE e.tenant = %s AND (e.src, e.kind, e.dst, e.key) > (%s, %s, %s, %s)
 ORDER BY e.src, e.kind, e.dst, e.key LIMIT %s
 """
 EVENTS: Final = """
-SELECT e.seq, e.memory, e.op, e.at, e.key, e.run, e.other, e.count, e.before FROM event e
+SELECT e.seq, e.memory, e.op, e.at, e.key, e.run, e.other, e.count, e.before, e.actor FROM event e
 WHERE e.tenant = %s AND e.seq > %s ORDER BY e.seq LIMIT %s
 """
 TIERS: Final = (
@@ -228,6 +228,6 @@ def _hashed(content: bytes, digest: str) -> bool:
 
 
 def _event(row: tuple[Any, ...], tiers: Mapping[int, str]) -> Event:
-    number, op, at, key, run, other, count, before = row
+    number, op, at, key, run, other, count, before, actor = row
     named = rows.id_of(tiers[other], other) if other in tiers else None
-    return Event(rows.id_of(tiers[number], number), op, at, key, run, named, count, before)
+    return Event(rows.id_of(tiers[number], number), op, at, key, run, named, count, before, actor)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scrubjay.memory.records import Document, Place, Source
-from scrubjay.store.kept import Tenant
+from scrubjay.store.kept import Tenant, repositories
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -68,10 +68,10 @@ def put_source(db: Database, tenant: int, source: Source) -> None:
     """Write a source, over the one of its id."""
     s = source
     db.execute(
-        "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             tenant, s.id, s.root, s.description, json.dumps(s.include), json.dumps(s.exclude), s.key, s.added_at,
-            s.synced_at,
+            s.synced_at, s.trust, s.share, repositories(s),
         ),
     )  # fmt: skip
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
 
 PUT_EVENT: Final = (
-    "INSERT INTO event (tenant, key, memory, op, at, run, other, count, before) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO event (tenant, key, memory, op, at, run, other, count, before, actor) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 PUT_RUN: Final = "INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 PUT_READING: Final = "INSERT OR REPLACE INTO reading VALUES (?, ?, ?)"

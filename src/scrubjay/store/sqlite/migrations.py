@@ -10,6 +10,7 @@ from scrubjay.store.sqlite.m002 import M002
 from scrubjay.store.sqlite.m003 import M003
 from scrubjay.store.sqlite.m004 import M004
 from scrubjay.store.sqlite.m005 import M005
+from scrubjay.store.sqlite.m006 import M006
 
 if TYPE_CHECKING:
     from scrubjay.store.sqlite.database import Database
@@ -97,6 +98,7 @@ MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
     (3, "lived", M003),
     (4, "pinned", M004),
     (5, "read", M005),
+    (6, "trusted", M006),
 )
 
 

@@ -15,6 +15,7 @@ from scrubjay.memory.ranking import Hit
 from scrubjay.memory.records import ANY, Document, Record, Source, Versions, Where
 from scrubjay.memory.scope import Scope
 from scrubjay.store.base import Counts, Coverage, Head, ModelState, Waiting
+from scrubjay.store.kept import source_of
 from scrubjay.store.scored import ArrayScored, Weighed, by_words
 from scrubjay.store.snapshot import Snapshot
 from scrubjay.store.sqlite import chains, filters, registry, terms, vectors, words
@@ -76,13 +77,14 @@ class SQLiteReader(Graph, Told):
 
     def _sources(self) -> list[Source]:
         found = self._db.execute(
-            f"SELECT id, root, description, include, exclude, key, added_at, synced_at FROM source WHERE tenant = ? "
+            f"SELECT id, root, description, include, exclude, key, added_at, synced_at, trust, share, "
+            f"repositories FROM source WHERE tenant = ? "
             f"AND key IN ({self._marks}) ORDER BY root, id",
             (self._tenant, *self._bound),
         ).fetchall()
         return [
-            Source(i, r, d, tuple(json.loads(n)), tuple(json.loads(x)), k, a, s)
-            for i, r, d, n, x, k, a, s in found
+            source_of((i, r, d, json.loads(n), json.loads(x), k, a, s, *trust))
+            for i, r, d, n, x, k, a, s, *trust in found
         ]
 
     def documents(self, source: str) -> dict[str, Document]:

@@ -47,7 +47,7 @@ class Told:
         """Return the order of writing and itself of each of the newest events that a condition is true of."""
         # CROSS JOIN: newest first through the events, each memory by its number; never through all memories.
         found = self.seen.db.execute(
-            "SELECT e.seq, m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before "
+            "SELECT e.seq, m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before, e.actor "
             "FROM event e CROSS JOIN memory m ON m.tenant = e.tenant AND m.hash = e.memory "
             f"AND {self.seen.among()} LEFT JOIN memory o ON o.hash = e.other AND {self.seen.among('o')} "
             f"WHERE e.tenant = ? AND e.key IN ({self.seen.marks}){asked} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
@@ -82,6 +82,6 @@ class Told:
 
 
 def _event(row: tuple[Any, ...]) -> tuple[int, Event]:
-    seq, tier, number, op, at, key, run, other_tier, other, count, before = row
+    seq, tier, number, op, at, key, run, other_tier, other, count, before, actor = row
     named = None if other is None else rows.from_hash(other_tier, other)
-    return seq, Event(rows.from_hash(tier, number), op, at, key, run, named, count, before)
+    return seq, Event(rows.from_hash(tier, number), op, at, key, run, named, count, before, actor)

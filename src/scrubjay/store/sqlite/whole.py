@@ -49,7 +49,7 @@ EDGES: Final = (
     "LEFT JOIN node n ON s.dst_tier < 0 AND n.num = e.dst WHERE e.tenant = ?"
 )
 EVENTS: Final = (
-    "SELECT m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before FROM event e "
+    "SELECT m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before, e.actor FROM event e "
     "CROSS JOIN memory m ON m.tenant = e.tenant AND m.hash = e.memory AND m.generation = ?1 "
     "LEFT JOIN memory o ON o.tenant = e.tenant AND o.hash = e.other AND o.generation = ?1 "
     "WHERE e.tenant = ?2 ORDER BY e.seq"
@@ -217,9 +217,9 @@ def _edge(row: tuple[Any, ...]) -> Edge:
 
 
 def _event(row: tuple[Any, ...]) -> Event:
-    tier, number, op, at, key, run, other_tier, other, count, before = row
+    tier, number, op, at, key, run, other_tier, other, count, before, actor = row
     named = None if other is None else rows.from_hash(other_tier, other)
-    return Event(rows.from_hash(tier, number), op, at, key, run, named, count, before)
+    return Event(rows.from_hash(tier, number), op, at, key, run, named, count, before, actor)
 
 
 def _pieces(found: Iterable[T]) -> Iterator[list[T]]:

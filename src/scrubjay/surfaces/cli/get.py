@@ -10,7 +10,7 @@ import click
 
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.memory.reports import Fetched
-from scrubjay.memory.tiers import PREFIX
+from scrubjay.memory.tiers import PREFIX, UNTRUSTED
 from scrubjay.memory.webs import Link
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.output import (
@@ -102,6 +102,7 @@ def show(found: Fetched, joined: Mapping[str, tuple[Link, ...]]) -> None:
     for number, kept in enumerate(found.records):
         shaped = shape.record(kept, found.paths.get(kept.id))
         marks = [kept.tier, *([shaped["date"]] if shaped["date"] else []), *(f"#{tag}" for tag in kept.tags)]
+        marks += [UNTRUSTED] if kept.origin == UNTRUSTED else []
         marks += [kept.status] if kept.status != "active" else []
         write(("\n" if number else "") + paint(line(kept.title) or kept.id, BOLD, on=on))
         write(line(shaped["citation"]))

@@ -108,7 +108,7 @@ def history(call: Call, memory: str) -> None:
     write(line(clean(kept.content))[:200])
     write(f"{_at(kept.recorded_at)}  recorded")
     for event in found.events:
-        write(_told(event))
+        write(_told(event, kept.owner))
     if found.evidence:
         told = (
             f"{one} ({line(rule)})" if rule else one
@@ -121,13 +121,14 @@ def history(call: Call, memory: str) -> None:
             write(f"{name.replace('_', ' ')}: {', '.join(ids)}")
 
 
-def _told(event: Event) -> str:
+def _told(event: Event, owner: str) -> str:
     by = ""
     if event.other:
         by = f", before: {event.other}" if event.op == "changed" else f" by {event.other}"
     run = f" in {event.run}" if event.run else ""
+    who = f", done by {clean(event.actor)}" if event.actor and event.actor != owner else ""
     of = f" from {counted(event.count, 'memory')}" if event.count else ""
-    return f"{_at(event.at)}  {SAID[event.op]}{by}{of}{run}"
+    return f"{_at(event.at)}  {SAID[event.op]}{by}{of}{run}{who}"
 
 
 def _at(micros: int) -> str:

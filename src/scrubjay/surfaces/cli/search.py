@@ -12,6 +12,7 @@ from scrubjay.config import keys_of
 from scrubjay.config_recall import FUSIONS, Recall
 from scrubjay.config_rerank import KINDS
 from scrubjay.errors import InputError
+from scrubjay.memory.tiers import UNTRUSTED
 from scrubjay.surfaces.cli import warm
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.filters import as_of, filtered, timed, validity
@@ -201,6 +202,7 @@ def block(number: int, result: Result, query: str, *, on: bool) -> str:
     """Return one result as lines of text."""
     marks = [result.tier, *([result.date] if result.date else []), f"score {result.score:.3f}"]
     marks += [f"relevance {result.relevance:.2f}"] if result.relevance is not None else []
+    marks += [UNTRUSTED] if result.origin == UNTRUSTED else []
     marks += [result.status] if result.status != "active" else []
     marks += validity(result)
     marks += [f"#{tag}" for tag in result.tags]

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
 from scrubjay.memory.reports import SourceStatus
 from scrubjay.surfaces.cli.command import Call, Command, Group
 from scrubjay.surfaces.cli.output import counted, line, table, write, write_json
 from scrubjay.verbs import shape
+
+_TRUST: Final = {
+    "own": "trusted",
+    "joint": "untrusted in part (others work on it with you)",
+    "foreign": "untrusted in part (not your work)",
+    "trusted": "trusted, as you said",
+    "untrusted": "untrusted, as you said",
+}
 
 
 @click.group("sources", cls=Group, invoke_without_command=True)
@@ -70,6 +80,7 @@ def rows(found: list[SourceStatus]) -> list[str]:
                 counted(each.documents, "file"),
                 counted(each.passages, "passage"),
                 f"project {each.project}" if each.project else "no project",
+                _TRUST[each.trust] + (", shared by front matter" if each.share else ""),
                 f"synced {each.synced}" if each.synced else "never synced",
                 each.description,
             )

@@ -35,6 +35,23 @@ NOTHING: Final = (
     "[default: auto]",
 )
 @click.option(
+    "--trusted",
+    "trust",
+    flag_value="trusted",
+    help="All of it is yours: its front matter counts, and it is learned from.  [default: by folders and commits]",
+)
+@click.option(
+    "--untrusted",
+    "trust",
+    flag_value="untrusted",
+    help="Nobody vouches for it: found, but not learned from, and put into no prompt by itself.",
+)
+@click.option(
+    "--share/--no-share",
+    default=None,
+    help="Whether front matter may show notes to others.  [default: no]",
+)
+@click.option(
     "--embed-seconds",
     metavar="SECONDS",
     type=click.FloatRange(0),
@@ -90,7 +107,7 @@ def summarise(done: Summary) -> None:
         write(f"{counted(done.forgotten, 'forgotten passage')} left out; the files still hold the words")
     for kind, times in done.scrubbed.items():
         write(f"{counted(times, 'secret')} of kind {line(kind)} replaced.")
-    for trouble in done.problems:
+    for trouble in (*done.notices, *done.problems):
         tell(f"{line(trouble.path)}: {line(trouble.message)}")
         if trouble.hint:
             tell(f"  hint: {line(trouble.hint)}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from scrubjay.memory.tiers import UNTRUSTED
 from scrubjay.surfaces.cli.command import Call, command
 from scrubjay.surfaces.cli.filters import as_of, filtered, timed, validity
 from scrubjay.surfaces.cli.output import (
@@ -69,6 +70,7 @@ def block(number: int, knot: Knot, query: str, *, explain: bool, on: bool) -> st
     """Return one memory as lines of text."""
     result, reached = knot.result, knot.reached
     marks = [(knot.dated and result.date) or "not dated", result.tier, f"score {result.score:.3f}"]
+    marks += [UNTRUSTED] if result.origin == UNTRUSTED else []
     marks += [result.status] if result.status != "active" else []
     marks += validity(result)
     marks += [f"replaced by {', '.join(knot.replaced_by)}"] if knot.replaced_by else []

@@ -30,8 +30,9 @@ def token() -> None:
     "scopes",
     type=click.Choice(SCOPES),
     multiple=True,
-    help="What may be done with it: read (ask), write (add, change, forget), admin (what is done to a whole store, "
-    "and files of the server); repeatable.  [default: read and write]",
+    help="What may be done with it: read (ask), write (add; change and forget one's own), curate (change and "
+    "forget what others shared), admin (what is done to a whole store, and files of the server; may "
+    "curate); repeatable.  [default: read and write]",
 )
 @click.option(
     "--expires",

@@ -43,6 +43,8 @@ class Sync(Form):
     include: Words = []
     exclude: Words = []
     project: str | None = None
+    trust: Literal["auto", "trusted", "untrusted"] | None = None
+    share: bool | None = None
     embed_seconds: Seconds = 0.0
 
 

@@ -22,7 +22,7 @@ from scrubjay.ingest.scrub import scrub
 from scrubjay.surfaces.proxy.conversation import Said
 from scrubjay.surfaces.proxy.held import DamagedError, Held
 from scrubjay.surfaces.proxy.wish import Wish
-from scrubjay.verbs.tokens import Principal
+from scrubjay.verbs.tokens import USUAL, Principal
 
 MOST_TEXT: Final = 400_000
 """Characters of one turn that are remembered, its first: more is a file that somebody pasted."""
@@ -148,7 +148,10 @@ class Spool:
             try:
                 return [
                     Waiting(
-                        file, row[0], Principal(row[1], row[2], tuple(json.loads(row[3]))), json.loads(row[4])
+                        file,
+                        row[0],
+                        Principal(row[1], row[2], tuple(json.loads(row[3])), scopes=USUAL),
+                        json.loads(row[4]),
                     )
                     for row in rows
                 ]

@@ -49,10 +49,17 @@ class Seen:
         with self._guard:
             if self._memory is None:
                 self._memory = self._opening()
-            if (who.tenant, who.user, who.groups) == (self.owner.tenant, self.owner.user, self.owner.groups):
+            owner = (who.tenant, who.user, who.groups) == (
+                self.owner.tenant,
+                self.owner.user,
+                self.owner.groups,
+            )
+            if owner and who.curates:
                 return self._memory
             if who not in self._seen:
-                self._seen[who] = self._memory.seen_by(who.user, groups=who.groups, tenant=who.tenant)
+                self._seen[who] = self._memory.seen_by(
+                    who.user, groups=who.groups, tenant=who.tenant, curate=who.curates
+                )
                 while len(self._seen) > MOST_PRINCIPALS:
                     self._seen.popitem(last=False)
             self._seen.move_to_end(who)

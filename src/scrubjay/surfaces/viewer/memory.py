@@ -51,7 +51,13 @@ async def memory(
         kept={name: at(getattr(record, name)) for name in ("recorded_at", "updated_at", "last_used")},
         around=[row(each, found.path) for each in found.around],
         events=[
-            (event.op, at(event.at), event.other, event.run)
+            (
+                event.op,
+                at(event.at),
+                event.other,
+                event.run,
+                event.actor if event.actor != record.owner else "",
+            )
             for event in events[(number - 1) * EVENTS :][:EVENTS]
         ],
         number=number,

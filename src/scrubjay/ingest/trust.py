@@ -1,0 +1,194 @@
+"""Trust: a source, its files -> whose words each is, and what is stored of them brought in step with that.
+
+A file is its owner's unless it lies below a folder of dependencies, or in a repository most of whose last commits are
+others' (`commits`), or a person said otherwise of the whole source. What is not its owner's is of origin ``untrusted``:
+found and cited as ever, but it sets no pin and no visibility, is no one's words, and enters no context.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from scrubjay.ingest.commits import work
+from scrubjay.ingest.forget import AGAIN
+from scrubjay.ingest.noted import noted
+from scrubjay.ingest.place import shared_directory
+from scrubjay.ingest.run import Run
+from scrubjay.ingest.sources.files import FileState
+from scrubjay.memory.life import Life
+from scrubjay.memory.records import FOREIGN, JOINT, OWN, Document, Record, Source
+from scrubjay.memory.reports import Trouble
+from scrubjay.memory.sources import dependency, holding, location, whose
+from scrubjay.memory.tiers import UNTRUSTED
+from scrubjay.memory.turns import PERSON
+from scrubjay.store.changes import Change, PutDocument, PutLife, PutSource
+
+_WHY: Final = {
+    FOREIGN: "none of the last commits there is yours (`git config user.email`)",
+    JOINT: "most of the last commits there are others'; only contexts of its own project show it",
+}
+_DEPENDENCY: Final = "that is a folder of dependencies"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a person says of a source; what is None stays as it is.
+
+    Attributes:
+        trust: One of ``records.TRUST``: ``""`` goes back to what its folders and commits tell.
+        share: Whether front matter may show its notes to others.
+    """
+
+    trust: str | None = None
+    share: bool | None = None
+
+
+SILENT: Final = Said()
+"""Nothing is said."""
+
+
+def judge(
+    run: Run,
+    registered: Source,
+    files: Sequence[FileState],
+    known: Mapping[str, Document],
+    said: Said,
+    *,
+    again: bool = True,
+) -> Source:
+    """Return a source as it is judged now; what is stored of it is changed where that is another judgement.
+
+    Passages get another origin at once; notes are read again, since their front matter counts now, or no longer.
+
+    Args:
+        run: The sync.
+        registered: The source as it is registered.
+        files: Its files.
+        known: Its documents.
+        said: What a person says of it.
+        again: Whether repositories that were looked at are looked at again, where they have commits since then.
+    """
+    now = replace(registered, trust=registered.trust if said.trust is None else said.trust)
+    if not now.trust:
+        now = replace(now, repositories=_looked(registered, files, again=again))
+    shares = _shares(run, now, known) if said.share is None else said.share
+    now = replace(now, share=shares)
+    fresh = [one.path for one in files if one.path not in known]
+    if now == registered:
+        _notice(run, now, fresh)
+        return registered
+    turned = {path for path in known if (whose(registered, path) == OWN) != (whose(now, path) == OWN)}
+    shared = registered.share is not False  # an earlier version took all front matter at its word
+    reread = turned if said.share in (None, shared) else set(known)
+    changes: list[Change] = [PutSource(replace(now, synced_at=registered.synced_at))]
+    lives: dict[str, Life] = {}
+    with run.store.reader(run.scope) as reader:
+        for path in sorted(turned):
+            own = whose(now, path) == OWN
+            for record in reader.passages(now.id, path):
+                origin = _origin(record) if own else UNTRUSTED
+                if noted(record.content) == record.id:  # an addition, said elsewhere
+                    continue
+                if origin != record.origin:
+                    lives[record.id] = Life(origin=origin, pinned=record.pinned and own)
+    notes = [known[path] for path in sorted(reread) if not known[path].cursor]
+    changes += [PutDocument(replace(note, content_hash=AGAIN, mtime_ns=0)) for note in notes]
+    run.store.write(run.scope, [*changes, PutLife(lives)])
+    _notice(run, now, [*sorted(turned), *fresh])
+    if registered.share is None and shares:
+        where = location(now)
+        run.tally.notices.append(
+            Trouble(
+                where,
+                "Front matter shows some of its notes to others, as it did before; of a new source it would not.",
+                f"scrubjay sync {where} --no-share keeps them private",
+            )
+        )
+    return now
+
+
+def _origin(record: Record) -> str:
+    """Return whose words a passage or turn is, where its source is trusted."""
+    if record.role is None or record.role in PERSON:
+        return "owner"
+    return "agent" if record.role in ("assistant", "ai", "model", "bot") else record.origin
+
+
+def _shares(run: Run, source: Source, known: Mapping[str, Document]) -> bool:
+    """Return whether front matter of a source may share; of one of an earlier version, whether it did."""
+    if source.share is not None:
+        return source.share
+    with run.store.reader(run.scope) as reader:
+        return any(
+            record.key != source.key and record.turn is None
+            for path in known
+            if whose(source, path) == OWN
+            for record in reader.passages(source.id, path)
+        )
+
+
+def _looked(source: Source, files: Sequence[FileState], *, again: bool) -> tuple[tuple[str, str], ...]:
+    """Return the repositories in which a source's files lie, and whose work each is."""
+    known = dict(source.repositories or ())
+    root = os.path.realpath(source.root)
+    found: dict[str, str | None] = {}
+    home = os.path.realpath(os.path.expanduser("~"))
+    for folder in {os.path.dirname(one.path) for one in files}:
+        _nearest(os.path.join(root, folder) if folder else root, home, found)
+    judged: dict[str, str] = {} if again else dict(known)
+    for place, shared in found.items():
+        if shared is None:
+            continue
+        name = os.path.relpath(place, root)
+        if name in known and not (again and _moved(shared, source.synced_at)):
+            judged[name] = known[name]
+        else:
+            judged[name] = work(shared)
+    return tuple(sorted(judged.items()))
+
+
+def _nearest(folder: str, home: str, found: dict[str, str | None]) -> None:
+    """Note folders up to the nearest repository: each with its ``.git`` directory, or None for a folder of none."""
+    while folder not in found and folder not in (home, os.path.dirname(folder)):
+        found[folder] = shared_directory(folder)
+        if found[folder] is not None:
+            return
+        folder = os.path.dirname(folder)
+
+
+def _moved(git_dir: str, since: int | None) -> bool:
+    """Return whether a repository's head was moved since a time, as far as its log tells."""
+    try:
+        return since is None or os.stat(os.path.join(git_dir, "logs", "HEAD")).st_mtime_ns // 1000 >= since
+    except OSError:
+        return True
+
+
+def _notice(run: Run, source: Source, paths: Sequence[str]) -> None:
+    """Say which files are not taken as their owner's, by what they lie in, unless that is what a person said."""
+    if source.trust:
+        return
+    counts: Counter[tuple[str, str]] = Counter()
+    for path in dict.fromkeys(paths):
+        if whose(source, path) != OWN:
+            folder = dependency(source, path)
+            if folder is not None:
+                counts[folder, _DEPENDENCY] += 1
+            else:
+                place, found = holding(source, path)
+                counts[place or source.root, _WHY[found]] += 1
+    for (place, why), count in sorted(counts.items()):
+        files = "1 file is" if count == 1 else f"{count:,} files are"
+        run.tally.notices.append(
+            Trouble(
+                place,
+                f"{files} untrusted, since {why}. Searches find untrusted text, marked so; it sets no pin and no "
+                "visibility, nothing is learned from it, and no other context shows it.",
+                f"scrubjay sync {Path(location(source))} --trusted, if all of it is to be trusted",
+            )
+        )
