@@ -75,6 +75,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
     environ = {
         "SCRUBJAY_STORE": str(root / "memory.db"),
         "SCRUBJAY_USER": "ann",
+        "SCRUBJAY_SYNC_LOOK_SECONDS": "60",
         **{
             f"XDG_{name}_HOME": str(root / name.lower())
             for name in ("CONFIG", "CACHE", "DATA", "STATE", "RUNTIME")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import unicodedata
 
 import pytest
@@ -63,3 +64,39 @@ def test_whatever_is_shown_is_seen_and_stays_where_it_is_put(text: str) -> None:
 
 def test_an_unterminated_sequence_hides_nothing() -> None:
     assert clean("\x1b]0;all of this is said\x1b[") == "]0;all of this is said["
+
+
+def seconds(text: str) -> float:
+    began = time.process_time()
+    prefixed(text, "> ")
+    harmless(text)
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "\x1b[",
+        "\x1b[0",
+        "\x1b]",
+        "\x1b]0 ",
+        "\u200d",
+        "x\u200d",
+        "\ufe0f\u200d😀",
+        "\r",
+        "\u2028 ",
+        "<",
+        "🏴\U000e0067",
+    ],
+)
+def test_a_text_of_four_times_the_length_takes_about_four_times_as_long(piece: str) -> None:
+    """At one of the sizes: a quadratic rule takes sixteen times as long at each of them."""
+    seen = []
+    for size in (12_000, 24_000, 48_000):
+        short = (piece * size)[:size]
+        turns = [(seconds(short), seconds(short * 4)) for _ in range(3)]
+        once, often = (min(each) for each in zip(*turns, strict=True))
+        seen.append((once, often))
+        if often < 10 * once + 0.01:
+            return
+    raise AssertionError(f"seconds, and seconds of four times as many characters: {seen}")

@@ -78,6 +78,19 @@ def _fail(store: Store, ann: Scope, error: BaseException) -> None:
 class RebuildsContract:
     """A flip to the next generation, or none."""
 
+    def test_a_vacuum_changes_no_answer_and_what_is_written_afterwards_is_found(
+        self, store: Store, ann: Scope, bob: Scope
+    ) -> None:
+        _fill(store, ann, bob)
+        write(store, ann, Forget((sample_id("a.md:jay one"),)), DropSource("notes"))
+        before = [everything(store, one, QUESTIONS, ("jay", "old")) for one in (ann, bob)]
+        store.vacuum()
+        store.vacuum()
+        assert [everything(store, one, QUESTIONS, ("jay", "old")) for one in (ann, bob)] == before
+        write(store, ann, PutMemory(memory("jay old again", MINE, name="again")))
+        with store.reader(ann) as reader:
+            assert reader.frequencies([group("old")]) == [1]
+
     def test_a_rebuild_reads_the_current_generation(self, store: Store, ann: Scope, bob: Scope) -> None:
         """Of the whole tenant, whoever asks; records, vectors and languages as stored, terms left empty."""
         _fill(store, ann, bob)
