@@ -14,6 +14,7 @@ from notes_folder import Notes
 
 from scrubjay import Memory
 from scrubjay.config import Settings
+from scrubjay.errors import InputError
 from scrubjay.memory.reports import SourceStatus
 
 ANN, BOB = "ann@example.org", "bob@example.net"
@@ -184,6 +185,18 @@ def test_what_a_person_says_of_a_source_is_kept_and_counts_at_once(
     notes.write("other.md", "# Other\n\nnews\n")
     learner.sync()
     assert the_source(learner).trust == "own"
+
+
+def test_trust_is_said_of_a_whole_source_and_of_no_folder_in_it(memory: Memory, notes: Notes) -> None:
+    notes.write("inside/README.md", FRONT)
+    memory.sync(notes.root, trust="untrusted")
+    with pytest.raises(InputError, match="said of a whole source"):
+        memory.sync(notes.root / "inside", trust="trusted")
+    assert (the_source(memory).trust, origins(memory)) == ("untrusted", {FRONT.split("\n")[-2]: "untrusted"})
+    memory.remove_source(str(notes.root))
+    memory.sync(notes.root / "inside", trust="trusted")
+    memory.sync(notes.root)
+    assert [source.trust for source in memory.sources()] == ["own", "trusted"]
 
 
 def test_front_matter_shows_a_note_to_others_where_its_source_may(
