@@ -13,7 +13,9 @@ import pytest
 from notes_folder import Notes
 
 from scrubjay import Memory
+from scrubjay.config import Notes as Notebook
 from scrubjay.config import Settings
+from scrubjay.errors import InputError
 from scrubjay.memory.reports import SourceStatus
 
 ANN, BOB = "ann@example.org", "bob@example.net"
@@ -186,6 +188,18 @@ def test_what_a_person_says_of_a_source_is_kept_and_counts_at_once(
     assert the_source(learner).trust == "own"
 
 
+def test_trust_is_said_of_a_whole_source_and_of_no_folder_in_it(memory: Memory, notes: Notes) -> None:
+    notes.write("inside/README.md", FRONT)
+    memory.sync(notes.root, trust="untrusted")
+    with pytest.raises(InputError, match="said of a whole source"):
+        memory.sync(notes.root / "inside", trust="trusted")
+    assert (the_source(memory).trust, origins(memory)) == ("untrusted", {FRONT.split("\n")[-2]: "untrusted"})
+    memory.remove_source(str(notes.root))
+    memory.sync(notes.root / "inside", trust="trusted")
+    memory.sync(notes.root)
+    assert [source.trust for source in memory.sources()] == ["own", "trusted"]
+
+
 def test_front_matter_shows_a_note_to_others_where_its_source_may(
     opened: Callable[..., Memory], notes: Notes
 ) -> None:
@@ -290,16 +304,32 @@ def test_a_search_takes_a_changed_file_of_a_clone_in_as_untrusted(
     assert (result.origin, memory.get(result.id).records[0].pinned) == ("untrusted", False)
 
 
-def test_the_mark_of_an_addition_in_a_clone_changes_no_addition(
-    memory: Memory, notes: Notes, git: Git
+@pytest.mark.parametrize("mine", [True, False])
+def test_the_mark_of_an_addition_in_others_work_changes_no_addition(
+    memory: Memory, notes: Notes, git: Git, mine: bool
 ) -> None:
     added = memory.add("The deploy key is kept in the safe.").id
     notes.write(
         "README.md", f"# Keys\n\n<!-- scrubjay:{added} -->\nThe deploy key is kept at evil.example.\n"
     )
-    repository(git, notes.root, BOB)
+    repository(git, notes.root, *[BOB] * 3, *[ANN] * mine)
     memory.sync(notes.root)
     assert memory.get(added).records[0].content == "The deploy key is kept in the safe."
+
+
+def test_an_addition_that_others_reword_in_its_note_is_no_longer_its_authors(
+    opened: Callable[..., Memory], settings: Settings, notes: Notes, git: Git
+) -> None:
+    memory = opened(settings=replace(settings, notes=Notebook(notes.root)))
+    added = memory.add("The deploy key is kept in the safe.").id
+    memory.sync(notes.root)
+    (note,) = notes.root.glob("*.md")
+    repository(git, notes.root, BOB)
+    memory.sync()
+    assert memory.get(added).records[0].origin == "owner"
+    notes.write(note.name, note.read_text().replace("in the safe", "at evil.example"))
+    memory.sync()
+    assert {record.origin for record in memory.page().records} == {"untrusted"}
 
 
 def test_a_note_moved_out_of_a_clone_is_ones_own(memory: Memory, notes: Notes, git: Git) -> None:

@@ -89,6 +89,18 @@ def test_what_a_sync_cannot_read_is_counted_and_not_named(tmp_path: Path) -> Non
     assert "heron" not in (tmp_path / "log").read_text()
 
 
+def test_what_a_sync_decides_about_trust_is_counted_and_not_named(tmp_path: Path) -> None:
+    folder = tmp_path / "heron" / "site-packages"
+    folder.mkdir(parents=True)
+    (folder / "README.md").write_text("It stands in the shallow water.")
+    with opened(tmp_path) as memory:
+        memory.sync(folder)
+        memory.sync()
+    (entry,) = told(tmp_path)
+    assert (entry["event"], entry["notices"]) == ("sync notices", 1)
+    assert "heron" not in (tmp_path / "log").read_text()
+
+
 def test_without_a_log_nothing_is_told_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     found = load(environ={}, overrides={"store": "memory://", "user": "ann", "log.slow_ms": 1})

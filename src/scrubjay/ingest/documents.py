@@ -21,7 +21,7 @@ from scrubjay.ingest.sources.read import FileText
 from scrubjay.ingest.write import PASSAGES_AT_ONCE, Ready
 from scrubjay.memory.dates import now_micros, when
 from scrubjay.memory.ids import text_hash, tombstones
-from scrubjay.memory.records import FAILED, FOREIGN, OWN, UNFINISHED, Document, Record, Source
+from scrubjay.memory.records import FAILED, OWN, UNFINISHED, Document, Record, Source
 from scrubjay.memory.reports import Trouble
 from scrubjay.memory.sources import whose
 from scrubjay.memory.tiers import UNTRUSTED
@@ -162,15 +162,14 @@ def _plan(
 ) -> tuple[Planned, list[str], frozenset[str]]:
     reader, secret, moved_from, before = context
     document = drafted.document
-    words = whose(source, document.path)
-    own, vouched = words == OWN, words != FOREIGN
+    own = whose(source, document.path) == OWN
     old = reader.passages(source.id, moved_from or document.path) if before.known else []
     kept = _unforgotten(reader, secret, drafted.drafts, old, run.scope.keys)
     ids = Ids(
         secret,
         taken=lambda memory: before.known and bool(reader.get([memory])),
         find=lambda memory: (
-            reader.get([memory]).get(memory) if vouched and memory not in run.tally.placed else None
+            reader.get([memory]).get(memory) if own and memory not in run.tally.placed else None
         ),
     )
     traits = _traits(run, source, drafted)

@@ -216,7 +216,7 @@ def _record(memory: str, draft: Draft, digest: str, traits: Traits, match: Recor
         pinned=traits.pinned or (addition and old.pinned),
         event=old.event if addition and old.event is not None else traits.event,
         project=old.project if addition and old.project is not None else traits.project,
-        origin=old.origin if mark == memory else traits.origin or old.origin,
+        origin=old.origin if mark == memory and old.content_hash == digest else traits.origin or old.origin,
     )
 
 

@@ -45,7 +45,7 @@ def register(store: Store, scope: Scope, path: Path, wish: Source) -> Source:
     full = Path(os.path.abspath(path.expanduser()))
     with store.reader(scope) as reader:
         known = reader.sources()
-    source = _holding(known, full)
+    source = holder(known, full)
     if source is None:
         if not full.exists():
             raise InputError(
@@ -84,7 +84,8 @@ def holds_talks(source: Source) -> bool:
     return any(form_of(source.root, state.path) is not None for state in found.files[:MOST_LOOKED_INTO])
 
 
-def _holding(known: Sequence[Source], full: Path) -> Source | None:
+def holder(known: Sequence[Source], full: Path) -> Source | None:
+    """Return the registered source of a folder or file: itself, else one that it lies in; None for none."""
     for source in known:
         if location(source) == str(full):
             return source

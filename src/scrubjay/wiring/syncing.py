@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -17,13 +18,13 @@ from scrubjay.ingest.orphans import orphans
 from scrubjay.ingest.projects import AUTO, NONE, Projects
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.rebuild import rebuild
-from scrubjay.ingest.register import register
+from scrubjay.ingest.register import holder, register
 from scrubjay.ingest.reweave import reweave
 from scrubjay.ingest.run import Run, Tally
 from scrubjay.ingest.trust import SILENT, Said
 from scrubjay.memory.records import Source, Versions
 from scrubjay.memory.reports import Progress, RemovedSource, SourceStatus, Summary, Trouble
-from scrubjay.memory.sources import apart
+from scrubjay.memory.sources import apart, location
 from scrubjay.pauses import Pauses
 from scrubjay.store.changes import DropMemory, DropSource, PutVersions
 from scrubjay.wiring.desk import Desk
@@ -67,12 +68,27 @@ def sync(
             "Trust and sharing are said of one folder, and none was named. Nothing was synced.",
             hint="scrubjay sync DIR --trusted, --untrusted, --share or --no-share",
         )
+    if path is not None and said != SILENT:
+        _whole(desk, path)
     named = None if project is None else _chosen(desk, project)
     chosen = [register(desk.store, desk.scope, path, wish)] if path is not None else _sources(desk)
     _stamp(desk, progress)
     done = run(desk, chosen, started, progress, only=only, project=named, said=said)
     synced(desk, done)
     return done
+
+
+def _whole(desk: Desk, path: Path) -> None:
+    """Refuse to say something of a part of a source: it would count for all of it."""
+    full = Path(os.path.abspath(path.expanduser()))
+    source = holder(_sources(desk), full)
+    if source is not None and location(source) != str(full):
+        where = location(source)
+        raise InputError(
+            f"{full} lies in the source {where}, and trust and sharing are said of a whole source. Nothing was "
+            "synced.",
+            hint=f"say it of {where}; or scrubjay sources remove {where}, sync {full} first and then {where}",
+        )
 
 
 def _chosen(desk: Desk, project: str) -> str:

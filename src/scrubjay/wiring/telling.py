@@ -63,11 +63,13 @@ def answered(desk: Desk, kind: str, query: str | None, laps: Laps, results: int,
 
 
 def synced(desk: Desk, done: Summary) -> None:
-    """Tell how many files a sync could not read; which, its summary says to who asked."""
+    """Tell how many files a sync could not read, and how much it decided by itself; its summary says what."""
     if desk.log is not None and done.problems:
         desk.log.write(
             "warning", "sync problems", done.seconds * 1000, problems=len(done.problems), files=done.files
         )
+    if desk.log is not None and done.notices:
+        desk.log.write("warning", "sync notices", done.seconds * 1000, notices=len(done.notices))
 
 
 def ended(desk: Desk, what: str, error: ScrubjayError) -> None:
