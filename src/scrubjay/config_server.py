@@ -14,7 +14,8 @@ class Server:
     most_waiting: int = field(
         default=64,
         metadata=whole(
-            "Requests that may wait for their turn at the store; others are told to come again (503).",
+            "Requests that may wait for their turn at the store; beyond that, who has most waiting is told to "
+            "come again (503).",
             0,
             100_000,
         ),
