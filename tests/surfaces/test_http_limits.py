@@ -27,7 +27,7 @@ JSON = {"content-type": "application/json"}
     ("body", "status"),
     [
         (b"[" * 100_000, 400),
-        (b'{"query":' * 100_000, 400),
+        (b'{"query":' * 25_000, 400),
         (b'{"query": "x", "weights": ' + b'{"a":' * 900 + b"1" + b"}" * 900 + b"}", 422),
         (b'{"query": ' + b"9" * 5_000 + b"}", 400),
         (b'{"query": "x", "limit": 1e999}', 422),
@@ -118,7 +118,7 @@ def test_who_sends_too_much_reads_why_even_if_it_reads_only_when_all_is_sent(
         said = raw(url, f"{head}Content-Length: 100000000\r\n\r\n{'x' * 100_000_000}")
         assert said.startswith(b"HTTP/1.1 413")
         assert b"connection: close" in said
-        assert b"more than 4,194,304 bytes" in said
+        assert b"more than 262,144 bytes" in said
 
 
 def test_who_never_stops_to_send_is_cut_off(environ: dict[str, str]) -> None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
 
 MOST: Final = 11
-"""Callers that are lent a connection at once, as many as a server has threads; each is a process of the server's, which has a hundred by default."""
+"""Callers that are lent a connection at once, as many as `scrubjay serve` has threads; each is a process of the
+database's server, which has a hundred by default."""
 PATIENCE_S: Final = 30.0
 """Seconds to wait for what another caller holds."""
 IDLE_S: Final = 600.0

@@ -22,7 +22,6 @@ from scrubjay.surfaces.http.forms import LAX, Form, as_in
 from scrubjay.surfaces.http.progress import EVENTS, STREAMED, Report, long
 from scrubjay.surfaces.http.schemas import described
 from scrubjay.surfaces.serve.asked import Admin, Working
-from scrubjay.surfaces.serve.bodies import LateError, TooLargeError
 from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
@@ -117,13 +116,12 @@ async def import_file(
     wanted: Annotated[Import, Query()], request: Request, who: Admin, session: Working
 ) -> Response:
     """Take in an export of scrubjay, or a file of another tool's memories; nothing is taken twice."""
-    server = session.settings.server
     options = wanted.given()
     if options.get("format", "auto") not in UPLOADED:
         raise InputError(
             f"format is {wanted.format!r:.40}, not one of {', '.join(UPLOADED)}. Nothing was imported."
         )
-    path = await _received(request, server.import_mb * 1_000_000, server.patience_seconds)
+    path = await _received(request)
 
     def work(memory: Memory, report: Report) -> Imported:
         if wanted.format == "auto" and recognise(path) in PLACES:
@@ -136,32 +134,20 @@ async def import_file(
     return await long(request, session, who, work, ended=lambda: os.unlink(path))
 
 
-async def _received(request: Request, most: int, patience: float) -> Path:
+async def _received(request: Request) -> Path:
     """Return a file that holds the body.
 
     Raises:
         TooLargeError: It is larger than the settings allow.
-        LateError: It stopped coming.
+        LateError: It did not come in time.
         ClientDisconnect: Its client went away.
     """
     from pathlib import Path
 
     descriptor, name = tempfile.mkstemp(prefix="scrubjay-import-")
-    size = 0
-    stream = request.stream()
     try:
         with os.fdopen(descriptor, "wb") as held:
-            while True:
-                try:
-                    async with asyncio.timeout(patience):
-                        piece = await anext(stream, None)
-                except TimeoutError as error:
-                    raise LateError(patience) from error
-                if piece is None:
-                    break
-                size += len(piece)
-                if size > most:
-                    raise TooLargeError(most)
+            async for piece in request.stream():
                 await asyncio.to_thread(held.write, piece)
     except BaseException:
         os.unlink(name)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.surfaces.mcp.server import build
-from scrubjay.surfaces.serve.bodies import MOST_BYTES, Bodies
+from scrubjay.surfaces.serve.bodies import MOST_BYTES, Bodies, Limit
 from scrubjay.surfaces.serve.gate import PRINCIPAL, TOKEN, Gate
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from scrubjay.verbs.tokens import Principal, Tokens
 
 PATH: Final = "/mcp"
+LIMITS: Final = {PATH: Limit(MOST_BYTES)}
+"""What a body may be."""
 MOST_SESSIONS: Final = 1_000
 """Sessions at the same time; one that is idle for half an hour ends."""
 
@@ -42,7 +44,8 @@ def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp
             yield
 
     app = Starlette(routes=[Route(PATH, Endpoint(manager))], lifespan=running)
-    return Gate(app, tokens, session.owner if open_here else None)
+    bodies = Bodies(app, session.settings.server.patience_seconds, LIMITS)
+    return Gate(bodies, tokens, session.owner if open_here else None)
 
 
 def managed(session: Session) -> StreamableHTTPSessionManager:
@@ -58,7 +61,7 @@ class Endpoint:
     """Where MCP is spoken, behind a gate: an ASGI application."""
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
-        self._app = Bodies(manager.handle_request)
+        self._app = manager.handle_request
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on a request; the SDK holds all of a session's to the token that it began with."""
