@@ -91,12 +91,10 @@ _FILE: Final = {
 async def export(who: Admin, session: Working) -> Response:
     """Return all that the caller may see, a JSON object a line: one consistent view, while others write."""
     # Written whole before it is sent: a client that reads slowly keeps no view of the store open.
-    held = tempfile.TemporaryFile(prefix="scrubjay-export-")  # noqa: SIM115 _sent closes it
-    try:
-        done = await session.do(who, lambda memory: memory.export(held), at_length=True)
-    except BaseException:
-        held.close()
-        raise
+    with tempfile.TemporaryDirectory(prefix="scrubjay-export-") as folder:
+        file = os.path.join(folder, "memories.jsonl")
+        done = await session.do(who, lambda memory: memory.export(file), at_length=True)
+        held = open(file, "rb")  # noqa: SIM115 _sent closes it
     headers = {
         "content-length": str(done.bytes),
         "content-disposition": 'attachment; filename="scrubjay.jsonl"',
@@ -106,7 +104,6 @@ async def export(who: Admin, session: Working) -> Response:
 
 async def _sent(held: IO[bytes]) -> AsyncIterator[bytes]:
     with held:
-        held.seek(0)
         while piece := await asyncio.to_thread(held.read, CHUNK):
             yield piece
 
