@@ -14,14 +14,20 @@ class Server:
     most_waiting: int = field(
         default=64,
         metadata=whole(
-            "Requests that may wait for their turn at the store; others are told to come again (503).",
+            "Requests that may wait for their turn at the store; beyond that, who has most waiting is told to "
+            "come again (503).",
             0,
             100_000,
         ),
     )
     patience_seconds: float = field(
         default=30.0,
-        metadata=number("Seconds in which a request's head, and then its body, must have come.", 0.1, 3_600),
+        metadata=number(
+            "Seconds in which a request's head, and then its body, must have come; a large body has a second more for "
+            "each 128 KiB.",
+            0.1,
+            3_600,
+        ),
     )
     import_mb: int = field(
         default=1_000, metadata=whole("Largest file that can be imported, in MB.", 1, 1_000_000)

@@ -38,6 +38,8 @@ class Moving:
         Raises:
             InputError: Something stands there that must not be replaced.
             SourceError: The file cannot be written; none was left behind.
+            StoreDamagedError: The store cannot be read to its end, or a text is not what was written. No file was left
+                behind; what a stream got has no footer, so that no import takes it for whole.
         """
         from scrubjay.wiring.exporting import export
 

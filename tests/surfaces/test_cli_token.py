@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
 from pathlib import Path
 
@@ -84,3 +86,53 @@ def test_processes_that_make_tokens_at_once_lose_none(tmp_path: Path) -> None:
         made = list(pool.map(lambda n: Tokens(file).create(f"t{n}", Principal("t", "ann"), None), range(32)))
     assert {token.name for token in Tokens(file).all()} == {f"t{n}" for n in range(32)}
     assert all(Tokens(file).find(secret) for secret in made)
+
+
+def test_a_token_that_was_shown_or_revoked_is_so_after_a_loss_of_power(cli, monkeypatch) -> None:
+    """What is synced in which order: the file before its new name, and the name before anybody is told."""
+    steps: list[str] = []
+    sync, replace, mkdir = os.fsync, os.replace, os.mkdir
+
+    def syncs(descriptor: int) -> None:
+        steps.append(f"sync {Path(os.readlink(f'/proc/self/fd/{descriptor}')).name}")
+        sync(descriptor)
+
+    def replaces(source: Path, target: Path) -> None:
+        steps.append(f"rename {Path(source).name} {Path(target).name}")
+        replace(source, target)
+
+    def makes(path: Path, mode: int = 0o777) -> None:
+        mkdir(path, mode)
+        steps.append(f"make {Path(path).name}")
+
+    monkeypatch.setattr(os, "fsync", syncs)
+    monkeypatch.setattr(os, "replace", replaces)
+    monkeypatch.setattr(os, "mkdir", makes)
+    assert cli("token", "create", "a").code == 0
+    folder = tokens_path().parent
+    made = steps.index(f"make {folder.name}")
+    assert steps[made + 1] == f"sync {folder.parent.name}"
+    for command in ("create", "revoke"):
+        written, renamed, named = steps[-3:]
+        assert written.startswith("sync ")
+        assert renamed == f"rename {written.removeprefix('sync ')} tokens.json"
+        assert named == f"sync {folder.name}"
+        assert [each.name for each in folder.iterdir() if each.suffix not in (".json", ".lock")] == []
+        if command == "create":
+            assert cli("token", "revoke", "a").code == 0
+
+
+def test_a_full_disk_leaves_the_tokens_that_were_there(cli, monkeypatch) -> None:
+    assert cli("token", "create", "a").code == 0
+    before = tokens_path().read_bytes()
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    failed = cli("token", "create", "b")
+    assert failed.code != 0
+    assert "No space left" in failed.err
+    assert "scrubjay_" not in failed.out
+    assert tokens_path().read_bytes() == before
+    assert {each.suffix for each in tokens_path().parent.iterdir()} == {".json", ".lock"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from http_here import SCOPES, asking, bearer, good, held, refused
 from starlette.testclient import TestClient
 
@@ -118,3 +119,40 @@ def test_tenants_and_users_see_nothing_of_each_other(environ: dict[str, str]) ->
         assert len(good(client.get("/v1/search?query=zeppelin", headers=ann))["results"]) == 2
         lent = {"content": "For the crew.", "visibility": "group", "group": "crew"}
         refused(client.post("/v1/memories", json=lent, headers=ann), 422)
+
+
+@pytest.mark.parametrize(
+    ("tenant", "scopes", "whole"),
+    [
+        ("default", ("read",), False),
+        ("default", ("read", "write"), False),
+        ("elsewhere", ("read", "write", "admin"), False),
+        ("default", ("read", "admin"), True),
+    ],
+)
+def test_what_all_tenants_do_together_is_told_to_an_admin_of_the_owners_alone(
+    environ: dict[str, str], tenant: str, scopes: tuple[str, ...], whole: bool
+) -> None:
+    tokens = held(environ)
+    shown = bearer(tokens, "asks", Principal(tenant, "eve", scopes=scopes))
+    other = bearer(tokens, "other", Principal("third", "mallory"))
+
+    def told(client: TestClient) -> tuple[Any, list[str], str]:
+        lines = client.get("/metrics", headers=shown).raise_for_status().text.splitlines()
+        mine = [each for each in lines if "/metrics" not in each and "/v1/status" not in each]
+        page = client.get("/status", headers=shown).raise_for_status().text
+        return good(client.get("/v1/status", headers=shown)), mine, page
+
+    with asking(environ) as client:
+        good(client.post("/v1/search", json={"query": "warm"}, headers=shown))
+        told(client)
+        before = told(client)
+        for number in range(5):
+            text = f"Number {number}. " + "The kayak leaks. " * 20_000
+            good(client.post("/v1/memories", json={"content": text}, headers=other), 201)
+        after = told(client)
+        assert ("bytes" in after[0]) == whole
+        assert (before == after) != whole
+        assert any("scope admin" in line for line in after[1]) != whole
+        assert any(line.startswith("scrubjay_http_requests_total") for line in after[1]) == whole
+        good(client.get("/v1/status"))["bytes"]  # the owner, alone on this machine

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import stat
+from contextlib import ExitStack
 from typing import Any
 
 import httpx2
@@ -15,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_clients import ACCEPT, HELLO, call, over_http, refusal, running, talk
 
 from scrubjay import Memory
+from scrubjay.surfaces.mcp.web import MOST_EACH
 from scrubjay.surfaces.serve.address import Address
 from scrubjay.verbs.tokens import Principal, Tokens
 
@@ -200,6 +202,46 @@ def test_a_message_of_ten_megabytes_and_one_that_is_none_are_refused_and_the_ser
                 garbage[:20]
             )
         assert hello(url).status_code == 200
+
+
+def test_a_token_that_begins_sessions_without_end_keeps_its_newest_and_others_get_in(
+    environ, tokens: Tokens
+) -> None:
+    eve, bob = (tokens.create(name, Principal("default", name), None) for name in ("eve", "bob"))
+    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    with running(environ, "--require-token") as url, httpx2.Client(timeout=60, headers=ACCEPT) as client:
+
+        def begun(token: str) -> httpx2.Response:
+            return client.post(url, json=HELLO, headers={"Authorization": f"Bearer {token}"})
+
+        def pinged(token: str, session: str) -> int:
+            shown = {"Authorization": f"Bearer {token}", "mcp-session-id": session}
+            return client.post(url, json=ping, headers=shown).status_code
+
+        first = begun(bob).headers["mcp-session-id"]
+        mine = [begun(eve).headers["mcp-session-id"] for _ in range(MOST_EACH + 5)]
+        assert [pinged(eve, each) for each in mine[:6]] == [404] * 5 + [200]
+        assert (pinged(eve, mine[-1]), pinged(bob, first)) == (200, 200)
+        # The one just used is not the one that is idle longest.
+        assert begun(eve).status_code == 200
+        assert [pinged(eve, each) for each in mine[5:7]] == [200, 404]
+
+
+def test_who_uses_all_sessions_that_one_may_have_is_told_so_and_others_get_in(
+    environ, tokens: Tokens
+) -> None:
+    eve, bob = (tokens.create(name, Principal("default", name), None) for name in ("eve", "bob"))
+    with running(environ, "--require-token") as url, ExitStack() as stack:
+        client = stack.enter_context(httpx2.Client(timeout=60, headers=ACCEPT, limits=httpx2.Limits()))
+        shown = {"Authorization": f"Bearer {eve}"}
+        for _ in range(MOST_EACH):
+            session = client.post(url, json=HELLO, headers=shown).headers["mcp-session-id"]
+            listening = client.stream("GET", url, headers={**shown, "mcp-session-id": session})
+            assert stack.enter_context(listening).status_code == 200
+        refused = client.post(url, json=HELLO, headers=shown)
+        assert refused.status_code == 503
+        assert f"{MOST_EACH} sessions of yours" in refused.json()["error"]["message"]
+        assert client.post(url, json=HELLO, headers={"Authorization": f"Bearer {bob}"}).status_code == 200
 
 
 def test_answers_do_not_wait_for_acknowledgements() -> None:

@@ -7,16 +7,15 @@ and goes with the installation) and a checksum of the file as it was left.
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from scrubjay.agents.agent import SECRET_MODE, Home, Options, read
+from scrubjay import durable
+from scrubjay.agents.agent import Home, Options, read
 from scrubjay.errors import InputError
 
 VERSION: Final = 1
@@ -95,16 +94,8 @@ def save(path: Path, record: Record) -> None:
         },
         "folders": [str(folder) for folder in record.folders],
     }
-    for folder in (path.parent.parent, path.parent):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    beside = path.with_suffix(f".{os.getpid()}")
-    with contextlib.suppress(FileNotFoundError):
-        beside.unlink()
-    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, SECRET_MODE), "w") as file:
-        json.dump(content, file)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    durable.make_folder(path.parent)
+    durable.write(path, json.dumps(content).encode("ascii"))
 
 
 def _text(data: bytes | None) -> str | None:

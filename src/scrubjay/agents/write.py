@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from scrubjay import durable
 from scrubjay.agents.agent import Change, read
 from scrubjay.errors import InputError
 
@@ -165,11 +166,6 @@ def _beside(change: Change, data: bytes | None) -> Path | None:
 def _place(target: Path, beside: Path | None) -> None:
     if beside is None:
         target.unlink(missing_ok=True)
+        durable.sync_folder(target.parent)
     else:
-        beside.replace(target)
-    if sys.platform != "win32":
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        durable.put(beside, target)

@@ -21,8 +21,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from scrubjay import durable
 from scrubjay.config import config_path
-from scrubjay.errors import ConfigError, ForbiddenError, InputError, NotFoundError
+from scrubjay.errors import ConfigError, ForbiddenError, InputError, NotFoundError, SourceError
 
 if sys.platform != "win32":
     import fcntl
@@ -157,6 +158,7 @@ class Tokens:
 
         Raises:
             InputError: The name is taken or none, or the user is empty.
+            SourceError: The file cannot be written.
         """
         self._named(name, principal)
         secret = PREFIX + secrets.token_urlsafe(32)
@@ -177,6 +179,7 @@ class Tokens:
 
         Raises:
             NotFoundError: There is none of that name.
+            SourceError: The file cannot be written.
         """
         with self._changing() as tokens:
             kept = [token for token in tokens if token.name != name]
@@ -227,7 +230,7 @@ class Tokens:
     @contextmanager
     def _changing(self) -> Iterator[tuple[Token, ...]]:
         """The tokens, while no other process changes them."""
-        self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        durable.make_folder(self._file.parent)
         held = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             if sys.platform != "win32":
@@ -237,14 +240,14 @@ class Tokens:
             os.close(held)
 
     def _write(self, tokens: Sequence[Token]) -> None:
-        beside = self._file.with_suffix(".new")
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            held: list[dict[str, Any]] = [asdict(token) for token in tokens]
-            json.dump({"tokens": held}, out, indent=1)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(beside, self._file)
+        held: list[dict[str, Any]] = [asdict(token) for token in tokens]
+        try:
+            durable.write(self._file, json.dumps({"tokens": held}, indent=1).encode("ascii"))
+        except OSError as error:
+            raise SourceError(
+                f"{self._file} cannot be written: {error.strerror or error}. The tokens are as they were.",
+                hint="look at whose the folder is, and whether the disk is full",
+            ) from error
 
 
 def _kept(value: Any) -> Any:

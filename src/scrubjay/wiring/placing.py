@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from scrubjay import durable
 from scrubjay.errors import InputError, SourceError
 from scrubjay.store.open import file_of
 from scrubjay.wiring.desk import Desk
@@ -39,8 +40,7 @@ def placed(desk: Desk, path: str | Path, *, overwrite: bool) -> Iterator[tuple[P
     try:
         yield place, beside
         _free(desk, place, overwrite)
-        os.replace(beside, place)
-        _kept(place.parent)
+        durable.put(beside, place)
     except OSError as error:
         raise SourceError(
             f"{place} cannot be written: {error.strerror or error}. No file was left behind.",
@@ -66,12 +66,3 @@ def _free(desk: Desk, place: Path, overwrite: bool) -> None:
             f"{place} is there already. Nothing was written.",
             hint="name another file, or say --overwrite",
         )
-
-
-def _kept(folder: Path) -> None:
-    """Have the new name on the disk, where folders can be told so."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -11,9 +11,11 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any, Final
 
+from scrubjay.errors import StoreDamagedError
 from scrubjay.ingest.porting.layout import FORMAT, VERSION, Teller
 from scrubjay.memory.dates import moment, now_micros
 from scrubjay.memory.edges import STORED
+from scrubjay.memory.ids import text_hash
 from scrubjay.memory.records import Record
 from scrubjay.store.base import Reader
 
@@ -33,6 +35,9 @@ def export(reader: Reader, teller: Teller, mark: str, groups: Sequence[str]) -> 
         teller: Tells values as lines.
         mark: What tells this principal's store from any other.
         groups: Groups of the principal.
+
+    Raises:
+        StoreDamagedError: A text is not what was written, or there are fewer memories than the store says.
     """
     counts, stamped = reader.counts(), reader.versions()
     yield {
@@ -51,12 +56,20 @@ def export(reader: Reader, teller: Teller, mark: str, groups: Sequence[str]) -> 
     yield from map(teller.concept, reader.concepts())
     yield from map(teller.run, reader.runs(EVERY))
     told: set[str] = set()
+    seen = 0
     for source in sources:
         told.add(source.id)
-        yield from _documents(reader, teller, source.id)
+        for path, document in reader.documents(source.id).items():
+            passages = reader.passages(source.id, path)
+            seen += len(passages)
+            yield teller.document(document, len(passages))
+            yield from (teller.memory(_sound(record), placed=True) for record in passages)
     for page in _pages(reader):
         apart = [r for r in page if r.place is None or r.place.source not in told]
-        yield from (teller.memory(record, placed=False) for record in apart)
+        seen += len(apart)
+        yield from (teller.memory(_sound(record), placed=False) for record in apart)
+    if seen != counts.memories:
+        raise StoreDamagedError(f"There are {counts.memories:,} memories, and {seen:,} of them can be read.")
     for page in _pages(reader):
         yield from map(teller.edge, reader.edges([record.id for record in page], KINDS))
     for page in _pages(reader):
@@ -64,11 +77,12 @@ def export(reader: Reader, teller: Teller, mark: str, groups: Sequence[str]) -> 
         yield from map(teller.event, reversed(events))
 
 
-def _documents(reader: Reader, teller: Teller, source: str) -> Iterator[dict[str, Any]]:
-    for path, document in reader.documents(source).items():
-        passages = reader.passages(source, path)
-        yield teller.document(document, len(passages))
-        yield from (teller.memory(record, placed=True) for record in passages)
+def _sound(record: Record) -> Record:
+    """Return a memory whose text is what was written: a disk may give back other letters than it was given."""
+    if text_hash(record.content) != record.content_hash:
+        place = f" ({record.place.path})" if record.place is not None else ""
+        raise StoreDamagedError(f"The text of {record.id}{place} is not the one that was written.")
+    return record
 
 
 def _pages(reader: Reader) -> Iterator[list[Record]]:

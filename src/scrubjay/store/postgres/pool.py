@@ -18,8 +18,9 @@ from scrubjay.store.postgres.connect import connect, ended, shown, spoken
 if TYPE_CHECKING:
     from scrubjay.store.postgres.connect import Database
 
-MOST: Final = 10
-"""Callers that are lent a connection at once; each is a process of the server's, which has a hundred by default."""
+MOST: Final = 11
+"""Callers that are lent a connection at once, as many as `scrubjay serve` has threads; each is a process of the
+database's server, which has a hundred by default."""
 PATIENCE_S: Final = 30.0
 """Seconds to wait for what another caller holds."""
 IDLE_S: Final = 600.0

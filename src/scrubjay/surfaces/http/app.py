@@ -23,9 +23,11 @@ from scrubjay.surfaces.http import (
 )
 from scrubjay.surfaces.http.metrics import Measured, Meters
 from scrubjay.surfaces.http.openapi import complete
+from scrubjay.surfaces.mcp import web
 from scrubjay.surfaces.mcp.web import PATH, Endpoint, managed
+from scrubjay.surfaces.proxy import passing as proxy
 from scrubjay.surfaces.proxy.passing import FOREIGN, Passing
-from scrubjay.surfaces.serve.bodies import Bodies
+from scrubjay.surfaces.serve.bodies import MOST_BYTES, Bodies, Limit
 from scrubjay.surfaces.serve.gate import Gate
 from scrubjay.surfaces.serve.problems import problems
 from scrubjay.surfaces.viewer import pages as viewer
@@ -47,6 +49,19 @@ ROUTERS: Final = tuple(
     part.router for part in (searching, memories, living, webs, keeping, moving, embeddings, health, metrics)
 )
 """The interface for builders, in the order of its description."""
+TOKEN: Final = Limit(4 * 1024)
+"""A form that brings no more than a token."""
+LIMITS: Final = {
+    **dict.fromkeys((viewer.DOOR, "/logout"), TOKEN),
+    # What brings texts: memories, a dictionary, what is to be embedded, a memory as a person says it is.
+    **dict.fromkeys(
+        ("/v1/memories", "/v1/memories/", "/v1/concepts/batch", embeddings.PATH, "/memories/"),
+        Limit(MOST_BYTES),
+    ),
+    **web.LIMITS,
+    **proxy.LIMITS,
+}
+"""What a body may be, where it may be anything else than small."""
 
 
 def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp:
@@ -94,7 +109,9 @@ def interface(session: Session) -> FastAPI:
     app.include_router(viewer.router)
     app.openapi = complete(app, ROUTERS)  # type: ignore[method-assign]
     app.router.routes.append(Route(PATH, Endpoint(manager)))
-    app.add_middleware(Bodies, patience=session.settings.server.patience_seconds, streamed=(moving.IMPORT,))
     app.add_middleware(passing.around)
+    server = session.settings.server
+    imports = {moving.IMPORT: Limit(server.import_mb * 1_000_000, streamed=True)}
+    app.add_middleware(Bodies, patience=server.patience_seconds, limits=LIMITS | imports, forms=FOREIGN)
     app.add_middleware(Measured, meters=app.state.meters)
     return app

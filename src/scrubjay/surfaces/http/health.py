@@ -27,5 +27,5 @@ async def healthz() -> dict[str, str]:
 @router.get("/readyz", responses={200: good(_STATE, "It can answer."), 503: _BAD})
 async def readyz(session: Working) -> dict[str, str]:
     """Tell whether the store can be read; 503 where it cannot."""
-    await session.do(session.owner, lambda memory: memory.models())
+    await session.ready()
     return {"status": "ready"}

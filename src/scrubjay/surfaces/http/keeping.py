@@ -17,7 +17,7 @@ from scrubjay.surfaces.http.answered import Told, answers
 from scrubjay.surfaces.http.forms import LARGEST, Count, Form, Moment, Words, as_in
 from scrubjay.surfaces.http.progress import STREAMED, long
 from scrubjay.surfaces.http.schemas import described, whole
-from scrubjay.surfaces.serve.asked import Admin, Reader, Working
+from scrubjay.surfaces.serve.asked import Admin, Reader, Working, operates
 from scrubjay.verbs import shape
 
 router = APIRouter(prefix="/v1", tags=["store"])
@@ -106,12 +106,17 @@ _MODELS: Final = whole("Models", "The embedding models, the base model first.", 
 _ONE_MODEL: Final = answers(_MODEL, about="The model, and how far it reaches.", more=(404,))
 
 
-@router.get("/status", responses=answers(described(Status, optional=("store",)), about="Facts."))
+@router.get("/status", responses=answers(described(Status, optional=("store", "bytes")), about="Facts."))
 async def status(who: Reader, session: Working) -> Response:
-    """Return what is stored, which models and sources there are; to an admin, also where."""
+    """Return what is stored, which models and sources there are; to an admin, also where.
+
+    The size of the store is of all tenants, and for an admin of its owner's.
+    """
     told = shape.plain(await session.do(who, lambda memory: memory.status()))
     if "admin" not in who.scopes:
         del told["store"]
+    if not operates(who, session):
+        del told["bytes"]
     return Told(told)
 
 

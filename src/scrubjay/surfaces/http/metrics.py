@@ -15,7 +15,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from scrubjay.surfaces.serve.asked import Reader, Working
+from scrubjay.surfaces.serve.asked import Reader, Working, operates
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 BUCKETS: Final = (0.002, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Seconds. The targets for a search lie among the first ones."""
+
+LESS: Final = (
+    b"# Requests, the proxy's queue and the size of the store are of all tenants: they take a token of the owner's "
+    b"tenant with the scope admin.\n"
+)
+"""Comment above the metrics of everybody else, so that who misses some reads why."""
 
 router = APIRouter(tags=["health"])
 
@@ -102,12 +108,15 @@ def _known(method: str) -> str:
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(request: Request, who: Reader, session: Working) -> Response:
-    """Return what Prometheus reads: of requests, of the proxy's queue, and of what is stored in the caller's sight."""
+    """Return what Prometheus reads: of what is stored in the caller's sight, and to who operates it, of the server."""
     state = request.app.state
     status = await session.do(who, lambda memory: memory.status())
-    queue = Queue(state.passing.losses.turns, await state.passing.waiting())
-    text = b"".join(generate_latest(part) for part in (state.meters.registry, queue, stored(status)))
-    return Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+    parts: list[Collector] = [stored(status)]
+    if operates(who, session):
+        queue = Queue(state.passing.losses.turns, await state.passing.waiting())
+        parts = [state.meters.registry, queue, *parts, size(status)]
+    text = b"".join(generate_latest(part) for part in parts)
+    return Response(text if operates(who, session) else LESS + text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 class Queue(Collector):
@@ -151,6 +160,11 @@ def stored(status: Status) -> CollectorRegistry:
     )
     for model in status.models:
         waiting.labels(model.name).set(model.waiting)
-    size = Gauge("scrubjay_store_bytes", "Bytes of the store on disk.", registry=registry)
-    size.set(status.bytes)
+    return registry
+
+
+def size(status: Status) -> CollectorRegistry:
+    """Return the size of the store, which holds all tenants, as a gauge."""
+    registry = CollectorRegistry()
+    Gauge("scrubjay_store_bytes", "Bytes of the store on disk.", registry=registry).set(status.bytes)
     return registry

@@ -22,7 +22,6 @@ from scrubjay.surfaces.http.forms import LAX, Form, as_in
 from scrubjay.surfaces.http.progress import EVENTS, STREAMED, Report, long
 from scrubjay.surfaces.http.schemas import described
 from scrubjay.surfaces.serve.asked import Admin, Working
-from scrubjay.surfaces.serve.bodies import LateError, TooLargeError
 from scrubjay.verbs import shape
 
 if TYPE_CHECKING:
@@ -92,12 +91,10 @@ _FILE: Final = {
 async def export(who: Admin, session: Working) -> Response:
     """Return all that the caller may see, a JSON object a line: one consistent view, while others write."""
     # Written whole before it is sent: a client that reads slowly keeps no view of the store open.
-    held = tempfile.TemporaryFile(prefix="scrubjay-export-")  # noqa: SIM115 _sent closes it
-    try:
-        done = await session.do(who, lambda memory: memory.export(held), at_length=True)
-    except BaseException:
-        held.close()
-        raise
+    with tempfile.TemporaryDirectory(prefix="scrubjay-export-") as folder:
+        file = os.path.join(folder, "memories.jsonl")
+        done = await session.do(who, lambda memory: memory.export(file), at_length=True)
+        held = open(file, "rb")  # noqa: SIM115 _sent closes it
     headers = {
         "content-length": str(done.bytes),
         "content-disposition": 'attachment; filename="scrubjay.jsonl"',
@@ -107,7 +104,6 @@ async def export(who: Admin, session: Working) -> Response:
 
 async def _sent(held: IO[bytes]) -> AsyncIterator[bytes]:
     with held:
-        held.seek(0)
         while piece := await asyncio.to_thread(held.read, CHUNK):
             yield piece
 
@@ -117,13 +113,12 @@ async def import_file(
     wanted: Annotated[Import, Query()], request: Request, who: Admin, session: Working
 ) -> Response:
     """Take in an export of scrubjay, or a file of another tool's memories; nothing is taken twice."""
-    server = session.settings.server
     options = wanted.given()
     if options.get("format", "auto") not in UPLOADED:
         raise InputError(
             f"format is {wanted.format!r:.40}, not one of {', '.join(UPLOADED)}. Nothing was imported."
         )
-    path = await _received(request, server.import_mb * 1_000_000, server.patience_seconds)
+    path = await _received(request)
 
     def work(memory: Memory, report: Report) -> Imported:
         if wanted.format == "auto" and recognise(path) in PLACES:
@@ -136,32 +131,20 @@ async def import_file(
     return await long(request, session, who, work, ended=lambda: os.unlink(path))
 
 
-async def _received(request: Request, most: int, patience: float) -> Path:
+async def _received(request: Request) -> Path:
     """Return a file that holds the body.
 
     Raises:
         TooLargeError: It is larger than the settings allow.
-        LateError: It stopped coming.
+        LateError: It did not come in time.
         ClientDisconnect: Its client went away.
     """
     from pathlib import Path
 
     descriptor, name = tempfile.mkstemp(prefix="scrubjay-import-")
-    size = 0
-    stream = request.stream()
     try:
         with os.fdopen(descriptor, "wb") as held:
-            while True:
-                try:
-                    async with asyncio.timeout(patience):
-                        piece = await anext(stream, None)
-                except TimeoutError as error:
-                    raise LateError(patience) from error
-                if piece is None:
-                    break
-                size += len(piece)
-                if size > most:
-                    raise TooLargeError(most)
+            async for piece in request.stream():
                 await asyncio.to_thread(held.write, piece)
     except BaseException:
         os.unlink(name)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 
-from scrubjay.surfaces.proxy.passing import FOREIGN, Passing
+from scrubjay.surfaces.proxy.passing import FOREIGN, LIMITS, Passing
+from scrubjay.surfaces.serve.bodies import Bodies
 from scrubjay.surfaces.serve.gate import Gate
 
 if TYPE_CHECKING:
@@ -37,4 +38,4 @@ def alone(passing: Passing) -> ASGIApp:
         async with passing.running():
             yield
 
-    return passing.around(Starlette(lifespan=running))
+    return Bodies(passing.around(Starlette(lifespan=running)), passing.patience, LIMITS, FOREIGN)

@@ -24,9 +24,10 @@ from scrubjay.surfaces.proxy.openai import OpenAI
 from scrubjay.surfaces.proxy.recall import Recalling
 from scrubjay.surfaces.proxy.remember import Worker
 from scrubjay.surfaces.proxy.spool import Spool
-from scrubjay.surfaces.proxy.take import MOST_BYTES, GoneError, TooLargeError, gone, pieces, whole
+from scrubjay.surfaces.proxy.take import GoneError, gone, pieces, whole
 from scrubjay.surfaces.proxy.upstream import CutError, Header, LostError, Upstream, passed
 from scrubjay.surfaces.proxy.wish import OURS, USUAL_AGENT, wish
+from scrubjay.surfaces.serve.bodies import LateError, Limit
 from scrubjay.surfaces.serve.gate import COOKIE, PRINCIPAL
 from scrubjay.surfaces.serve.prefix import inner
 from scrubjay.verbs.tokens import PREFIX
@@ -42,6 +43,12 @@ if TYPE_CHECKING:
 WIRES: Final[tuple[Wire, ...]] = (OpenAI(), Anthropic())
 FOREIGN: Final = {wire.prefix: wire.error for wire in WIRES}
 """Where a request's Authorization or key is the upstream's, unless it is a token of ours; and the form of an error."""
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of a request that memories may be put into."""
+LIMITS: Final = {wire.prefix: Limit(None, streamed=True) for wire in WIRES} | {
+    wire.prefix + wire.talk: Limit(MOST_BYTES, mended=False) for wire in WIRES
+}
+"""What a body may be below the prefixes."""
 THROUGH: Final = b"x-scrubjay-through"
 """Header that names the proxies that a request has passed, so that none passes it on to itself for ever."""
 LAST: Final = 3.0
@@ -54,6 +61,7 @@ class Passing:
 
     Attributes:
         settings: The section ``[proxy]``.
+        patience: Seconds in which a body must have come.
         recalling: What finds what is put in.
         upstream: The services.
         spool: What waits to be remembered.
@@ -67,6 +75,7 @@ class Passing:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.settings = session.settings.proxy
+        self.patience = session.settings.server.patience_seconds
         self.recalling = Recalling(session)
         self.upstream = Upstream(self.settings)
         self.losses = Losses(session.log)
@@ -153,10 +162,6 @@ class Passing:
                 body = pieces(receive)
         except GoneError:
             return
-        except TooLargeError:
-            large = f"The request has more than {MOST_BYTES:,} bytes. Nothing was sent to the upstream."
-            await _told(wire, 413, large, send)
-            return
         work = self._passed(wire, scope["method"], url, headers, body, exchange, send)
         await _until_gone(work, exchange, receive, read=not isinstance(body, AsyncIterator))
 
@@ -180,6 +185,8 @@ class Passing:
         except LostError as error:
             self._session.log.write("warning", "proxy upstream", status=error.status, upstream=wire.name)
             await _told(wire, error.status, str(error), send)
+        except LateError as error:
+            await _told(wire, 408, f"{error} {error.hint}", send)
         except CutError as error:
             self._session.log.write("warning", "proxy upstream cut", error=str(error), upstream=wire.name)
 

@@ -103,9 +103,9 @@ class Worker:
                 return
             # It cannot be written: kept, it would keep all others from being remembered.
             if isinstance(error, QuotaError):
-                self._losses.dropped(1, "quota", str(error)[:200])
+                self._losses.dropped(1, "quota", type(error).__name__)
             else:
-                self._session.log.write("error", "proxy turn refused", error=str(error)[:200])
+                self._session.log.write("error", "proxy turn refused", error=type(error).__name__)
         await asyncio.to_thread(self._spool.done, batch)
 
     async def _written(self, batch: Sequence[Waiting]) -> None:

@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from starlette.types import Receive
-
-MOST_BYTES: Final = 64 * 1024 * 1024
-"""Bytes of a request that memories may be put into."""
-MOST_DRAINED: Final = 4 * MOST_BYTES
-"""Bytes that are read and let go before a client is told that it sent too many: one that still writes hears nothing."""
 
 
 class GoneError(Exception):
     """The client went away before its request was whole."""
 
 
-class TooLargeError(Exception):
-    """The request has more bytes than memories may be put into."""
-
-
 async def whole(receive: Receive) -> bytes:
-    """Return the body.
+    """Return the body, which comes in one piece (`serve/bodies.py`).
 
     Raises:
         GoneError: The client went away.
-        TooLargeError: It has more than `MOST_BYTES`.
     """
-    held = bytearray()
-    read = 0
-    async for piece in pieces(receive):
-        read += len(piece)
-        if read <= MOST_BYTES:
-            held += piece
-        else:
-            held.clear()
-        if read > MOST_DRAINED:
-            break
-    if read > MOST_BYTES:
-        raise TooLargeError
-    return bytes(held)
+    return b"".join([piece async for piece in pieces(receive)])
 
 
 async def pieces(receive: Receive) -> AsyncIterator[bytes]:
@@ -49,6 +27,7 @@ async def pieces(receive: Receive) -> AsyncIterator[bytes]:
 
     Raises:
         GoneError: The client went away.
+        LateError: It does not come in time.
     """
     more = True
     while more:

@@ -39,6 +39,14 @@ def allowed(scope: str) -> Asking:
     return who
 
 
+def operates(who: Principal, session: Session) -> bool:
+    """Tell whether somebody may know of the server as a whole: an administrator, of its owner's tenant.
+
+    What all tenants together ask and store tells each of them of the others.
+    """
+    return "admin" in who.scopes and who.tenant == session.owner.tenant
+
+
 Working = Annotated[Session, Depends(session)]
 Reader = Annotated[Principal, Depends(allowed("read"))]
 Writer = Annotated[Principal, Depends(allowed("write"))]

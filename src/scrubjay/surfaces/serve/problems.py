@@ -23,7 +23,6 @@ from scrubjay.errors import (
     StoreError,
 )
 from scrubjay.surfaces.serve.bodies import LateError, TooLargeError
-from scrubjay.surfaces.serve.prefix import inner
 from scrubjay.verbs import shape
 
 STATUS: Final[tuple[tuple[type[ScrubjayError], int], ...]] = (
@@ -62,6 +61,16 @@ def problems(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unexpected)
 
 
+def logged(request: Request, surface: str, error: ScrubjayError) -> None:
+    """Write an error of ours into the log, by its kind and by the pattern of its route.
+
+    Its message and the path that was asked for may name what is remembered, or a file.
+    """
+    pattern = getattr(request.scope.get("route"), "path", "")
+    log = request.app.state.session.log
+    log.write("error", f"{surface} {request.method} {pattern}".strip(), error=type(error).__name__)
+
+
 def _told(code: int, error: ScrubjayError, headers: dict[str, str] | None = None) -> JSONResponse:
     return JSONResponse(shape.error(error), code, headers)
 
@@ -70,8 +79,7 @@ async def _ours(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ScrubjayError)
     code = status(error)
     if code >= 500:
-        log = request.app.state.session.log
-        log.write("error", f"http {request.method} {inner(request.scope)}", error=str(error))
+        logged(request, "http", error)
     return _told(code, error, {"retry-after": "1"} if isinstance(error, StoreBusyError) else None)
 
 

@@ -1,10 +1,11 @@
 """Session: a principal and something to do with their memory -> it is done, in a thread that no reader waits for.
 
 Reads run beside one another, up to `READERS`; writes run one after another; and what takes long (a sync, a rebuild) one
-after another beside those, so that an addition does not wait for it. What is cancelled while it waits its turn is
-never begun. A read that is cancelled while it runs is left to end unheard; a write is waited for, so that it either
-happened or did not. A call too many is refused at once. The store is opened by the first call, not at the start: one
-that cannot be opened is then an answer that the agent can read, not a server that dies unseen.
+after another beside those, so that an addition does not wait for it. Principals that wait take turns (`turns`). What is
+cancelled while it waits is never begun. A read that is cancelled while it runs is left to end unheard; a write is
+waited for, so that it either happened or did not. A call too many is refused at once. The store is opened by the first
+call, not at the start: one that cannot be opened is then an answer that the agent can read, not a server that dies
+unseen.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrubjay.errors import StoreError
 from scrubjay.surfaces.serve.seen import Seen
-from scrubjay.surfaces.serve.turns import Turns
+from scrubjay.surfaces.serve.turns import Lane, Turns
 from scrubjay.surfaces.serve.unasked import unasked
 from scrubjay.verbs.reads import read
 
@@ -66,7 +67,11 @@ class Session:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="scrubjay-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-write")
         self._keeper = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-keep")
-        self._turns = Turns(READERS + settings.server.most_waiting)
+        self._prober = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-probe")
+        self._probe: Future[Any] | None = None
+        self._turns = Turns(settings.server.most_waiting)
+        self._reads, self._writes, self._keeps = Lane(READERS), Lane(1), Lane(1)
+        self._asks = Lane(EACH * readers.count if readers is not None else 0)
         self._ending = threading.Event()
 
     @property
@@ -95,10 +100,11 @@ class Session:
         """
         import anyio
 
-        pool = self._keeper if at_length else self._writer if writes else self._readers
-        self._turns.take()
-        future: Future[Value] = pool.submit(lambda: work(self._store.of(who)))
-        future.add_done_callback(self._turns.give)
+        lane, pool = self._reads, self._readers
+        if at_length or writes:
+            lane, pool = (self._keeps, self._keeper) if at_length else (self._writes, self._writer)
+        start = partial(pool.submit, lambda: work(self._store.of(who)))
+        future: Future[Value] = self._turns.submit(lane, _person(who), start)
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -126,17 +132,25 @@ class Session:
         if self._processes is None:
             return await self.do(who, partial(_read, verb=verb, arguments=arguments, warming=warming))
         for _ in range(TRIES):
-            self._turns.take()
-            try:
-                asked = self._processes.ask(who, verb, arguments, warming=warming)
-            except BaseException:
-                self._turns.give()
-                raise
-            asked.add_done_callback(self._turns.give)
+            start = partial(self._processes.ask, who, verb, arguments, warming=warming)
+            asked = self._turns.submit(self._asks, _person(who), start)
             with suppress(BrokenProcessPool):
                 return await asyncio.wrap_future(asked)
             self.log.write("error", "reader died", verb=verb)
         raise StoreError("The process that read the store for this died, twice. Nothing was answered.")
+
+    async def ready(self) -> None:
+        """Return when the store can be read: before any queue, and once for all who ask at the same time.
+
+        Raises:
+            ScrubjayError: It cannot.
+        """
+        if self._probe is None or self._probe.done():
+            self._probe = self._prober.submit(lambda: self._store.of(self.owner).models())
+        probe = asyncio.wrap_future(self._probe)
+        probe.add_done_callback(_looked_at)  # who asked may have gone
+        await asyncio.wait([probe])
+        probe.result()
 
     def going_on(self) -> None:
         """Raise where the server ends: what takes long asks after each step, and is found whole when it is stopped.
@@ -173,11 +187,22 @@ class Session:
     def __exit__(self, *_: object) -> None:
         """Let what runs come to its end, what takes long at its next step; drop what waits, and close the store."""
         self._ending.set()
-        for pool in (self._readers, self._writer, self._keeper):
+        self._turns.close()
+        for pool in (self._readers, self._writer, self._keeper, self._prober):
             pool.shutdown(wait=True, cancel_futures=True)
         if self._processes is not None:
             self._processes.close()
         self._store.close()
+
+
+def _person(who: Principal) -> tuple[str, str]:
+    """Return whose turn it is: one person has one, however many tokens they hold."""
+    return who.tenant, who.user
+
+
+def _looked_at(done: asyncio.Future[Any]) -> None:
+    if not done.cancelled():
+        done.exception()
 
 
 def _read(memory: Memory, verb: str, arguments: Mapping[str, Any], warming: bool) -> bytes:

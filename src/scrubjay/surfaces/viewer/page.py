@@ -18,10 +18,10 @@ from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from scrubjay.errors import ForbiddenError, InputError, ScrubjayError
-from scrubjay.surfaces.serve.asked import session, working
+from scrubjay.surfaces.serve.asked import session
 from scrubjay.surfaces.serve.gate import PRINCIPAL, SAFE, TOKEN
 from scrubjay.surfaces.serve.prefix import inner
-from scrubjay.surfaces.serve.problems import status
+from scrubjay.surfaces.serve.problems import logged, status
 from scrubjay.surfaces.serve.session import Session
 from scrubjay.surfaces.viewer.assets import address
 from scrubjay.surfaces.viewer.words import day, few, named, tidy
@@ -126,7 +126,7 @@ class Page(APIRoute):
             except ScrubjayError as error:
                 code = status(error)
                 if code >= 500:
-                    working(request).log.write("error", f"viewer {request.method}", error=str(error))
+                    logged(request, "viewer", error)
                 title = TITLES.get(code, "This went wrong")
                 return page(request, "error", code, title=title, error=error)
 

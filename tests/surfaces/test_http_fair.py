@@ -1,0 +1,135 @@
+"""A crowd of one person's requests, and the others who ask meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from http_here import asking, bearer, good, held, refused
+from starlette.testclient import TestClient
+
+from scrubjay import Memory
+from scrubjay.config import load
+from scrubjay.surfaces.serve.session import READERS, Session
+from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.verbs.tokens import Principal
+
+ANN, BOB, EVE = (Principal("default", name) for name in ("ann", "bob", "eve"))
+
+
+class Gated(HashEmbedder):
+    """A model that answers when it is let, and counts who came to it."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.open = threading.Event()
+        self.open.set()
+        self.came = threading.Semaphore(0)
+
+    def embed(self, texts: Any, *, kind: Any = "passage") -> Any:
+        self.came.release()
+        assert self.open.wait(60)
+        return super().embed(texts, kind=kind)
+
+
+@contextmanager
+def shut(model: Gated) -> Iterator[None]:
+    """Nothing is answered in this block; it ends when who asked in it may go on."""
+    while model.came.acquire(blocking=False):
+        pass
+    model.open.clear()
+    try:
+        yield
+    finally:
+        model.open.set()
+
+
+def search(client: TestClient, shown: dict[str, str], query: str = "kayak") -> Any:
+    return client.get("/v1/search", params={"query": query}, headers=shown)
+
+
+def test_eighty_threads_of_one_token_turn_nobody_else_away(environ: dict[str, str]) -> None:
+    tokens, model, crowd = held(environ), Gated(), 80
+    eve, bob = (bearer(tokens, who.user, who) for who in (EVE, BOB))
+    with asking(environ, embedder=model) as client, ThreadPoolExecutor(crowd + 1) as threads:
+        good(client.post("/v1/memories", json={"content": "The kayak leaks.", "visibility": "public"}), 201)
+        with shut(model):
+            asked = [threads.submit(search, client, eve) for _ in range(crowd)]
+            most = READERS + load().server.most_waiting
+            early = [each.result() for _, each in zip(range(crowd - most), as_completed(asked), strict=False)]
+            for said in early:
+                assert "yours" in refused(said, 503)
+                assert int(said.headers["retry-after"]) >= 1
+            other = threads.submit(search, client, bob)
+            # Who makes room for the other is the one who has most.
+            left = [each for each in asked if not each.done()]
+            assert next(as_completed([other, *left], timeout=60)) is not other
+            assert good(client.get("/readyz")) == {"status": "ready"}
+            assert good(client.get("/healthz")) == {"status": "ok"}
+            assert not other.done()
+        assert len(good(other.result(60))["results"]) == 1
+        codes = [each.result(60).status_code for each in asked]
+        assert set(codes) == {200, 503}
+        assert codes.count(503) <= crowd - most + 2  # one for the other, one for what the server asks itself
+
+
+@pytest.mark.parametrize("writes", [False, True], ids=["reads", "writes"])
+def test_who_waits_takes_turns_with_the_others_who_wait(environ: dict[str, str], writes: bool) -> None:
+    begun: list[str] = []
+    gate, full = threading.Event(), threading.Semaphore(0)
+
+    def holds(_memory: Memory) -> None:
+        full.release()
+        assert gate.wait(60)
+
+    async def main(session: Session) -> None:
+        slots = 1 if writes else READERS
+        crowd = [asyncio.ensure_future(session.do(EVE, holds, writes=writes)) for _ in range(slots)]
+        for _ in range(slots):
+            assert await asyncio.to_thread(full.acquire, timeout=60)
+        for who in (EVE,) * 30 + (BOB,) * 3 + (ANN,) * 3:
+            work = session.do(who, lambda _, name=who.user: begun.append(name), writes=writes)
+            crowd.append(asyncio.ensure_future(work))
+        await asyncio.sleep(0)  # all of them have asked
+        gate.set()
+        await asyncio.gather(*crowd)
+
+    with Session(load(), lambda: Memory.open("memory://", user="ann")) as session:
+        asyncio.run(main(session))
+    assert sorted(begun) == ["ann"] * 3 + ["bob"] * 3 + ["eve"] * 30
+    if writes:  # one after the other: the order is known
+        assert begun[:9] == ["eve", "bob", "ann"] * 3
+    else:  # eight at once: nobody waits for more than a round of the others
+        assert {"ann", "bob"} <= set(begun[: READERS + 3])
+
+
+def test_a_person_with_many_tokens_has_one_persons_places(environ: dict[str, str]) -> None:
+    tokens, model = held(environ), Gated()
+    of_eve = [bearer(tokens, f"eve{n}", EVE) for n in range(40)]
+    bob = bearer(tokens, "bob", BOB)
+    with asking(environ, embedder=model) as client, ThreadPoolExecutor(81) as threads:
+        good(client.post("/v1/memories", json={"content": "The kayak leaks.", "visibility": "public"}), 201)
+        with shut(model):
+            asked = [threads.submit(search, client, shown) for shown in of_eve * 2]
+            early = [each.result() for _, each in zip(range(8), as_completed(asked), strict=False)]
+            assert {said.status_code for said in early} == {503}
+            other = threads.submit(search, client, bob)
+        assert other.result(60).status_code == 200
+
+
+def test_a_probe_under_load_is_answered_once_for_all_who_ask(environ: dict[str, str]) -> None:
+    model = Gated()
+    with asking(environ, embedder=model) as client, ThreadPoolExecutor(READERS + 20) as threads:
+        good(client.post("/v1/memories", json={"content": "The kayak leaks."}), 201)
+        with shut(model):
+            asked = [threads.submit(search, client, {}) for _ in range(READERS + 4)]
+            for _ in range(READERS):
+                assert model.came.acquire(timeout=60)
+            probes = [threads.submit(client.get, "/readyz") for _ in range(16)]
+            assert {each.result(60).status_code for each in probes} == {200}
+        assert {each.result(60).status_code for each in asked} == {200}
