@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from scrubjay.surfaces.serve.local import Local
     from scrubjay.surfaces.serve.session import Session
     from scrubjay.verbs.tokens import Principal, Tokens
 
@@ -23,13 +24,13 @@ MOST_SESSIONS: Final = 1_000
 """Sessions at the same time; one that is idle for half an hour ends."""
 
 
-def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp:
+def application(session: Session, tokens: Tokens, *, local: Local | None) -> ASGIApp:
     """Return the ASGI application.
 
     Args:
         session: What does the work.
         tokens: Who is let in.
-        open_here: Whether requests without a token are the owner's, as far as they name this machine.
+        local: Which requests are the owner's without a token; None for none.
     """
     from starlette.applications import Starlette
     from starlette.routing import Route
@@ -42,7 +43,7 @@ def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp
             yield
 
     app = Starlette(routes=[Route(PATH, Endpoint(manager))], lifespan=running)
-    return Gate(app, tokens, session.owner if open_here else None)
+    return Gate(app, tokens, session.owner, local)
 
 
 def managed(session: Session) -> StreamableHTTPSessionManager:

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request, Response
 
-from scrubjay.surfaces.serve.asked import Reader
+from scrubjay.surfaces.serve.asked import Reader, warnings
 from scrubjay.surfaces.viewer.page import Page, Working, page
 
 router = APIRouter(include_in_schema=False, route_class=Page)
@@ -27,5 +27,12 @@ async def standing(
     more = len(found.sources) > number * A_PAGE
     # Where store and sources lie is for who may name files of the server.
     return page(
-        request, "status", found=found, held=held, number=number, more=more, names="admin" in who.scopes
+        request,
+        "status",
+        found=found,
+        warnings=found.warnings + warnings(request),
+        held=held,
+        number=number,
+        more=more,
+        names="admin" in who.scopes,
     )
