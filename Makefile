@@ -23,13 +23,14 @@ AXE := axe-core@4.14.1
 # APSW with a cipher, for the tests of encrypted stores: beside the environment, for it has the name of the one without.
 CIPHER := apsw-sqlite3mc==3.54.0.0
 CHROMIUM := /usr/bin/chromium
+PROXIES := nginx caddy
 # The agents themselves, as far as npm has them: 1.5 GB, so they are no part of the usual tests.
 AGENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 node@24.21.0
 OPENCLAW := openclaw@2026.9.6
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector browser cipher agents demo check test bench plots torture fuzz format docs clean
+.PHONY: help inspector browser proxies cipher agents demo check test bench plots torture fuzz format docs clean
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
@@ -37,6 +38,7 @@ help:
 	@echo 'make test     all tests (ARGS=... goes to pytest)'
 	@echo 'make inspector  the MCP Inspector, for the tests (needs npm)'
 	@echo 'make browser  Chromium and axe-core, for the tests of the viewer (needs apt-get and root, or a chromium; npm)'
+	@echo 'make proxies  nginx and Caddy, for the test of the lines in docs/http.md (needs apt-get, or both of them)'
 	@echo 'make cipher   an APSW that encrypts, for the tests of encrypted stores'
 	@echo 'make agents   installers and hooks with the agents themselves (needs npm, 1.5 GB)'
 	@echo 'make torture  the fault tests: N=10000 kills with SEED=1, a fifth as many faults of a PostgreSQL server and its'
@@ -101,6 +103,14 @@ build/browser/$(AXE):
 	  touch build/browser.new/$(@F); \
 	else echo 'npm is not there: pages are not looked at with axe-core'; fi && mv build/browser.new build/browser
 
+proxies:
+	@# The programs alone, unpacked from Debian's packages: once installed they would be started, as services.
+	@for each in $(PROXIES); do \
+	  if ! { command -v $$each || [ -x /usr/sbin/$$each ] || ls build/proxies/usr/*bin/$$each; } >/dev/null 2>&1; then \
+	    mkdir -p build/proxies && (cd build/proxies && { [ "$$(id -u)" != 0 ] || apt-get update -qq; } && \
+	      apt-get download -qq $$each && dpkg -x $${each}_*.deb .) >build/proxies/apt.log 2>&1 || \
+	    { tail -n 3 build/proxies/apt.log; echo "$$each is not there: its lines in docs/http.md are not tried"; }; fi; done
+
 cipher: build/cipher/$(CIPHER)
 build/cipher/$(CIPHER): | $(VENV)/.developer
 	@rm -rf build/cipher build/cipher.new && mkdir -p build/cipher.new
@@ -124,7 +134,7 @@ check: $(VENV)/.developer
 	$(BIN)/python scripts/generate_docs.py --check
 	$(BIN)/python scripts/generate_parts.py --check
 
-test: $(VENV)/.developer inspector browser cipher
+test: $(VENV)/.developer inspector browser proxies cipher
 	@# A folder of its own: pytest would otherwise sweep what other runs left in the shared one, and a file it
 	@# may not remove there ends the whole run, because warnings are errors. A file's tests stay together, so that
 	@# what they share is made once.

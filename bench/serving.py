@@ -133,20 +133,20 @@ def used(process: int) -> float:
 class Client:
     """One connection that is kept."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
+    def __init__(self, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._port, self._reader, self._writer = port, reader, writer
         self.answered = self.empty = 0
 
     @classmethod
     async def to(cls, port: int) -> Client:
         """Connect to the server."""
-        return cls(*await asyncio.open_connection("127.0.0.1", port))
+        return cls(port, *await asyncio.open_connection("127.0.0.1", port))
 
     async def ask(self, query: str) -> float:
         """Ask, and return the milliseconds until the whole answer was there."""
         body = json.dumps({"query": query}).encode()
         head = (
-            "POST /v1/search HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"POST /v1/search HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n"
         )
         begun = time.perf_counter()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
-from scrubjay.config_keys import number, whole
+from scrubjay.config_keys import number, whole, word
+from scrubjay.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +34,19 @@ class Server:
     import_mb: int = field(
         default=1_000, metadata=whole("Largest file that can be imported, in MB.", 1, 1_000_000)
     )
+    roots: tuple[str, ...] = field(
+        default=(),
+        metadata=word(
+            "Folders of the server that sync and backup over HTTP may name, with all that lies in them.",
+            kind="list",
+            default="the home folder of its account, and the data folder",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        for root in self.roots:
+            if not os.path.isabs(os.path.expanduser(root)):
+                raise ConfigError(
+                    f"[server] roots has {root!r}, which is not the whole path of a folder. Nothing was done.",
+                    hint='roots = ["/srv/notes", "~/notes"]',
+                )

@@ -13,10 +13,13 @@ from scrubjay import Memory
 from scrubjay.config import load
 from scrubjay.providers.embedders.port import Embedder
 from scrubjay.surfaces.http.app import application
+from scrubjay.surfaces.serve.local import Local
 from scrubjay.surfaces.serve.session import Session
 from scrubjay.testing.hash_embedder import HashEmbedder
 from scrubjay.verbs.tokens import Principal, Tokens
 
+LOCAL = Local(always=True, own=lambda _scope: True)
+"""A client without a socket is one of this account; tokens of a test take nothing from it."""
 SCOPES = {"read": ("read",), "write": ("read", "write"), "admin": ("read", "write", "admin")}
 
 
@@ -31,8 +34,10 @@ def asking(
         return Memory.open(settings=settings, embedders=[embedder or HashEmbedder(64)])
 
     with Session(settings, opening) as session:
-        app = application(session, held(environ), open_here=open_here)
-        with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+        app = application(session, held(environ), local=LOCAL if open_here else None)
+        with TestClient(
+            app, base_url="http://127.0.0.1", raise_server_exceptions=False, client=("127.0.0.1", 50_000)
+        ) as client:
             yield client
 
 

@@ -20,6 +20,7 @@ from scrubjay.surfaces.proxy.app import alone
 from scrubjay.surfaces.proxy.passing import FOREIGN, Passing
 from scrubjay.surfaces.serve.address import Address
 from scrubjay.surfaces.serve.gate import Gate
+from scrubjay.surfaces.serve.local import Local
 from scrubjay.surfaces.serve.session import Session
 from scrubjay.verbs.tokens import Tokens
 
@@ -120,7 +121,9 @@ def proxying(
     with Session(found, opening) as session:
         passing = Passing(session)
         held = address.bound()
-        app = Gate(alone(passing), tokens, session.owner if open_here else None, foreign=FOREIGN)
+        app = Gate(
+            alone(passing), tokens, session.owner, Local(always=True) if open_here else None, foreign=FOREIGN
+        )
         config = uvicorn.Config(
             app,
             log_level="critical",

@@ -14,6 +14,8 @@ from scrubjay.verbs.tokens import Principal, Tokens, tokens_path
 
 def test_a_token_is_shown_once_and_only_its_hash_is_kept(cli) -> None:
     made = cli("token", "create", "laptop", "--user", "bob", "--group", "crew", "--agent", "codex")
+    assert "`scrubjay serve --open`" in made.err
+    assert "--open" not in cli("token", "create", "other").err
     secret = made.out.strip()
     assert secret.startswith("scrubjay_")
     assert "for bob for 90d" in made.err

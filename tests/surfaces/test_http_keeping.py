@@ -9,10 +9,12 @@ from typing import Any
 
 import httpx2
 import pytest
-from http_here import bearer, good, held, refused
+from http_here import asking, bearer, good, held, refused
 from http_server import serving
 from starlette.testclient import TestClient
 
+from scrubjay.config import load
+from scrubjay.errors import ConfigError
 from scrubjay.verbs.tokens import Principal
 
 EVENTS = {"accept": "text/event-stream"}
@@ -98,7 +100,7 @@ def test_work_goes_on_when_its_client_goes_away(environ: dict[str, str], tmp_pat
     with serving(environ) as url:
         place = httpx2.URL(url)
         body = json.dumps({"path": str(folder)})
-        head = f"Host: {place.host}\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\n"
+        head = f"Host: {place.netloc.decode()}\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\n"
         with socket.create_connection((place.host, place.port)) as raw:
             raw.sendall(f"POST /v1/sync HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
             assert raw.recv(15) == b"HTTP/1.1 200 OK"
@@ -202,3 +204,45 @@ def test_concepts_and_categories_are_listed_and_the_dictionary_is_edited(
     assert good(client.get(f"/v1/categories/{tree[0]['id']}"))["category"]["id"] == tree[0]["id"]
     refused(client.get("/v1/categories/none"), 404)
     refused(client.get("/v1/categories", params={"kind": "colour"}), 422)
+
+
+def test_paths_of_the_servers_disk_lie_below_its_roots_or_in_a_source(
+    environ: dict[str, str], client: TestClient, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "out").symlink_to(notes)
+    monkeypatch.setenv("SCRUBJAY_SERVER_ROOTS", str(tmp_path / "inside"))
+    with asking(environ) as fenced:
+        for path in (notes, tmp_path / "inside" / "out", tmp_path / "inside" / ".." / "notes", "/etc", "~"):
+            said = fenced.post("/v1/sync", json={"path": str(path)})
+            assert "outside of the folders" in refused(said, 403)
+            assert "[server] roots" in said.json()["error"]["hint"]
+        out = tmp_path / "inside" / "out" / "copy.db"
+        for path in (tmp_path / "copy.db", out):
+            assert "outside of the folders" in refused(
+                fenced.post("/v1/backup", json={"path": str(path), "overwrite": True}), 403
+            )
+            assert not path.exists()
+        good(fenced.post("/v1/backup", json={"path": str(tmp_path / "inside" / "copy.db")}))
+        assert good(fenced.get("/v1/status"))["documents"] == 0
+        good(client.post("/v1/sync", json={"path": str(notes)}))
+        good(fenced.post("/v1/sync", json={"path": str(notes / "log")}))
+    refused(client.post("/v1/sync", json={"path": str(notes), "project": str(notes)}), 422)
+
+
+def test_roots_that_are_not_named_are_the_home_and_the_data_folder(
+    environ: dict[str, str], notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SCRUBJAY_SERVER_ROOTS")
+    for home, status in ((notes.parent, 200), ("/", 403)):
+        monkeypatch.setenv("HOME", str(home))
+        with asking(environ) as client:
+            folder = notes if status == 200 else notes.parent / "elsewhere"
+            folder.mkdir(exist_ok=True)
+            assert client.post("/v1/sync", json={"path": str(folder)}).status_code == status
+            copy = tmp_path / "data" / "scrubjay" / f"{status}.db"
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            good(client.post("/v1/backup", json={"path": str(copy)}))
+    monkeypatch.setenv("SCRUBJAY_SERVER_ROOTS", "notes")
+    with pytest.raises(ConfigError, match="not the whole path of a folder"):
+        load()

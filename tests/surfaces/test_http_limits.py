@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from http_here import asking, good, refused
+from http_here import asking, bearer, good, held, refused
 from http_server import serving
 from starlette.testclient import TestClient
 
@@ -21,8 +21,10 @@ from scrubjay.config import load
 from scrubjay.errors import StoreError
 from scrubjay.surfaces.serve.patience import MOST_SILENT
 from scrubjay.surfaces.serve.session import READERS, Session
+from scrubjay.verbs.tokens import Principal
 
 JSON = {"content-type": "application/json"}
+BYTES = {"content-type": "application/octet-stream"}
 
 
 @pytest.mark.parametrize(
@@ -48,12 +50,16 @@ def test_what_is_no_sound_request_is_refused(client: TestClient, body: bytes, st
 
 
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain; charset=utf-8", ""])
-def test_json_that_does_not_come_as_json_is_told_so(client: TestClient, kind: str) -> None:
+def test_json_that_does_not_come_as_json_is_told_so(
+    environ: dict[str, str], client: TestClient, kind: str
+) -> None:
     """What `curl -d` sends unless it is told otherwise; it reads well, so nobody would look at its header."""
     headers = {"content-type": kind} if kind else {}
-    said = client.post("/v1/search", content=b'{"query": "x"}', headers=headers)
-    assert kind.partition(";")[0] in refused(said, 422)
-    assert "content-type: application/json" in said.json()["error"]["hint"]
+    token = bearer(held(environ), "ann", Principal("default", "ann"))
+    for shown, status in (({}, 415), (token, 422)):
+        said = client.post("/v1/search", content=b'{"query": "x"}', headers=headers | shown)
+        assert kind.partition(";")[0] in refused(said, status)
+        assert "content-type: application/json" in said.json()["error"]["hint"]
 
 
 def test_who_watches_a_server_may_ask_for_the_head_alone(client: TestClient) -> None:
@@ -86,6 +92,11 @@ def test_odd_texts_are_taken_or_refused_and_never_break_an_answer(client: TestCl
         refused(client.get(path), 404)
 
 
+def host(url: str) -> str:
+    """The Host that a client of a server names."""
+    return httpx2.URL(url).netloc.decode()
+
+
 def raw(url: str, sent: str) -> bytes:
     """What a server says to a client that sends this much and waits."""
     place = httpx2.URL(url)
@@ -99,7 +110,7 @@ def raw(url: str, sent: str) -> bytes:
 
 def test_slow_clients_are_not_waited_for(environ: dict[str, str]) -> None:
     with serving(environ | {"SCRUBJAY_SERVER_PATIENCE_SECONDS": "0.5"}) as url:
-        head = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        head = f"POST /v1/search HTTP/1.1\r\nHost: {host(url)}\r\nContent-Type: application/json\r\n"
         assert raw(url, "") == b""
         assert raw(url, head) == b""
         late = raw(url, f'{head}Content-Length: 99\r\n\r\n{{"query":')
@@ -116,7 +127,7 @@ def test_who_sends_too_much_reads_why_even_if_it_reads_only_when_all_is_sent(
 ) -> None:
     """As a reverse proxy does: it would answer 502 for a connection that breaks while it sends."""
     with serving(environ) as url:
-        head = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        head = f"POST /v1/search HTTP/1.1\r\nHost: {host(url)}\r\nContent-Type: application/json\r\n"
         said = raw(url, f"{head}Content-Length: 100000000\r\n\r\n{'x' * 100_000_000}")
         assert said.startswith(b"HTTP/1.1 413")
         assert b"connection: close" in said
@@ -127,11 +138,12 @@ def test_who_never_stops_to_send_is_cut_off(environ: dict[str, str]) -> None:
     with serving(environ) as url:
         place = httpx2.URL(url)
         with socket.create_connection((place.host, place.port), timeout=30) as wire:
-            wire.sendall(b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999999999\r\n\r\n")
+            head = f"POST /v1/search HTTP/1.1\r\nHost: {host(url)}\r\nContent-Type: application/json\r\n"
+            wire.sendall(f"{head}Content-Length: 9999999999\r\n\r\n".encode())
             with pytest.raises(ConnectionError):
                 wire.sendall(b"x" * 400_000_000)
     with serving(environ | {"SCRUBJAY_SERVER_PATIENCE_SECONDS": "0.5"}) as url:
-        head = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        head = f"POST /v1/search HTTP/1.1\r\nHost: {host(url)}\r\nContent-Type: application/json\r\n"
         assert raw(url, f"{head}Content-Length: 9999999\r\n\r\n{'x' * 5_000_000}").startswith(b"HTTP/1.1 413")
 
 
@@ -156,7 +168,7 @@ def test_a_file_larger_than_settings_allow_is_not_imported(
     monkeypatch.setenv("SCRUBJAY_SERVER_IMPORT_MB", "1")
     with asking(environ) as client:
         line = json.dumps({"content": "x" * 1_000_000}).encode() + b"\n"
-        assert "1,000,000 bytes" in refused(client.post("/v1/import", content=line), 413)
+        assert "1,000,000 bytes" in refused(client.post("/v1/import", content=line, headers=BYTES), 413)
         assert good(client.get("/v1/status"))["memories"] == 0
 
 
@@ -206,7 +218,7 @@ def test_a_client_that_goes_away_during_a_search_is_no_error(environ: dict[str, 
         place = httpx2.URL(url)
         for _ in range(10):
             with socket.create_connection((place.host, place.port)) as wire:
-                wire.sendall(b"GET /v1/search?query=kayak HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                wire.sendall(f"GET /v1/search?query=kayak HTTP/1.1\r\nHost: {host(url)}\r\n\r\n".encode())
         with httpx2.Client(base_url=url, timeout=60) as client:
             assert len(good(client.get("/v1/search?query=kayak"))["results"]) == 1
 
@@ -232,7 +244,7 @@ def test_a_reverse_proxy_hands_on_a_path_with_its_prefix_or_without(
     wrong = cli("serve", "127.0.0.1:0", "--root-path", "no path")
     assert (wrong.code, "is no path" in wrong.err) == (2, True)
     with (
-        serving(environ, "--root-path", "/memory/") as url,
+        serving(environ, "--root-path", "/memory/", "--open") as url,
         httpx2.Client(base_url=url, timeout=60) as client,
     ):
         for path in ("/memory", ""):

@@ -149,7 +149,7 @@ def running(app: Any) -> Any:
 
     async def asked(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
-            await app(scope, receive, send)
+            await app({**scope, "client": ("127.0.0.1", 50_000)}, receive, send)
             return
         for word in ("startup", "shutdown"):
             assert (await receive())["type"] == f"lifespan.{word}"

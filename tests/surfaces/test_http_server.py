@@ -72,7 +72,11 @@ def test_a_token_sees_what_its_principal_sees_and_does_what_its_scopes_allow(
         ({"x-forwarded-for": "203.0.113.9"}, 401),
         ({"forwarded": "for=203.0.113.9"}, 401),
         ({"authorization": "Basic YTpi"}, 401),
-        ({"origin": "http://localhost:3000"}, 200),
+        ({"origin": "http://localhost:3000"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+        ({"sec-fetch-site": "none"}, 200),
+        ({"content-type": "text/plain"}, 415),
+        ({"x-forwarded-proto": "https"}, 401),
         ({"sec-fetch-site": "cross-site"}, 403),
         ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}, 403),
         ({"sec-fetch-site": "same-origin"}, 200),
@@ -92,7 +96,7 @@ def test_metrics_count_requests_by_route_and_tell_what_is_stored_in_the_callers_
     eve = tokens.create("eve", Principal("default", "eve"), None)
     with Memory.open(environ["SCRUBJAY_STORE"], user="ann") as memory:
         memory.add("The zeppelin code is 4711.")
-    with serving(environ | {"SCRUBJAY_USER": "ann"}) as url:
+    with serving(environ | {"SCRUBJAY_USER": "ann"}, "--open") as url:
         for _ in range(3):
             httpx2.post(f"{url}/v1/search", json={"query": "zeppelin"}, timeout=60).raise_for_status()
         assert httpx2.get(f"{url}/secret-name", timeout=60).status_code == 404

@@ -104,7 +104,7 @@ def test_an_unknown_an_expired_and_a_revoked_token_open_nothing(environ, tokens:
     good = tokens.create("good", Principal("default", "ann"), 3_600)
     old = tokens.create("old", Principal("default", "ann"), -1)
     # On this machine one may go without a token, but not with a wrong one.
-    for options in ((), ("--require-token",)):
+    for options in (("--open",), ("--require-token",)):
         with running(environ, *options) as url:
             assert hello(url, Authorization=f"Bearer {good}").status_code == 200
             wrong = (
@@ -120,7 +120,7 @@ def test_an_unknown_an_expired_and_a_revoked_token_open_nothing(environ, tokens:
                 assert refused.status_code == 401, each
                 assert "scrubjay token create" in refused.json()["error"]["hint"]
                 assert refused.headers["www-authenticate"].startswith("Bearer")
-            assert hello(url).status_code == (401 if options else 200)
+            assert hello(url).status_code == (200 if "--open" in options else 401)
     with running(environ) as url:
         tokens.revoke("good")
         assert hello(url, Authorization=f"Bearer {good}").status_code == 401
@@ -130,7 +130,8 @@ def test_without_a_token_only_this_machines_names_are_let_in(environ) -> None:
     with running(environ) as url:
         port = httpx2.URL(url).port
         assert hello(url, Host=f"localhost:{port}", Origin=f"http://localhost:{port}").status_code == 200
-        assert hello(url, Host="localhost").status_code == 200
+        assert hello(url, Host="localhost").status_code == 421
+        assert hello(url, Origin=f"http://localhost:{port + 1}").status_code == 403
         assert hello(url, Host=f"rebound.example:{port}").status_code == 421
         assert hello(url, Origin="http://rebound.example").status_code == 403
         assert hello(url, Origin="null").status_code == 403

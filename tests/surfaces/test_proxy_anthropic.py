@@ -12,6 +12,7 @@ import pytest
 from proxied import Proxied
 from scripted_model import STREAM, Reply, message, message_events, message_streamed
 
+JSON = {"content-type": "application/json"}
 MEMORY = "The zeppelin lands on platform nine."
 QUESTION = "Where does the zeppelin land?"
 
@@ -29,7 +30,7 @@ def ask(proxy: Proxied, *said: Any, **more: Any) -> Any:
 
 
 def post(proxy: Proxied, body: str) -> Any:
-    return httpx2.post(f"{proxy.anthropic}/v1/messages", content=body.encode(), timeout=60)
+    return httpx2.post(f"{proxy.anthropic}/v1/messages", content=body.encode(), headers=JSON, timeout=60)
 
 
 def test_what_is_told_in_one_conversation_is_put_into_the_system_of_the_next(proxy: Proxied) -> None:

@@ -214,7 +214,7 @@ def test_a_proxy_that_leads_to_itself_stops_at_once(environ: dict[str, str], mod
 def test_no_path_leads_out_of_the_interface(proxy: Proxied, path: str) -> None:
     with socket.create_connection(proxy.url.removeprefix("http://").split(":")) as held:  # type: ignore[arg-type]
         held.sendall(
-            f"GET /openai/v1/{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+            f"GET /openai/v1/{path} HTTP/1.1\r\nHost: {proxy.url[7:]}\r\nConnection: close\r\n\r\n".encode()
         )
         assert held.makefile("rb").readline().split()[1] == b"400"
     assert proxy.model.asked == []

@@ -21,6 +21,9 @@ from scrubjay.config import load
 from scrubjay.text.size import tokens as size
 from scrubjay.verbs.tokens import Principal, Tokens
 
+JSON = {"content-type": "application/json"}
+FILE = {"content-type": "multipart/form-data; boundary=x", "authorization": "Bearer sk-theirs"}
+
 
 def client(proxy: Proxied, **headers: str) -> openai.OpenAI:
     return openai.OpenAI(base_url=proxy.openai, api_key="sk-theirs", max_retries=0, default_headers=headers)
@@ -113,7 +116,10 @@ def test_where_nothing_has_to_do_with_it_the_request_goes_on_byte_for_byte(proxy
     body = b'{ "model":"m" ,"seed": 1e2, "x":1,"x": 2,\n '
     body += b'"messages":[{"role":"user","content":"Wie geht das Schr\\u00e4ubchen?"}] }'
     said = httpx2.post(
-        f"{proxy.openai}/chat/completions?beta=%20a", content=body, headers={"x-mine": "kept"}, timeout=60
+        f"{proxy.openai}/chat/completions?beta=%20a",
+        content=body,
+        headers={"x-mine": "kept", **JSON},
+        timeout=60,
     )
     assert said.headers["x-scrubjay-memories"] == "0"
     assert proxy.model.last.body == body
@@ -126,7 +132,9 @@ def test_only_the_message_that_is_put_in_is_new(proxy: Proxied) -> None:
     before = '{"b": 1.50, "b":2, "messages" : [ {"role":"system","content":"Be \\u0062rief."},  '
     after = '{"content":[{"type":"text","text":"Where does the zeppelin land?"},{"type":"image_url"}],'
     after += '"role":"user"}],"z":0}'
-    said = httpx2.post(f"{proxy.openai}/chat/completions", content=(before + after).encode(), timeout=60)
+    said = httpx2.post(
+        f"{proxy.openai}/chat/completions", content=(before + after).encode(), headers=JSON, timeout=60
+    )
     sent = proxy.model.last.body.decode()
     assert said.headers["x-scrubjay-memories"] == "1"
     assert sent.startswith(before)
@@ -204,9 +212,14 @@ def test_a_header_switches_one_half_or_both_off(proxy: Proxied, mode: str, reads
     assert not [name for name, _ in proxy.model.last.headers if name.lower().startswith("x-scrubjay-memory")]
 
 
-def test_a_mode_that_is_none_is_refused_in_the_upstreams_form(proxy: Proxied) -> None:
+def test_a_mode_that_is_none_and_a_project_that_is_a_path_are_refused_in_the_upstreams_form(
+    proxy: Proxied,
+) -> None:
     with pytest.raises(openai.BadRequestError, match="one of on, read, write, off"):
         ask(proxy, "Hello?", headers={"x-scrubjay-memory": "maybe"})
+    for place in ("/home/ann/boat", "~/boat", "./boat"):
+        with pytest.raises(openai.BadRequestError, match="a path, which means nothing to a server elsewhere"):
+            ask(proxy, "Hello?", headers={"x-scrubjay-project": place})
     assert proxy.model.asked == []
 
 
@@ -278,7 +291,9 @@ def test_everything_else_below_the_prefix_passes_untouched(proxy: Proxied) -> No
     assert (proxy.model.last.method, proxy.model.last.path) == ("GET", "/v1/models")
     assert proxy.model.last.header("authorization") == "Bearer sk-theirs"
     file = b"\x00\xff" * 300_000
-    said = httpx2.post(f"{proxy.openai}/files?purpose=x", content=iter([file[:9], file[9:]]), timeout=60)
+    said = httpx2.post(
+        f"{proxy.openai}/files?purpose=x", content=iter([file[:9], file[9:]]), headers=FILE, timeout=60
+    )
     assert proxy.model.last.body == file
     assert (said.headers["x-their"], said.headers.get_list("server")[-1]) == ("own", "s")
     assert "x-scrubjay-memories" not in said.headers

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
+from http_here import LOCAL
 
 from scrubjay import Memory
 from scrubjay.config import Settings, load
@@ -83,6 +84,7 @@ class Pages:
     def post(self, path: str, fields: dict[str, str] | None = None, **options: Any) -> httpx2.Response:
         options["headers"] = {
             "content-type": "application/x-www-form-urlencoded",
+            "sec-fetch-site": "same-origin",
             **options.get("headers", {}),
         }
         return self.runner.run(self.client.post(path, content=urlencode(fields or {}), **options))
@@ -110,7 +112,7 @@ def pages(
         return Memory.open(settings=settings, embedders=[HashEmbedder(64)])
 
     with asyncio.Runner() as runner, Session(settings, opening) as session:
-        app: Any = application(session, tokens, open_here=open_here)
+        app: Any = application(session, tokens, local=LOCAL if open_here else None)
         transport = httpx2.ASGITransport(app=Prefix(app, under))
         client = httpx2.AsyncClient(
             transport=transport, base_url=HERE, headers={"accept": "text/html", **(headers or {})}

@@ -148,6 +148,15 @@ class Tokens:
         at = time.time() if now is None else now
         return None if found is None or found.expired(at) else found
 
+    def in_force(self, mark: str) -> Token | None:
+        """Return the token with this hash, unless it was revoked or has expired.
+
+        Raises:
+            ConfigError: As `all`.
+        """
+        now = time.time()
+        return next((token for token in self.all() if token.hash == mark and not token.expired(now)), None)
+
     def create(self, name: str, principal: Principal, expires: int | None) -> str:
         """Make a token and return its secret, which is kept nowhere.
 

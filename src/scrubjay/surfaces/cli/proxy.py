@@ -17,7 +17,15 @@ USUAL = "127.0.0.1:8766"
 @click.option("--openai", metavar="URL", help="Where /openai/v1 leads.  [default: the settings']")
 @click.option("--anthropic", metavar="URL", help="Where /anthropic leads.  [default: the settings']")
 @click.option("--require-token", is_flag=True, help="Ask clients on this machine for a token too.")
-def proxy(call: Call, address: str, openai: str | None, anthropic: str | None, require_token: bool) -> None:
+@click.option(
+    "--open",
+    "open_",
+    is_flag=True,
+    help="Let your programs on this machine go without a token even if there are tokens.",
+)
+def proxy(
+    call: Call, address: str, openai: str | None, anthropic: str | None, require_token: bool, open_: bool
+) -> None:
     """Stand in front of a model: put memories into its requests, and remember what passes, until interrupted.
 
     Give a client of OpenAI the base URL http://127.0.0.1:8766/openai/v1, one of Anthropic
@@ -34,4 +42,5 @@ def proxy(call: Call, address: str, openai: str | None, anthropic: str | None, r
         application,
         "OpenAI at {url}/openai/v1, Anthropic at {url}/anthropic",
         require_token=require_token,
+        open_=open_,
     )

@@ -24,6 +24,12 @@ USUAL_READERS = 4
 )
 @click.option("--require-token", is_flag=True, help="Ask clients on this machine for a token too.")
 @click.option(
+    "--open",
+    "open_",
+    is_flag=True,
+    help="Let your programs on this machine go without a token even if there are tokens or a --root-path.",
+)
+@click.option(
     "--readers",
     type=click.IntRange(0, MOST_READERS),
     default=None,
@@ -40,12 +46,14 @@ def serve(
     host: str | None,
     port: int | None,
     require_token: bool,
+    open_: bool,
     readers: int | None,
     root_path: str,
 ) -> None:
     """Serve HTTP, MCP at /mcp and the proxy at /openai/v1 and /anthropic, on 127.0.0.1:8765 or where you say.
 
-    A client shows a token (`scrubjay token create`); on an address of this machine alone it may go without, and is you.
+    A client shows a token (`scrubjay token create`). Where there are none and no --root-path, your programs on this
+    machine go without.
     """
     from scrubjay.surfaces.http.app import application
 
@@ -63,6 +71,7 @@ def serve(
         application,
         "Serving at {url}",
         require_token=require_token,
+        open_=open_,
         readers=min(os.cpu_count() or 1, USUAL_READERS) if readers is None else readers,
         root_path=root_path,
     )

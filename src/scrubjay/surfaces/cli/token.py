@@ -60,6 +60,7 @@ def create(
         tenant or settings.tenant, settings.user, groups, agent, tuple(dict.fromkeys(scopes)) or USUAL
     )
     tokens = Tokens(tokens_path())
+    first = not tokens.all()
     secret = tokens.create(name, who, lasts)
     if call.json:
         made = next(each for each in tokens.all() if each.name == name)
@@ -68,6 +69,10 @@ def create(
     write(secret)
     until = "for ever" if lasts is None else f"for {expires}"
     tell(f"It stands for {clean(who.user)} {until}. It is shown this once; its hash is in {tokens.file}.")
+    if first:
+        tell(
+            "From now on servers ask everybody for a token; `scrubjay serve --open` lets your own programs go without."
+        )
 
 
 @token.command("list", cls=Command)

@@ -29,12 +29,14 @@ from scrubjay.surfaces.proxy import passing as proxy
 from scrubjay.surfaces.proxy.passing import FOREIGN, Passing
 from scrubjay.surfaces.serve.bodies import MOST_BYTES, Bodies, Limit
 from scrubjay.surfaces.serve.gate import Gate
+from scrubjay.surfaces.serve.logins import Logins
 from scrubjay.surfaces.serve.problems import problems
 from scrubjay.surfaces.viewer import pages as viewer
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from scrubjay.surfaces.serve.local import Local
     from scrubjay.surfaces.serve.session import Session
     from scrubjay.verbs.tokens import Tokens
 
@@ -64,19 +66,28 @@ LIMITS: Final = {
 """What a body may be, where it may be anything else than small."""
 
 
-def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp:
+def application(session: Session, tokens: Tokens, *, local: Local | None) -> ASGIApp:
     """Return the ASGI application.
 
     Args:
         session: What does the work.
         tokens: Who is let in.
-        open_here: Whether requests without a token are the owner's, as far as they name this machine.
+        local: Which requests are the owner's without a token; None for none.
     """
     app = interface(session)
     app.state.tokens = tokens
-    owner = session.owner if open_here else None
-    everybody, foreign = (*EVERYBODY, *viewer.OPEN), {**FOREIGN, embeddings.PATH: None}
-    return Gate(app, tokens, owner, everybody=everybody, foreign=foreign, door=viewer.DOOR)
+    app.state.logins = Logins()
+    app.state.local = local
+    return Gate(
+        app,
+        tokens,
+        session.owner,
+        local,
+        logins=app.state.logins,
+        everybody=(*EVERYBODY, *viewer.OPEN),
+        foreign={**FOREIGN, embeddings.PATH: None},
+        door=viewer.DOOR,
+    )
 
 
 def interface(session: Session) -> FastAPI:
@@ -101,6 +112,7 @@ def interface(session: Session) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.session = session
+    app.state.local = None
     app.state.meters = Meters()
     app.state.passing = passing
     problems(app)

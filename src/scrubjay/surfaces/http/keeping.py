@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Path, Request
@@ -14,10 +15,11 @@ from scrubjay.memory.histories import Changed
 from scrubjay.memory.nights import Consolidated, Undone
 from scrubjay.memory.reports import Embedded, ModelStatus, RemovedSource, SourceStatus, Status, Summary
 from scrubjay.surfaces.http.answered import Told, answers
-from scrubjay.surfaces.http.forms import LARGEST, Count, Form, Moment, Words, as_in
-from scrubjay.surfaces.http.progress import STREAMED, long
+from scrubjay.surfaces.http.forms import LARGEST, Count, Form, Moment, Project, Words, as_in
+from scrubjay.surfaces.http.progress import STREAMED, Report, long
+from scrubjay.surfaces.http.roots import within
 from scrubjay.surfaces.http.schemas import described, whole
-from scrubjay.surfaces.serve.asked import Admin, Reader, Working, operates
+from scrubjay.surfaces.serve.asked import Admin, Reader, Working, operates, warnings
 from scrubjay.verbs import shape
 
 router = APIRouter(prefix="/v1", tags=["store"])
@@ -42,7 +44,7 @@ class Sync(Form):
     description: str = ""
     include: Words = []
     exclude: Words = []
-    project: str | None = None
+    project: Project | None = None
     trust: Literal["auto", "trusted", "untrusted"] | None = None
     share: bool | None = None
     embed_seconds: Seconds = 0.0
@@ -107,12 +109,13 @@ _ONE_MODEL: Final = answers(_MODEL, about="The model, and how far it reaches.", 
 
 
 @router.get("/status", responses=answers(described(Status, optional=("store", "bytes")), about="Facts."))
-async def status(who: Reader, session: Working) -> Response:
+async def status(request: Request, who: Reader, session: Working) -> Response:
     """Return what is stored, which models and sources there are; to an admin, also where.
 
     The size of the store is of all tenants, and for an admin of its owner's.
     """
-    told = shape.plain(await session.do(who, lambda memory: memory.status()))
+    found = await session.do(who, lambda memory: memory.status())
+    told = shape.plain(replace(found, warnings=found.warnings + warnings(request)))
     if "admin" not in who.scopes:
         del told["store"]
     if not operates(who, session):
@@ -129,8 +132,14 @@ async def list_sources(who: Reader, session: Working) -> Response:
 @router.post("/sync", responses=_streamed(described(Summary), "What the sync did."))
 async def sync(wanted: Sync, request: Request, who: Admin, session: Working) -> Response:
     """Bring the store in step with a folder or file of the server, or with every registered source."""
-    options = wanted.given()
-    return await long(request, session, who, lambda memory, report: memory.sync(**options, progress=report))
+    options, roots = wanted.given(), session.settings.server
+
+    def work(memory: Memory, report: Report) -> Summary:
+        for path in filter(None, (wanted.path, wanted.only)):
+            within(path, roots, (source.root for source in memory.sources()))
+        return memory.sync(**options, progress=report)
+
+    return await long(request, session, who, work)
 
 
 @router.delete(

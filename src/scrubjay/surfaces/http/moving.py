@@ -20,6 +20,7 @@ from scrubjay.memory.moves import BackedUp, Imported
 from scrubjay.surfaces.http.answered import EVERYWHERE, SAID, Failure, Told, answers
 from scrubjay.surfaces.http.forms import LAX, Form, as_in
 from scrubjay.surfaces.http.progress import EVENTS, STREAMED, Report, long
+from scrubjay.surfaces.http.roots import within
 from scrubjay.surfaces.http.schemas import described
 from scrubjay.surfaces.serve.asked import Admin, Working
 from scrubjay.verbs import shape
@@ -159,6 +160,7 @@ async def backup(wanted: Backup, who: Admin, session: Working) -> Response:
         raise ForbiddenError(
             "A backup holds every tenant's memories, so it is the owner's tenant's. Nothing was done."
         )
+    within(wanted.path, session.settings.server)
     options = wanted.given()
     done = await session.do(who, lambda memory: memory.backup(**options), at_length=True)
     return Told(shape.plain(done))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from scrubjay.surfaces.serve.local import Local
     from scrubjay.surfaces.serve.session import Session
     from scrubjay.verbs.tokens import Principal, Tokens
 
@@ -32,13 +33,13 @@ SESSION: Final = b"mcp-session-id"
 """Header that names a session."""
 
 
-def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp:
+def application(session: Session, tokens: Tokens, *, local: Local | None) -> ASGIApp:
     """Return the ASGI application.
 
     Args:
         session: What does the work.
         tokens: Who is let in.
-        open_here: Whether requests without a token are the owner's, as far as they name this machine.
+        local: Which requests are the owner's without a token; None for none.
     """
     from starlette.applications import Starlette
     from starlette.routing import Route
@@ -52,7 +53,7 @@ def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp
 
     app = Starlette(routes=[Route(PATH, Endpoint(manager))], lifespan=running)
     bodies = Bodies(app, session.settings.server.patience_seconds, LIMITS)
-    return Gate(bodies, tokens, session.owner if open_here else None)
+    return Gate(bodies, tokens, session.owner, local)
 
 
 def managed(session: Session) -> StreamableHTTPSessionManager:

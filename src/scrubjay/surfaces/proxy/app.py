@@ -15,19 +15,20 @@ from scrubjay.surfaces.serve.gate import Gate
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from scrubjay.surfaces.serve.local import Local
     from scrubjay.surfaces.serve.session import Session
     from scrubjay.verbs.tokens import Tokens
 
 
-def application(session: Session, tokens: Tokens, *, open_here: bool) -> ASGIApp:
+def application(session: Session, tokens: Tokens, *, local: Local | None) -> ASGIApp:
     """Return the ASGI application.
 
     Args:
         session: What does the work.
         tokens: Who is let in.
-        open_here: Whether requests without a token are the owner's, as far as they name this machine.
+        local: Which requests are the owner's without a token; None for none.
     """
-    return Gate(alone(Passing(session)), tokens, session.owner if open_here else None, foreign=FOREIGN)
+    return Gate(alone(Passing(session)), tokens, session.owner, local, foreign=FOREIGN)
 
 
 def alone(passing: Passing) -> ASGIApp:

@@ -28,7 +28,7 @@ from scrubjay.surfaces.proxy.take import GoneError, gone, pieces, whole
 from scrubjay.surfaces.proxy.upstream import CutError, Header, LostError, Upstream, passed
 from scrubjay.surfaces.proxy.wish import OURS, USUAL_AGENT, wish
 from scrubjay.surfaces.serve.bodies import LateError, Limit
-from scrubjay.surfaces.serve.gate import COOKIE, PRINCIPAL
+from scrubjay.surfaces.serve.gate import PRINCIPAL
 from scrubjay.surfaces.serve.prefix import inner
 from scrubjay.verbs.tokens import PREFIX
 
@@ -252,8 +252,8 @@ def _raw(scope: Scope) -> bytes:
 
 
 def _ours(key: bytes, value: bytes) -> bool:
-    """Tell whether a header shows a token of ours, which goes no further."""
-    return (key in KEYS and PREFIX.encode() in value) or (key == b"cookie" and COOKIE.encode() in value)
+    """Tell whether a header shows a token or a login of ours, which goes no further."""
+    return key in (*KEYS, b"cookie") and PREFIX.encode() in value
 
 
 async def _until_gone(

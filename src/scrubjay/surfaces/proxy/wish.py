@@ -66,9 +66,21 @@ def wish(headers: Headers, who: Principal, usual: str, *, paused: bool = False) 
         mode in ("on", "read") and "read" in who.scopes,
         mode in ("on", "write") and "write" in who.scopes,
         _name(headers, SESSION),
-        _name(headers, PROJECT) or None,
+        _project(headers),
         who.agent or _name(headers, AGENT) or USUAL_AGENT,
     )
+
+
+def _project(headers: Headers) -> str | None:
+    """Return the project's name; a path would have the server look at a folder of its own disk."""
+    found = _name(headers, PROJECT)
+    if found.startswith((".", "/", "~", "\\")):
+        raise InputError(
+            f"{PROJECT} is {found!r:.80}, a path, which means nothing to a server elsewhere. "
+            "Nothing was sent to the upstream.",
+            hint="give the project's name",
+        )
+    return found or None
 
 
 def _name(headers: Headers, header: str) -> str:

@@ -8,6 +8,8 @@ from typing import Annotated, Final, TypeAlias, cast
 from fastapi import Depends, Request
 
 from scrubjay.surfaces.serve.gate import PRINCIPAL
+from scrubjay.surfaces.serve.local import Local
+from scrubjay.surfaces.serve.open_servers import WARNING
 from scrubjay.surfaces.serve.session import Session
 from scrubjay.verbs.tokens import Principal
 
@@ -15,6 +17,15 @@ from scrubjay.verbs.tokens import Principal
 def working(request: Request) -> Session:
     """Return what does the work of this server."""
     return cast(Session, request.app.state.session)
+
+
+def warnings(request: Request) -> tuple[str, ...]:
+    """Return what whoever runs this server should put right, as far as it is the server's and not the store's."""
+    local: Local | None = request.app.state.local
+    if local is None or not local.always:
+        return ()
+    url, user = str(request.base_url).rstrip("/"), working(request).owner.user
+    return (WARNING.format(url=url, user=user),)
 
 
 async def session(request: Request) -> Session:

@@ -1,12 +1,9 @@
 """Gate: a request over HTTP -> the same request with its principal, or an answer that lets nobody in.
 
 A token comes as ``Authorization: Bearer``, as ``x-scrubjay-token`` (where Authorization belongs to somebody else: the
-proxy's upstream), or as the cookie that the viewer's own form set. Without one a request is let in only where the
-server listens on this machine alone, and only when its Host and Origin are this machine's and nobody forwarded it: no
-page in a browser reaches it by a name that it made lead here (DNS rebinding), and nobody from elsewhere by a reverse
-proxy. A cookie is sent by browsers of themselves, so what comes with one and changes something must come from a page of
-this very server. Nor does a page of another site get anything from a browser that needs no token, whatever it asks for,
-but for a link that its reader follows. Where clients of others ask, they are refused in the form that they know.
+proxy's upstream), or as the login that a cookie of the viewer names. `local` says who may go without one. A cookie is
+sent by browsers of themselves, so what comes with one is answered to pages of this very server alone, but for a link
+that its reader follows. Where clients of others ask, they are refused in the form that they know.
 """
 
 from __future__ import annotations
@@ -14,10 +11,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.surfaces.serve.bodies import Form, refused
+from scrubjay.surfaces.serve.local import (
+    ELSEWHERE,
+    NOBODY,
+    NOBODY_HINT,
+    SAFE,
+    TOKENS,
+    TOKENS_HINT,
+    Local,
+    Refusal,
+    another_page,
+    same_page,
+)
+from scrubjay.surfaces.serve.logins import Logins
 from scrubjay.surfaces.serve.prefix import inner
 from scrubjay.verbs.tokens import PREFIX, Principal, Token, Tokens
 
@@ -29,16 +39,6 @@ PRINCIPAL: Final = "scrubjay.principal"
 """Key of a request's scope under which the gate leaves who is let in."""
 TOKEN: Final = "scrubjay.token"
 """Key under which it leaves the hash of the token that was shown; not there where none was needed."""
-COOKIE: Final = "scrubjay_token"
-LOCAL_NAMES: Final = ("127.0.0.1", "localhost", "::1")
-FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
-"""Headers by which a reverse proxy says that somebody else asks."""
-SAFE: Final = ("GET", "HEAD", "OPTIONS")
-
-NOBODY: Final = "A token is needed, one that is neither revoked nor expired."
-NOBODY_HINT: Final = (
-    "ask whoever runs the server for `scrubjay token create NAME`, and send it as Authorization: Bearer TOKEN"
-)
 CHALLENGE: Final = {"www-authenticate": 'Bearer error="invalid_token"'}
 
 
@@ -48,7 +48,9 @@ class Gate:
     Args:
         app: What is behind it.
         tokens: Who is let in.
-        owner: Who a request without a token is; None where it is nobody.
+        owner: Who a local request without a token is.
+        local: Which requests those are; None where nobody goes without a token.
+        logins: Which cookies stand for which tokens; None where there are no pages.
         everybody: Paths, and beginnings of paths that end in ``/``, that anybody may ask for.
         foreign: Beginnings of paths where an Authorization that is no token of ours belongs to somebody else, and
             the form of an error there; None for ours.
@@ -59,8 +61,10 @@ class Gate:
         self,
         app: ASGIApp,
         tokens: Tokens,
-        owner: Principal | None,
+        owner: Principal,
+        local: Local | None,
         *,
+        logins: Logins | None = None,
         everybody: Sequence[str] = (),
         foreign: Mapping[str, Form | None] = {},
         door: str | None = None,
@@ -68,6 +72,9 @@ class Gate:
         self._app = app
         self._tokens = tokens
         self._owner = owner
+        self._local = local
+        self._closed = False
+        self._logins = logins
         self._everybody = frozenset(each for each in everybody if not each.endswith("/"))
         self._folders = tuple(each for each in everybody if each.endswith("/"))
         self._foreign = tuple(foreign)
@@ -82,35 +89,48 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers, path = Headers(scope=scope), inner(scope)
-        secret, by_cookie = self._shown(headers, path)
-        if secret is None and self._owner is not None:
-            refusal = strange(headers, reads=scope["method"] in SAFE)
-            if refusal is None:
-                await self._app({**scope, PRINCIPAL: self._owner}, receive, send)
-                return
-            if not self._open(path):
-                await self._refused(*refusal, scope, receive, send)
-                return
-        if self._open(path) and secret is None:
-            await self._app(scope, receive, send)
-            return
-        if by_cookie and scope["method"] not in SAFE and not same_site(headers):
-            said = InputError("The request comes from a page of another site. Nothing was done.")
-            await self._answered(403, said, scope, receive, send)
-            return
+        secret = self._shown(headers, path)
+        by_cookie = secret is None and self._logins is not None and not path.startswith(self._foreign)
         try:
             token = self._tokens.find(secret) if secret else None
+            if by_cookie and self._logins is not None:
+                token = self._logins.token(scope, self._tokens)
+            refusal = self._refusal(scope, headers, secret, token, by_cookie=by_cookie)
         except ScrubjayError as error:
             logging.getLogger("scrubjay").warning("%s %s", error, error.hint)
-            said = InputError("The server cannot read its tokens; its log says why.")
-            await self._answered(503, said, scope, receive, send)
-            return
-        if token is not None:
-            await self._app(_with(scope, token), receive, send)
-        elif self._open(path):
+            token, refusal = None, (503, InputError("The server cannot read its tokens; its log says why."))
+        if refusal is None:
+            who = (
+                {PRINCIPAL: self._owner} if token is None else {PRINCIPAL: token.principal, TOKEN: token.hash}
+            )
+            await self._app({**scope, **who}, receive, send)
+        elif token is None and self._open(path):
             await self._app(scope, receive, send)
         else:
-            await self._refused(401, InputError(NOBODY, hint=NOBODY_HINT), scope, receive, send)
+            await self._refused(*refusal, scope, receive, send)
+
+    def _refusal(
+        self, scope: Scope, headers: Headers, secret: str | None, token: Token | None, *, by_cookie: bool
+    ) -> Refusal | None:
+        """Return why a request is not let in; None where it is.
+
+        Raises:
+            ScrubjayError: The tokens cannot be read.
+        """
+        if token is not None:
+            reads = scope["method"] in SAFE
+            if by_cookie and (another_page(headers, reads=reads) or not (reads or same_page(headers))):
+                return 403, InputError(f"{ELSEWHERE} Nothing was done.")
+            return None
+        if secret is not None or self._local is None:
+            return 401, InputError(NOBODY, hint=NOBODY_HINT)
+        refusal = self._local.refusal(scope, headers)
+        if refusal is None and not self._local.always:
+            # Once there was a token, others may have been told of this server: the end of the last one opens nothing.
+            self._closed = self._closed or bool(self._tokens.all())
+            if self._closed:
+                return 401, InputError(TOKENS, hint=TOKENS_HINT)
+        return refusal
 
     async def _refused(
         self, status: int, said: InputError, scope: Scope, receive: Receive, send: Send
@@ -137,84 +157,21 @@ class Gate:
         """Answer with an error, in the form that is known where it was asked."""
         path = inner(scope)
         form = next((form for start, form in self._forms if path.startswith(start)), None)
-        challenge = CHALLENGE if said.args[0] == NOBODY else None
+        challenge = CHALLENGE if status == 401 else None
         await refused(status, said, scope, receive, send, challenge, form)
 
     def _open(self, path: str) -> bool:
         return path in self._everybody or path.startswith(self._folders)
 
-    def _shown(self, headers: Headers, path: str) -> tuple[str | None, bool]:
-        """The secret that a request shows, empty for what is none of ours, None for nothing; and whether by cookie."""
+    def _shown(self, headers: Headers, path: str) -> str | None:
+        """Return the secret that a request shows, empty for what is none of ours, None for nothing."""
         own = headers.get("x-scrubjay-token")
         if own is not None:
-            return own.strip(), False
+            return own.strip()
         kind, _, secret = headers.get("authorization", "").partition(" ")
         key = headers.get("x-api-key", "") if path.startswith(self._foreign) else ""
         shown = secret.strip() if kind.lower() == "bearer" else ""
         ours = next((each for each in (shown, key.strip()) if each.startswith(PREFIX)), None)
-        if ours is not None:
-            return ours, False
-        if path.startswith(self._foreign):
-            return None, False
-        if kind:
-            return shown, False
-        cookie = _cookie(headers)
-        return (cookie, True) if cookie else (None, False)
-
-
-def strange(headers: Headers, *, reads: bool = False) -> tuple[int, InputError] | None:
-    """Return why a request that shows no token is not the owner's, with its status; None where it is.
-
-    Args:
-        headers: What the request says of itself.
-        reads: Whether it changes nothing.
-    """
-    if any(name in headers for name in FORWARDED):
-        return 401, InputError(
-            "The request was forwarded, so it may be anybody's, and shows no token.", hint=NOBODY_HINT
-        )
-    if not _local(headers.get("host", "")):
-        return 421, InputError("The request's Host names another machine.", hint=NOBODY_HINT)
-    origin = headers.get("origin")
-    elsewhere = origin is not None and not (
-        origin.startswith(("http://", "https://")) and _local(origin.partition("//")[2])
-    )
-    followed = reads and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == (
-        "navigate",
-        "document",
-    )
-    if elsewhere or (headers.get("sec-fetch-site") == "cross-site" and not followed):
-        return 403, InputError("The request comes from a page of another site.", hint=NOBODY_HINT)
-    return None
-
-
-def same_site(headers: Headers) -> bool:
-    """Tell whether a browser says that a request comes from a page of this very server."""
-    fetched = headers.get("sec-fetch-site")
-    if fetched is not None:
-        return fetched == "same-origin"
-    origin = headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc == headers.get("host", "")
-
-
-def _local(netloc: str) -> bool:
-    """Tell whether ``HOST[:PORT]`` names this machine.
-
-    >>> [_local(each) for each in ("localhost:80", "[::1]:8765", "127.0.0.1", "evil.example", "localhost.evil", "")]
-    [True, True, True, False, False, False]
-    """
-    try:
-        split = urlsplit(f"//{netloc}")
-        return split.hostname in LOCAL_NAMES and split.netloc == netloc and split.port != 0
-    except ValueError:
-        return False
-
-
-def _cookie(headers: Headers) -> str:
-    from starlette.requests import cookie_parser
-
-    return cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
-
-
-def _with(scope: Scope, token: Token) -> Scope:
-    return {**scope, PRINCIPAL: token.principal, TOKEN: token.hash}
+        if ours is not None or path.startswith(self._foreign):
+            return ours
+        return shown if kind else None

@@ -1,4 +1,4 @@
-"""Door: a token given in a form -> a cookie that stands for it, on this server's own pages alone."""
+"""Door: a token given in a form -> a login, on this server's own pages alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from scrubjay.surfaces.serve.gate import COOKIE
+from scrubjay.surfaces.serve.gate import PRINCIPAL
+from scrubjay.surfaces.serve.logins import Logins, stale
 from scrubjay.surfaces.viewer.page import Fields, Page, first, page, seen
 from scrubjay.verbs.tokens import Tokens
 
@@ -21,35 +22,44 @@ def _tokens(request: Request) -> Tokens:
     return cast(Tokens, request.app.state.tokens)
 
 
+def _logins(request: Request) -> Logins:
+    return cast(Logins, request.app.state.logins)
+
+
+def _form(request: Request, code: int, then: str, error: str = "") -> Response:
+    closed = request.app.state.local is not None and PRINCIPAL not in request.scope
+    return page(request, "login", code, then=then, error=error, stale=stale(request), local=closed)
+
+
 @router.get("/login")
 def login(request: Request, then: str = "/") -> Response:
     """Show the form."""
-    return page(request, "login", then=_inside(then), error="", stale=COOKIE in request.cookies)
+    return _form(request, 200, _inside(then))
 
 
 @router.post("/login")
-async def enter(request: Request, fields: Fields, tokens: Annotated[Tokens, Depends(_tokens)]) -> Response:
-    """Let in who shows a token, and remember it in a cookie that no script reads and no other site sends."""
+async def enter(
+    request: Request,
+    fields: Fields,
+    tokens: Annotated[Tokens, Depends(_tokens)],
+    logins: Annotated[Logins, Depends(_logins)],
+) -> Response:
+    """Let in who shows a token, and remember it by a cookie that no script reads and no other site sends."""
     secret, then = first(fields, "token").strip(), _inside(first(fields, "then"))
-    if tokens.find(secret) is None:
-        return page(request, "login", 401, then=then, error=WRONG, stale=COOKIE in request.cookies)
+    token = tokens.find(secret)
+    if token is None:
+        return _form(request, 401, then, WRONG)
     answer = seen(then)
-    secure = request.url.scheme == "https"
-    answer.set_cookie(COOKIE, secret, path=_ours(request), httponly=True, samesite="strict", secure=secure)
+    logins.begin(token, request, answer)
     return answer
 
 
 @router.post("/logout")
-def leave(request: Request) -> Response:
-    """Forget the cookie; the token stays in force."""
+async def leave(request: Request, logins: Annotated[Logins, Depends(_logins)]) -> Response:
+    """End the login; the token stays in force."""
     answer = seen("/")
-    answer.delete_cookie(COOKIE, path=_ours(request), httponly=True, samesite="strict")
+    logins.end(request, answer)
     return answer
-
-
-def _ours(request: Request) -> str:
-    """Return the path under which this server is: behind a reverse proxy, what stands beside it gets no token."""
-    return request.scope.get("root_path", "") or "/"
 
 
 def _inside(then: str) -> str:

@@ -19,7 +19,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 
 from scrubjay.errors import ForbiddenError, InputError, ScrubjayError
 from scrubjay.surfaces.serve.asked import session
-from scrubjay.surfaces.serve.gate import PRINCIPAL, SAFE, TOKEN
+from scrubjay.surfaces.serve.gate import PRINCIPAL, TOKEN
+from scrubjay.surfaces.serve.local import SAFE
 from scrubjay.surfaces.serve.prefix import inner
 from scrubjay.surfaces.serve.problems import logged, status
 from scrubjay.surfaces.serve.session import Session

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request, Response
 
-from scrubjay.surfaces.serve.asked import Reader, operates
+from scrubjay.surfaces.serve.asked import Reader, operates, warnings
 from scrubjay.surfaces.viewer.page import Page, Working, page
 
 router = APIRouter(include_in_schema=False, route_class=Page)
@@ -30,6 +30,7 @@ async def standing(
         request,
         "status",
         found=found,
+        warnings=found.warnings + warnings(request),
         held=held,
         number=number,
         more=more,
