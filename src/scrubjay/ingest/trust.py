@@ -181,7 +181,10 @@ def _notice(run: Run, source: Source, paths: Sequence[str]) -> None:
                 counts[folder, _DEPENDENCY] += 1
             else:
                 place, found = holding(source, path)
-                counts[place or source.root, _WHY[found]] += 1
+                within = place is not None and place.startswith(
+                    source.root
+                )  # else the source is a part of it
+                counts[(place if within and place else source.root), _WHY[found]] += 1
     for (place, why), count in sorted(counts.items()):
         files = "1 file is" if count == 1 else f"{count:,} files are"
         run.tally.notices.append(
