@@ -26,9 +26,10 @@ PROXIED = "/anthropic/v1/messages"
 JSON = "application/json"
 
 
-def head(path: str, length: int, kind: str = JSON, **headers: str) -> bytes:
+def head(url: str, path: str, length: int, kind: str = JSON, **headers: str) -> bytes:
     named = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
-    first = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n"
+    host = httpx2.URL(url).netloc.decode()
+    first = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n"
     return f"{first}{named}\r\n".encode()
 
 
@@ -74,7 +75,8 @@ def test_a_body_that_drips_ends_everywhere_at_the_same_time(
     environ: dict[str, str], patient: str, path: str, kind: str
 ) -> None:
     with connected(patient) as wire:
-        wire.sendall(head(path, 2_000, kind, accept="application/json, text/event-stream") + b"{")
+        asked = {"accept": "application/json, text/event-stream", "origin": patient}
+        wire.sendall(head(patient, path, 2_000, kind, **asked) + b"{")
         said = drip(wire)
     assert said.startswith(b"HTTP/1.1 408"), said
     assert b"did not come within 0.5 seconds" in said
@@ -104,7 +106,7 @@ def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_the_server_for_mcp_alone_has_the_patience_of_the_settings(environ: dict[str, str]) -> None:
     with running(environ | {"SCRUBJAY_SERVER_PATIENCE_SECONDS": "0.5"}) as url, connected(url) as wire:
-        wire.sendall(head("/mcp", 2_000) + b"{")
+        wire.sendall(head(url, "/mcp", 2_000) + b"{")
         assert drip(wire).startswith(b"HTTP/1.1 408")
 
 
@@ -114,7 +116,7 @@ def test_a_large_body_over_a_slow_line_has_a_second_more_for_each_128_kb(
     """Two thirds of a second more than the patience of half a second, for 128 kB that came."""
     body = json.dumps({"content": "slow " * 50_000}).encode()
     with connected(patient) as wire:
-        wire.sendall(head("/v1/memories", len(body)) + body[:200_000])
+        wire.sendall(head(patient, "/v1/memories", len(body)) + body[:200_000])
         wire.settimeout(0.8)
         with pytest.raises(TimeoutError):
             wire.recv(1)
@@ -145,12 +147,12 @@ def test_a_large_body_over_a_slow_line_has_a_second_more_for_each_128_kb(
 def test_what_is_too_large_is_refused_by_what_its_head_says(patient: str, path: str, most: int) -> None:
     """Before a byte of the body was sent; a path that takes it waits for the body, and gives up."""
     with connected(patient) as wire:
-        wire.sendall(head(path, most + 1))
+        wire.sendall(head(patient, path, most + 1))
         said = wire.recv(65_536)
         assert said.startswith(b"HTTP/1.1 413"), said
         assert f"more than {most:,} bytes".encode() in said + answered(wire)
     with connected(patient) as wire:
-        wire.sendall(head(path, most))
+        wire.sendall(head(patient, path, most))
         assert wire.recv(65_536).startswith(b"HTTP/1.1 408")
 
 
@@ -170,13 +172,13 @@ def test_unfinished_bodies_of_one_client_take_a_bounded_memory_and_nobody_elses_
         refused = []
         for _ in range(5):
             wire = stack.enter_context(connected(url))
-            wire.sendall(head(PROXIED, 60 * MB, x_scrubjay_token=eve))
+            wire.sendall(head(url, PROXIED, 60 * MB, x_scrubjay_token=eve))
             wire.sendall(b"x" * (50 * MB))
             wire.setblocking(False)
             refused.append(wire)
         for _ in range(100):
             login = stack.enter_context(connected(url))
-            login.sendall(head("/login", 4_000, "application/x-www-form-urlencoded") + b"x" * 3_900)
+            login.sendall(head(url, "/login", 4_000, "application/x-www-form-urlencoded") + b"x" * 3_900)
         # Others are answered meanwhile, also where their own request is large.
         good(client.get("/readyz"))
         text = "The kayak leaks. " * 60_000
