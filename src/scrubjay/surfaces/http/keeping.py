@@ -110,7 +110,7 @@ _ONE_MODEL: Final = answers(_MODEL, about="The model, and how far it reaches.", 
 async def status(request: Request, who: Reader, session: Working) -> Response:
     """Return what is stored, which models and sources there are; to an admin, also where."""
     found = await session.do(who, lambda memory: memory.status())
-    told = shape.plain(replace(found, warnings=found.warnings + warnings(request)))
+    told = shape.plain(replace(found, warnings=found.warnings + warnings(request, who)))
     if "admin" not in who.scopes:
         del told["store"]
     return Told(told)
