@@ -51,7 +51,7 @@ def served(
 
     from scrubjay.surfaces.serve.address import Address
     from scrubjay.surfaces.serve.local import LOCAL_NAMES, Local
-    from scrubjay.surfaces.serve.open_servers import WARNING, noted
+    from scrubjay.surfaces.serve.open_servers import WARNING, registered
     from scrubjay.surfaces.serve.run import serve
     from scrubjay.verbs.tokens import Tokens, tokens_path
 
@@ -77,7 +77,7 @@ def served(
         def ready(url: str) -> None:
             if open_:
                 tell(f"warning: {WARNING.format(url=url, user=settings.user)}.")
-                stack.enter_context(noted(data_dir(), url))
+                stack.enter_context(registered(data_dir(), url))
             tell(said.format(url=url) + "; Ctrl-C ends it.")
 
         serve(

@@ -115,7 +115,7 @@ async def status(request: Request, who: Reader, session: Working) -> Response:
     The size of the store is of all tenants, and for an admin of its owner's.
     """
     found = await session.do(who, lambda memory: memory.status())
-    told = shape.plain(replace(found, warnings=found.warnings + warnings(request)))
+    told = shape.plain(replace(found, warnings=found.warnings + warnings(request, who)))
     if "admin" not in who.scopes:
         del told["store"]
     if not operates(who, session):

@@ -19,10 +19,18 @@ def working(request: Request) -> Session:
     return cast(Session, request.app.state.session)
 
 
-def warnings(request: Request) -> tuple[str, ...]:
-    """Return what whoever runs this server should put right, as far as it is the server's and not the store's."""
+def warnings(request: Request, who: Principal) -> tuple[str, ...]:
+    """Return what whoever runs this server should put right, as far as it is the server's and not the store's.
+
+    Only an administrator of the owner's tenant may know.
+    """
     local: Local | None = request.app.state.local
-    if local is None or not local.always:
+    if (
+        local is None
+        or not local.always
+        or "admin" not in who.scopes
+        or who.tenant != working(request).owner.tenant
+    ):
         return ()
     url, user = str(request.base_url).rstrip("/"), working(request).owner.user
     return (WARNING.format(url=url, user=user),)

@@ -24,8 +24,8 @@ from scrubjay.surfaces.serve.local import (
     TOKENS_HINT,
     Local,
     Refusal,
-    another_page,
-    same_page,
+    cross_origin,
+    same_origin,
 )
 from scrubjay.surfaces.serve.logins import Logins
 from scrubjay.surfaces.serve.prefix import inner
@@ -119,7 +119,7 @@ class Gate:
         """
         if token is not None:
             reads = scope["method"] in SAFE
-            if by_cookie and (another_page(headers, reads=reads) or not (reads or same_page(headers))):
+            if by_cookie and (cross_origin(headers, reads=reads) or not (reads or same_origin(headers))):
                 return 403, InputError(f"{ELSEWHERE} Nothing was done.")
             return None
         if secret is not None or self._local is None:

@@ -1,7 +1,7 @@
 """Local: a request that shows no token -> why it is not the owner's, or nothing.
 
-A program on this machine may be the owner without a token. What tells it from everybody else: who connects, over which
-HTTP, whom the Host names and, where a browser asks, whose page it is.
+A program of the person on this machine is the owner without a token. Its requests differ from all others in who
+connects, the version of HTTP, the Host and, from a browser, the page that sends them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from scrubjay.errors import InputError
-from scrubjay.surfaces.serve.peer import ours
+from scrubjay.surfaces.serve.peer import same_account
 
 if TYPE_CHECKING:
     from starlette.datastructures import Headers
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 LOCAL_NAMES: Final = ("127.0.0.1", "localhost", "::1")
 SAFE: Final = ("GET", "HEAD", "OPTIONS")
 FORWARDED: Final = ("forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip")
-"""Headers by which a reverse proxy says that somebody else asks, besides all that begin with `FORWARDS`."""
-FORWARDS: Final = "x-forwarded-"
+"""Headers by which a reverse proxy says that somebody else asks, besides all that begin with `FORWARDED_PREFIX`."""
+FORWARDED_PREFIX: Final = "x-forwarded-"
 SIMPLE: Final = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
-"""What a browser sends for any page without asking the server first; everything else, it asks about."""
+"""Content types that a browser sends for a page of another origin without a preflight."""
 
 NOBODY: Final = "A token is needed, one that is neither revoked nor expired."
 NOBODY_HINT: Final = (
@@ -42,9 +42,9 @@ Refusal = tuple[int, InputError]
 """The status, and the error."""
 
 
-def made_here(scope: Scope) -> bool:
+def own_connection(scope: Scope) -> bool:
     """Return whether the server's own account, or root, made the connection of a request."""
-    return ours(tuple(scope["server"][:2]), tuple(scope["client"][:2]))
+    return same_account(tuple(scope["server"][:2]), tuple(scope["client"][:2]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Local:
 
     names: tuple[str, ...] = LOCAL_NAMES
     always: bool = False
-    own: Callable[[Scope], bool] = made_here
+    own: Callable[[Scope], bool] = own_connection
 
     def refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         """Return why a request is not the owner's; None where it is."""
@@ -80,10 +80,10 @@ class Local:
                 "The request comes from another account of this machine and shows no token.", hint=NOBODY_HINT
             )
         reads = scope["method"] in SAFE
-        if another_page(headers, reads=reads):
+        if cross_origin(headers, reads=reads):
             return 403, InputError(ELSEWHERE, hint=NOBODY_HINT)
-        if not reads and not (asked_first(headers) or same_page(headers)):
-            return 415, _as_a_form(headers, scope["path"])
+        if not reads and not (needs_preflight(headers) or same_origin(headers)):
+            return 415, _simple_body(headers, scope["path"])
         return None
 
     def _named(self, netloc: str, port: int | None) -> bool:
@@ -97,10 +97,10 @@ class Local:
 
 def forwarded(headers: Headers) -> bool:
     """Tell whether a request says that somebody else than its sender asks."""
-    return any(name in FORWARDED or name.startswith(FORWARDS) for name in headers)
+    return any(name in FORWARDED or name.startswith(FORWARDED_PREFIX) for name in headers)
 
 
-def another_page(headers: Headers, *, reads: bool) -> bool:
+def cross_origin(headers: Headers, *, reads: bool) -> bool:
     """Tell whether a browser says that a page of another origin asks, other ports of this machine included.
 
     Args:
@@ -116,16 +116,16 @@ def another_page(headers: Headers, *, reads: bool) -> bool:
     return "origin" in headers and not _own_origin(headers)
 
 
-def same_page(headers: Headers) -> bool:
+def same_origin(headers: Headers) -> bool:
     """Tell whether a browser says that a request comes from a page of this very server."""
     fetched = headers.get("sec-fetch-site")
     return fetched == "same-origin" if fetched is not None else _own_origin(headers)
 
 
-def asked_first(headers: Headers) -> bool:
-    """Tell whether a browser would have asked this server before it sent such a request for another's page.
+def needs_preflight(headers: Headers) -> bool:
+    """Tell whether a browser sends such a request for a page of another origin only after a preflight.
 
-    It asks about content types other than a form's, and about the keys that clients of the proxy show.
+    It does for content types other than those of forms, and for the keys that clients of the proxy send.
     """
     if headers.get("authorization", "")[:7].lower() == "bearer " or "x-api-key" in headers:
         return True
@@ -147,7 +147,7 @@ def _loopback(scope: Scope) -> bool:
         return False
 
 
-def _as_a_form(headers: Headers, path: str) -> InputError:
+def _simple_body(headers: Headers, path: str) -> InputError:
     kind = headers.get("content-type", "")
     sent = f"as {kind!r:.100}" if kind else "without a content-type"
     hint = "send JSON as content-type: application/json; curl does with --json"

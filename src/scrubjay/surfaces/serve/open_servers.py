@@ -21,7 +21,7 @@ WARNING: Final = (
 
 
 @contextmanager
-def noted(data: Path, url: str) -> Iterator[None]:
+def registered(data: Path, url: str) -> Iterator[None]:
     """Keep a file with the URL of this process's server in the data folder, as long as the block lasts."""
     file = data / FOLDER / str(os.getpid())
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

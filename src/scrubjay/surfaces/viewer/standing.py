@@ -30,7 +30,7 @@ async def standing(
         request,
         "status",
         found=found,
-        warnings=found.warnings + warnings(request),
+        warnings=found.warnings + warnings(request, who),
         held=held,
         number=number,
         more=more,
