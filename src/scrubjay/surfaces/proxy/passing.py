@@ -185,8 +185,9 @@ class Passing:
         except LostError as error:
             self._session.log.write("warning", "proxy upstream", status=error.status, upstream=wire.name)
             await _told(wire, error.status, str(error), send)
-        except LateError as error:
-            await _told(wire, 408, f"{error} {error.hint}", send)
+        except ScrubjayError as error:  # of the body, which went on as it came
+            status = 408 if isinstance(error, LateError) else 503
+            await _told(wire, status, f"{error} {error.hint}".strip(), send)
         except CutError as error:
             self._session.log.write("warning", "proxy upstream cut", error=str(error), upstream=wire.name)
 

@@ -114,13 +114,14 @@ class Bodies:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on a request with its body; nothing when its client has gone."""
-        if scope["type"] != "http":
+        length = _length(scope) if scope["type"] == "http" else 0
+        if length == 0:  # and nobody who asks for no more than an answer is counted
             await self._app(scope, receive, send)
             return
         path = inner(scope)
         body = _Body(self, client(scope), self._limit(path), self._patience, receive)
         try:
-            body.fits(_length(scope))
+            body.fits(length)
             if body.limit.streamed:
                 await self._app(scope, body.receive, send)
                 return
@@ -320,18 +321,31 @@ def client(scope: Scope) -> Hashable:
     who: Principal | None = scope.get(PRINCIPAL)
     if who is not None:
         return who.tenant, who.user
-    host = (scope.get("client") or ("",))[0]
+    return network((scope.get("client") or ("",))[0])
+
+
+def network(host: str) -> str:
+    """Return what of an address one client has: all of IPv4, of IPv6 the network, with 2**64 numbers to itself.
+
+    >>> network("192.0.2.7"), network("::ffff:192.0.2.7"), network("2001:db8::7") == network("2001:db8::8")
+    ('192.0.2.7', '192.0.2.7', True)
+    """
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        return str(host)
-    # One line has a network of 2**64 numbers to itself.
-    return str(address) if address.version == 4 else int(address) >> 64
+        return host
+    if isinstance(address, ipaddress.IPv6Address):
+        address = address.ipv4_mapped or ipaddress.IPv6Address(int(address) >> 64 << 64)
+    return str(address)
 
 
 def _length(scope: Scope) -> int:
-    found = next((value for key, value in scope["headers"] if key == b"content-length"), b"")
-    return int(found) if found.isdigit() else 0
+    """Return how many bytes there will be, by what the head says; -1 where it does not say how many."""
+    said = dict(scope["headers"])
+    if b"transfer-encoding" in said:
+        return -1
+    found = said.get(b"content-length", b"0")
+    return int(found) if found.isdigit() else -1
 
 
 def _less(counts: Counter[Hashable], who: Hashable, size: int) -> None:

@@ -13,6 +13,8 @@ from typing import Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from scrubjay.surfaces.serve.bodies import network
+
 MOST_SILENT: Final = 256
 """Connections of one address that bring no request; for one more, the one that has been silent longest is closed."""
 
@@ -56,7 +58,7 @@ def patient(seconds: float) -> type[H11Protocol]:
 
         @property
         def _address(self) -> str:
-            return self.client[0] if self.client else ""
+            return network(self.client[0]) if self.client else ""
 
         def _came(self) -> None:
             silent[self._address].pop(self, None)
