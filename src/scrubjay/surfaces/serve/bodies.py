@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES: Final = 4 * 1024 * 1024
 """Bytes of one message. A memory is some hundred bytes; what is larger is a file, which `scrubjay sync` takes in."""
+LITTLE: Final = 64 * 1024
+"""Bytes of a body that is looked through at once; a larger one is the work of a thread, and others are answered."""
 CLOSE: Final = {"connection": "close"}
 """What is said to a client whose body was not read to its end."""
 MOST_DROPPED: Final = 128 * 1024 * 1024
@@ -83,13 +85,17 @@ class Bodies:
                     await _dropped(receive, more)
             await send({"type": "http.response.body"})
             return
-        text = whole(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        text = _sound(body) if len(body) <= LITTLE else await asyncio.to_thread(_sound, body)
         ahead: list[Message] = [{"type": "http.request", "body": text, "more_body": False}]
 
         async def once() -> Message:
             return ahead.pop() if ahead else await receive()
 
         await self._app(scope, once, send)
+
+
+def _sound(body: bytes) -> bytes:
+    return whole(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 async def _whole(receive: Receive) -> tuple[bytes | None, bool]:
