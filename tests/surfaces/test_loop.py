@@ -9,9 +9,12 @@ import httpx2
 import pytest
 from http_here import held
 
+from fuzz.growth import steep
 from scrubjay import Memory
 from scrubjay.config import load
 from scrubjay.surfaces.http.app import application
+from scrubjay.surfaces.proxy.hear import Ear
+from scrubjay.surfaces.proxy.openai import Chat
 from scrubjay.surfaces.serve.session import Session
 from scrubjay.testing.hash_embedder import HashEmbedder
 
@@ -41,3 +44,13 @@ def test_a_body_of_megabytes_is_mended_beside_the_loop(environ: dict[str, str], 
 
     own, all_of_it = asyncio.run(asked())
     assert own < SHARE * all_of_it, (own, all_of_it)
+
+
+def test_a_long_line_of_an_answer_that_comes_in_small_pieces_is_heard_in_linear_time() -> None:
+    def hear(text: str) -> None:
+        ear, line = Ear(Chat(), streamed=True), text.encode()
+        for at in range(0, len(line), 512):
+            ear.feed(line[at : at + 512])
+        ear.end()
+
+    assert (one := steep("hear", hear, "one line", "a" * 1_000_000, "a" * 4_000_000)) is None, str(one)
