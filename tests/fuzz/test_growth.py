@@ -32,7 +32,7 @@ def test_what_is_done_with_a_document_takes_time_in_proportion_to_it(name: str) 
         assert (one := grown(name, steps[name], LARGE, 0.1)) is None, str(one)
 
 
-@pytest.mark.parametrize("name", ["search", "thread", "context"])
+@pytest.mark.parametrize("name", ["thread", "context"])
 def test_what_is_done_with_a_question_takes_time_in_proportion_to_it(name: str) -> None:
     with questions() as steps:
         steps[name]("What is loaded for a first question?")
