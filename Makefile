@@ -30,7 +30,7 @@ OPENCLAW := openclaw@2026.9.6
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector browser proxies cipher agents demo check test bench plots torture fuzz format docs clean
+.PHONY: help inspector browser proxies cipher agents demo check test bench plots torture fuzz growth format docs clean
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
@@ -45,6 +45,7 @@ help:
 	@echo '              connections, made-up requests over HTTP, ROUNDS=200 of each, then READS=10000 random reads of each'
 	@echo '              store and surface by people who may not see all'
 	@echo 'make fuzz     made-up inputs through TARGET=markdown (fuzz/README.md), N=10000 of them'
+	@echo 'make growth   every pattern and step on hostile texts of 4 to 256 kB: which take more than linear time'
 	@echo 'make bench    quality on DATA=FOLDER, and speed; figures, not a test'
 	@echo 'make plots    draw the figures in bench/results into docs/plots'
 	@echo 'make format   put the code into its one format'
@@ -170,6 +171,9 @@ else
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --group fuzz
 endif
 	$(BIN)/python -m fuzz.run $(TARGET) -runs=$(N)
+
+growth: $(VENV)/.developer
+	$(BIN)/python -m fuzz.grow
 
 bench: $(VENV)/.developer
 ifneq ($(DATA),)

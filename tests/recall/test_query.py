@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.recall.query import MOST_CHARACTERS, SENTENCE, Query, read_query
+from scrubjay.recall.query import MOST_CHARACTERS, MOST_PARTS, SENTENCE, Query, read_query
 
 
 def test_a_quoted_text_is_searched_for_and_demanded() -> None:
@@ -93,3 +93,12 @@ def test_an_odd_quote_of_other_languages_demands_nothing(text: str) -> None:
 def test_marks_alone_name_nothing(text: str) -> None:
     assert read_query(text).text == ""
     assert read_query(f"{text} x").text.endswith("x")
+
+
+def test_what_is_quoted_again_and_again_is_looked_for_once_and_pasted_code_is_no_list_of_quotes() -> None:
+    assert read_query('"red" "blue" "red" -"sea" -"sea"').phrases == ("red", "blue")
+    assert read_query('"red" "red"').partial == ()
+    pasted = read_query(" ".join(f'"k{n}" -x{n}' for n in range(MOST_PARTS + 2)))
+    assert (len(pasted.phrases), len(pasted.excluded), pasted.passed) == (MOST_PARTS, MOST_PARTS, 4)
+    assert f"k{MOST_PARTS + 1}" in pasted.text
+    assert len(pasted.partial) == 1

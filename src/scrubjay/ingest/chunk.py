@@ -32,7 +32,7 @@ LEAD = 128
 """Tokens of front matter and bare headings that go with the next section even if that must then be cut."""
 
 _BODILESS = frozenset(("heading", "blank", "front_matter", "rule"))
-_SENTENCE_START = re.compile(r"\n++|[.!?…]++[\"'”’)\]*_]*+\s++|[。！？｡]++[”’」』）]*+")
+_SENTENCE_START = re.compile(r"\n++|(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+\s++|[。！？｡]++[”’」』）]*+")
 _WORD_START = re.compile(r"\s++|(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
 
 

@@ -47,8 +47,8 @@ CLAUSE, SYLLABLES = 24, 8
 
 
 _ENTRY = re.compile(r"([ \t]*+)(?:(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\n]|\Z)|(`{3,}+|~{3,}+))?")
-_SENTENCES = re.compile(r"[.!?…]++[\"'”’)\]*_]*+\s++|[。！？｡]++[”’」』）]*+\s*+")
-_WORDS = re.compile(r"\s*+(?:(?>(?:\S{1,60}+(?!\S)\s*+){1,8})|\S++\s*+)")
+_SENTENCES = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+\s++|[。！？｡]++[”’」』）]*+\s*+")
+_WORDS = re.compile(r"(?>(?:\S{1,60}+(?!\S)\s*+){1,8})|\S++\s*+")
 _MARKS = re.compile(
     r"[,;:|&}\])>/、，；\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]\s*+|\s++"
 )

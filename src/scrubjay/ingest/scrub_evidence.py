@@ -47,7 +47,7 @@ _NOUN: Final = re.compile(
 _FLAG: Final = re.compile(
     r"(?:[ \t](?:-[upwaPXAk]|--?(?:user|store|key)?pass\w*|-pw)[ \t=]?[\"']?(?:[\w.@%\\-]{0,40}[:%,/])?"
     r"|(?i:\bauth|identified by|requirepass)[ \t]+[\"']?"
-    r"|[\w.+-]+@[\w.-]+[ \t]*(?:/|\||//|:|,|;)[ \t]*)\Z"
+    r"|[\w.+-]{1,64}@[\w.-]{1,80}[ \t]*(?:/|\||//|:|,|;)[ \t]*)\Z"
 )
 """A flag of a command, or an account's name, that stands right before its password."""
 _OTHER_CODES: Final = re.compile(
@@ -100,9 +100,9 @@ _HASH: Final = re.compile(
     r"[0-9a-f]{7,64}|[0-9A-F]{7,64}|(?i:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"
 )
 _PART: Final = re.compile(r"[^A-Za-z0-9+/]+")
-_ADDRESS: Final = re.compile(r"://[^\s\"'`<>?]*\Z")
+_ADDRESS: Final = re.compile(r"://(?:[^\s\"'`<>?:]|:(?!//))*+\Z")
 _NAMED: Final = re.compile(
-    r"@?[A-Za-z]+[0-9]{0,4}[a-z]{0,4}(?:[._@-]+(?:[A-Za-z]+[0-9]{0,4}[a-z]{0,4}|[0-9]{1,4}))*"
+    r"@?[A-Za-z]++(?:[0-9]{1,4}+[a-z]{0,4}+)?+(?:[._@-]++(?:[A-Za-z]++(?:[0-9]{1,4}+[a-z]{0,4}+)?+|[0-9]{1,4}+))*+"
 )
 """Names of things and people: ChaCha20-Poly1305, nDCG@10, teamx0x."""
 _PHRASE: Final = re.compile(r"(?:[0-9]{0,2}[.)]?\s*[a-z]{3,8}[\s,]+){11,24}[a-z]{3,8}")

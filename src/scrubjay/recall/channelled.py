@@ -39,13 +39,14 @@ class Heard:
 def channelled(made: Plan, reader: Reader, embedders: Sequence[Embedder]) -> Heard:
     """Put a query to the channels that take part."""
     rankings: list[Ranking] = []
-    partial: tuple[str, ...] = ()
+    partial = made.query.partial
     notes: tuple[str, ...] = ()
     by_words = words(made, reader) if made.groups else None
     if by_words is not None and "bm25" in made.channels:
         rankings.append(by_words)
     if "vector" in made.channels:
-        by_vectors, partial, notes = vectors(made, reader, embedders)
+        by_vectors, without, notes = vectors(made, reader, embedders)
+        partial += without
         rankings += by_vectors
     if by_words is not None and "ngram" in made.channels:
         respelled, respellings = ngrams(made, reader, by_words.words.frequencies)

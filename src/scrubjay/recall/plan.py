@@ -101,8 +101,7 @@ def plan(request: Request, reader: Reader) -> Plan:
     query = read_query(request.query)
     if request.meant:
         query = replace(query, text=f"{query.text} {request.meant}".strip())
-    notes = ["The query was cut: only its beginning was read."] if query.cut else []
-    notes += [f"Read as: {request.meant}"] if request.meant else []
+    notes = [f"Read as: {request.meant}"] if request.meant else []
     if not query.text:
         notes.append("The query names nothing to look for.")
     question = understand(query, request.now, request.zone)

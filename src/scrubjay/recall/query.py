@@ -6,8 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-MOST_CHARACTERS: Final = 20_000
-"""Characters of a query that are read: a pasted log still finds its passage, a megabyte does not stall."""
+MOST_CHARACTERS: Final = 4_000
+"""Characters of a query that are read, on every surface: what is longer is a pasted text with a question before it."""
+MOST_PARTS: Final = 8
+"""Quoted parts that results are held to, and parts that they must not hold: more of them stand in pasted code, and each
+is looked for in every candidate."""
 SENTENCE: Final = 4
 """Words beside its quotes from which on a query is a sentence that quotes something, not a search for the quote:
 half of HotpotQA's evidence does not hold what its question quotes."""
@@ -30,6 +33,7 @@ class Query:
         excluded: Words and phrases that a result must not hold.
         cut: Whether the query was longer than is read.
         wished: Quoted texts that a result had better hold: those of a sentence that quotes something.
+        passed: Quoted or excluded parts beyond the most; the quoted ones are words like any other.
     """
 
     text: str
@@ -37,6 +41,16 @@ class Query:
     excluded: tuple[str, ...]
     cut: bool
     wished: tuple[str, ...] = ()
+    passed: int = 0
+
+    @property
+    def partial(self) -> tuple[str, ...]:
+        """What of the query was not read as it was typed, one sentence each."""
+        cut = f"The question was cut: only its first {MOST_CHARACTERS:,} characters were read."
+        passed = (
+            f"Only the first {MOST_PARTS} quoted and the first {MOST_PARTS} excluded parts were read as such."
+        )
+        return (*((cut,) if self.cut else ()), *((passed,) if self.passed else ()))
 
 
 def read_query(query: str) -> Query:
@@ -71,10 +85,12 @@ def read_query(query: str) -> Query:
         rest = ""
     own = len(rest.split()) - sum(len(phrase.split()) for phrase in phrases)
     sentence = own >= SENTENCE
+    quoted, unwanted = tuple(dict.fromkeys(phrases)), tuple(dict.fromkeys(filter(None, excluded)))
     return Query(
         text=" ".join(rest.split()),
-        phrases=() if sentence else tuple(phrases),
-        wished=tuple(phrases) if sentence else (),
-        excluded=tuple(e for e in excluded if e),
+        phrases=() if sentence else quoted[:MOST_PARTS],
+        wished=quoted[:MOST_PARTS] if sentence else (),
+        excluded=unwanted[:MOST_PARTS],
         cut=len(query) > MOST_CHARACTERS,
+        passed=len(quoted[MOST_PARTS:]) + len(unwanted[MOST_PARTS:]),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 ATX = re.compile(r"(?>(?:[-*+][ \t]++)?)(#{1,6})(?:[ \t]([^\n]*))?(?:\n|\Z)")
-SETEXT = re.compile(r"(?:=++|-++)[ \t]*+(?:\n|\Z)")
+SETEXT = re.compile(r"(?<![=-])(?:=++|-++)[ \t]*+(?:\n|\Z)")
 RULE = re.compile(r"([-*_])[ \t]*+(?>(?:\1[ \t]*+){2,})(?:\n|\Z)")
 ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|\n|\Z)")
 _INNER = re.compile(

@@ -27,7 +27,7 @@ GENERAL: Final = frozenset(_GENERAL.split())
 _START: Final = re.compile(r"(?:\A|[.!?:;]\s|\n)\W*")
 _ORDINAL: Final = re.compile(r"\d+(?:s|st|nd|rd|th|am|pm|k|m|km|kg|cm|mm)", re.I)
 _IDENTIFIER: Final = re.compile(
-    r"(?=.*[^\W\d_])(?:.*_.*|.*\d.*|[a-z]{2,}[a-z0-9]*[A-Z].*|\w{2,}\.[A-Za-z]\w*)", re.S
+    r"(?=.*[^\W\d_])(?:.*_.*|.*\d.*|[a-z]{2}[a-z0-9]*+[A-Z].*|\w{2,}\.[A-Za-z]\w*)", re.S
 )
 SHORTEST: Final = 4
 """Characters of an identifier: a shorter one (``v2``, ``h1``) stands in many places."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from scrubjay.memory.contexts import Cited, Context
 
 EVENTS: Final = ("session-start", "prompt")
-MOST_ASKED: Final = 4_000
-"""Characters of a prompt that are searched for: what somebody pasted below their question is not the question."""
 NOTHING: Final[dict[str, Any]] = {"text": "", "cited": []}
 
 
@@ -40,7 +38,7 @@ def remind(memory: Memory, hooks: Hooks, event: Mapping[str, Any]) -> dict[str, 
     if name == "session-start":
         found = _asked(memory, hooks, event, None, budget=hooks.start_tokens)
     else:
-        prompt = str(event.get("prompt") or "")[:MOST_ASKED].strip()
+        prompt = str(event.get("prompt") or "").strip()
         if not prompt or idle(prompt):
             return NOTHING
         found = _asked(memory, hooks, event, prompt, budget=hooks.prompt_tokens, parts=("relevant",))

@@ -54,7 +54,7 @@ _PASSING = re.compile(
     r"feeling|maybe|probably|perhaps|might|seems?|tired|busy)\b",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r".+[\s\"'(](?:[A-HJ-Z]|\S*\d|`)|.*\w[/._:]\w", re.DOTALL)
+_NAMED = re.compile(r"(?<=.)[\s\"'(](?:[A-HJ-Z]|[^\s\d\"'(]*+\d|`)|\w[/._:]\w", re.DOTALL)
 _JOINED = re.compile(r"(?:and|but|so|or|because|then)\b", re.IGNORECASE)
 _OWN = re.compile(r"\s*(?:i|i'm|i've|we|we're|we've|my|our|me)\b", re.IGNORECASE)
 
@@ -112,7 +112,7 @@ def _told(word: str) -> str:
 
 def _tells(text: str) -> bool:
     """Tell whether a sentence names something, or says a rare word: "I'm a huge fan" is of everything."""
-    return _NAMED.match(text) is not None or max(map(rank, telling(text)), default=0) >= RARE
+    return _NAMED.search(text) is not None or max(map(rank, telling(text)), default=0) >= RARE
 
 
 def _states(text: str) -> bool:

@@ -72,11 +72,11 @@ RELATIONS: Final = {
     "is pinned": rf"{_IS} pinned (?:to|at)",
 }
 """What somebody or something is to another, of which there is one at a time, and how that is said."""
-_WORD: Final = r"[\w./-]+"
+_WORD: Final = r"[\w./-]{1,60}"
 _WORDS: Final = rf"(?:{_WORD} ){{0,3}}?{_WORD}"
 _WHO: Final = (
-    r"(?:(?:I|We|we|i)(?= |'m|'re)|(?:[Mm]y|[Oo]ur|[Tt]he) (?:[\w.'/-]+ ){0,3}?[\w./-]+"
-    r"|[A-Z][\w.-]+(?: [\w.-]+){0,2}?)"
+    r"(?:(?:I|We|we|i)(?= |'m|'re)|(?:[Mm]y|[Oo]ur|[Tt]he) (?:[\w.'/-]{1,60} ){0,3}?[\w./-]{1,60}"
+    r"|[A-Z][\w.-]{1,60}(?: [\w.-]{1,60}){0,2}?)"
 )
 _HOW: Final = "|".join(f"(?P<r{number}>{form})" for number, form in enumerate(RELATIONS.values()))
 RELATION: Final = re.compile(rf"(?P<who>{_WHO}) ?(?:now |currently |always |still )*(?:{_HOW}) (?P<value>.+)")
@@ -90,7 +90,7 @@ USE: Final = re.compile(
     r"(?P<value>(?:[\w.+#/-]+ ){0,3}?[\w.+#/-]+) (?:for|as) (?P<who>.+)"
 )
 ATTRIBUTE: Final = re.compile(
-    r"(?P<who>[Mm]y|[Oo]ur|(?:[Mm]y |[Oo]ur |[Tt]he )?(?:[\w.-]+ ){0,2}?[\w.-]+'s|[Tt]he) "
+    r"(?P<who>[Mm]y|[Oo]ur|(?:[Mm]y |[Oo]ur |[Tt]he )?(?:[\w.-]{1,60} ){0,2}?[\w.-]{1,60}'s|[Tt]he) "
     rf"(?P<attribute>{_WORDS})(?: (?:of|for) (?:the |our |my )?(?P<of>(?:{_WORD} ){{0,2}}?{_WORD}))? "
     rf"{_IS}{_YET} (?P<value>.+)"
 )

@@ -88,7 +88,7 @@ MOST: Final = 30
 _WORD: Final = re.compile(
     r"[:=](?=\s)|[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]+(?:[.:,'’][^\W_\u4e00-\u9fff]+)*|%"
 )
-_NUMBER: Final = re.compile(r"[\d.,:/e-]*\d[\d.,:/e-]*(?:[a-z%]{1,3})?", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"(?=[.,:/e-]*+\d)[\d.,:/e-]++(?:[a-z%]{1,3})?", re.IGNORECASE)
 _CLAUSE: Final = re.compile(
     r"[,;.!()，。；！]|\s(?:to|and|und|et|because|weil|auf|zu|nach|by|par|por|mais|aber|but|pero|y)\s| - "
     r"|换成|改成|改为"

@@ -333,7 +333,7 @@ OPEN: Final = re.compile(
     r"\b(?:open|opens|closed|closes|off|free|busy|available|owes?|geschlossen|geöffnet|offen|frei|fermée?|ouverte?|cerrad[oa]|abiert[oa])\b|开门|关门|休息|营业"
 )
 """What is so on several days."""
-DIARY: Final = re.compile(r"\b(?:has|have|hat|habe|haben|got|a|tiene|avons)\b.* (?:at|on|um|à) \d")
+DIARY: Final = re.compile(r"\b(?:has|have|hat|habe|haben|got|a|tiene|avons)\b.{0,200} (?:at|on|um|à) \d")
 """What stands in a diary, one appointment beside another."""
 APART: Final = _words("from back desde without ohne sans sin")
 PLACED: Final = re.compile(r"\b(?:in|on|at|live\w*|host\w*|stor\w*|kept|um|auf|à|en)\b")

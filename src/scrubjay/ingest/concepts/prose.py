@@ -14,7 +14,7 @@ BREAK: Final = "\n\x1e\n"
 CODE: Final = re.compile(r"`([^`\n]{2,60})`")
 CODE_MARK: Final = "\x04"
 _FENCE: Final = re.compile(
-    r"\n[ \t]*(?:- )?(`{3,}|~{3,})[^`\n]*\n.*?(?:\n[ \t]*\1(?=[ \t]*\n)|(?=\n\x1e)|\Z)", re.DOTALL
+    r"\n[ \t]*(?:- )?(`{3,}+|~{3,}+)[^`\n]*+\n.*?(?:\n[ \t]*\1(?=[ \t]*\n)|(?=\n\x1e)|\Z)", re.DOTALL
 )
 _COMMENT: Final = re.compile(r"<!--[^<>]{0,2000}+>")
 _ESCAPE: Final = re.compile(r"\\[nrt](?![a-z])")

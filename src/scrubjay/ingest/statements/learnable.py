@@ -40,7 +40,7 @@ _NORMS: Final = re.compile(
 )
 """What states how something is always or never done."""
 _NOT: Final = re.compile(
-    r"[?？]\s*$|^\W*(?:ok|okay|yes|sure|fine|yep|no)?\W*(?:always|never) (?:is|was|works?)\b|\b(?:always|never) (?:is|was) (?:fine|ok|okay|good)\b|\bnever ?mind\b|\bas always\b|\bas ever\b|\bremember (?:when|how|the time)\b|\bcan't remember\b|\bdon't remember\b|\bdo you\b"
+    r"[?？]\s*+$|^\W*+(?:(?:ok|okay|yes|sure|fine|yep|no)\W*+)?(?:always|never) (?:is|was|works?)\b|\b(?:always|never) (?:is|was) (?:fine|ok|okay|good)\b|\bnever ?mind\b|\bas always\b|\bas ever\b|\bremember (?:when|how|the time)\b|\bcan't remember\b|\bdon't remember\b|\bdo you\b"
     r"|\b(?:never|always) (?:got|had|saw|was|were|did|works?|worked|finish\w*|fail\w*|crash\w*|hang\w*|heard|seen|been|happen\w*|comes? back|returns?)\b|\balways (?:the|there|a|an|in|on|at)\b"
     r"|\b(?:is|are|be) (?:always|never) \w+(?:ed|ing)\b|\b(?:we|i|you) (?:always|never) (?:get|see|hit|have|end up)\b"
     r"|\bi (?:always|never) (?:forget|wonder|know|knew|thought)\b|\b(?:once|ever) more\b"
@@ -74,6 +74,9 @@ _WEAK: Final = frozenset(
     )
 )
 """Rules that find what happened, is going on or is wanted at the moment as often as what lasts."""
+_BEHIND: Final = re.compile(r"[ \t]*+(\S?)")
+_LONGEST: Final = 200
+"""Characters in which the word before a full stop is looked for."""
 _WORDS: Final = 3
 """Words of a statement that stands alone; two characters of Chinese count for one."""
 _SOON: Final = 12
@@ -135,9 +138,9 @@ def _ended(text: str, at: int) -> bool:
         at += 1
     if text[at - 1 : at] != ".":
         return True
-    behind = re.match(r"[ \t]*(\S?)", text[at:])
+    behind = _BEHIND.match(text, at)
     following = behind[1] if behind else ""
-    words = text[:at].split()
+    words = text[max(0, at - _LONGEST) : at].split()
     word = words[-1].rstrip(".").lstrip("(\"'„“") if words else ""
     short = len(word) == 1 or word.isdigit() or "." in word or word.lower() in _SHORT
     return not following or not (short or following.islower())

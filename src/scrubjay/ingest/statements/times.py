@@ -18,7 +18,7 @@ EVERY: Final = re.compile(
 """Again and again."""
 SPAN: Final = re.compile(
     r"\b(?:for|since|lately|recently|these days|all my life)\b"
-    r"(?!.*\b(?:hours?|minutes?|all day|all morning|forever|ages|while now)\b)"
+    r"(?!.{0,300}\b(?:hours?|minutes?|all day|all morning|forever|ages|while now)\b)"
 )
 """For long, and not for an hour."""
 WHEN: Final = re.compile(

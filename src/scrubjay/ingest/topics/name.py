@@ -28,7 +28,7 @@ USES: Final = 30
 BESIDE: Final = 0.2
 """Worth that a neighbour must have, as a share of the best term's."""
 
-_NEXT, _LAST = re.compile(r"[ \-]\w+"), re.compile(r"\w+[ \-]\Z")
+_NEXT, _LAST = re.compile(r"[ \-]\w+"), re.compile(r"(?<!\w)\w++[ \-]\Z")
 _NEXT_LETTER, _LAST_LETTER = re.compile(r"\w"), re.compile(r"\w\Z")
 _JOINTS = frozenset(" -")
 

@@ -34,7 +34,7 @@ _ENDS = frozenset(".!?:;…。！？।؟۔｡：；")
 _SENTENCE = re.compile(r"[.!?…](?=\s+[^\sa-z])|[。！？।؟۔｡]|;(?= )|\n")
 _WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
 _MARK = re.compile(r"\[\[|\]\]|\*\*|`|&\w+;|(?<!\w)_|_(?!\w)")
-_FILE = re.compile(r"\S*(?:\.[A-Za-z][A-Za-z0-9]{0,4}|___\S*|/\S*)\Z|.*___")
+_FILE = re.compile(r"(?=\S++\Z)(?:[^/]*+/|.*\.[A-Za-z][A-Za-z0-9]{0,4}\Z)|.*___")
 """A title that is only the name of a file."""
 
 

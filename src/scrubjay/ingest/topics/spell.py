@@ -37,7 +37,9 @@ PARTICLES: Final = frozenset(
 _WORD = re.compile(r"[^\W\d_](?>(?:[^\W_]|['’-](?=[^\W_]))*)(?:\.js|\+\+|#)?")
 _EDGES = ".,;:!?…()[]{}\"'“”‘’«»*_"
 """What may stand at either side of a word; anything else makes it part of an address, a path, a call, a tag."""
-_CODE = re.compile(r"[a-z]{3,}[A-Z][a-z]|[a-z]+\d+-|.*-.*-|.*\d.*[a-z]\d|.*\d{3}|.*['’][a-z]")
+_CODE = re.compile(
+    r"[a-z]{3,}[A-Z][a-z]|[a-z]+\d+-|[^\n-]*+-[^\n-]*+-|[^\n\d]*+\d.*[a-z]\d|.*\d{3}|.*['’][a-z]"
+)
 """Written for machines: camels with a small head, slugs, hashes. And "can't", which names nothing either."""
 
 

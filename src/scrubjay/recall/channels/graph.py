@@ -32,7 +32,7 @@ HUB: Final = 50
 """Memories from which on a concept is not followed: 200 give the same, and cost four times as much."""
 SHORTEST: Final = 3
 """Letters of a title that is looked for: a shorter one stands in any text."""
-_MEANT = re.compile(r"\s*\([^()]*\)\s*$")
+_MEANT = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,11 +60,12 @@ class Exchange:
         recalled = await self.passing.recalling.recalled(self.who, self.wish, self._asked.conversation)
         if not recalled.text:
             return body
-        changed = self.wire.injected(self._asked, recalled.text, self.passing.settings.role)
+        role = self.passing.settings.role
+        changed = await asyncio.to_thread(_injected, self.wire, self._asked, recalled.text, role)
         if changed is None:
             return body
         self.recalled = recalled
-        return changed.encode("utf-8")
+        return changed
 
     @property
     def heard(self) -> bool:
@@ -88,14 +89,18 @@ class Exchange:
             if self._ear is not None:
                 self._ear.feed(piece)
                 if passed_by == length:
-                    self._ear.end()
+                    await asyncio.to_thread(self._ear.end)
                 if self._ear.hearing.ended:
                     await asyncio.to_thread(self.keep)
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         if self._ear is not None and not self._kept:
-            self._ear.end()
-            await asyncio.to_thread(self.keep)
+            await asyncio.to_thread(self._last)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _last(self) -> None:
+        if self._ear is not None:
+            self._ear.end()
+        self.keep()
 
     def keep(self) -> None:
         """Write down what was said, once: the person's turns, and as much of the answer as has passed."""
@@ -136,6 +141,11 @@ def read(body: bytes) -> Asked | None:
     if not single["messages"].items:
         return None
     return Asked(text, single, conversation(single["messages"].items))
+
+
+def _injected(wire: Wire, asked: Asked, memories: str, role: str) -> bytes | None:
+    changed = wire.injected(asked, memories, role)
+    return None if changed is None else changed.encode("utf-8")
 
 
 def plain(headers: list[Header]) -> list[Header]:

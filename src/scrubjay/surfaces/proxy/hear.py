@@ -36,7 +36,7 @@ class Ear:
         if self._deaf:
             return
         self._held += piece
-        if self._streamed:
+        if self._streamed and b"\n" in piece:
             self._lines()
         if len(self._held) > (MOST_LINE if self._streamed else MOST_WHOLE):
             self._deaf = True

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.ingest.scrub import scrub
+from scrubjay.recall.query import MOST_CHARACTERS
 from scrubjay.surfaces.proxy.personal import personal
 from scrubjay.text.idle import idle
-from scrubjay.verbs.remind import MOST_ASKED
 
 if TYPE_CHECKING:
     from scrubjay.surfaces.proxy.conversation import Conversation
@@ -69,7 +69,7 @@ class Recalling:
         """
         asker = (who, wish.session or told.name, wish.project, told.question)
         kept = None if told.asked else self._kept.get(asker, NOTHING)
-        if kept is NOTHING or (told.asked and idle(told.asked)):
+        if kept is NOTHING:
             return NOTHING
         started = time.monotonic()
         try:
@@ -80,7 +80,10 @@ class Recalling:
                     await self._session.ask(who, "unchanged", {"marks": kept.marks})
                 ):
                     return kept
-                found = json.loads(await self._session.ask(who, "recall", self._asked(wish, told)))
+                asked = await asyncio.to_thread(self._asked, wish, told)
+                if asked is None:
+                    return NOTHING
+                found = json.loads(await self._session.ask(who, "recall", asked))
         except Exception as error:  # noqa: BLE001 whatever fails, the request goes on without memories
             took = (time.monotonic() - started) * 1000
             self._session.log.write("warning", "proxy recall", took, error=type(error).__name__)
@@ -98,13 +101,16 @@ class Recalling:
         llm = self._session.settings.llm
         return self._session.settings.proxy.budget_ms / 1000 + (llm.rewrite_deadline if llm.rewrite else 0.0)
 
-    def _asked(self, wish: Wish, told: Conversation) -> dict[str, Any]:
+    def _asked(self, wish: Wish, told: Conversation) -> dict[str, Any] | None:
+        """Return what is asked for, None for nothing; a person may have pasted megabytes below their question."""
+        if idle(told.question):
+            return None
         settings = self._session.settings
         before = told.before[-HISTORY:] if settings.llm.rewrite else ()
         # What somebody said of themselves has to do with what they ask about themselves, and with nothing else.
         wanted = [part for part in settings.proxy.parts if part != "profile" or personal(told.question)]
         return {
-            "query": scrub(told.question[:MOST_ASKED], settings.redaction.allow).text,
+            "query": scrub(told.question[:MOST_CHARACTERS], settings.redaction.allow).text,
             "budget": settings.proxy.tokens,
             "project": wish.project,
             "session": wish.session or told.name or None,

@@ -23,8 +23,6 @@ router = APIRouter(include_in_schema=False, route_class=Page)
 AT_ONCE: Final = 10
 MOST: Final = 100
 """Results that can be had by asking for more: who has read so far asks another question."""
-MOST_TYPED: Final = 4_000
-"""Characters of a query: what is longer is a text, not a question."""
 BY: Final = ("memory", "session")
 Texts = Annotated[list[str] | None, Query()]
 
@@ -76,10 +74,6 @@ async def search(
 
 
 async def _asked(session: Working, who: Reader, given: Mapping[str, Any], limit: int) -> dict[str, Any]:
-    if len(given["query"]) > MOST_TYPED:
-        raise InputError(
-            f"The question has {len(given['query']):,} characters; at most {MOST_TYPED:,} are read."
-        )
     by = given["by"] or "memory"
     # One more than is shown says whether there is more.
     ask = {**_filters(given), "limit": limit + 1, "explain": True, "by": by}
