@@ -27,7 +27,7 @@ from scrubjay.ingest.scrub_tagged import kind, likelihoods, tagged
 from scrubjay.ingest.scrub_values import Places, Span
 
 # Stamped on each document; a new version scrubs everything again.
-SCRUBBER_VERSION = "8"
+SCRUBBER_VERSION = "9"
 # A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
 MOST_ROUNDS = 16
 

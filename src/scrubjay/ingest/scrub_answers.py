@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from scrubjay.ingest.scrub_cues import cues
@@ -32,6 +33,8 @@ UNLIKELY: Final = -3.0
 """Log odds of the tagger below which a value is none, whatever was asked."""
 LIKELY: Final = 3.0
 """Log odds from which a value goes though other words than those of answering stand before it."""
+LONGEST: Final = 160
+"""Characters of an earlier turn that is a password and nothing else."""
 DOUBTFUL: Final = -1.0
 """Log odds that no word of a phrase may have less than, which has no form of its own."""
 
@@ -202,6 +205,7 @@ def names_secret(turn: str) -> bool:
     return bool(_words(turn))
 
 
+@lru_cache(maxsize=8)  # each turn is read with the two after it
 def _words(turn: str) -> Sequence[tuple[int, int]]:
     low = turn.encode("latin-1", "replace").lower()
     return Named.of(turn, [(at, end) for at, end, _ in cues(turn, low, Places(low))]).words
@@ -328,8 +332,10 @@ def called_secret(text: str, earlier: str) -> bool:
     >>> called_secret("that's the ticket for the password reset", "OPS-3321")
     False
     """
-    value = earlier.strip()
-    found = _CALLED.search(text, 0, TAIL) or _TYPED.search(text, 0, TAIL)
-    if found is None or _NOT_IT.match(text, found.end()) or _WORD.fullmatch(value) is None:
+    if len(earlier) > LONGEST:
         return False
-    return len(value) <= 128 and _formed(Asked(numbers=False, chosen=True), value)
+    value = earlier.strip()
+    if _WORD.fullmatch(value) is None or not _formed(Asked(numbers=False, chosen=True), value):
+        return False
+    found = _CALLED.search(text, 0, TAIL) or _TYPED.search(text, 0, TAIL)
+    return found is not None and _NOT_IT.match(text, found.end()) is None
