@@ -167,6 +167,30 @@ def test_an_earlier_turn_stays_where_it_is_not_plain_that_it_is_a_password(
     assert said(memory) == [earlier, later]
 
 
+def test_a_password_that_is_added_again_behind_what_called_it_one_is_not_stored(memory: Memory) -> None:
+    for _ in range(2):
+        memory.add("bramble-Fox-3312", session="s1", turn=0)
+        memory.add("that was my password", session="s1", turn=1)
+    assert "3312" not in " ".join(said(memory))
+
+
+def test_turns_without_numbers_follow_in_the_order_of_one_call(memory: Memory) -> None:
+    memory.add_many([NewMemory("wifi password?", session="s1"), NewMemory("rotkehlchen-7", session="s1")])
+    assert [one.kind for one in memory.redactions()] == ["password"]
+
+
+def test_an_import_of_turns_reads_them_with_those_before_and_again_adds_nothing(
+    memory: Memory, tmp_path: Path
+) -> None:
+    file = tmp_path / "talk.jsonl"
+    turns = ("wifi password?", "rotkehlchen-7", "thanks")
+    rows = [{"content": text, "session": "s1", "turn": number} for number, text in enumerate(turns)]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    assert memory.import_(file).added == 3
+    assert said(memory) == ["wifi password?", MARK, "thanks"]
+    assert memory.import_(file).added == 0
+
+
 def test_what_is_allowed_stays_in_answers_and_in_earlier_turns(store: Path) -> None:
     file = store.with_name("config.toml")
     file.write_text('[redaction]\nallow = ["rotkehlchen-7", "bramble-Fox-3312"]\n')

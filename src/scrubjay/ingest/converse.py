@@ -21,7 +21,7 @@ from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.read import versions
 from scrubjay.ingest.scrub import Scrubbed, scrub
 from scrubjay.ingest.scrub_answers import TURNS
-from scrubjay.ingest.scrub_turns import Earlier, earlier, redact, scrub_turns
+from scrubjay.ingest.scrub_turns import Stored, redact, scrub_turns, stored
 from scrubjay.ingest.sources.files import FileState
 from scrubjay.ingest.sources.read import opened
 from scrubjay.ingest.sources.transcripts.due import continues
@@ -137,7 +137,7 @@ def converse(
         cursor = resumed(file, form, known)
         title = known.title if known is not None and cursor else path.name
         numbers: dict[str, int] = {}
-        before: dict[str, list[Earlier]] = {}
+        before: dict[str, list[Stored]] = {}
         turns: list[Turn] = []
         end = cursor
         first = True
@@ -191,7 +191,7 @@ def _broken(path: Path, found: Broken) -> Trouble:
 
 
 def _scrubbed(
-    reader: Reader, talk: Talk, turns: list[Turn], before: dict[str, list[Earlier]], *, resumed: bool
+    reader: Reader, talk: Talk, turns: list[Turn], before: dict[str, list[Stored]], *, resumed: bool
 ) -> tuple[list[Scrubbed], list[str]]:
     """Return turns without secrets, and the ids of stored ones that they call a secret.
 
@@ -210,7 +210,7 @@ def _scrubbed(
     for session, places in by_session.items():
         if session not in before:
             last = reader.last_turn(session) if resumed else None
-            before[session] = [] if last is None else earlier(reader, session, last + 1)
+            before[session] = [] if last is None else stored(reader, session, last + 1 - TURNS, last)
         known = before[session]
         found = scrub_turns(
             [turns[one].text for one in places], talk.chunks.allow, [one.text for one in known]
@@ -220,10 +220,10 @@ def _scrubbed(
     return [clean[place] for place in range(len(turns))], called
 
 
-def _last_said(drawn: Sequence[_Drawn], before: dict[str, list[Earlier]]) -> None:
+def _last_said(drawn: Sequence[_Drawn], before: dict[str, list[Stored]]) -> None:
     """Note what was said last in each session."""
     for one in drawn:
-        said = Earlier(one.whole, tuple(record.id for record in one.pieces))
+        said = Stored(one.whole, tuple(record.id for record in one.pieces))
         before[one.session] = [*before[one.session], said][-TURNS:]
 
 

@@ -126,8 +126,10 @@ _LEADING: Final = re.compile(
 _OPENED: Final = re.compile(r"(?:[:：→=]\s*|\n|[\"'`“„«「*])\Z")
 _OR: Final = re.compile(r"[\s,/]*(?:or|oder|ou|o|of|and|und|et|y|/)\s+\Z", re.IGNORECASE)
 _NUMBER: Final = re.compile(
-    r"(?<![\w.,:/#-])[0-9](?:[ -]?[0-9]){3,15}(?:[A-Z#*])?(?![\w:/%]|[.,][0-9]|-\w|\s*(?:[kKMG]?B|ms|m|km|px|€|\$|%))"
+    r"(?<![\w.,:/#+-])(?<![0-9] )(?:[0-9]{4,16}|[0-9]{2,4} [0-9]{2,4}|[0-9]{2,6}(?:-[0-9]{2,6}){1,7})[A-Z#*]?"
+    r"(?![\w:/%]|[.,][0-9]|-\w| [0-9]|\s?(?:[kKMG]?B|ms|k?m|px|€|\$|%)(?!\w))"
 )
+"""Digits, in one or two groups or with dashes between them; no telephone number, amount or size."""
 _WORDS: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){2,7}")
 """A passphrase, and nothing else."""
 _WORD: Final = re.compile(r"\S+")

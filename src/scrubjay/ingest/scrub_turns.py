@@ -46,7 +46,7 @@ class Turns:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class Stored:
     """A turn that is stored.
 
     Attributes:
@@ -58,15 +58,18 @@ class Earlier:
     ids: tuple[str, ...] = ()
 
 
-def scrub_turns(texts: Sequence[str], allow: Sequence[str] = (), before: Sequence[str] = ()) -> Turns:
+def scrub_turns(
+    texts: Sequence[str], allow: Sequence[str] = (), before: Sequence[str] = (), after: Sequence[str] = ()
+) -> Turns:
     """Replace the secrets of turns that follow one another.
 
     Args:
         texts: The turns of one conversation, in order.
         allow: What is never replaced, as of `scrub`.
         before: The turns before them, without secrets.
+        after: The turns behind them, as far as they are known.
     """
-    whole = [*before, *texts]
+    whole = [*before, *texts, *after]
     called = [place for place in range(len(whole)) if _called(whole, place, allow)]
     clean = list(before[-TURNS:])
     found = []
@@ -86,13 +89,13 @@ def _called(turns: Sequence[str], place: int, allow: Sequence[str]) -> bool:
     return any(called_secret(one, turns[place]) for one in later) and not allowed(turns[place].strip(), allow)
 
 
-def earlier(reader: Reader, session: str, until: int) -> list[Earlier]:
-    """Return the stored turns of a session that come just before a number, in order."""
+def stored(reader: Reader, session: str, first: int, last: int) -> list[Stored]:
+    """Return the stored turns of a session from one number to another, in order."""
     turns: dict[int, list[Record]] = {}
-    for record in reader.turns(session, until - TURNS, until - 1) if until > 0 else ():
+    for record in reader.turns(session, first, last):
         turns.setdefault(record.turn or 0, []).append(record)
     return [
-        Earlier("".join(one.content for one in pieces), tuple(one.id for one in pieces))
+        Stored("".join(one.content for one in pieces), tuple(one.id for one in pieces))
         for _, pieces in sorted(turns.items())
     ]
 
@@ -112,13 +115,22 @@ def scrub_new(
     found: list[Scrubbed | None] = [None] * len(memories)
     called: list[str] = []
     for session, places in _talks(memories).items():
-        first = memories[places[0]].turn
-        before = [] if first is None else earlier(reader, session, int(first))
-        turns = scrub_turns([said(memories[place]) for place in places], allow, [one.text for one in before])
+        before, after = _around(reader, session, [memories[place].turn for place in places])
+        texts = [said(memories[place]) for place in places]
+        turns = scrub_turns(texts, allow, [one.text for one in before], [one.text for one in after])
         for place, one in zip(places, turns.found, strict=True):
             found[place] = one
         called += [memory for place in turns.called for memory in before[place].ids]
     return found, called
+
+
+def _around(reader: Reader, session: str, numbers: Sequence[int | None]) -> tuple[list[Stored], list[Stored]]:
+    """Return the stored turns just before and just behind some; without numbers nobody knows which they are."""
+    first, last = numbers[0], numbers[-1]
+    if first is None or last is None:
+        return [], []
+    before = stored(reader, session, first - TURNS, first - 1) if first > 0 else []
+    return before, stored(reader, session, last + 1, last + TURNS)
 
 
 def _talks(memories: Sequence[NewMemory]) -> Mapping[str, Sequence[int]]:
@@ -141,7 +153,7 @@ def redact(store: Store, scope: Scope, base: Embedder, ids: Iterable[str]) -> in
         store: Where.
         scope: Who says that they are secrets.
         base: The base model.
-        ids: The turns. One whose place in the conversation is somebody else's is left alone.
+        ids: The turns. One that belongs to somebody else is left alone.
     """
     with store.reader(scope) as reader:
         records = [one for one in reader.get(list(ids)).values() if one.owner == scope.user]
