@@ -50,8 +50,7 @@ def add(
     """
     secret = store.secret(scope)
     wanted = list(memories)
-    with store.reader(scope) as reader:
-        found, called = scrub_new(reader, wanted, allow)
+    found, called = scrub_new(store, scope, wanted, allow)
     drawn = [
         None if nothing(new) else draw(new, scope, secret, allow, clean)
         for new, clean in zip(wanted, found, strict=True)

@@ -134,7 +134,6 @@ _WORDS: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){2,7}")
 """A passphrase, and nothing else."""
 _WORD: Final = re.compile(r"\S+")
 _MARK: Final = re.compile(r"\[(?:secret:|private\])")
-_WIDE: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 _SECRET: Final = (
     r"(?:pass(?:word|code|phrase)|pwd?|pin|pa(?:ss|s)wort|kennwort|mot de passe|contrase[ñn]a|clave|password"

@@ -101,21 +101,30 @@ def stored(reader: Reader, session: str, first: int, last: int) -> list[Stored]:
 
 
 def scrub_new(
-    reader: Reader, memories: Sequence[NewMemory], allow: Sequence[str] = ()
+    store: Store, scope: Scope, memories: Sequence[NewMemory], allow: Sequence[str] = ()
 ) -> tuple[list[Scrubbed | None], list[str]]:
     """Return the texts of those of new memories that are turns, and the ids of stored turns that they call a secret.
 
     A turn follows another of its session by its number; turns without one follow in the order in which they come.
 
     Args:
-        reader: Where earlier turns are read.
+        store: Where earlier turns are read, by one indexed read or two a session.
+        scope: Who adds them.
         memories: The new memories; what is no turn of a conversation comes back as None.
         allow: What is never replaced, as of `scrub`.
     """
     found: list[Scrubbed | None] = [None] * len(memories)
     called: list[str] = []
-    for session, places in _talks(memories).items():
-        before, after = _around(reader, session, [memories[place].turn for place in places])
+    talks = _talks(memories)
+    if not talks:
+        return found, called
+    with store.reader(scope) as reader:
+        known = {
+            session: _around(reader, session, [memories[place].turn for place in places])
+            for session, places in talks.items()
+        }
+    for session, places in talks.items():
+        before, after = known[session]
         texts = [said(memories[place]) for place in places]
         turns = scrub_turns(texts, allow, [one.text for one in before], [one.text for one in after])
         for place, one in zip(places, turns.found, strict=True):

@@ -152,17 +152,18 @@ class _Adopter:
         items, self._items, self._characters = self._items, [], 0
         allow = self._desk.settings.redaction.allow
         self._teach()
-        with self._desk.store.reader(self._desk.scope) as reader:
-            found, called = scrub_new(reader, [item.new for item, _ in items], allow)
-            drawn = [
-                (item, one if text is None else draw(item.new, self._desk.scope, self._secret, allow, text))
-                for (item, one), text in zip(items, found, strict=True)
-            ]
+        store, scope = self._desk.store, self._desk.scope
+        found, called = scrub_new(store, scope, [item.new for item, _ in items], allow)
+        drawn = [
+            (item, one if text is None else draw(item.new, scope, self._secret, allow, text))
+            for (item, one), text in zip(items, found, strict=True)
+        ]
+        with store.reader(scope) as reader:
             here = reader.get([memory for _, one in drawn for memory in (one.record.id, one.exact)])
             marks = [tombstones(self._secret, one.record.content, self._desk.scope.keys) for _, one in drawn]
             gone = reader.forgotten([mark for own in marks for mark in own])
         if called and not self._dry:
-            redact(self._desk.store, self._desk.scope, self._base, called)
+            redact(store, scope, self._base, called)
         fresh: dict[str, tuple[Item, Drawn]] = {}
         for (item, one), own in zip(drawn, marks, strict=True):
             memory = _id(one, here)
