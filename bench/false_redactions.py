@@ -3,8 +3,9 @@
     python bench/false_redactions.py [--json FILE] PATH...
 
 A path is a file or a folder. Markdown and plain text are read, those in a tar.gz as well, and the texts of
-``corpus.jsonl``, packed or not. Each replacement is printed with its place and forty characters on either side, and at
-the end how many there are in a million characters. Whether one is false only a reader can say.
+``corpus.jsonl``, packed or not; a turn of a session is read with the two before it. Each replacement is printed with
+its place and forty characters on either side, and at the end how many there are in a million characters. Whether one
+is false only a reader can say.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path)
     args = parser.parse_args(arguments)
     files = characters = replaced = 0
-    for place, text in (document for root in args.paths for document in documents(root)):
+    for place, text, before in (document for root in args.paths for document in documents(root)):
         files += 1
         characters += len(text)
-        for start, end in stretches(text, scrub(text).text):
+        for start, end in stretches(text, scrub(text, before=before).text):
             if MARK.fullmatch(text, start, end):
                 continue
             replaced += 1
@@ -56,8 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def documents(root: Path) -> Iterator[tuple[str, str]]:
-    """The texts of a file, or of the files below a folder, each with its place."""
+def documents(root: Path) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """The texts of a file, or of the files below a folder, each with its place and the turns before it."""
     paths = sorted(path for path in root.rglob("*") if path.is_file()) if root.is_dir() else [root]
     for path in paths:
         if path.name.endswith(".tar.gz"):
@@ -65,13 +66,17 @@ def documents(root: Path) -> Iterator[tuple[str, str]]:
                 for member in tar:
                     held = tar.extractfile(member) if member.name.endswith(SUFFIXES) else None
                     if held:
-                        yield f"{path.name}/{member.name}", held.read().decode("utf-8", "replace")
+                        yield f"{path.name}/{member.name}", held.read().decode("utf-8", "replace"), ()
         elif path.name.startswith("corpus.jsonl"):
             with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as lines:
+                session, before = None, ()
                 for row in map(json.loads, lines):
-                    yield f"{path.parent.name}/{row['_id']}", row["text"]
+                    # Turns stand in their order, a session after the other.
+                    before = before[-2:] if row.get("session") == session is not None else ()
+                    yield f"{path.parent.name}/{row['_id']}", row["text"], before
+                    session, before = row.get("session"), (*before, row["text"])
         elif path.suffix in SUFFIXES:
-            yield str(path), path.read_text("utf-8", "replace")
+            yield str(path), path.read_text("utf-8", "replace"), ()
 
 
 if __name__ == "__main__":

@@ -1,11 +1,15 @@
 """Scrubbing: labelled texts -> how many of their secrets are taken out, and what else is.
 
     python bench/scrubbing.py [--half SET] [--misses] [--json FILE]
+    python bench/scrubbing.py --exchanges SET [--misses] [--json FILE]
 
 The rules of labelling and scoring are in labels/SECRETS.md, and the sets: each labels/secrets_SET.jsonl is one, and
 ``both`` is dev and test, ``blind`` test6 to
 test10. ``--misses`` prints what went wrong. All sets but test6 to test10 have been read and learnt
 from, so that none of them says any more how much of unseen text is found.
+
+``--exchanges`` takes labels/exchanges_SET.jsonl: talks of a few turns, each added to a store by a call of its own, as
+hooks and the proxy do, and read from it when the talk is over.
 """
 
 from __future__ import annotations
@@ -20,10 +24,12 @@ from typing import Any
 
 from metrics import figure
 from report import circumstances, shown, write_json
+from scrubjay import Memory
 from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
+from scrubjay.testing.hash_embedder import HashEmbedder
 
 sys.path.insert(0, str(Path(__file__).parent / "labels"))
-from secret_items import Item, items, sets
+from secret_items import Item, exchanges, items, sets
 
 MARK = re.compile(r"\[(?:secret:[\w-]+|private)\](?:[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]*)")
 GROUPS = {"both": ("dev", "test"), "blind": ("test6", "test7", "test8", "test9", "test10")}
@@ -41,9 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         choices=(*sets(), *GROUPS),
         default="dev",
     )
+    parser.add_argument("--exchanges", choices=("dev", "test"))
     parser.add_argument("--misses", action="store_true", help="print what went wrong")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args(arguments)
+    if args.exchanges:
+        return talks(args.exchanges, misses=args.misses, json=args.json)
     halves = GROUPS.get(args.half, (args.half,))
     rows = [item for half in halves for item in items(half)]
     found: list[float] = []
@@ -69,6 +78,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     result |= {"scrubber": SCRUBBER_VERSION, "texts": len(rows)}
     result |= {"recall": list(vars_of(recall)), "precision": list(vars_of(precision))}
     write_json(args.json, result)
+    return 0
+
+
+def talks(name: str, *, misses: bool, json: Path | None) -> int:
+    """Measure a set of exchanges turn by turn, print, write; return the exit code."""
+    gone: list[float] = []
+    eaten: list[float] = []
+    with Memory.open("memory://", user="bench", embedders=[HashEmbedder(64)]) as memory:
+        for number, turns in enumerate(exchanges(name)):
+            session = f"talk-{number}"
+            for place, turn in enumerate(turns):
+                memory.add(turn.text, session=session, turn=place, role=("user", "assistant")[place % 2])
+            with memory._desk.store.reader(memory._desk.scope) as reader:
+                after = [one.content for one in reader.turns(session, 0, len(turns))]
+            secrets = [
+                float(not _left(turn.text[start:end], text))
+                for turn, text in zip(turns, after, strict=True)
+                for start, end in turn.secrets
+            ]
+            changed = [turn.text for turn in turns] != after
+            gone += secrets
+            eaten += [] if secrets else [float(changed)]
+            if misses and (0.0 in secrets or (changed and not secrets)):
+                print(f"  {turns[0].about}: {[turn.text for turn in turns]} became {after}")
+    if not gone or not eaten:
+        print("Nothing was measured.", file=sys.stderr)
+        return 1
+    recall, wrong = figure(gone), figure(eaten)
+    print(f"exchanges {name}: {sum(gone):.0f} of {len(gone)} secrets gone, {shown(recall)}")
+    print(f"without a secret: {sum(eaten):.0f} of {len(eaten)} changed, {shown(wrong)}")
+    result: dict[str, Any] = {"what": "scrubbing turns", "set": name, **circumstances()}
+    result |= {"scrubber": SCRUBBER_VERSION, "recall": list(vars_of(recall)), "changed": list(vars_of(wrong))}
+    write_json(json, result)
     return 0
 
 

@@ -14,7 +14,7 @@ import uuid
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 SEED = 20261122
 ALPHABETS = {
@@ -56,9 +56,23 @@ def items(half: str) -> Iterator[Item]:
         yield made_anew(row, random.Random(f"{SEED}:{row['id']}"))
 
 
+def exchanges(name: str) -> Iterator[list[Item]]:
+    """The turns of each exchange of a set, in order."""
+    for row in _rows(f"exchanges_{name}"):
+        names = [f"{row['id']}/{place}" for place in range(len(row["turns"]))]
+        yield [
+            made_anew({"id": one, "about": row["about"], "text": turn[3:]}, random.Random(f"{SEED}:{one}"))
+            for one, turn in zip(names, row["turns"], strict=True)
+        ]
+
+
 def templates(half: str) -> list[dict[str, str]]:
     """The items of a set as they were written: ``id``, ``about``, ``text``, with marks and what is random unmade."""
-    lines = (Path(__file__).parent / f"secrets_{half}.jsonl").read_text("utf-8").splitlines()
+    return _rows(f"secrets_{half}")
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    lines = (Path(__file__).parent / f"{name}.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 

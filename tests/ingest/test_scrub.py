@@ -240,8 +240,8 @@ def test_counts_add_up_by_kind_and_offsets_hold_behind_other_scripts() -> None:
     assert got.text.startswith("π𝄞 пароль İ\npassword = '[secret:password]'\n密码 password='")
 
 
-def test_the_version_is_eight() -> None:
-    assert SCRUBBER_VERSION == "8"
+def test_the_version_is_nine() -> None:
+    assert SCRUBBER_VERSION == "9"
 
 
 HOSTILE = (

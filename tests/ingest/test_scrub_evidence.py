@@ -23,6 +23,7 @@ STAYS = (
     "SESSION_COOKIE_SECRET=replace-me",
     "The weekly pass: £20.50",
     "The code name of the release is Blue-Falcon-7.",
+    "Kup masło z mleka Mlekovita-82, proszę.",
 )
 SAYS_SO = (
     ("the wifi password is {}.", "correct-horse-battery"),
@@ -31,6 +32,12 @@ SAYS_SO = (
     ("Das Passwort lautet {}", "Sommerregen"),
     ("la contraseña es {}", "tortilla-sin-cebolla"),
     ("El PIN es {}", "4471"),
+    ("A jelszavam: {}", "galuska77fozelek"),
+    ("Hesla k wifi: {}", "bramborak-15x"),
+    ("Uusi salasana on {}", "mustikka-4x"),
+    ("Ο κωδικός πρόσβασης είναι {}", "thalassa-2031x"),
+    ("Lozinka za wifi: {}", "cevapi-more9"),
+    ("Passordet er {}", "brunost-og-vaffel2"),
     ("密码是 {}", "Yun#nan2024"),
     ("パスワードは {} です", "hanako1952"),
     ("Cookie: sessionid={}", "9qhxt2ew9xugatzxqnhi9b4783krwldy"),

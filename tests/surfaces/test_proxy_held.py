@@ -161,3 +161,21 @@ def test_turns_of_a_damaged_queue_take_no_others_with_them_when_they_are_done(tm
     assert [one.said["content"] for one in spool.first(16)] == ["The tram leaves at noon."]
     assert (told, len(taken), spool.waiting()) == (["SQLITE_NOTADB"], 1, 1)
     spool.close()
+
+
+def test_a_secret_that_answers_the_turn_before_waits_redacted(tmp_path: Path) -> None:
+    spool = Spool(str(tmp_path), "memory.db", 1_000_000, lambda damage, aside: None)
+    before = [Said("user", "wifi password?", 0), Said("assistant", "rotkehlchen-7", 1)]
+    spool.put(ANN, WISH, "talk", before)
+    spool.put(
+        ANN, WISH, "talk", [Said("user", "And of the router?", 2), Said("assistant", "Elster-2", 3)], before
+    )
+    assert [one.said["content"] for one in spool.first(10)] == [
+        "wifi password?",
+        "[secret:password]",
+        "And of the router?",
+        "Elster-2",
+    ]
+    spool.put(ANN, WISH, "other", [Said("assistant", "rotkehlchen-7", 1)], before[:1])
+    assert spool.first(10)[-1].said["content"] == "[secret:password]"
+    spool.close()

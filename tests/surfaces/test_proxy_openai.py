@@ -87,6 +87,13 @@ def test_a_request_that_is_sent_again_with_its_history_adds_only_what_is_new(pro
     assert len({one.session for one in proxy.turns()}) == 1
 
 
+def test_the_answer_to_a_question_for_a_password_is_redacted(proxy: Proxied) -> None:
+    proxy.model.answer = lambda request: completion("rotkehlchen-7")
+    ask(proxy, "What is our wifi password?")
+    ask(proxy, "What is our wifi password?", "one moment", "still there?", "hm", "And the router password?")
+    assert [one.content for one in proxy.turns() if one.role == "assistant"] == ["[secret:password]"] * 2
+
+
 def test_what_a_person_says_of_themselves_is_learned_as_from_a_transcript(proxy: Proxied) -> None:
     ask(proxy, "I always drink my coffee without sugar.")
     proxy.rested()

@@ -183,6 +183,11 @@ def test_secrets_are_taken_out_before_anything_is_sent(asking: Open, chat: Chat)
     assert "[secret:" in sent["question"]
 
 
+def test_a_secret_that_answers_the_turn_before_is_taken_out_too(asking: Open, chat: Chat) -> None:
+    ask(asking(), "and now?", history=["user: wifi password?", "assistant: rotkehlchen-7"])
+    assert chat.asked[0][1]["conversation"] == ["user: wifi password?", "assistant: [secret:password]"]
+
+
 def test_who_is_sent_what_is_announced_once_before_it_is_sent(
     asking: Open, chat: Chat, told: list[str]
 ) -> None:

@@ -13,6 +13,7 @@ from scrubjay.ingest.embed import embed
 from scrubjay.ingest.learn import Learned, Learner
 from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.revise import Outcome
+from scrubjay.ingest.scrub_turns import redact, scrub_new
 from scrubjay.ingest.weave import Weaver
 from scrubjay.memory.ids import memory_id, memory_key
 from scrubjay.memory.new import NewMemory
@@ -44,10 +45,31 @@ def add(
     """Add memories, each once; all fields of all of them are checked before the first is written.
 
     Only equal texts are one memory (`draw.normal`), however alike others are. A turn that is nothing but recalled
-    memories is passed over, and its answer says so. What ``allow`` names is never replaced as a secret.
+    memories is passed over, and its answer says so. What ``allow`` names is never replaced as a secret. A turn is
+    read with those before it, and a stored one that it calls a secret is redacted (`scrub_turns`).
     """
     secret = store.secret(scope)
-    drawn = [None if nothing(new) else draw(new, scope, secret, allow) for new in memories]
+    wanted = list(memories)
+    found, called = scrub_new(store, scope, wanted, allow)
+    drawn = [
+        None if nothing(new) else draw(new, scope, secret, allow, clean)
+        for new, clean in zip(wanted, found, strict=True)
+    ]
+    if called:
+        redact(store, scope, base, called)
+    return put(store, scope, base, drawn, weaver, learner)
+
+
+def put(
+    store: Store,
+    scope: Scope,
+    base: Embedder,
+    drawn: Sequence[Drawn | None],
+    weaver: Weaver,
+    learner: Learner,
+) -> list[Added]:
+    """Add memories that were drawn, each once; None stands for one that is passed over."""
+    secret = store.secret(scope)
     with store.reader(scope) as reader:
         settled, present = _settled(reader, [item for item in drawn if item is not None], secret)
     fresh: dict[str, Prepared] = {}

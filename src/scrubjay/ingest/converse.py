@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from scrubjay.ingest.chunk import ChunkSettings, chunk
 from scrubjay.ingest.echo import echo
 from scrubjay.ingest.label import Labelled
 from scrubjay.ingest.naming import prepare
 from scrubjay.ingest.read import versions
-from scrubjay.ingest.scrub import scrub
+from scrubjay.ingest.scrub import Scrubbed, scrub
+from scrubjay.ingest.scrub_answers import TURNS
+from scrubjay.ingest.scrub_turns import Stored, redact, scrub_turns, stored
 from scrubjay.ingest.sources.files import FileState
 from scrubjay.ingest.sources.read import opened
 from scrubjay.ingest.sources.transcripts.due import continues
@@ -36,6 +38,9 @@ from scrubjay.memory.tiers import UNTRUSTED
 from scrubjay.memory.turns import Turn
 from scrubjay.store.base import Reader, Store
 from scrubjay.store.changes import Prepared
+
+if TYPE_CHECKING:
+    from scrubjay.providers.embedders.port import Embedder
 
 AT_ONCE: Final = 500
 """Memories of one step: what is lost of the work when the process is killed, and what is held in memory."""
@@ -57,6 +62,7 @@ class Talk:
         source: The source.
         store: Where they go. What was yielded must be written before more is asked for.
         scope: Who remembers.
+        base: The base model.
         secret: The tenant's key of ids.
         chunks: How a long turn is cut.
         project: Returns the project of a turn's directory and remote.
@@ -66,6 +72,7 @@ class Talk:
     source: Source
     store: Store
     scope: Scope
+    base: Embedder
     secret: bytes
     chunks: ChunkSettings
     project: Callable[[str, str | None], str | None]
@@ -82,6 +89,16 @@ class Heard:
     added: int = 0
     copies: int = 0
     forgotten: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A turn: its session, its text without secrets, what it left if it was forgotten, and its memories."""
+
+    session: str
+    whole: str
+    marks: set[str]
+    pieces: Sequence[Record]
 
 
 def mark(file: BinaryIO, cursor: int) -> str:
@@ -122,6 +139,7 @@ def converse(
         cursor = resumed(file, form, known)
         title = known.title if known is not None and cursor else path.name
         numbers: dict[str, int] = {}
+        before: dict[str, list[Stored]] = {}
         turns: list[Turn] = []
         end = cursor
         first = True
@@ -133,7 +151,12 @@ def converse(
                 talk.source.id, state.path, mark(again, end), at, state.size, title, stamp, end
             )
             with talk.store.reader(talk.scope) as reader:
-                with_ids = _fresh(reader, talk, state, turns, numbers, heard)
+                clean, called = _scrubbed(reader, talk, turns, before, resumed=cursor > 0)
+                drawn = [_draw(talk, state, *one, heard) for one in zip(turns, clean, strict=True)]
+                with_ids = _fresh(reader, talk, drawn, numbers, heard)
+            _last_said(drawn, before)
+            if called:
+                heard.scrubbed["password"] += redact(talk.store, talk.scope, talk.base, called)
             labelled = Labelled(document, tuple(with_ids), (), (), moved_from if first else None, grows=True)
             return Ready(labelled, [""] * len(with_ids))
 
@@ -169,18 +192,55 @@ def _broken(path: Path, found: Broken) -> Trouble:
     return Trouble(str(path), f"Line {found.line} {found.message}; it was left out, the rest was taken.")
 
 
+def _scrubbed(
+    reader: Reader, talk: Talk, turns: list[Turn], before: dict[str, list[Stored]], *, resumed: bool
+) -> tuple[list[Scrubbed], list[str]]:
+    """Return turns without secrets, and the ids of stored ones that they call a secret.
+
+    Args:
+        reader: Where.
+        talk: What they share.
+        turns: They, in the order of the file.
+        before: Session to its last turns, as far as they were read.
+        resumed: Whether the file was read up to here before: then the store knows what was said last.
+    """
+    by_session: dict[str, list[int]] = {}
+    for place, turn in enumerate(turns):
+        by_session.setdefault(turn.session, []).append(place)
+    clean: dict[int, Scrubbed] = {}
+    called: list[str] = []
+    for session, places in by_session.items():
+        if session not in before:
+            last = reader.last_turn(session) if resumed else None
+            before[session] = [] if last is None else stored(reader, session, last + 1 - TURNS, last)
+        known = before[session]
+        found = scrub_turns(
+            [turns[one].text for one in places], talk.chunks.allow, [one.text for one in known]
+        )
+        clean |= dict(zip(places, found.found, strict=True))
+        called += [memory for place in found.called for memory in known[place].ids]
+    return [clean[place] for place in range(len(turns))], called
+
+
+def _last_said(drawn: Sequence[_Drawn], before: dict[str, list[Stored]]) -> None:
+    """Note what was said last in each session."""
+    for one in drawn:
+        said = Stored(one.whole, tuple(record.id for record in one.pieces))
+        before[one.session] = [*before[one.session], said][-TURNS:]
+
+
 def _fresh(
-    reader: Reader, talk: Talk, state: FileState, turns: list[Turn], numbers: dict[str, int], heard: Heard
+    reader: Reader, talk: Talk, drawn: Sequence[_Drawn], numbers: dict[str, int], heard: Heard
 ) -> list[Prepared]:
     """Return the turns that are not stored yet, as memories."""
-    drawn = [(turn.session, *_pieces(talk, state, turn, heard)) for turn in turns]
-    present = reader.get([record.id for _, _, pieces in drawn for record in pieces])
-    forgotten = reader.forgotten(mark for _, whole, _ in drawn for mark in _marks(talk, whole))
+    present = reader.get([record.id for one in drawn for record in one.pieces])
+    forgotten = reader.forgotten(mark for one in drawn for mark in one.marks)
     fresh: dict[str, Prepared] = {}
-    for session, whole, pieces in drawn:
+    for one in drawn:
+        session, pieces = one.session, one.pieces
         new = [record for record in pieces if record.id not in present and record.id not in fresh]
         heard.copies += len(pieces) - len(new)
-        if forgotten and not forgotten.isdisjoint(_marks(talk, whole)):
+        if forgotten and not forgotten.isdisjoint(one.marks):
             heard.forgotten += 1
             continue
         if not new:
@@ -194,14 +254,16 @@ def _fresh(
     return list(fresh.values())
 
 
-def _marks(talk: Talk, whole: str) -> set[str]:
-    """Return what a turn has left behind if it was forgotten."""
-    return tombstones(talk.secret, whole, talk.scope.keys)
+def _marks(talk: Talk, turn: Turn, clean: Scrubbed) -> set[str]:
+    """Return what a turn has left behind if it was forgotten, as it reads now or before turns around it were read."""
+    marks = tombstones(talk.secret, clean.text, talk.scope.keys)
+    if clean.counts:
+        marks |= tombstones(talk.secret, scrub(turn.text, talk.chunks.allow).text, talk.scope.keys)
+    return marks
 
 
-def _pieces(talk: Talk, state: FileState, turn: Turn, heard: Heard) -> tuple[str, list[Record]]:
-    """Return a turn's scrubbed text and the memories it makes, without a number yet."""
-    clean = scrub(turn.text, talk.chunks.allow)
+def _draw(talk: Talk, state: FileState, turn: Turn, clean: Scrubbed, heard: Heard) -> _Drawn:
+    """Return the memories that a turn makes, without a number yet."""
     records = []
     heard.scrubbed.update(clean.counts)
     now = now_micros()
@@ -236,7 +298,7 @@ def _pieces(talk: Talk, state: FileState, turn: Turn, heard: Heard) -> tuple[str
             event=event,
         )
         records.append(record)
-    return clean.text, records
+    return _Drawn(turn.session, clean.text, _marks(talk, turn, clean), records)
 
 
 def unknown(path: str, form: Format, left: Mapping[Left, int]) -> list[Trouble]:

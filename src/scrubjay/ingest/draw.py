@@ -10,7 +10,7 @@ from typing import Final
 
 from scrubjay.errors import InputError
 from scrubjay.ingest.echo import own
-from scrubjay.ingest.scrub import scrub
+from scrubjay.ingest.scrub import Scrubbed, scrub
 from scrubjay.memory.dates import now_micros, when
 from scrubjay.memory.ids import memory_id, memory_key, text_hash
 from scrubjay.memory.new import NewMemory
@@ -40,7 +40,18 @@ class Drawn:
     exact: str
 
 
-def draw(new: NewMemory, scope: Scope, secret: bytes, allow: Sequence[str] = ()) -> Drawn:
+def said(new: NewMemory) -> str:
+    """Return the text of a new memory, as it is before it is scrubbed.
+
+    Raises:
+        InputError: It is no text.
+    """
+    return _text(own(new), "content")
+
+
+def draw(
+    new: NewMemory, scope: Scope, secret: bytes, allow: Sequence[str] = (), found: Scrubbed | None = None
+) -> Drawn:
     """Check a new memory, scrub it and give it its id.
 
     The id is a keyed hash of who may see it, tier, conversation and turn, event and text, whatever its blanks
@@ -52,6 +63,7 @@ def draw(new: NewMemory, scope: Scope, secret: bytes, allow: Sequence[str] = ())
         scope: Who adds it.
         secret: The tenant's key of ids.
         allow: Words, and patterns as ``/…/``, that are never replaced as secrets.
+        found: Its text without secrets, where that is known already: that of a turn (`scrub_turns`).
 
     Raises:
         InputError: A field has a value it cannot have.
@@ -59,12 +71,12 @@ def draw(new: NewMemory, scope: Scope, secret: bytes, allow: Sequence[str] = ())
     scrubbed: Counter[str] = Counter()
 
     def clean(value: object, field: str) -> str:
-        found = scrub(_text(value, field), allow)
-        scrubbed.update(found.counts)
-        return found.text
+        one = scrub(_text(value, field), allow)
+        scrubbed.update(one.counts)
+        return one.text
 
-    told = _text(own(new), "content")
-    found = scrub(told, allow)
+    told = said(new)
+    found = found or scrub(told, allow)
     scrubbed.update(found.counts)
     content = found.text
     if not content.strip():

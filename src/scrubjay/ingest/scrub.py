@@ -17,16 +17,17 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from types import MappingProxyType
 
+from scrubjay.ingest.scrub_answers import HEAD, answers, asked, names_secret, questions, tails
 from scrubjay.ingest.scrub_rules import found, public
 from scrubjay.ingest.scrub_tables import tables
-from scrubjay.ingest.scrub_tagged import tagged
+from scrubjay.ingest.scrub_tagged import kind, likelihoods, tagged
 from scrubjay.ingest.scrub_values import Places, Span
 
 # Stamped on each document; a new version scrubs everything again.
-SCRUBBER_VERSION = "8"
+SCRUBBER_VERSION = "9"
 # A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
 MOST_ROUNDS = 16
 
@@ -49,12 +50,13 @@ class Scrubbed:
     counts: Mapping[str, int]
 
 
-def scrub(text: str, allow: Sequence[str] = ()) -> Scrubbed:
+def scrub(text: str, allow: Sequence[str] = (), before: Sequence[str] = ()) -> Scrubbed:
     """Replace every secret and every private span.
 
     Args:
         text: The text.
         allow: Words, and patterns as ``/…/``, that are never replaced; a pattern matches all of a stretch.
+        before: Of a turn of a conversation: the turns before it, in order. They are read, and never changed.
 
     >>> scrub("host db, password = 'tr0ub4dor&3'").text
     "host db, password = '[secret:password]'"
@@ -66,15 +68,15 @@ def scrub(text: str, allow: Sequence[str] = ()) -> Scrubbed:
         # Private spans in every round: what stood in a tag can have kept it from being one.
         spans = list(private_spans(text)) if low.find(b"<private") >= 0 else []
         if not spans:
-            spans = _merge(_beside_marks(data, _secrets(text, data, low)))
-            spans = [span for span in spans if not _allowed(text[span.start : span.end], allow)]
+            spans = _merge(_beside_marks(data, chain(_secrets(text, data, low), _answered(text, before))))
+            spans = [span for span in spans if not allowed(text[span.start : span.end], allow)]
         if not spans:
             break
         text = _replace(text, spans, counts)
     return Scrubbed(text, MappingProxyType(dict(sorted(counts.items()))))
 
 
-def _allowed(value: str, allow: Sequence[str]) -> bool:
+def allowed(value: str, allow: Sequence[str]) -> bool:
     """Whether the user says that a stretch is no secret."""
     return any(
         re.fullmatch(one[1:-1], value) if len(one) > 2 and one[0] == one[-1] == "/" else one == value
@@ -162,6 +164,27 @@ def _secrets(text: str, data: bytes, low: bytes) -> Iterator[Span]:
         for span in _found(table.text, data, data.lower()):
             if place := table.place(span.start, span.end):
                 yield Span(*place, span.kind, False)
+
+
+def _answered(text: str, before: Sequence[str]) -> Iterator[Span]:
+    """What is found in a turn when the ends of the turns before it are read with it."""
+    ends = tails(before)
+    if not ends or not (names_secret(ends[-1]) or names_secret(ends[0])):
+        return
+    lead = "\n".join([*ends, ""])
+    head = text[:HEAD]
+    joined = lead + head
+    data = joined.encode("latin-1", "replace")
+    wanted = asked(ends)
+    if wanted is None and questions(ends[-1]):
+        return  # where it is, who has it
+    for span in _found(joined, data, data.lower()):
+        if span.start >= len(lead):
+            yield span._replace(start=span.start - len(lead), end=span.end - len(lead))
+    if wanted is not None:
+        odds = [(at - len(lead), end - len(lead), odd) for at, end, odd in likelihoods(joined, len(lead))]
+        for at, end in answers(wanted, head, odds):
+            yield Span(at, end, kind(head[at:end]), False)
 
 
 def _found(text: str, data: bytes, low: bytes) -> Iterator[Span]:

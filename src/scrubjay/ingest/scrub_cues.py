@@ -14,30 +14,35 @@ MARK: Final = 48
 _CUES: Final[dict[bytes, bool]] = {
     b"pass": True, b"kennwort": True, b"contra": True, b"wachtwoord": True, b"parola": True, b"pw": True,
     b"senha": True, b"clave": True, b"mdp": True, b"psk": True, b"cred": True, b"zugang": True,
-    b"login": True, b"admin": True, b"slo": True, b"wifi": True, b"wi-fi": True, b"salasana": True, b"sandi": True,
+    b"login": True, b"admin": True, b"hesl": True, b"hasl": True, b"gesl": True, b"wifi": True,
+    b"wi-fi": True, b"salasana": True, b"sandi": True,
     b"jelsz": True, b"adgangskode": True, b"kodeord": True, b"memorable": True, b"rcon": True,
+    b"lozink": True, b"losenord": True, b"tunnussana": True, b"cyfrinair": True, b"pasfhocal": True, b"pasahitz": True,
     b"sifre": True, b"klucz": True, b"parool": True, b"sleutel": True, b"chiave": True,
     b"token": False, b"secret": False, b"key": False, b"schl\xfcssel": False, b"code": False,
 }  # fmt: skip
 # In texts that are not ASCII alone.
 _CUES_ABROAD: Final = (
-    b"wlan", b"anahtar", b"chave", b"lozink", b"kulcs", b"avain", b"parool", b"l\xf6sen", b"palavra-chave",
-    b"lykilor", b"slapta", b"pasahitza", b"mat khau",
+    b"wlan", b"anahtar", b"chave", b"kulcs", b"avain", b"parool", b"l\xf6sen", b"palavra-chave",
+    b"lykilor", b"slapta", b"salas\xf5na", b"fjal\xebkalim", b"mat khau",
 )  # fmt: skip
 _ALL_CUES: Final = _CUES | dict.fromkeys(_CUES_ABROAD, True)
-_BEFORE_SLO: Final = frozenset((b"ha", b"he", b"ge"))
 _WORD: Final = re.compile(
     r"(?:(?<![^\W\d_])|(?-i:(?<=[a-z])(?<!Last)(?<!Kee)(?=[A-Z])))"
     r"(?:passcodes?|(?:(?<=mot de )|(?<=mot_de_)|(?<=palavra-))passe|pass|psk|pwd?s?|mdp|creds?|credentials?"
-    r"|clave"
-    r"|parola\w{0,5}|senha|wi-?fi|wlan|log-?ins?|admin|h[ae]slo|geslo|sifre\w{0,4}|anahtar\w{0,3}|sleutel"
+    r"|claves?"
+    r"|parola\w{0,5}|senhas?|wi-?fi|wlan|log-?ins?|admin|h[ae]sl(?:o|a|u|e|em|y|ami|ech)"
+    r"|gesl(?:o|a|u|om)|sifre\w{0,4}|anahtar\w{0,3}|sleutel"
     r"|chiave|klucz|kulcs|avain"
     r"|chave|lozink\w{1,2}|parool|kata sandi|sandi(?= |:)|contra(?= del?\b| es\b)|contrase[nñ]ya|contrasinal"
-    r"|salasan\w{1,5}|salis|jelsz[oóa]\w{0,5}|adgangskode\w{0,3}|kodeord\w{0,3}|lösen(?:ord\w{0,3})?"
+    r"|salas[aõ]n\w{1,5}|tunnussan\w{1,5}|cyfrineiriau|cyfrinair|pasfhocail?|fjalëkalim\w{0,4}"
+    r"|salis|jelsz[oóa]\w{0,5}|adgangskode\w{0,3}|kodeord\w{0,3}|lösen(?:ord\w{0,3})?"
+    r"|losenord\w{0,3}"
     r"|lykilor\w{1,4}"
-    r"|slapta[zž]od\w{1,4}|pasahitza|mat khau|memorable (?:word|name|phrase)|rcon"
+    r"|slapta[zž]od\w{1,4}|pasahitz\w{1,4}|mat khau|memorable (?:word|name|phrase)|rcon"
     r"|zugang(?:sdaten|scode)?|keys?|codes?)(?![a-z])"
-    r"|(?<!1)(?:passw(?:or[dt]|\xf6rter|d)s?|passphrase|passord|kennwort|contrase\xf1a|wachtwoord|schl\xfcssel"
+    r"|(?<!1)(?:passw(?:or[dt]|\xf6rter|d)s?|passphrase|passord(?:et|ene|er)?|kennwort|contrase\xf1as?"
+    r"|wachtwoord(?:en)?|schl\xfcssel"
     r"|tokens?|secrets?)(?![a-z])"
     r"|(?:(?<=aktivierungs)|(?<=freischalt)|(?<=registrierungs)|(?<=zugangs)|(?<=einladungs)"
     r"|(?<=activerings))codes?(?![a-z])"
@@ -56,9 +61,11 @@ _ABROAD: Final[dict[str, bool]] = {
 _FOREIGN: Final[dict[str, bool]] = _ABROAD | {
     "密码": True, "口令": True, "パスワード": True, "暗証": True, "비밀번호": True, "암호": True,
     "비번": True, "패스워드": True, "パスコード": True, "лозинк": True, "гасло": True, "رمز عبور": True,
-    "asło": True, "şifre": True, "Şifre": True, "ŞİFRE": True, "mật khẩu": True, " mk ": True, " mk:": True,
-    "κωδικό": True,
-    "Κωδικό": True, "συνθηματικό": True, "كلمة المرور": True, "كلمة السر": True, "كلمة سر": True, "كلمه السر": True,
+    "hasł": True, "Hasł": True, "haśle": True, "şifre": True, "Şifre": True, "ŞİFRE": True,
+    "mật khẩu": True, " mk ": True, " mk:": True,
+    "κωδικό": True, "κωδικο": True, "κωδικώ": True,
+    "Κωδικό": True, "Κωδικο": True, "ΚΩΔΙΚ": True, "συνθηματικ": True,
+    "كلمة المرور": True, "كلمة السر": True, "كلمة سر": True, "كلمه السر": True,
     "الرقم السري": True, "باسورد": True, "باسوورد": True, "گذرواژه": True, "סיסמ": True, "הסיסמ": True,
     "पासवर्ड": True, "कूटशब्द": True, "পাসওয়ার্ড": True, "கடவுச்சொல்": True, "రహస్యపదం": True, "पास कोड": True,
     "รหัสผ่าน": True, "พาสเวิร์ด": True, "รหัสไวไฟ": True, "รหัส wifi": True, "รหัสเข้า": True, "парол": True,
@@ -84,10 +91,6 @@ def cues(text: str, low: bytes, places: Places) -> Iterator[tuple[int, int, bool
     for mark in places.present(marks):
         password = marks[mark]
         for at in places(mark):
-            if mark == b"slo":
-                at -= 2
-                if at < 0 or low[at : at + 2] not in _BEFORE_SLO:
-                    continue
             match = _WORD.match(text, at)
             if match and not _in_mark(text, at):
                 yield at, match.end(), password

@@ -59,8 +59,10 @@ _OTHER_CODES: Final = re.compile(
     re.IGNORECASE,
 )
 """Codes that open nothing."""
-_COMPOUND: Final = re.compile(
-    r"-[^\W\d_]{3,}| (?:hints?|polic(?:y|ies)|managers?|resets?|rotation|rules?|length)\b", re.IGNORECASE
+COMPOUND: Final = re.compile(
+    r"-[^\W\d_]{3,}|(?<=code)[ -]?names?\b"
+    r"| (?:hints?|polic(?:y|ies)|managers?|resets?|rotation|rules?|length)\b",
+    re.IGNORECASE,
 )
 """The rest of a term that only begins with such a word: key-derivation, token-ring, password policy."""
 _CELL: Final = re.compile(r"[^\s|][ \t]*[|:][ \t]*\Z")
@@ -85,7 +87,7 @@ _AFTER: Final = re.compile(
 _STOP: Final = re.compile(r"[.!?](?=\s)|\n\s*\n|[。！？]|\[secret:|\|\s*\n")
 _GONE: Final = re.compile(r"\n|\[secret:")
 _WORDS: Final = re.compile(r"[^\W\d_]{3,}")
-_NEVER: Final = re.compile(
+NEVER: Final = re.compile(
     r"[\w./-]{0,255}[\w-]\.(?:py|md|txt|js|ts|tsx|rs|go|c|h|cpp|java|rb|sh|ya?ml|json|toml|ini|cfg|conf|html?|css|png|jpe?g|pdf|csv|sql"
     r"|log|lock|zip|tar|gz|com|org|net|io|dev|local|internal|example)"
     r"|https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
@@ -96,7 +98,7 @@ _NEVER: Final = re.compile(
     re.ASCII,
 )
 """Files, hosts, addresses, versions, dates, times, quantities and prices."""
-_HASH: Final = re.compile(
+HASH: Final = re.compile(
     r"[0-9a-f]{7,64}|[0-9A-F]{7,64}|(?i:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"
 )
 _PART: Final = re.compile(r"[^A-Za-z0-9+/]+")
@@ -107,13 +109,13 @@ _NAMED: Final = re.compile(
 """Names of things and people: ChaCha20-Poly1305, nDCG@10, teamx0x."""
 _PHRASE: Final = re.compile(r"(?:[0-9]{0,2}[.)]?\s*[a-z]{3,8}[\s,]+){11,24}[a-z]{3,8}")
 """Twelve words or more, small ones, as they restore a wallet."""
-_EDGES: Final = " \t\n\r.,;:-*|\"'`()[]<>"
+EDGES: Final = " \t\n\r.,;:-*|\"'`()[]<>"
 _LEAD: Final = re.compile(
     r"[\s>*•#|—–-]*(?:[0-9]{1,2}[.)][ \t]*|\[?[0-9][0-9:., /-]{3,20}\]?[ \t]*)?"
     r"(?:\[?[^\n:：\]]{1,30}\]?[^\n:：]{0,20}[:：][ \t]*)?[\"'`(]*"
 )
 """The beginning of an item or a turn: a bullet, a number or a time, a name and a colon."""
-_MIXED: Final = re.compile(r"[0-9]|(?<=\w)[!#$%&*+@^~=?](?=\w)|\w[!$%&*^]\Z")
+MIXED_FORM: Final = re.compile(r"[0-9]|(?<=\w)[!#$%&*+@^~=?](?=\w)|\w[!$%&*^]\Z")
 """Digits, or signs as passwords have them."""
 _DRAWN: Final = re.compile(
     r"(?i:keys?|tokens?|secrets?|admin|log-?ins?|cred|cookie|set-cookie|bearer|session|auth|schlüssel|zugang)(?![^\W\d_])"
@@ -144,7 +146,7 @@ class Named(NamedTuple):
             for at, end in both
             if not (
                 _OTHER_CODES.search(text, max(0, at - 24), end)
-                or _COMPOUND.match(text, end)
+                or COMPOUND.match(text, end)
                 or (_CELL.search(text, max(0, at - 24), at) and _RESULT.match(text, at))
             )
         ]
@@ -159,13 +161,13 @@ class Named(NamedTuple):
             end: Where it ends.
             odds: The tagger's log odds of its being a secret.
         """
-        while start < end and text[start] in _EDGES:
+        while start < end and text[start] in EDGES:
             start += 1
-        while end > start and text[end - 1] in _EDGES:
+        while end > start and text[end - 1] in EDGES:
             end -= 1
         value = text[start:end]
         bare = value.encode("latin-1", "replace")
-        if len(value) < LEAST or _NEVER.fullmatch(value) or placeholder(bare):
+        if len(value) < LEAST or NEVER.fullmatch(value) or placeholder(bare):
             return False
         named = NAME.fullmatch(bare) is not None
         if named and "/" in value:
@@ -177,13 +179,13 @@ class Named(NamedTuple):
             return True
         if odds <= SURE:
             return False
-        if named or " " in value or not _MIXED.search(value):
-            if odds > CERTAIN and _MIXED.search(value) and _before(self.chosen, start, BLOCK):
+        if named or " " in value or not MIXED_FORM.search(value):
+            if odds > CERTAIN and MIXED_FORM.search(value) and _before(self.chosen, start, BLOCK):
                 return True
             return odds > NAMES and (_listed(self.chosen, text, start, end) or self._paired(text, start))
-        if _HASH.fullmatch(value) and not value.isdigit():
+        if HASH.fullmatch(value) and not value.isdigit():
             return odds > NAMES and _listed(self.words, text, start, end)
-        if _random(value):
+        if random(value):
             return True
         if _ADDRESS.search(text, max(0, start - BLOCK), start):
             return False
@@ -244,7 +246,7 @@ def _listed(words: Sequence[tuple[int, int]], text: str, start: int, end: int) -
     first = text.rfind("\n", near, start) + 1 or near
     last = text.find("\n", end, end + LINE)
     lead, rest = text[first:start], text[end : last if last >= 0 else end + LINE]
-    if not rest.strip(_EDGES) and _LEAD.fullmatch(lead):
+    if not rest.strip(EDGES) and _LEAD.fullmatch(lead):
         return True
     return _ANAPHOR.search(lead) is not None
 
@@ -254,9 +256,9 @@ def _before(words: Sequence[tuple[int, int]], start: int, far: int) -> Sequence[
     return words[bisect_left(words, (start - far,)) : bisect_left(words, (start,))]
 
 
-def _random(value: str) -> bool:
+def random(value: str) -> bool:
     """Whether a part of it is a random string, which no host, hash or slug has."""
     return any(
-        len(part) >= LEAST_RANDOM and not _HASH.fullmatch(part) and drawn(part.encode("latin-1", "replace"))
+        len(part) >= LEAST_RANDOM and not HASH.fullmatch(part) and drawn(part.encode("latin-1", "replace"))
         for part in _PART.split(value)
     )

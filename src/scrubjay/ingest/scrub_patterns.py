@@ -4,8 +4,8 @@ The expressions work on bytes and are tried where a run of letters, digits, ``_`
 behind one of ``._-`` inside it, never elsewhere. So that a text cannot be made to cost more than a fixed
 amount a character, every class that holds one of ``._-`` is bounded (or stops at the next place to try).
 
-Sources: the vendors' documentation of their formats, and the rules of gitleaks (MIT) and GitHub's secret
-scanning, by name of the format.
+Sources: the vendors' documentation of their formats, and the rules of gitleaks and betterleaks (MIT), kingfisher
+(Apache-2.0) and GitHub's secret scanning, by name of the format.
 """
 
 _END = rb"(?![\w-])"
@@ -31,7 +31,7 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("cloudflare-origin-key", rb"v1\.0-[0-9a-f]{24}-[0-9a-f]{146}" + _END),
     ("heroku-key", rb"HRKU-[\w-]{36,64}" + _END),
     ("netlify-token", rb"nf[cpou]_[A-Za-z0-9]{36,40}" + _END),
-    ("vercel-token", rb"vc[pcairk]_[A-Za-z0-9]{24,60}" + _END),
+    ("vercel-token", rb"vc[pcairk]_(?:[A-Za-z0-9]{24,60}|[\w-]{56})" + _END),
     ("render-key", rb"rnd_[A-Za-z0-9]{32}" + _END),
     ("flyio-token", rb"fo1_[\w-]{43}" + _END),
     ("flyio-token", rb"fm[12][ar]?_[A-Za-z0-9+/=]{100,4096}"),
@@ -176,6 +176,43 @@ SHAPES: tuple[tuple[str, bytes], ...] = (
     ("nostr-key", rb"nsec1[ac-hj-np-z02-9]{58}" + _END),
     ("wallet-key", rb"[xyztuv]prv[A-Za-z0-9]{107,108}" + _END),
     ("paseto", rb"v[1-4]\.(?:local|public)\.[\w-]{60,4096}(?:\.[\w-]{1,1024})?"),
+    # Forms that betterleaks' and kingfisher's rules name (bench/published_formats.py)
+    ("adobe-client-secret", rb"p8e-[A-Za-z0-9]{32}" + _END),
+    ("aikido-token", rb"AIK_(?:CI_[A-Za-z0-9]{20,44}|SECRET_[A-Za-z0-9]{64})" + _END),
+    ("arcjet-key", rb"ajkey_[a-z0-9]{26}" + _END),
+    (
+        "authress-key",
+        rb"(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[\w+/=-]{30,120}",
+    ),
+    ("block-protocol-key", rb"b10ck5\.[A-Za-z0-9]{32}\.[A-Za-z0-9]{36}" + _END),
+    ("browserbase-key", rb"bb_(?:live|test)_[\w-]{27}" + _END),
+    ("builder-key", rb"bpk-[0-9a-f]{32}" + _END),
+    ("canva-client-secret", rb"cnvca[\w-]{51}" + _END),
+    ("cartesia-key", rb"sk_car_(?=[a-z_]{0,19}[A-Z0-9])\w{20}" + _END),
+    ("clickhouse-key", rb"4b1d" + _LOT + rb"[A-Za-z0-9]{38}" + _END),
+    ("cockroachdb-key", rb"CCDB1_[A-Za-z0-9]{22}_[A-Za-z0-9]{40}" + _END),
+    ("crossmint-key", rb"sk_(?:staging|production)_[A-Za-z0-9]{24,48}" + _END),
+    ("cursor-key", rb"key_[0-9a-f]{64}" + _END),
+    ("defined-networking-token", rb"dnkey-[\w=-]{26}-[\w=-]{52}" + _END),
+    ("devin-key", rb"apk_(?:user_)?" + _LOT + rb"[A-Za-z0-9+/]{80,180}={0,2}" + _END),
+    ("devin-key", rb"cog_[a-z2-7]{52}" + _END),
+    ("duffel-token", rb"duffel_(?:test|live)_[\w=-]{43}" + _END),
+    ("elastic-cloud-key", rb"essu_[\w-]{60,200}={0,2}" + _END),
+    ("endor-labs-key", rb"(?<=endr\+)[A-Za-z0-9-]{16}" + _END),
+    ("frameio-token", rb"fio-u-[\w=-]{64}" + _END),
+    ("gemini-key", rb"AQ\.Ab8RN6[\w-]{44}" + _END),
+    ("harness-token", rb"[ps]at\.[\w-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}" + _END),
+    ("infracost-token", rb"ico-[A-Za-z0-9]{32}" + _END),
+    ("intra42-client-secret", rb"s-s4t2(?:ud|af)-[0-9a-f]{64}" + _END),
+    ("jwt", rb"ZXlK(?:aGJHY2lPaU|MGVYQWlPaU|cmFXUWlP|cGMzTWlPaU)[A-Za-z0-9+/_-]{40,4096}={0,2}"),
+    ("lob-key", rb"(?:live|test)_[0-9a-f]{35}" + _END),
+    ("maxmind-key", rb"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk" + _END),
+    ("minimax-key", rb"sk-api-[\w-]{119}" + _END),
+    ("mongodb-atlas-secret", rb"mdb_sa_sk_[\w-]{40}" + _END),
+    ("openshift-token", rb"sha256~[\w-]{43}" + _END),
+    ("scalingo-token", rb"tk-us-[\w-]{48}" + _END),
+    ("settlemint-token", rb"sm_[aps]at_[A-Za-z0-9]{16}" + _END),
+    ("upcloud-token", rb"ucat_[0-9A-Za-z]{24,32}" + _END),
     # What a service calls a secret, then what is drawn by lot: cal_live_…, polar_oat_…, pat_…
     (
         "service-key",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from scrubjay.ingest.scrub_cues import cues
 from scrubjay.ingest.scrub_evidence import Named
+from scrubjay.ingest.scrub_rules import found
 from scrubjay.ingest.scrub_tagger import REACH, Tagger, learnt
 from scrubjay.ingest.scrub_tokens import STANDING, Placed, standing
 from scrubjay.ingest.scrub_values import Places, Span
@@ -87,7 +88,7 @@ def tagged(text: str, low: bytes, places: Places, ruled: Sequence[Span]) -> Iter
         for start, end, odds in _tagged(text, tagger, said, placed, _widened(promising, CORE)):
             named = named or Named.of(text, said.words())
             if at <= start < at + PIECE and named.allows(text, start, end, odds):
-                yield Span(start, end, _kind(text[start:end]), False)
+                yield Span(start, end, kind(text[start:end]), False)
 
 
 class Said(NamedTuple):
@@ -175,7 +176,26 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _kind(value: str) -> str:
+def likelihoods(text: str, start: int) -> list[tuple[int, int, float]]:
+    """Return the tokens of a short text from a place on, each with the log odds of its being of a secret.
+
+    Args:
+        text: The text.
+        start: Where the first token begins that is asked about.
+    """
+    data = text.encode("latin-1", "replace")
+    low = data.lower()
+    placed = Placed.of(text)
+    first = int(placed.touched(start, len(text)).start)
+    if first >= len(placed.tokens):
+        return []
+    said = Said.of(text, low, Places(low), found(text, data, low))
+    odds = learnt().tag(placed.tokens, said.marks(placed), slice(first, len(placed.tokens)))
+    return list(zip(placed.starts[first:].tolist(), placed.ends[first:].tolist(), odds.tolist(), strict=True))
+
+
+def kind(value: str) -> str:
+    """Return the kind of secret that a value is, as far as its form says."""
     if value.isdigit():
         return "pin"
     return "token" if len(value) >= _LOT and " " not in value else "password"

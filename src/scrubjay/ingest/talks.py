@@ -77,7 +77,7 @@ def _turns(
     full = str(Path(source.root) / state.path)
     heard = Heard(run.tally.scrubbed, Counter(), [])
     secret = run.store.secret(run.scope)
-    talk = Talk(source, run.store, run.scope, secret, run.chunks, run.projects.of, run.silent)
+    talk = Talk(source, run.store, run.scope, run.base, secret, run.chunks, run.projects.of, run.silent)
     try:
         yield from converse(talk, state, form, old, heard)
     except (OSError, SourceError) as error:

@@ -22,6 +22,7 @@ from scrubjay.ingest.learn import Learner
 from scrubjay.ingest.lexicon import form
 from scrubjay.ingest.porting.into import SAMPLES, sample
 from scrubjay.ingest.porting.names import Names
+from scrubjay.ingest.scrub_turns import redact, scrub_new
 from scrubjay.ingest.teach import teach
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.edges import Edge
@@ -148,12 +149,21 @@ class _Adopter:
             organise_due(self._desk, self._base, self._weaver)
 
     def _flush(self) -> None:
-        drawn, self._items, self._characters = self._items, [], 0
+        items, self._items, self._characters = self._items, [], 0
+        allow = self._desk.settings.redaction.allow
         self._teach()
-        with self._desk.store.reader(self._desk.scope) as reader:
+        store, scope = self._desk.store, self._desk.scope
+        found, called = scrub_new(store, scope, [item.new for item, _ in items], allow)
+        drawn = [
+            (item, one if text is None else draw(item.new, scope, self._secret, allow, text))
+            for (item, one), text in zip(items, found, strict=True)
+        ]
+        with store.reader(scope) as reader:
             here = reader.get([memory for _, one in drawn for memory in (one.record.id, one.exact)])
             marks = [tombstones(self._secret, one.record.content, self._desk.scope.keys) for _, one in drawn]
             gone = reader.forgotten([mark for own in marks for mark in own])
+        if called and not self._dry:
+            redact(store, scope, self._base, called)
         fresh: dict[str, tuple[Item, Drawn]] = {}
         for (item, one), own in zip(drawn, marks, strict=True):
             memory = _id(one, here)
@@ -192,9 +202,8 @@ class _Adopter:
                 self.samples.append(sample(one.record))
         if self._dry or not fresh:
             return
-        new = [item.new for item, _ in fresh]
-        allow = desk.settings.redaction.allow
-        store_path.add(desk.store, desk.scope, self._base, new, self._weaver, self._learner, allow)
+        new = [one for _, one in fresh]
+        store_path.put(desk.store, desk.scope, self._base, new, self._weaver, self._learner)
 
     def _supersede(self, memories: Sequence[str]) -> None:
         """Have memories be superseded that are so where they come from, but for those that somebody restored here."""

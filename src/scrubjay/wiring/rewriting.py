@@ -81,10 +81,12 @@ class Rewriter:
         if isinstance(history, list | tuple) and not history:  # most searches: nothing is loaded for them
             return Rewritten()
         from scrubjay.ingest.scrub import scrub
+        from scrubjay.ingest.scrub_turns import scrub_turns
         from scrubjay.recall.rewrite import MOST_QUESTION, checked, judged, turns
 
         wanted = self._settings
-        said = turns([scrub(turn).text for turn in checked(history)])
+        clean = [turn.text for turn in scrub_turns(checked(history)).found]
+        said = turns(clean)
         if not said or not question.strip():
             return Rewritten()
         if not wanted.model or not wanted.rewrite:
@@ -93,7 +95,7 @@ class Rewriter:
             return Rewritten(notes=("The question is too long to be rewritten.",))
         if self._clock() < self._so_far.until:
             return self._without(f"failed {FAILURES} times and is left alone for {REST:.0f} s")
-        question = scrub(question).text
+        question = scrub(question, before=clean).text
         try:
             answer = self._complete(question, said)
         except (ConfigError, ProviderError) as error:

@@ -115,7 +115,8 @@ class Exchange:
         if answer := hearing.text.strip():
             turns.append(Said("assistant", answer, len(told.said)))
         try:
-            written, dropped = self.passing.spool.put(self.who, self.wish, session, turns)
+            before = told.said[: len(told.said) - len(told.fresh)]
+            written, dropped = self.passing.spool.put(self.who, self.wish, session, turns, before)
         except (OSError, sqlite3.Error) as error:
             self.passing.losses.dropped(len(turns), "unwritten", type(error).__name__)
             return

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay.ingest.scrub import scrub
+from scrubjay.ingest.scrub_answers import TAIL, TURNS
+from scrubjay.ingest.scrub_turns import scrub_turns
 from scrubjay.surfaces.proxy.conversation import Said
 from scrubjay.surfaces.proxy.held import DamagedError, Held
 from scrubjay.surfaces.proxy.wish import Wish
@@ -91,15 +93,29 @@ class Spool:
         """Where the queue is now."""
         return self._held.path
 
-    def put(self, who: Principal, wish: Wish, session: str, turns: Sequence[Said]) -> tuple[int, int]:
+    def put(
+        self, who: Principal, wish: Wish, session: str, turns: Sequence[Said], before: Sequence[Said] = ()
+    ) -> tuple[int, int]:
         """Write turns down, durably, but for those that passed before; return how many, and how many had no room.
+
+        Args:
+            who: Whose they are.
+            wish: What is to be done.
+            session: The conversation.
+            turns: They.
+            before: The turns before them in the request: the new ones are read with them, to find secrets.
 
         Raises:
             OSError: The disk does not take them.
             sqlite3.Error: The same.
         """
         now = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="microseconds")
-        clean = [(one, scrub(one.text[:MOST_TEXT], self._allow).text) for one in turns]
+        texts = [
+            *(one.text[-TAIL:] for one in before[-2 * TURNS :]),
+            *(one.text[:MOST_TEXT] for one in turns),
+        ]
+        found = scrub_turns(texts, self._allow).found[-len(turns) :] if turns else ()
+        clean = [(one, scrubbed.text) for one, scrubbed in zip(turns, found, strict=True)]
         names = [scrub(name, self._allow).text for name in (session, wish.project or "", wish.agent)]
         owner = (who.tenant, who.user, json.dumps(list(who.groups)))
 

@@ -1,0 +1,342 @@
+"""Answers: the turns before a turn, and the turn -> the secrets in it that only those turns name.
+
+"wifi password?" and then "rotkehlchen-7": neither turn says by itself what the second one is. A value goes only where
+an earlier turn asks for a password, a PIN, the code of a lock or a key (not where one is, who has it or how long it
+is), where it has a form that such a thing has, and where nothing but a few words of answering stand before it. What
+has no such form stays: "ask Ben, he knows", "see src/app.py", "4096".
+
+`called_secret` is the other direction: "that was my password" says it of the turn before, if that is one token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from scrubjay.ingest.scrub_cues import cues
+from scrubjay.ingest.scrub_evidence import COMPOUND, EDGES, HASH, MIXED_FORM, NEVER, SURE, Named, random
+from scrubjay.ingest.scrub_values import NAME, Places, placeholder
+
+TURNS: Final = 2
+"""Turns before one that are read with it."""
+TAIL: Final = 400
+"""Characters of each of them: a question stands at the end."""
+HEAD: Final = 400
+"""Characters of a turn that are read with them: an answer stands at the beginning."""
+FAR: Final = 9
+"""Words before the name of a secret in a sentence that asks for it."""
+SHORT: Final = 8
+"""Words of a turn between question and answer: "one moment", "ok"."""
+UNLIKELY: Final = -3.0
+"""Log odds of the tagger below which a value is none, whatever was asked."""
+LIKELY: Final = 3.0
+"""Log odds from which a value goes though other words than those of answering stand before it."""
+LONGEST: Final = 160
+"""Characters of an earlier turn that is a password and nothing else."""
+DOUBTFUL: Final = -1.0
+"""Log odds that no word of a phrase may have less than, which has no form of its own."""
+
+_END: Final = re.compile(r"[.!?](?=\s|\Z)|[。！？؟\n]|;(?=\s*\Z)|:(?=\s*\Z)")
+_ASKS: Final = re.compile(r"[?？؟:]\s*\Z|;\s*\Z|か[。\s]*\Z")
+_QUESTION: Final = re.compile(
+    r"\W*(?:(?:hey|hi|ok|and|und|et|y|e|so|sorry|please|bitte)\W+)?"
+    r"(?:what'?s?|which|wie|was|welche\w{0,2}|quel(?:le)?|c'est quoi|cu[áa]l|qu[ée]|qual|wat|welke?|jak\w{1,3}"
+    r"|ak[ée]|mi|mik[äa]"
+    r"|vad|hvad|hva|care|koja|који|koj[ei]|ποι\w{2}|как\w{2,3}|як\w{2,3})\b",
+    re.IGNORECASE,
+)
+_REQUEST: Final = re.compile(
+    r"\b(?:asks? (?:you )?for|needs?|wants?|requires?|(?:re)?send|paste|give|tell|enter|type|provide|share|have"
+    r"|remember"
+    r"|brauche|braucht|schick\w{0,3}|gib|sag|nenn\w{0,2}|(?:re)?donnes?|envoies?|passes?|dime|da|manda\w{0,2}"
+    r"|p[áa]sa(?:me|s)?"
+    r"|dammi|dimmi|me d[áa]|stuur|geef|podaj|prześlij|pošli|napiš|küld\w{0,3}|megírod|anna|skicka|ge|daj|zadej"
+    r"|пришли|скинь|дай|надішли)\b",
+    re.IGNORECASE,
+)
+_ELSEWHERE: Final = re.compile(
+    r"(?<![\w'])(?:where|who|whose|how|when|why|with|of|for|from|in|at|about|to|by|than|into|named|called"
+    r"|wo|wer|wann|warum|wieso|von|vom|für|mit|im|am|auf|zum|zur|wohin|wof[üu]r|lang\w{0,2}|oft|viele?"
+    r"|où|qui|quand|pourquoi|comment|combien|(?<!is )(?<!was )(?<!voor )de|du|des|pour|avec|dans|sur"
+    r"|d[óo]nde|qui[ée]n|cu[áa]ndo|c[óo]mo|cu[áa]nt\w{1,2}|del|para|con|por"
+    r"|dove|chi|quando|come|quant\w|di|della|per|nel|onde|quem|do|da|com|em"
+    r"|waar|wanneer|hoe|waarom|van|voor|met|op|gdzie|kto|kiedy|dlaczego|ile|od|dla|kde|kdo|kdy|proč|kolik|pro"
+    r"|hol|ki|mikor|hogyan|miért|mennyi|missä|kuka|milloin|miten|miksi|kuinka"
+    r"|vem|hvem|hvor|hur|hvordan|när|når|av|af|till|til|πού|πότε|πώς|γιατί|για|από"
+    r"|где|кто|когда|почему|сколько|для|хто|коли|чому|скільки|nerede|kim|nasıl|neden)(?!\w)"
+    r"|\b(?:which|what|welche\w{0,2}|welke?|quel(?:le)?)\s+(?!is\b|was\b|ist\b|are\b|est\b|'s)[\w-]+\s"
+    r"[^?]*\b(?:the|an?|our|my|your|this|das|dem|den|le|la|het)\s",
+    re.IGNORECASE,
+)
+"""Before the name of a secret: what is asked is where it is, who has it, how long it is, or something else with it."""
+_OF_IT: Final = re.compile(
+    r"[ -](?:hints?|polic|manager|reset|rotat|rules?|length|limit|count|type|kind|class|field|column|hash|check"
+    r"|tests?|bug|fix"
+    r"|page|endpoint|name|file|variable|age\b|strength|generator|expir|ttl|usage|price|budget|size|style|review"
+    r"|owner|postal"
+    r"|called|read\b|set\b|stored|kept|signature|id\b|rota)",
+    re.IGNORECASE,
+)
+"""What is asked is something about the secret."""
+_FORGOT: Final = re.compile(r"\b(?:forg[oe]t|vergessen|oubli|olvid|dimentic|esquec|lost)\w*", re.IGNORECASE)
+_PIN: Final = re.compile(
+    r"(?:bank)?pins?(?:[ -]?(?:code|kod|nummer|number))?\w{0,2}\Z|puk\Z|otp|totp|2fa|tunnusluku|暗証|ПИН|пин"
+    r"|الرقم السري",
+    re.IGNORECASE,
+)
+_CODE: Final = re.compile(
+    r".*(?:code|kod|combination|unlock|keypad|código|コード|код|κωδικ|clave|senha|رمز|קוד).*", re.IGNORECASE
+)
+_LOCK: Final = re.compile(
+    r"door|gate|alarm|safe\b|lock|garage|keypad|entry|entrance|building|phone|tablet|card\b|one-time"
+    r"|authenticator|two.?factor"
+    r"|recovery|backup|2fa|storage|shed|bike|cottage|t[üu]r|\btor\b|schloss|tresor|handy|karte|haus|porte"
+    r"|portail|cadenas|coffre"
+    r"|immeuble|carte|digicode|puerta|candado|caja|cajero|tarjeta|edificio|porta|cassaforte|lucchetto|bancomat"
+    r"|carta|cofre|portão"
+    r"|cartão|deur|slot|kluis|poort|drzwi|zamek|zamka|sejf|bram|kart|dveř|zámek|trezor|ajtó|kapu|zár|ovi|oven"
+    r"|lukko|dörr|lås|dør"
+    r"|πόρτα|κάρτα|χρηματοκιβώτιο|двер|сейф|домофон|подъезд|карт|门|锁|保险|ドア|金庫|ロック|カード|문|금고|kapı|kilit|kasa",
+    re.IGNORECASE,
+)
+_KEYS: Final = re.compile(
+    r"\W*(?:keys?|tokens?|secrets?|schlüssel|clé|ключ|токен|kl[ií]č|klucz|密钥|令牌)\W*\Z", re.IGNORECASE
+)
+_NETWORK: Final = re.compile(r"(?:wi-?fi|wlan|wpa2?|network|router)[ -]\Z", re.IGNORECASE)
+_NO_ASKER: Final = re.compile(
+    r"(?:wi-?fi|wlan|log-?ins?|admin|zugang\w*|creds?|credentials?|community|cookie|bearer|seed|unlocks?"
+    r"|session\w*"
+    r"|(?:session|auth)_?\w+)\Z",
+    re.IGNORECASE,
+)
+"""What is asked for by these is a name or an address as often as a secret."""
+_TICKET: Final = re.compile(r"(?:board|ski|bus|day|season|mountain)\w*[ -]\Z", re.IGNORECASE)
+_LEADING: Final = re.compile(
+    r"(?:(?:it'?s|its|it|is|was|should|be|now|try|use|this|one|yes|yep|yeah|sure|ok|okay|here|new|the|password"
+    r"|pin|code|think|i|star"
+    r"|ja|klar|ist|es|war|jetzt|glaub\w?|das|neu|der|die|hier|c'est|le|la|oui|voil[àa]|s[íi]|el|è|é|ecco|sim"
+    r"|aqui|het|de|to|je|jest"
+    r"|tak|ano|igen|az|on|se|joo|kyllä|det|är|er|είναι|это|да|це|так|este|e|bu|evet|是|は|prueba|prova|probier"
+    r"|essaie|for|set|still)"
+    r"\b[\s,:;.!→=>-]*)*",
+    re.IGNORECASE,
+)
+_OPENED: Final = re.compile(r"(?:[:：→=]\s*|\n|[\"'`“„«「*])\Z")
+_OR: Final = re.compile(r"[\s,/]*(?:or|oder|ou|o|of|and|und|et|y|/)\s+\Z", re.IGNORECASE)
+_NUMBER: Final = re.compile(
+    r"(?<![\w.,:/#+-])(?<![0-9] )(?:[0-9]{4,16}|[0-9]{2,4} [0-9]{2,4}|[0-9]{2,6}(?:-[0-9]{2,6}){1,7})[A-Z#*]?"
+    r"(?![\w:/%]|[.,][0-9]|-\w| [0-9]|\s?(?:[kKMG]?B|ms|k?m|px|€|\$|%)(?!\w))"
+)
+"""Digits, in one or two groups or with dashes between them; no telephone number, amount or size."""
+_WORDS: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){2,7}")
+"""A passphrase, and nothing else."""
+_WORD: Final = re.compile(r"\S+")
+_MARK: Final = re.compile(r"\[(?:secret:|private\])")
+
+_SECRET: Final = (
+    r"(?:pass(?:word|code|phrase)|pwd?|pin|pa(?:ss|s)wort|kennwort|mot de passe|contrase[ñn]a|clave|password"
+    r"|senha|palavra-passe"
+    r"|wachtwoord|has[łl]o|heslo|jelszó\w{0,4}|salasana\w{0,3}|lösenord\w{0,3}|adgangskode\w{0,2}"
+    r"|passord\w{0,2}|parol[aăe]|şifre\w{0,3}"
+    r"|lozinka|geslo|κωδικός(?: πρόσβασης)?|пароль)"
+)
+_CALLED: Final = re.compile(
+    r"(?:\A|[\s,;.!(—–-])(?:that(?:'s| was| is)|it(?:'s| was)|this is|das (?:war|ist)|c'(?:est|était)|(?:era|es"
+    r"|eso era)|(?:questa )?era"
+    r"|dat (?:was|is)|to by[łl]o|to bylo|to je|ez (?:a|volt a)|se oli|det var|то был|это (?:был|мой)|αυτός ήταν)"
+    r"\s+(?:just |only |actually )?(?:(?:my|our|the|a|mein|dein|unser|das|mon|notre|le|mi|la|mia|minha|a minha"
+    r"|mijn|het|moje|mój|moj[ae]|mun"
+    r"|mitt|min|мой|ο)\s+)(?:(?!about|for|of)[\w-]+\s+){0,2}?" + _SECRET + r"(?![\w-])",
+    re.IGNORECASE,
+)
+_NOT_IT: Final = re.compile(
+    r"\s+(?:hint|polic|manager|reset|rule|field|check|file|hash|name|generator|page|prompt|test|form|length)|\s*\?",
+    re.IGNORECASE,
+)
+_TYPED: Final = re.compile(
+    r"\b(?:typed|pasted|sent|posted|entered)\s+(?:in\s+)?(?:my|our|the)\s+(?:[\w-]+\s+)?"
+    + _SECRET
+    + r"(?:\s+(?:here|there|into|in)\b|[.!]|\Z)",
+    re.IGNORECASE,
+)
+
+
+class Asked(NamedTuple):
+    """What an earlier turn asks for.
+
+    Attributes:
+        numbers: A PIN or the code of a lock, which may be digits alone.
+        chosen: A password, which somebody made up; else a key, which a program drew by lot.
+    """
+
+    numbers: bool
+    chosen: bool
+
+
+def tails(before: Sequence[str]) -> list[str]:
+    """Return the ends of the turns that are read with one, of several the last ones."""
+    return [turn[-TAIL:].strip() for turn in before[-TURNS:]]
+
+
+def asked(before: Sequence[str]) -> Asked | None:
+    """Return what the last turns ask for and have not got yet; None where they ask for no secret.
+
+    Args:
+        before: Their ends (`tails`), in order.
+    """
+    for turn in reversed(before):
+        if _MARK.search(turn):
+            return None
+        if found := _asked(turn):
+            return found
+        if questions(turn) or len(turn.split()) > SHORT:
+            return None
+    return None
+
+
+def questions(turn: str) -> bool:
+    """Return whether a turn asks something, whatever."""
+    return any(mark in turn for mark in "?？؟")
+
+
+def names_secret(turn: str) -> bool:
+    """Return whether a turn holds a word for a secret."""
+    return bool(_words(turn))
+
+
+@lru_cache(maxsize=8)  # each turn is read with the two after it
+def _words(turn: str) -> Sequence[tuple[int, int]]:
+    low = turn.encode("latin-1", "replace").lower()
+    return Named.of(turn, [(at, end) for at, end, _ in cues(turn, low, Places(low))]).words
+
+
+def _asked(turn: str) -> Asked | None:
+    words = _words(turn)
+    for at, end in reversed(words):
+        first = max((found.end() for found in _END.finditer(turn, 0, at)), default=0)
+        last = _END.search(turn, end)
+        sentence = turn[first : last.end() if last else len(turn)]
+        found = _kind(turn, at, end) if _asking(turn, sentence, at - first, end - first) else None
+        if found is not None:
+            return found
+    return None
+
+
+def _asking(turn: str, sentence: str, at: int, end: int) -> bool:
+    """Whether a sentence asks for the secret that it names."""
+    name = sentence[at:end]
+    lead = re.sub(r"(?:mots? de |palavra-)\Z", "", sentence[:at], flags=re.IGNORECASE)
+    if _NO_ASKER.match(name) or COMPOUND.match(sentence, end) or _OF_IT.match(sentence, end):
+        return False
+    if len(lead.split()) > FAR or _FORGOT.search(lead):
+        return False
+    request = _REQUEST.search(lead)
+    if _ELSEWHERE.search(lead[request.end() :] if request else lead):
+        return False
+    terse = len(_WORD.findall(sentence)) <= 4
+    return bool(request or terse or _QUESTION.match(sentence) or _ASKS.search(sentence))
+
+
+def _kind(turn: str, at: int, end: int) -> Asked | None:
+    name = turn[at:end]
+    if name.casefold() == "pass":
+        return None if _TICKET.search(turn, 0, at) else Asked(numbers=False, chosen=True)
+    if _PIN.match(name):
+        return Asked(numbers=True, chosen=True)
+    if _KEYS.match(name):
+        network = _NETWORK.search(turn, 0, at) is not None
+        return Asked(numbers=network, chosen=network)
+    if _CODE.fullmatch(name):
+        locked = _LOCK.search(turn) is not None
+        if not locked and re.fullmatch(r"\w*code\w*", name, re.IGNORECASE):
+            return None
+        return Asked(numbers=locked, chosen=True)
+    return Asked(numbers=True, chosen=True)
+
+
+def answers(wanted: Asked, text: str, odds: Sequence[tuple[int, int, float]]) -> Iterator[tuple[int, int]]:
+    """Yield where the secrets stand in a turn that answers.
+
+    Args:
+        wanted: What was asked for.
+        text: The beginning of the turn.
+        odds: Its tokens, each with the tagger's log odds of its being of a secret when the question is read with it.
+    """
+    if _MARK.search(text):
+        return
+    if wanted.chosen and _WORDS.fullmatch(text) and odds:
+        likely = [odd for _, _, odd in odds]
+        if min(likely) > DOUBTFUL and max(likely) > SURE:
+            yield 0, len(text)
+        return
+    until = 0
+    for at, end in _values(wanted, text):
+        best = max((odd for start, stop, odd in odds if start < end and at < stop), default=UNLIKELY)
+        if best < UNLIKELY:
+            continue
+        lead = text[until:at] if until else text[:at]
+        if until:
+            fits = _OR.match(lead) is not None
+        else:
+            fits = best > LIKELY or _leading(lead)
+        stop = _END.search(text, end)
+        if fits and not (stop and stop[0] in "?？؟"):
+            yield at, end
+            until = end
+
+
+def _leading(lead: str) -> bool:
+    """Whether nothing stands before an answer but words of answering, or a colon, a quote or a line end right there."""
+    return (
+        len(lead.strip(EDGES)) == 0
+        or _LEADING.fullmatch(lead.lstrip(EDGES)) is not None
+        or (_OPENED.search(lead) is not None and len(lead.split()) <= SHORT)
+    )
+
+
+def _values(wanted: Asked, text: str) -> Iterator[tuple[int, int]]:
+    """Yield what has the form of what was asked for, in order."""
+    spans = []
+    if wanted.numbers:
+        spans += [match.span() for match in _NUMBER.finditer(text)]
+    for match in _WORD.finditer(text):
+        at, end = match.span()
+        while at < end and text[at] in EDGES + "“”„«»「」，。、":
+            at += 1
+        while end > at and text[end - 1] in EDGES + "“”„«»「」，。、":
+            end -= 1
+        if _formed(wanted, text[at:end]):
+            spans.append((at, end))
+    yield from sorted(set(spans))
+
+
+def _formed(wanted: Asked, value: str) -> bool:
+    bare = value.encode("latin-1", "replace")
+    if len(value) < 5 or NEVER.fullmatch(value) or placeholder(bare) or value.isdigit():
+        return False
+    if not wanted.chosen:
+        return random(value) or (HASH.fullmatch(value) is not None and len(value) in (32, 48, 64))
+    if HASH.fullmatch(value) and len(value) < 20:
+        return False
+    if NAME.fullmatch(bare) and "/" in value:
+        return False
+    return MIXED_FORM.search(value) is not None and re.search(r"[^\W\d_]", value) is not None
+
+
+def called_secret(text: str, earlier: str) -> bool:
+    """Whether a turn says of an earlier one, that is one token with a password's form, that it is a password.
+
+    >>> called_secret("sorry, that was my password", "Kartoffel$alat9")
+    True
+    >>> called_secret("that's the ticket for the password reset", "OPS-3321")
+    False
+    """
+    if len(earlier) > LONGEST:
+        return False
+    value = earlier.strip()
+    if _WORD.fullmatch(value) is None or not _formed(Asked(numbers=False, chosen=True), value):
+        return False
+    found = _CALLED.search(text, 0, TAIL) or _TYPED.search(text, 0, TAIL)
+    return found is not None and _NOT_IT.match(text, found.end()) is None
