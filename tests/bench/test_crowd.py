@@ -10,7 +10,7 @@ import crowd
 
 def test_no_reader_and_no_writer_of_a_crowd_meets_an_error_and_nothing_is_lost(tmp_path: Path) -> None:
     out = tmp_path / "crowd.json"
-    assert crowd.main(["--memories", "200", "--seconds", "3", "--json", str(out)]) == 0
+    assert crowd.main(["--memories", "200", "--seconds", "1", "--json", str(out)]) == 0
     found = json.loads(out.read_text())
     assert (found["errors"], found["lost"], found["unsound"]) == (0, 0, [])
     assert all(found["wrote"][name] for name in ("command", "folder", "nights", "program"))

@@ -25,7 +25,7 @@ from scrubjay.store.sqlite.store import SQLiteStore
 
 SECRET = bytes(range(32))
 """Both worlds of a history share it, so that a memory has one id in both."""
-HISTORIES = 60
+HISTORIES = 30
 """Random histories, and a fifth of it in files, unless `--rounds` asks for more; a thousand take six minutes."""
 
 TEXTS = (

@@ -187,7 +187,7 @@ def test_watch_prints_the_time_and_the_file_that_changed(cli, environ, notes) ->
 def test_an_interrupted_sync_says_what_is_kept_and_how_to_go_on(environ, tmp_path: Path) -> None:
     folder = tmp_path / "many"
     folder.mkdir()
-    for number in range(400):
+    for number in range(1_200):
         paragraphs = (f"Note {number} tells of boat {part} and its crew.\n\n" * 40 for part in range(4))
         (folder / f"{number}.md").write_text("".join(paragraphs))
     process = subprocess.Popen(

@@ -102,9 +102,9 @@ HASH: Final = re.compile(
     r"[0-9a-f]{7,64}|[0-9A-F]{7,64}|(?i:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"
 )
 _PART: Final = re.compile(r"[^A-Za-z0-9+/]+")
-_ADDRESS: Final = re.compile(r"://(?:[^\s\"'`<>?:]|:(?!//))*+\Z")
+_ADDRESS: Final = re.compile(r"://(?>(?:[^\s\"'`<>?:]|:(?!//))*)\Z")
 _NAMED: Final = re.compile(
-    r"@?[A-Za-z]++(?:[0-9]{1,4}+[a-z]{0,4}+)?+(?:[._@-]++(?:[A-Za-z]++(?:[0-9]{1,4}+[a-z]{0,4}+)?+|[0-9]{1,4}+))*+"
+    r"@?[A-Za-z]++(?>(?:[0-9]{1,4}+[a-z]{0,4}+)?)(?>(?:[._@-]++(?:[A-Za-z]++(?>(?:[0-9]{1,4}+[a-z]{0,4}+)?)|[0-9]{1,4}+))*)"
 )
 """Names of things and people: ChaCha20-Poly1305, nDCG@10, teamx0x."""
 _PHRASE: Final = re.compile(r"(?:[0-9]{0,2}[.)]?\s*[a-z]{3,8}[\s,]+){11,24}[a-z]{3,8}")

@@ -57,7 +57,7 @@ def read_query(query: str) -> Query:
     """Take a query apart. An odd quote is a character like any other; nothing here is an error.
 
     >>> read_query('deploy "blue bunny" -staging')
-    Query(text='deploy blue bunny', phrases=('blue bunny',), excluded=('staging',), cut=False, wished=())
+    Query(text='deploy blue bunny', phrases=('blue bunny',), excluded=('staging',), cut=False, wished=(), passed=0)
     >>> read_query('who directed "Blue Bunny" and when did it open?').wished
     ('Blue Bunny',)
     >>> read_query('what is -5 minus "x').phrases

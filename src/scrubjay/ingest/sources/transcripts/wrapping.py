@@ -19,7 +19,7 @@ _HEADING = re.compile(
     r"|Untrusted context \(metadata[^)\n]{0,80}\):[ \t]*(?:\n|$)"
 )
 _FENCED = re.compile(r"```json\n.*?\n```[ \t]*(?:\n|$)", re.DOTALL)
-_PARAGRAPH = re.compile(r"(?:[^\S\n]*+\S[^\n]*+(?:\n|\Z))*+")
+_PARAGRAPH = re.compile(r"(?>(?:[^\S\n]*+\S[^\n]*+(?:\n|\Z))*)")
 _EVENT = re.compile(r"System: \[[^\]\n]{1,40}\][^\n]*(?:\n|$)")
 _BLANK = re.compile(r"\s*\n|\s+")
 _MESSAGE_ID = re.compile(r"\n?^\[message_id: [^\]\n]{1,200}\][ \t]*$", re.MULTILINE)
