@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from recall_values import Noise
 
-from scrubjay import Memory
+from scrubjay import Memory, NewMemory
 from scrubjay.memory.ranking import rounded
 from scrubjay.recall.fusion import PRESETS
 
@@ -278,3 +280,10 @@ def test_a_session_of_another_scope_lends_nothing(opened: Callable[..., Memory],
         for result in ann.search("fly to Lisbon Tuesday", explain=True).results
         for part in result.explanation.contributions
     )
+
+
+def test_a_word_of_any_length_is_an_ordinary_question(opened: Callable[..., Memory], tmp_path: Path) -> None:
+    held = opened(tmp_path / "memory.db")
+    held.add_many([NewMemory(f"fact {number} of lot {number * 7919}") for number in range(300)])
+    word = "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=700))
+    assert held.search(f"fact 7 {word}", min_relevance=0).results

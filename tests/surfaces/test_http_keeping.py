@@ -227,7 +227,20 @@ def test_paths_of_the_servers_disk_lie_below_its_roots_or_in_a_source(
         assert good(fenced.get("/v1/status"))["documents"] == 0
         good(client.post("/v1/sync", json={"path": str(notes)}))
         good(fenced.post("/v1/sync", json={"path": str(notes / "log")}))
+        for path in ("", f"{tmp_path}/inside\0x"):
+            assert "is no path" in refused(fenced.post("/v1/sync", json={"path": path}), 422)
     refused(client.post("/v1/sync", json={"path": str(notes), "project": str(notes)}), 422)
+
+
+def test_a_backup_over_http_never_replaces_the_settings_or_tokens(
+    environ: dict[str, str], client: TestClient
+) -> None:
+    tokens = held(environ)
+    tokens.create("ann", Principal("default", "ann"), None)
+    before = tokens.file.read_bytes()
+    asked = {"path": str(tokens.file), "overwrite": True}
+    assert "outside of the folders" in refused(client.post("/v1/backup", json=asked), 403)
+    assert tokens.file.read_bytes() == before
 
 
 def test_roots_that_are_not_named_are_the_home_and_the_data_folder(

@@ -10,6 +10,8 @@ from scrubjay.text.tokens import TermGroup
 SHORTEST = 5
 """Letters of a word that may be respelled: a shorter one is mostly a function word that the notes happen to lack,
 and has too many neighbours (when: then, hen)."""
+LONGEST = 100
+"""Letters of one: nobody mistypes a longer word, and a store asks for each of its trigrams."""
 
 
 def ngrams(
@@ -25,7 +27,7 @@ def ngrams(
     respelled: list[TermGroup] = []
     notes: list[str] = []
     for group, frequency in zip(plan.groups, frequencies, strict=True):
-        if frequency or len(group.word) < SHORTEST:
+        if frequency or not SHORTEST <= len(group.word) <= LONGEST:
             continue
         near = reader.similar_terms(group.word)
         if near:

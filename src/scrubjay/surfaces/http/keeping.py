@@ -135,8 +135,9 @@ async def sync(wanted: Sync, request: Request, who: Admin, session: Working) -> 
     options, roots = wanted.given(), session.settings.server
 
     def work(memory: Memory, report: Report) -> Summary:
-        for path in filter(None, (wanted.path, wanted.only)):
-            within(path, roots, (source.root for source in memory.sources()))
+        for path in (wanted.path, wanted.only):
+            if path is not None:
+                within(path, roots, (source.root for source in memory.sources()))
         return memory.sync(**options, progress=report)
 
     return await long(request, session, who, work)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from scrubjay.config import data_dir
+from scrubjay.config import config_path, data_dir
 from scrubjay.config_server import Server
-from scrubjay.errors import ForbiddenError
+from scrubjay.errors import ForbiddenError, InputError
 
 
 def within(path: str, settings: Server, known: Iterable[str] = ()) -> None:
     """Raise unless a path lies in a root of the settings, or in a folder that is known.
 
-    Links are followed before the two are compared.
+    Links are followed before the two are compared. The folder of the settings and tokens is never one of them.
 
     Args:
         path: As the request has it.
@@ -22,10 +22,14 @@ def within(path: str, settings: Server, known: Iterable[str] = ()) -> None:
 
     Raises:
         ForbiddenError: It lies in none of them.
+        InputError: It is no path.
     """
+    if not path or "\0" in path:
+        raise InputError(f"{path!r:.200} is no path. Nothing was done.", hint="name a folder or a file")
     place = _real(path)
     roots = [_real(root) for root in settings.roots or _usual()]
-    if not any(_inside(place, root) for root in (*roots, *map(_real, known))):
+    allowed = any(_inside(place, root) for root in (*roots, *map(_real, known)))
+    if not allowed or _inside(place, _real(str(config_path().parent))):
         raise ForbiddenError(
             f"{path!r:.200} is outside of the folders that requests over HTTP may name: "
             f"{', '.join(roots) or 'none'}. Nothing was done.",
