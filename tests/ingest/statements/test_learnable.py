@@ -50,3 +50,18 @@ def test_questions_requests_and_remarks_of_the_moment_are_not_learned(turn: str)
 
 def test_a_word_that_only_begins_like_a_mark_is_none() -> None:
     assert learnable("notebook fc.ipynb has an lstm that is worse than nothing") == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "learned"),
+    [
+        ("Our VAT rate for beans is 7 %.", "Our VAT rate for beans is 7 %"),
+        ("Our budget is 5.000 €.", "Our budget is 5.000 €"),
+        ("Our margin on Guji is +42 %, which is fine.", "Our margin on Guji is +42 %"),
+        ("Our address is Karl-Heine-Str. 44, 04229 Leipzig.", "Our address is Karl-Heine-Str. 44"),
+        ("My sister's name is Jule (born 1991).", "My sister's name is Jule (born 1991)"),
+        ("Our supplier for cups is now Friesland.", "Our supplier for cups is now Friesland."),
+    ],
+)
+def test_a_statement_keeps_its_unit_its_number_and_what_is_so_now(said: str, learned: str) -> None:
+    assert [one.text for one in learnable(said)] == [learned]

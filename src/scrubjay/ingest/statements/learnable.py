@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from scrubjay.ingest.change.supersede_words import MOVED
@@ -52,7 +53,7 @@ _OPEN: Final = re.compile(
 )
 """A subject that stands elsewhere."""
 _TRANSIENT: Final = re.compile(
-    r"\b(?:today|tomorrow|tonight|yesterday|now|right now|currently|at the moment|just|this (?:morning|week|afternoon|evening|time|one)|next (?:week|time)"
+    r"\b(?:today|tomorrow|tonight|yesterday|(?<!is )(?<!are )now|now[.!]?$|right now|currently|at the moment|just|this (?:morning|week|afternoon|evening|time|one)|next (?:week|time)"
     r"|last (?:week|night|time)|(?:on|by|until) (?:mon|tues|wednes|thurs|fri|satur|sun)day|heute|morgen|gestern|gerade|aujourd'hui|demain|hier|hoy|mañana"
     r"|ayer|still|again|want(?:s|ed)? to|need to|going to|trying|looking|please|can you)\b|今天|明天|昨天|刚才|现在"
 )
@@ -74,6 +75,8 @@ _WEAK: Final = frozenset(
     )
 )
 """Rules that find what happened, is going on or is wanted at the moment as often as what lasts."""
+_TAIL: Final = re.compile(r"(?>(?:[ \t]*+(?:[%‰€$£¥°]\w{0,3}+|\([^()\n]{1,80}\)|(?<=\. )\d[\w/-]{0,20}+))+)")
+"""What is no word and belongs to what stands before it."""
 _BEHIND: Final = re.compile(r"[ \t]*+(\S?)")
 _LONGEST: Final = 200
 """Characters in which the word before a full stop is looked for."""
@@ -100,9 +103,18 @@ def learnable(text: str) -> tuple[Statement, ...]:
         passing = _TRANSIENT.search(said) or _NOT.search(said)
         moved = MOVED.search(said)
         lasts = one.rule not in _WEAK or (moved is not None and moved.start() < _SOON)
-        if apart and lasts and _alone(said) and not passing and _ended(text, one.end):
-            found.append(one)
+        if apart and lasts and _alone(said) and not passing:
+            whole = _whole(text, one)
+            if _ended(text, whole.end):
+                found.append(whole)
     return tuple(sorted(found, key=lambda one: one.start))
+
+
+def _whole(text: str, one: Statement) -> Statement:
+    """Return a statement with the unit, number or bracket that stands right behind it: "is 7" goes on with " %"."""
+    behind = _TAIL.match(text, one.end)
+    end = behind.end() if behind is not None else one.end
+    return replace(one, end=end, text=" ".join(text[one.start : end].split()))
 
 
 def _marked(text: str) -> Iterator[Statement]:
@@ -141,7 +153,7 @@ def _ended(text: str, at: int) -> bool:
     behind = _BEHIND.match(text, at)
     following = behind[1] if behind else ""
     words = text[max(0, at - _LONGEST) : at].split()
-    word = words[-1].rstrip(".").lstrip("(\"'„“") if words else ""
+    word = words[-1].rstrip(".").lstrip("(\"'„“").rpartition("-")[2] if words else ""
     short = len(word) == 1 or word.isdigit() or "." in word or word.lower() in _SHORT
     return not following or not (short or following.islower())
 
