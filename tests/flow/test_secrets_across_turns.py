@@ -24,6 +24,7 @@ ASKED = (
     ("Jaké je heslo na wifi v chatě?", "bramborak-15"),
     ("Wie ist das Passwort?", "Kachelofen!Blau3"),
     ("What's the code of the front door?", "4471"),
+    ("What is the combination of the bike lock?", "4471"),
     ("I need the MySQL root password to go on.", "Wurzelwerk5"),
 )
 LEFT = (
@@ -38,6 +39,8 @@ LEFT = (
     ("which commit removed the password check?", "4f9c2ae"),
     ("what's the wifi password?", "Before that: did the parcel from Berlin-42 arrive?"),
     ("code name of the release?", "Blue-Falcon-7"),
+    ("what is the combination of the Christmas blend?", "50-30-20"),
+    ("what is the pin count of the connector?", "2048"),
 )
 
 

@@ -47,6 +47,51 @@ SAYS_SO = (
     ("Zugangsdaten: admin / {}", "Herbst!laub7"),
 )
 
+ORDINARY = (
+    "My favourite cupping form is the SCA one from {year}, not the new CVA.",
+    "The unlock fee is {number} euros.",
+    "The code freeze is {day}.",
+    "The combination of the blend is {parts}.",
+    "The pin count is {number}.",
+    "PIN {number} is the test pad.",
+    "Mira scored {number} on the pin board.",
+    "Please pin numpy to {number} builds.",
+    "The pin header was changed in {year}.",
+    "In my opinion the spinning wheel from {year} is the nicest.",
+    "We went shopping in {year} and again in {year}.",
+    "The enamel pin was made in {year} for the fair.",
+    "We kept the same pin code from 1999 to {year}.",
+    "The unlock costs {number} points.",
+    "The unlock level is {number}.",
+    "The unlock price was {number} dollars last summer.",
+    "The code review is {day}.",
+    "Code coverage is {number} lines of the parser.",
+    "The code base has {number} lines.",
+    "The code size is {number} bytes.",
+    "The pin spacing is {number} um.",
+    "The pin badge is {number} in the catalogue.",
+    "The combination of flour, rye and spelt is {parts}.",
+    "A good combination of milk and oats: {parts}.",
+    "Mapping Europe began in {year}, the tapping of maples in {year}.",
+    "The coding course is {number} euros.",
+    "Let us pin torch to {number} for now.",
+    "The bowling alley has a pin machine from {year}.",
+    "The keypad was $ {number}.",
+    "Pin {number} is connected to ground.",
+    "The pin board is {number} mm wide.",
+    "The unlock took {number} seconds.",
+)
+OPENED = (
+    "The till code is {}.",
+    "The unlock code of the till is {}.",
+    "The safe opens with {}.",
+    "The shed code for the summer is {}.",
+    "Our door code is now {}, the cellar is open.",
+    "The combination of the padlock is {}.",
+    "The PIN of my card is {}.",
+    "The pin for the alarm was changed to {}.",
+)
+
 
 @pytest.mark.parametrize("text", STAYS)
 def test_what_has_no_form_of_a_secret_and_is_not_said_to_be_one_stays(text: str) -> None:
@@ -56,6 +101,27 @@ def test_what_has_no_form_of_a_secret_and_is_not_said_to_be_one_stays(text: str)
 @pytest.mark.parametrize(("text", "secret"), SAYS_SO)
 def test_what_a_sentence_says_is_the_secret_goes_whatever_it_is(text: str, secret: str) -> None:
     assert secret not in scrub(text.format(secret)).text
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_an_ordinary_sentence_keeps_its_year_amount_or_count_beside_a_word_that_looks_like_a_label(
+    text: str,
+) -> None:
+    chance = random.Random(4)
+    for year in range(1985, 2027):
+        said = text.format(
+            year=year,
+            number=chance.randrange(1000, 9999),
+            day=f"2026{chance.randrange(1, 13):02}{chance.randrange(10, 28)}",
+            parts="-".join(str(chance.randrange(2, 7) * 10) for _ in "abc"),
+        )
+        assert scrub(said).text == said
+
+
+@pytest.mark.parametrize("text", OPENED)
+def test_the_number_that_opens_a_lock_goes_whichever_it_is(text: str) -> None:
+    for number in (1987, 2033, 3201, 4471, 8675, 447012):
+        assert str(number) not in scrub(text.format(number)).text
 
 
 PIECES = st.sampled_from(

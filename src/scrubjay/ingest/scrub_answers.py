@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from scrubjay.ingest.scrub_cues import cues
-from scrubjay.ingest.scrub_evidence import COMPOUND, EDGES, HASH, MIXED_FORM, NEVER, SURE, Named, random
+from scrubjay.ingest.scrub_evidence import COMPOUND, EDGES, HASH, LOCK, MIXED_FORM, NEVER, SURE, Named, random
 from scrubjay.ingest.scrub_values import NAME, Places, placeholder
 
 TURNS: Final = 2
@@ -88,18 +88,6 @@ _PIN: Final = re.compile(
 )
 _CODE: Final = re.compile(
     r".*(?:code|kod|combination|unlock|keypad|código|コード|код|κωδικ|clave|senha|رمز|קוד).*", re.IGNORECASE
-)
-_LOCK: Final = re.compile(
-    r"door|gate|alarm|safe\b|lock|garage|keypad|entry|entrance|building|phone|tablet|card\b|one-time"
-    r"|authenticator|two.?factor"
-    r"|recovery|backup|2fa|storage|shed|bike|cottage|t[üu]r|\btor\b|schloss|tresor|handy|karte|haus|porte"
-    r"|portail|cadenas|coffre"
-    r"|immeuble|carte|digicode|puerta|candado|caja|cajero|tarjeta|edificio|porta|cassaforte|lucchetto|bancomat"
-    r"|carta|cofre|portão"
-    r"|cartão|deur|slot|kluis|poort|drzwi|zamek|zamka|sejf|bram|kart|dveř|zámek|trezor|ajtó|kapu|zár|ovi|oven"
-    r"|lukko|dörr|lås|dør"
-    r"|πόρτα|κάρτα|χρηματοκιβώτιο|двер|сейф|домофон|подъезд|карт|门|锁|保险|ドア|金庫|ロック|カード|문|금고|kapı|kilit|kasa",
-    re.IGNORECASE,
 )
 _KEYS: Final = re.compile(
     r"\W*(?:keys?|tokens?|secrets?|schlüssel|clé|ключ|токен|kl[ií]č|klucz|密钥|令牌)\W*\Z", re.IGNORECASE
@@ -249,8 +237,8 @@ def _kind(turn: str, at: int, end: int) -> Asked | None:
         network = _NETWORK.search(turn, 0, at) is not None
         return Asked(numbers=network, chosen=network)
     if _CODE.fullmatch(name):
-        locked = _LOCK.search(turn) is not None
-        if not locked and re.fullmatch(r"\w*code\w*", name, re.IGNORECASE):
+        locked = LOCK.search(turn) is not None
+        if not locked and re.fullmatch(r"\w*code\w*|combination", name, re.IGNORECASE):
             return None
         return Asked(numbers=locked, chosen=True)
     return Asked(numbers=True, chosen=True)

@@ -10,7 +10,9 @@ What is written in place of a secret is left alone: ``os.environ[…]``, ``${TOK
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
+from scrubjay.ingest.scrub_evidence import COMPOUND, COUNTED, UNIT
 from scrubjay.ingest.scrub_names import ALL_ENDINGS, by_hand, key_kind
 from scrubjay.ingest.scrub_parameters import PARAMETERS, argument
 from scrubjay.ingest.scrub_values import (
@@ -120,9 +122,18 @@ _USER = re.compile(
 )
 _WORDY = re.compile(rb"[A-Za-z]{6,40}")
 # "The PIN of the card is 4471": the number of a pin of a board is shorter.
+_DIGITS = rb"[ \t]{1,3}[\"'`*]{0,2}([0-9]{4,8})(?![0-9-]|[.,][0-9]|[ ]?[cmn]m\b)"
 _PIN = re.compile(
     rb"(?<![\w.-])pin(?:code)?(?![\w.-])[^\n.;:=?!0-9\[]{0,40}?(?:[:=]|(?<= )(?:is|ist|es|est|\xe8|\xe9|to)\b)"
-    rb"[ \t]{1,3}[\"'`*]{0,2}([0-9]{4,8})(?![0-9-]|[.,][0-9]|[ ]?[cmn]m\b)"
+    + _DIGITS
+)
+# "The till code is 4471", "the unlock code of the till is 4471", "the safe opens with 4471".
+_LOCK = re.compile(
+    rb"\b(?:till|door|gate|alarm|safe|lock(?:er|box)?|padlock|garage|keypad|vault|shed|unlock)\Z"
+)
+_LOCK_CODE = re.compile(
+    rb" (?:code(?: (?:of|for) [a-z '-]{1,24}?)?(?: is(?: now)?|:)|opens with(?=[ \t]+[0-9]+(?:[.,;!)\n]|\Z)))"
+    + _DIGITS
 )
 _SPACE_OR_TAG = re.compile(rb"[\s<]")
 _PARAMETER = re.compile(rb"&[\w.-]{1,40}=")
@@ -144,12 +155,27 @@ def find(data: bytes, low: bytes) -> Iterator[Span]:
     for at in positions(low, b"</"):
         if low.find(b">", at, at + 60) > 0:
             yield from _element(data, low, at)
-    for at in positions(low, b"pin"):
-        if match := _PIN.match(low, at):
-            yield Span(match.start(1), match.end(1), "pin", False)
+    yield from _numbers(low)
     for at in positions(low, b"access_token$"):
         if match := _BRAINTREE.match(data, at):
             yield Span(match.start(), match.end(), "braintree-token", True)
+
+
+def _numbers(low: bytes) -> Iterator[Span]:
+    """The numbers of PINs and locks that a sentence tells, unless they count something."""
+    labelled = chain(
+        (_PIN.match(low, at) for at in positions(low, b"pin")),
+        (
+            _LOCK_CODE.match(low, at)
+            for mark in (b" code", b" opens with")
+            for at in positions(low, mark)
+            if _LOCK.search(low, max(0, at - 12), at)
+        ),
+    )
+    for match in filter(None, labelled):
+        said = low[match.start() : match.end() + UNIT].decode("latin-1")
+        if not (COMPOUND.match(said, len("pin")) or COUNTED.match(said, match.end() - match.start())):
+            yield Span(match.start(1), match.end(1), "pin", False)
 
 
 def _signs(data: bytes, low: bytes, sign: bytes) -> Iterator[Span]:

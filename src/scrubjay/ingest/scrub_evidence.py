@@ -41,7 +41,7 @@ _NOUN: Final = re.compile(
     r"|mnemonic|seed|(?:recovery|backup|secret|wallet)[ -](?:phrase|words?|codes?)|(?:session|auth)_?(?:id|cookie)"
     r"|sessid|\w{1,12}sessid|(?:set-)?cookie|bearer|\w{2,20}code|\w{2,20}kod(?:e|u|en)?|keypad|combination|tunnusluku"
     r"|\w{2,20}(?:passwor[dt]|pass|pwd)|community)(?![^\W\d_])"
-    r"|ПИН|пин-?код|код|PIN|暗証番号|验证码|識別番号|認証コード|コード|인증|코드|رمز|الرمز|קוד",
+    r"|ПИН|пин-?код|код|(?<![a-z])PIN(?![a-z])|暗証番号|验证码|識別番号|認証コード|コード|인증|코드|رمز|الرمز|קוד",
     re.IGNORECASE,
 )
 _FLAG: Final = re.compile(
@@ -61,10 +61,32 @@ _OTHER_CODES: Final = re.compile(
 """Codes that open nothing."""
 COMPOUND: Final = re.compile(
     r"-[^\W\d_]{3,}|(?<=code)[ -]?names?\b"
-    r"| (?:hints?|polic(?:y|ies)|managers?|resets?|rotation|rules?|length)\b",
+    r"| (?:hints?|polic(?:y|ies)|managers?|resets?|rotation|rules?|length|counts?|boards?|fees?|freezes?|prices?"
+    r"|levels?|badges?|headers?|reviews?|coverage|sizes?)\b"
+    r"|(?:(?<=\bpin)|(?<=\bcode)|(?<=\bkey)|(?<=\bunlock)) (?!(?:codes?|pins?|number|pattern|phrase|words?|here|there"
+    r"|below|above|now|today|again|still|inside|outside|upstairs|downstairs|she|they|you|that|which)\b)"
+    r"[a-z]{3,} (?:is|was|are|were)\b"
+    r"|(?<=\bpin) [a-z]\w*(?<!ed)(?<!set) to\b"
+    r"|(?<=\bpin) [0-9]{1,8} (?:is|was) (?:the|an?|connected|wired|tied)\b",
     re.IGNORECASE,
 )
-"""The rest of a term that only begins with such a word: key-derivation, token-ring, password policy."""
+"""The rest of a term that only begins with such a word: key-derivation, password policy, pin count; "pin numpy to"."""
+_COMBINATION: Final = re.compile(r"\bcombination\b[^.!?\n]*\Z", re.IGNORECASE)
+_PARTS: Final = re.compile(r"[0-9]+(?:[ -][0-9]+)*")
+"""A combination in figures: of a lock, or of a blend."""
+LOCK: Final = re.compile(
+    r"door|gate|alarm|safe\b|lock|garage|keypad|entry|entrance|building|phone|tablet|card\b|one-time"
+    r"|authenticator|two.?factor"
+    r"|recovery|backup|2fa|storage|shed|bike|cottage|t[üu]r|\btor\b|schloss|tresor|handy|karte|haus|porte"
+    r"|portail|cadenas|coffre"
+    r"|immeuble|carte|digicode|puerta|candado|caja|cajero|tarjeta|edificio|porta|cassaforte|lucchetto|bancomat"
+    r"|carta|cofre|portão"
+    r"|cartão|deur|slot|kluis|poort|drzwi|zamek|zamka|sejf|bram|kart|dveř|zámek|trezor|ajtó|kapu|zár|ovi|oven"
+    r"|lukko|dörr|lås|dør"
+    r"|πόρτα|κάρτα|χρηματοκιβώτιο|двер|сейф|домофон|подъезд|карт|门|锁|保险|ドア|金庫|ロック|カード|문|금고|kapı|kilit|kasa",
+    re.IGNORECASE,
+)
+"""What a combination, or a code, opens."""
 _CELL: Final = re.compile(r"[^\s|][ \t]*[|:][ \t]*\Z")
 _RESULT: Final = re.compile(r"pass[ \t]*(?:\||$)", re.IGNORECASE | re.MULTILINE)
 """A cell, not the first of its row, that says how a test went."""
@@ -98,6 +120,18 @@ NEVER: Final = re.compile(
     re.ASCII,
 )
 """Files, hosts, addresses, versions, dates, times, quantities and prices."""
+UNIT: Final = 12
+"""Characters behind a number in which its unit stands."""
+COUNTED: Final = re.compile(
+    r"[ \t]?(?:[€£¥$%]|(?:euros?|eur|usd|gbp|chf|dollars?|pounds?|francs?|cents?|kronor|yen"
+    r"|bytes?|[kmgt]i?b|[cmk]?m|kg|grams?|ms|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
+    r"|per|times?|points?|people|words?|characters?|digits?|tokens?|lines?|pages?|rows?|items?)\b)",
+    re.IGNORECASE,
+)
+"""The unit behind a number that is an amount."""
+_MONEY: Final = re.compile(r"(?:[$€£¥]|\b(?:EUR|USD|GBP|CHF))[ \t]?\Z")
+_YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}")
+"""A number that is a secret only where the sentence says so."""
 HASH: Final = re.compile(
     r"[0-9a-f]{7,64}|[0-9A-F]{7,64}|(?i:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"
 )
@@ -169,11 +203,21 @@ class Named(NamedTuple):
         bare = value.encode("latin-1", "replace")
         if len(value) < LEAST or NEVER.fullmatch(value) or placeholder(bare):
             return False
+        if value.isdigit() and (COUNTED.match(text, end) or _MONEY.search(text, max(0, start - 5), start)):
+            return False
+        if (
+            _PARTS.fullmatch(value)
+            and _COMBINATION.search(text, max(0, start - SAID), start)
+            and not LOCK.search(text, max(0, start - LINE), end + LINE)
+        ):
+            return False
         named = NAME.fullmatch(bare) is not None
         if named and "/" in value:
             return False
         if self._said(text, start, end, odds) or self._told(text, start, end):
             return True
+        if _YEAR.fullmatch(value):
+            return False
         phrase = _PHRASE.fullmatch(value) is not None and len(_WORDS.findall(value)) in SEEDS
         if phrase and _before(self.words, start, BLOCK):
             return True
