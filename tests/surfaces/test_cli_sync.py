@@ -261,7 +261,7 @@ def test_what_is_untrusted_is_said_kept_and_shown(cli, notes) -> None:
         ("thread", "pad", "--limit", "1"),
         ("get", found["id"]),
     ):
-        assert re.search(r"observation .*· untrusted ", cli(*command).out), command
+        assert re.search(r"observation.* · untrusted\b", cli(*command).out), command
     assert "untrusted" not in cli("sync").err
     assert cli("sync", notes, "--untrusted").code == 0
     assert "untrusted, as you said" in cli("sources").out

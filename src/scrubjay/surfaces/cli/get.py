@@ -104,9 +104,11 @@ def show(found: Fetched, joined: Mapping[str, tuple[Link, ...]]) -> None:
         marks = [kept.tier, *([shaped["date"]] if shaped["date"] else []), *(f"#{tag}" for tag in kept.tags)]
         marks += [UNTRUSTED] if kept.origin == UNTRUSTED else []
         marks += [kept.status] if kept.status != "active" else []
-        write(("\n" if number else "") + paint(line(kept.title) or kept.id, BOLD, on=on))
+        # The id first: a title alone on its line could look like an error or a hint of ours.
+        titled = f"{kept.id}  {line(kept.title)}".rstrip()
+        write(("\n" if number else "") + paint(titled, BOLD, on=on))
         write(line(shaped["citation"]))
-        write(paint(line(" · ".join([*marks, kept.id])), DIM, on=on))
+        write(paint(line(" · ".join(marks)), DIM, on=on))
         write(indent(clean(kept.content).strip("\n")))
         for one, rule in zip(found.evidence.get(kept.id, ()), found.rules.get(kept.id, ()), strict=True):
             by = f" ({rule})" if rule else ""
