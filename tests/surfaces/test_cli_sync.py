@@ -245,6 +245,14 @@ def test_a_folder_of_which_nothing_can_be_taken_in_says_what_would(cli, tmp_path
     assert "conversation where" not in cli("sync", tmp_path / "data").err
 
 
+def test_a_source_of_which_every_file_is_untrusted_is_not_called_so_in_part(cli, tmp_path) -> None:
+    package = tmp_path / "node_modules" / "pad"
+    package.mkdir(parents=True)
+    (package / "README.md").write_text("# Pad\n")
+    cli("sync", package)
+    assert "untrusted (not your work)" in cli("sources").out
+
+
 def test_what_is_untrusted_is_said_kept_and_shown(cli, notes) -> None:
     package = notes / "node_modules" / "pad"
     package.mkdir(parents=True)
