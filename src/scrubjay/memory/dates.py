@@ -140,9 +140,10 @@ def shown(event: When | None, recorded_at: int) -> str:
 def date_of(record: Record) -> str | None:
     """Return the ISO date of what a memory tells of, else of when it was recorded.
 
-    Of a file that names no date it is None: when the file was last written says nothing of what it tells.
+    Of a file that names no date, and of a turn whose line names none, it is None: when the file was last written says
+    nothing of what it tells.
     """
-    if record.event is None and record.place is not None and record.session is None:
+    if record.event is None and record.place is not None:
         return None
     return shown(record.event, record.recorded_at)
 
