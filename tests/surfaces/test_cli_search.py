@@ -366,6 +366,14 @@ def test_since_and_until_are_said_as_people_say_them(cli) -> None:
     assert "yesterday" in said.err
 
 
+@pytest.mark.parametrize("day", ["2027-04-31", "2027-02-29T10:00:00Z"])
+def test_a_day_that_the_calendar_does_not_have_is_refused_as_that(cli, day: str) -> None:
+    said = cli("add", "The ferry leaves.", "--date", day)
+    assert said.code == 2
+    assert f"'{day}' is not a date: there is no such day." in said.err
+    assert "10:00" not in said.err.partition("hint:")[2]
+
+
 def test_a_cold_search_names_the_larger_model_only_where_it_explains_itself(cli, notes) -> None:
     cli("sync", notes)
     assert "MiniLM" not in cli("search", "Bornholm").out
