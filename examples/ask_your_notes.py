@@ -21,4 +21,6 @@ def main(folder: str, question: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    if len(sys.argv) != 3:
+        sys.exit("usage: python examples/ask_your_notes.py FOLDER QUESTION")
+    main(*sys.argv[1:])

@@ -42,6 +42,15 @@ def test_an_example_runs_and_says_what_it_is_for(name: str, tmp_path: Path) -> N
     assert re.search(expected, run(str(EXAMPLES / name), *arguments, home=tmp_path), re.MULTILINE)
 
 
+@pytest.mark.parametrize("given", [(), ("notes",)])
+def test_ask_your_notes_without_a_question_says_how_it_is_used(given: tuple[str, ...]) -> None:
+    program = str(EXAMPLES / "ask_your_notes.py")
+    done = subprocess.run(
+        [sys.executable, program, *given], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "usage: python examples/ask_your_notes.py FOLDER QUESTION\n")
+
+
 def python_blocks() -> list[tuple[str, str]]:
     """The programs of the pages, but for those that speak to a server: tests of their quickstarts run these."""
     return [

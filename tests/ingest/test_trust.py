@@ -354,6 +354,21 @@ def test_an_export_takes_distrust_along_and_no_trust(
     assert the_source(bob).trust == ("untrusted" if trust == "untrusted" else "own")
 
 
+def test_strangers_work_that_is_imported_is_called_so_before_the_next_sync(
+    opened: Callable[..., Memory], settings: Settings, notes: Notes, tmp_path: Path, git: Git
+) -> None:
+    notes.write("README.md", FRONT)
+    repository(git, notes.root, BOB)
+    ann = opened(user="ann")
+    ann.sync(notes.root)
+    ann.export(tmp_path / "all.jsonl")
+    elsewhere = opened(settings=replace(settings, store=str(tmp_path / "new.db")), user="ann")
+    elsewhere.import_(tmp_path / "all.jsonl")
+    assert {record.origin for record in elsewhere.page().records} == {"untrusted"}
+    source = the_source(elsewhere)
+    assert (source.trust, source.untrusted) == ("foreign", 1)
+
+
 def test_what_is_imported_untrusted_stays_so_when_its_folder_is_synced(
     opened: Callable[..., Memory], settings: Settings, notes: Notes, tmp_path: Path
 ) -> None:

@@ -27,3 +27,9 @@ def test_the_demo_reads_as_text_and_keeps_a_store_that_is_named(cli, tmp_path: P
     assert cli("status", "--store", tmp_path / "kept.db", "--json").json["documents"] == len(
         list(NOTES.rglob("*.md"))
     )
+
+
+def test_the_demos_own_notes_are_trusted_wherever_scrubjay_is_installed(cli, tmp_path: Path) -> None:
+    cli("demo", "--store", tmp_path / "kept.db")
+    [source] = cli("sources", "--store", tmp_path / "kept.db", "--json").json["sources"]
+    assert source["trust"] == "trusted"

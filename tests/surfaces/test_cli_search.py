@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -365,11 +366,31 @@ def test_since_and_until_are_said_as_people_say_them(cli) -> None:
     assert "yesterday" in said.err
 
 
+@pytest.mark.parametrize("day", ["2027-04-31", "2027-02-29T10:00:00Z"])
+def test_a_day_that_the_calendar_does_not_have_is_refused_as_that(cli, day: str) -> None:
+    said = cli("add", "The ferry leaves.", "--date", day)
+    assert said.code == 2
+    assert f"'{day}' is not a date: there is no such day." in said.err
+    assert "10:00" not in said.err.partition("hint:")[2]
+
+
 def test_a_cold_search_names_the_larger_model_only_where_it_explains_itself(cli, notes) -> None:
     cli("sync", notes)
     assert "MiniLM" not in cli("search", "Bornholm").out
     assert "note: all-MiniLM-L6-v2 was not used" in cli("search", "--explain", "Bornholm").out
     assert cli("search", "Bornholm", "--json").json["partial"] == []
+
+
+def test_where_every_match_is_weak_the_line_names_the_file_of_the_best_one(cli, notes) -> None:
+    for week in range(5):
+        (notes / f"w{week}.md").write_text(f"The ferry had {week} passengers in week {week} of the year.\n")
+    cli("sync", notes)
+    question = "which ferry goes to Aarhus in winter"
+    results = cli("search", question, "--json").json["results"]
+    one = max(results, key=lambda each: each["relevance"])
+    told = cli("search", question).out
+    assert told.startswith(f"{len(results)} weak matches, best ")
+    assert f" in {one['path']}:{one['line_start']}: --weak shows" in told
 
 
 def test_weak_matches_are_told_in_one_line_and_shown_when_asked_for(cli) -> None:
@@ -381,7 +402,7 @@ def test_weak_matches_are_told_in_one_line_and_shown_when_asked_for(cli) -> None
     assert "pier nine" in told
     (line,) = [line for line in told.splitlines() if "--weak shows them" in line]
     assert "weak match" in line
-    assert ", best 0.0" in line
+    assert re.search(r", best 0\.0\d in obs_\w+: ", line)
     whole = cli("search", question, "--weak").out
     assert "--weak" not in whole
     assert "passengers in week" in whole

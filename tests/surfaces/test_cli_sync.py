@@ -245,6 +245,14 @@ def test_a_folder_of_which_nothing_can_be_taken_in_says_what_would(cli, tmp_path
     assert "conversation where" not in cli("sync", tmp_path / "data").err
 
 
+def test_a_source_of_which_every_file_is_untrusted_is_not_called_so_in_part(cli, tmp_path) -> None:
+    package = tmp_path / "node_modules" / "pad"
+    package.mkdir(parents=True)
+    (package / "README.md").write_text("# Pad\n")
+    cli("sync", package)
+    assert "untrusted (not your work)" in cli("sources").out
+
+
 def test_what_is_untrusted_is_said_kept_and_shown(cli, notes) -> None:
     package = notes / "node_modules" / "pad"
     package.mkdir(parents=True)
@@ -270,3 +278,23 @@ def test_what_is_untrusted_is_said_kept_and_shown(cli, notes) -> None:
     (source,) = cli("sources", "--json").json["sources"]
     assert (source["trust"], source["share"]) == ("trusted", True)
     assert cli("sync", "--untrusted").code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        ("---\ntitle: Falcon plan\n---\nWe fly on Tuesday.\n", ["Falcon plan"]),
+        ("---\ntitle: Falcon plan\n---\n# Nest\n\nWe fly on Tuesday.\n", ["Falcon plan"]),
+        ("# Nest\n\nWe fly on Tuesday.\n", ["Nest"]),
+        ("We fly on Tuesday.\n", ["x1.md"]),
+    ],
+)
+def test_a_note_is_called_by_its_title_else_its_heading_else_its_file(cli, tmp_path, text, titles) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "x1.md").write_text(text)
+    cli("sync", tmp_path / "notes")
+    found = cli("search", "fly Tuesday", "--json").json["results"]
+    assert [one["title"] for one in found] == titles
+    assert f"1. {titles[0]}\n" in cli("search", "fly Tuesday").out
+    assert cli("rebuild").code == 0
+    assert [one["title"] for one in cli("search", "fly Tuesday", "--json").json["results"]] == titles

@@ -1,4 +1,4 @@
-"""A file that names no date has none: when it was last written is nobody's answer to "when was that?"."""
+"""A file or a turn that names no date has none: when it was last written is nobody's answer to "when was that?"."""
 
 from __future__ import annotations
 
@@ -52,3 +52,29 @@ def test_no_surface_shows_when_a_file_was_written(tmp_path: Path, cli) -> None:
     assert all("2023-11" not in text for text in said[:4])
     assert json.loads(said[4])["results"][0]["date"] is None
     assert json.loads(said[5])["memories"][0]["date"] is None
+
+
+def test_a_turn_without_a_time_has_no_date(tmp_path: Path, cli) -> None:
+    talk = tmp_path / "talk.jsonl"
+    lines = [
+        {"role": "user", "content": "Which pier does the ferry to Harrow leave from?", "session": "s"},
+        {"role": "assistant", "content": "The ferry to Harrow leaves from pier nine.", "session": "s"},
+        {
+            "role": "user",
+            "content": "Thanks, I will oil the winch then.",
+            "session": "s",
+            "time": "2026-03-01T10:00:00Z",
+        },
+    ]
+    talk.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    os.utime(talk, (WRITTEN, WRITTEN))
+    cli("sync", tmp_path)
+    words = ("search", "ferry Harrow pier nine", "--neighbours", "2", "--weak")
+    assert "2023-11" not in (said := cli(*words).out)
+    assert "assistant" in said
+    found = cli(*words, "--json").json["results"]
+    for one in found:
+        dates = {one["date"], *(turn["date"] for turn in one["turns"])}
+        assert dates == {None, "2026-03-01T10:00:00+00:00"}
+    for command in ("thread", "context"):
+        assert "2023-11" not in cli(command, "which pier does the ferry to Harrow leave from?").out

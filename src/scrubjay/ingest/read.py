@@ -56,16 +56,17 @@ def draft(source: str, path: str, file: FileText, settings: ChunkSettings) -> Dr
     text, counts = scrubbed(file.text, settings.allow)
     found = blocks(text, markdown=not is_code(path))
     facts = extract(text, path=path, found=found)
+    title = facts.title or PurePosixPath(path).name
     document = Document(
         source=source,
         path=path,
         content_hash=file.content_hash,
         mtime_ns=file.mtime_ns,
         size=file.size,
-        title=facts.title or PurePosixPath(path).name,
+        title=title,
         versions=versions(settings),
     )
-    return Drafted(document, drafts(source, path, text, settings, found), facts, counts)
+    return Drafted(document, drafts(source, path, text, settings, title, found), facts, counts)
 
 
 def scrubbed(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str, int]]:
@@ -112,16 +113,33 @@ def _border(text: str, first: int, last: int) -> int:
 
 
 def drafts(
-    source: str, path: str, text: str, settings: ChunkSettings, found: Sequence[Block] | None = None
+    source: str,
+    path: str,
+    text: str,
+    settings: ChunkSettings,
+    title: str,
+    found: Sequence[Block] | None = None,
 ) -> tuple[Draft, ...]:
-    """Cut a text into passages; ``found`` are its blocks, where they are known."""
+    """Cut a text into passages; what stands directly under the document's own heading, or under none, has its title.
+
+    Args:
+        source: Id of the document's source.
+        path: Path of the document relative to it.
+        text: The whole document.
+        settings: Sizes.
+        title: The document's title.
+        found: Its blocks, where they are known.
+    """
     name = PurePosixPath(path).name
+    if found is None:
+        found = blocks(text, markdown=not is_code(path))
+    first = next((one.text for one in found if one.kind == "heading" and one.level == 1 and one.text), "")
     return tuple(
         Draft(
             content=text[p.start : p.end],
             place=Place(source, path, ordinal, p.start, p.end, p.line_start, p.line_end),
             heading_path=p.heading_path,
-            title=p.title,
+            title=title if p.heading_path in ((), (first,)) else p.title,
         )
         for ordinal, p in enumerate(chunk(text, name=name, settings=settings, found=found))
     )

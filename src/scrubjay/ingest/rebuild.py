@@ -92,7 +92,7 @@ def _remade(
             _read_by(document, fresh_document), tuple(embed(turns, [""] * len(turns), base, chunks.overlap))
         )
     text = "".join(record.content for record in old)
-    cut = whole(drafts(document.source, document.path, text, chunks), old)
+    cut = whole(drafts(document.source, document.path, text, chunks, document.title), old)
     traits = _traits(old)
     ids = Ids(secret, taken=lambda memory: False, find={record.id: record for record in old}.get)
     labelled = label(fresh_document, cut, traits, old, ids)

@@ -33,7 +33,7 @@ class Turn:
         id: The memory.
         offset: Turns from the result's own: -1 is the one before it.
         role: Who speaks, or None.
-        date: ISO date or time of it.
+        date: ISO date or time of it, or None where it names none.
         snippet: At most 300 characters of it.
         score: Its own ranking score, where it is an answer itself; None where it only stands beside one.
     """
@@ -41,7 +41,7 @@ class Turn:
     id: str
     offset: int
     role: str | None
-    date: str
+    date: str | None
     snippet: str
     score: float | None = None
 

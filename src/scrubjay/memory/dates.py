@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from scrubjay.errors import InputError
@@ -86,9 +87,26 @@ def when(value: str | date | None, place: tzinfo | None = None) -> When | None:
         text = value.isoformat() if isinstance(value, date) else str(value).strip()
         return _span(text, place) or _point(datetime.fromisoformat(text.replace("Z", "+00:00")), place)
     except (ValueError, OverflowError) as error:
+        if _missing(str(value).strip()):
+            raise InputError(
+                f"{value!r} is not a date: there is no such day.",
+                hint="write a day that the calendar has, as 2026-03-01",
+            ) from error
         raise InputError(
             f"{value!r} is not a date.", hint="write 2026-03-01 or 2026-03-01T10:00:00Z"
         ) from error
+
+
+def _missing(text: str) -> bool:
+    """Return whether a text has the form of a day, with or without a clock, that no calendar has."""
+    day = re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", text)
+    if day is None:
+        return False
+    try:
+        date.fromisoformat(day[0])
+    except ValueError:
+        return True
+    return False
 
 
 def _point(value: datetime, place: tzinfo | None) -> When:
@@ -140,9 +158,10 @@ def shown(event: When | None, recorded_at: int) -> str:
 def date_of(record: Record) -> str | None:
     """Return the ISO date of what a memory tells of, else of when it was recorded.
 
-    Of a file that names no date it is None: when the file was last written says nothing of what it tells.
+    Of a file that names no date, and of a turn whose line names none, it is None: when the file was last written says
+    nothing of what it tells.
     """
-    if record.event is None and record.place is not None and record.session is None:
+    if record.event is None and record.place is not None:
         return None
     return shown(record.event, record.recorded_at)
 

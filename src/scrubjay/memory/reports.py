@@ -249,6 +249,7 @@ class SourceStatus:
         trust: ``trusted`` or ``untrusted``, where somebody said so; else ``own``, ``joint`` (mostly others' work with
             the owner's) or ``foreign``, whichever any of its files are that is least the owner's.
         share: Whether front matter may show its notes to others.
+        untrusted: How many of its documents are untrusted.
     """
 
     id: str
@@ -261,6 +262,7 @@ class SourceStatus:
     project: str | None = None
     trust: str = "own"
     share: bool = False
+    untrusted: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from scrubjay.memory.answers import Turn
-from scrubjay.memory.dates import shown
+from scrubjay.memory.dates import date_of
 from scrubjay.memory.ranking import Candidate
 from scrubjay.memory.records import Record
 from scrubjay.recall.grouped import Group
@@ -103,4 +103,4 @@ def _near(place: Place, neighbours: int) -> list[Place]:
 def _turn(record: Record, own: int, score: float | None, words: Sequence[TermGroup]) -> Turn:
     offset = (record.turn if record.turn is not None else own) - own
     text = snippet(record.content, words, SNIPPET).text
-    return Turn(record.id, offset, record.role, shown(record.event, record.recorded_at), text, score)
+    return Turn(record.id, offset, record.role, date_of(record), text, score)

@@ -61,10 +61,10 @@ def _key(record: Record, records: Mapping[str, Record], times: Mapping[str, int 
 
 
 def _time(record: Record) -> int | None:
-    """Return when a memory happened; the moment that an undated page was read tells nothing of it."""
+    """Return when a memory happened; the moment that an undated file was read tells nothing of it."""
     if record.event is not None:
         return record.event.start
-    return None if record.place is not None and record.session is None else record.recorded_at
+    return None if record.place is not None else record.recorded_at
 
 
 def _lent(record: Record, records: Sequence[Record], times: Mapping[str, int | None]) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from scrubjay.memory.dates import moment
 from scrubjay.memory.records import FOREIGN, JOINT, OWN, Source
 from scrubjay.memory.reports import ArchivedBy, SourceStatus, Status, Trouble
 from scrubjay.memory.sources import location, named, whose
+from scrubjay.memory.tiers import UNTRUSTED
 from scrubjay.store.base import Reader
 from scrubjay.store.room import room
 from scrubjay.wiring.desk import Desk
@@ -52,6 +54,7 @@ def _source(reader: Reader, source: Source, projects: Projects) -> SourceStatus:
     synced = moment(source.synced_at).isoformat(timespec="seconds") if source.synced_at is not None else None
     place = location(source)
     documents = reader.documents(source.id)
+    work = _work(reader, source, documents)
     return SourceStatus(
         id=source.id,
         root=place,
@@ -61,16 +64,26 @@ def _source(reader: Reader, source: Source, projects: Projects) -> SourceStatus:
         synced=synced,
         present=Path(place).exists(),
         project=projects.within(source.id, source.root),
-        trust=source.trust or _least(source, documents),
+        trust=source.trust or next((one for one in (FOREIGN, JOINT) if work[one]), OWN),
         share=source.share is not False,
+        untrusted=work[FOREIGN] + work[JOINT],
     )
 
 
-def _least(source: Source, documents: Collection[str]) -> str:
-    """Return what a source's files are that are least its owner's."""
-    folders = {os.path.dirname(path) for path in documents}
-    found = {whose(source, os.path.join(folder, "-")) for folder in folders}
-    return next((one for one in (FOREIGN, JOINT) if one in found), OWN)
+def _work(reader: Reader, source: Source, documents: Collection[str]) -> Counter[str]:
+    """Return of how many files a source is whose; before anybody looked at its commits it is what is stored of them."""
+    folders = Counter(os.path.dirname(path) for path in documents)
+    judged = Counter[str]()
+    for folder, files in folders.items():
+        judged[whose(source, os.path.join(folder, "-"))] += files
+    if source.trust or source.repositories is not None:
+        return judged
+    stored = sum(
+        any(one.origin == UNTRUSTED for one in reader.passages(source.id, path)) for path in documents
+    )
+    return Counter(
+        {FOREIGN: max(stored, judged[FOREIGN]), OWN: len(documents) - max(stored, judged[FOREIGN])}
+    )
 
 
 def unread(reader: Reader) -> list[Trouble]:

@@ -245,5 +245,5 @@ def remove(desk: Desk, gone: SourceStatus) -> RemovedSource:
     organise_due(desk, base, weaving(desk, base))
     return RemovedSource(
         gone.id, gone.root, gone.description, gone.documents, gone.passages, gone.synced, gone.present,
-        gone.project, gone.trust, gone.share, len(based),
+        gone.project, gone.trust, gone.share, gone.untrusted, len(based),
     )  # fmt: skip

@@ -34,7 +34,7 @@ def demo(call: Call) -> None:
     with ExitStack() as stack:
         store = call.store or str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "demo.db")
         memory = stack.enter_context(Call(store, call.user).open(new=True))
-        done = memory.sync(NOTES, description="scrubjay's demo notes", embed_seconds=60)
+        done = memory.sync(NOTES, description="scrubjay's demo notes", trust="trusted", embed_seconds=60)
         found = [_asked(memory, question) for question in QUESTIONS]
     if call.json:
         answers = [

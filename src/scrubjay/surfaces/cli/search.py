@@ -155,9 +155,10 @@ def before_weak(relevances: Sequence[float | None]) -> int:
 
 def folded(weak: Sequence[tuple[int, Result]]) -> str:
     """Return the one line that stands for weak matches."""
-    best = max(one.relevance or 0.0 for _, one in weak)
+    best = max((one for _, one in weak), key=lambda one: one.relevance or 0.0)
+    where = best.id if best.path is None else f"{best.path}:{best.line_start}"
     noun = "weak match" if len(weak) == 1 else "weak matches"
-    return f"{len(weak):,} {noun}, best {best:.2f}: --weak shows them"
+    return f"{len(weak):,} {noun}, best {best.relevance or 0.0:.2f} in {line(where)}: --weak shows them"
 
 
 def weights(text: str) -> dict[str, float]:
@@ -213,7 +214,8 @@ def block(number: int, result: Result, query: str, *, on: bool) -> str:
     if result.evidence:
         lines.append(indent(paint(f"from {', '.join(result.evidence)}", DIM, on=on)))
     for turn in result.turns:
-        head = f"{turn.offset:+d} {turn.role or 'turn'} · {turn.date}"
+        head = f"{turn.offset:+d} {turn.role or 'turn'}"
+        head += f" · {turn.date}" if turn.date else ""
         head += f" · score {turn.score:.3f}" if turn.score is not None else ""
         lines.append(indent(paint(line(f"{head} · {turn.id}"), DIM, on=on)))
         lines.append(indent(indent(emphasised(clean(turn.snippet).strip("\n"), query, on=on))))

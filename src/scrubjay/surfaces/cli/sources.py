@@ -13,8 +13,8 @@ from scrubjay.verbs import shape
 
 _TRUST: Final = {
     "own": "trusted",
-    "joint": "untrusted in part (others work on it with you)",
-    "foreign": "untrusted in part (not your work)",
+    "joint": "untrusted{} (others work on it with you)",
+    "foreign": "untrusted{} (not your work)",
     "trusted": "trusted, as you said",
     "untrusted": "untrusted, as you said",
 }
@@ -80,7 +80,8 @@ def rows(found: list[SourceStatus]) -> list[str]:
                 counted(each.documents, "file"),
                 counted(each.passages, "passage"),
                 f"project {each.project}" if each.project else "no project",
-                _TRUST[each.trust] + (", shared by front matter" if each.share else ""),
+                _TRUST[each.trust].format(" in part" if each.untrusted < each.documents else "")
+                + (", shared by front matter" if each.share else ""),
                 f"synced {each.synced}" if each.synced else "never synced",
                 each.description,
             )
