@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -20,6 +21,8 @@ from scrubjay.testing.hash_embedder import HashEmbedder
 from scrubjay.verbs.tokens import Principal
 
 ANN, BOB, EVE = (Principal("default", name) for name in ("ann", "bob", "eve"))
+
+JSON = {"content-type": "application/json"}
 
 
 class Gated(HashEmbedder):
@@ -135,3 +138,66 @@ def test_a_probe_under_load_is_answered_once_for_all_who_ask(environ: dict[str, 
             probes = [threads.submit(client.get, "/readyz") for _ in range(16)]
             assert {each.result(60).status_code for each in probes} == {200}
         assert {each.result(60).status_code for each in asked} == {200}
+
+
+def test_nobody_waits_for_embeddings_and_they_end_when_their_client_goes(environ: dict[str, str]) -> None:
+    model, crowd = Gated(), READERS + 2
+    body = json.dumps({"model": model.model.name, "input": ["A kayak."] * 200}).encode()
+    with asking(environ, embedder=model) as client, ThreadPoolExecutor(crowd) as threads:
+        good(client.post("/v1/memories", json={"content": "The kayak leaks."}), 201)
+        portal = client.portal
+        assert portal is not None
+        left = portal.call(asyncio.Event)
+        with shut(model):
+            asked = [threads.submit(portal.call, leaving, client.app, body, left) for _ in range(crowd)]
+            assert model.came.acquire(timeout=60)
+            assert len(good(client.get("/v1/memories"))["memories"]) == 1
+            portal.call(left.set)
+        assert [each.result(60) for each in asked] == [499] * crowd
+        further = 0
+        while model.came.acquire(blocking=False):
+            further += 1
+        assert further < crowd  # each of the crowd waited with its first batch at most
+        assert len(good(client.post("/v1/embeddings", content=body, headers=JSON))["data"]) == 200
+
+
+def test_embeddings_of_two_people_take_turns(environ: dict[str, str]) -> None:
+    tokens, model = held(environ), Gated()
+    eve, bob = (bearer(tokens, who.user, who) for who in (EVE, BOB))
+    with asking(environ, embedder=model) as client, ThreadPoolExecutor(4) as threads:
+
+        def embed(shown: dict[str, str], count: int) -> Any:
+            wanted = {"model": model.model.name, "input": ["A kayak."] * count}
+            return client.post("/v1/embeddings", json=wanted, headers=shown)
+
+        with shut(model):
+            large = [threads.submit(embed, eve, 2_048) for _ in range(3)]
+            assert model.came.acquire(timeout=60)
+            small = threads.submit(embed, bob, 1)
+        assert next(as_completed([small, *large], timeout=60)) is small
+        assert {each.result(60).status_code for each in [small, *large]} == {200}
+
+
+async def leaving(app: Any, body: bytes, left: asyncio.Event) -> int:
+    """Ask for embeddings, be gone when `left` is set, and return the status that nobody reads."""
+    pieces = [{"type": "http.request", "body": body, "more_body": False}]
+    statuses: list[int] = []
+
+    async def receive() -> Any:
+        if pieces:
+            return pieces.pop()
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        statuses.extend([message["status"]] if message["type"] == "http.response.start" else [])
+
+    head = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
+        "path": "/v1/embeddings", "raw_path": b"/v1/embeddings", "root_path": "", "query_string": b"",
+        "headers": [*head, (b"content-length", str(len(body)).encode())],
+        "client": ("127.0.0.1", 50_000), "server": ("127.0.0.1", 80), "state": {},
+    }  # fmt: skip
+    await app(scope, receive, send)
+    return statuses[0]

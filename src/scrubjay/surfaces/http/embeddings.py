@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
@@ -20,12 +20,19 @@ from scrubjay.surfaces.http.forms import LARGEST, Form
 from scrubjay.surfaces.http.schemas import whole
 from scrubjay.surfaces.serve.asked import Reader, Working
 
+if TYPE_CHECKING:
+    from scrubjay.engine import Memory
+
 router = APIRouter(prefix="/v1", tags=["embeddings"])
 
 PATH: Final = "/v1/embeddings"
 """OpenAI's clients always send a key. One that is no token of ours opens nothing here, and keeps nobody out either."""
 MOST_TEXTS: Final = 2_048
 """Texts of one request, as OpenAI has it."""
+BATCH: Final = 16
+"""Texts that are embedded in one turn; after each the others have theirs, and one whose client has gone ends."""
+GONE: Final = 499
+"""The status that nobody reads, as others count a client that went away."""
 Ahead = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 
 
@@ -61,23 +68,41 @@ _ROWS: Final = whole(
 
 
 @router.post("/embeddings", responses=answers(_ROWS, about="The vectors.", more=(404,)))
-async def embeddings(texts: Texts, who: Reader, session: Working) -> Response:
+async def embeddings(request: Request, texts: Texts, who: Reader, session: Working) -> Response:
     """Return what a bundled model makes of texts; OpenAI's clients can be pointed here."""
     wanted = _texts(texts.input)
-    found = await session.do(who, lambda memory: memory.vectors(wanted, model=texts.model))
+    packed: list[bytes] = []
+    tokens, model = 0, ""
+    for start in range(0, len(wanted), BATCH):
+        if await request.is_disconnected():
+            return Response(status_code=GONE)
+        batch = partial(_packed, texts=wanted[start : start + BATCH], wanted=texts)
+        rows, count, model = await session.do(who, batch, embeds=True)
+        packed += rows
+        tokens += count
+    data = [
+        {"object": "embedding", "index": index, "embedding": _encoded(row, texts.encoding_format)}
+        for index, row in enumerate(packed)
+    ]
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return Told({"object": "list", "data": data, "model": model, "usage": usage})
+
+
+def _packed(memory: Memory, texts: list[str], wanted: Texts) -> tuple[list[bytes], int, str]:
+    """Return the vectors of some texts as float32, little-endian; their tokens; and the model's name.
+
+    Raises:
+        InputError: The vectors have another length than the one that is wanted.
+    """
+    found = memory.vectors(texts, model=wanted.model)
     length = len(found.rows[0])
-    if texts.dimensions not in (None, length):
+    if wanted.dimensions not in (None, length):
         raise InputError(
-            f"dimensions is {texts.dimensions}, but {found.model} makes {length}, and a vector that was cut is "
+            f"dimensions is {wanted.dimensions}, but {found.model} makes {length}, and a vector that was cut is "
             "another one.",
             hint="leave dimensions out",
         )
-    rows = [
-        {"object": "embedding", "index": index, "embedding": _encoded(row, texts.encoding_format)}
-        for index, row in enumerate(found.rows)
-    ]
-    usage = {"prompt_tokens": found.tokens, "total_tokens": found.tokens}
-    return Told({"object": "list", "data": rows, "model": found.model, "usage": usage})
+    return [struct.pack(f"<{length}f", *row) for row in found.rows], found.tokens, found.model
 
 
 def _texts(given: Any) -> list[str]:
@@ -99,12 +124,14 @@ def _texts(given: Any) -> list[str]:
     return list(texts)
 
 
-def _encoded(row: Sequence[float], form: str) -> Any:
-    """Return a vector as it was asked for.
+def _encoded(row: bytes, form: str) -> Any:
+    """Return a packed vector as it was asked for.
 
-    >>> _encoded((1.0, 0.5), "base64")
+    >>> _encoded(struct.pack("<2f", 1.0, 0.5), "base64")
     'AACAPwAAAD8='
     """
     return (
-        list(row) if form == "float" else base64.b64encode(struct.pack(f"<{len(row)}f", *row)).decode("ascii")
+        list(struct.unpack(f"<{len(row) // 4}f", row))
+        if form == "float"
+        else base64.b64encode(row).decode("ascii")
     )

@@ -1,8 +1,9 @@
 """Session: a principal and something to do with their memory -> it is done, in a thread that no reader waits for.
 
 Reads run beside one another, up to `READERS`; writes run one after another; and what takes long (a sync, a rebuild) one
-after another beside those, so that an addition does not wait for it. Principals that wait take turns (`turns`). What is
-cancelled while it waits is never begun. A read that is cancelled while it runs is left to end unheard; a write is
+after another beside those, so that an addition does not wait for it. Embeddings of texts that nobody stores, which
+keep all processors busy, run one after another too. Principals that wait take turns (`turns`). What is cancelled while
+it waits is never begun. A read that is cancelled while it runs is left to end unheard; a write is
 waited for, so that it either happened or did not. A call too many is refused at once. The store is opened by the first
 call, not at the start: one that cannot be opened is then an answer that the agent can read, not a server that dies
 unseen.
@@ -67,10 +68,11 @@ class Session:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="scrubjay-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-write")
         self._keeper = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-keep")
+        self._embedder = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-embed")
         self._prober = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-probe")
         self._probe: Future[Any] | None = None
         self._turns = Turns(settings.server.most_waiting)
-        self._reads, self._writes, self._keeps = Lane(READERS), Lane(1), Lane(1)
+        self._reads, self._writes, self._keeps, self._embeds = Lane(READERS), Lane(1), Lane(1), Lane(1)
         self._asks = Lane(EACH * readers.count if readers is not None else 0)
         self._ending = threading.Event()
 
@@ -86,6 +88,7 @@ class Session:
         *,
         writes: bool = False,
         at_length: bool = False,
+        embeds: bool = False,
     ) -> Value:
         """Return what comes of ``work`` on the memory that a principal sees.
 
@@ -94,13 +97,14 @@ class Session:
             work: What is done.
             writes: Whether it writes.
             at_length: Whether it may take minutes, so that nobody should wait behind it.
+            embeds: Whether it is a read that only embeds texts: one runs at a time, and no other read waits for it.
 
         Raises:
             StoreBusyError: Too many calls wait already.
         """
         import anyio
 
-        lane, pool = self._reads, self._readers
+        lane, pool = (self._embeds, self._embedder) if embeds else (self._reads, self._readers)
         if at_length or writes:
             lane, pool = (self._keeps, self._keeper) if at_length else (self._writes, self._writer)
         start = partial(pool.submit, lambda: work(self._store.of(who)))
@@ -188,7 +192,7 @@ class Session:
         """Let what runs come to its end, what takes long at its next step; drop what waits, and close the store."""
         self._ending.set()
         self._turns.close()
-        for pool in (self._readers, self._writer, self._keeper, self._prober):
+        for pool in (self._readers, self._writer, self._keeper, self._embedder, self._prober):
             pool.shutdown(wait=True, cancel_futures=True)
         if self._processes is not None:
             self._processes.close()
