@@ -251,3 +251,12 @@ def test_who_only_asks_writes_nothing(tmp_path: Path, store: InMemoryStore) -> N
     asked = Projects(store, ANN, learn=False).of(str(main))
     assert fresh(store).names() == []
     assert fresh(store).of(str(main)) == asked
+
+
+def test_a_directory_longer_or_deeper_than_any_is_no_project(store: InMemoryStore) -> None:
+    projects = fresh(store)
+    for directory in ("/a" * 20_000, "/a" * 65, "/" + "a" * 5_000, "/../a" * 1_000):
+        assert projects.of(directory) is None
+    assert projects.of("/a" * 20_000, "https://git.example/ann/jay.git") == "git.example/ann/jay"
+    assert projects.names() == []
+    assert (projects.of("/a" * 64) or "").startswith("a-")

@@ -149,6 +149,32 @@ def test_a_first_commit_of_ones_own_makes_a_clone_a_joint_work(
     assert "900 rpm" in memory.context("lathe brass rpm", project=str(notes.root)).text
 
 
+def test_a_head_moved_to_strangers_commits_is_judged_though_a_search_looked_before(
+    memory: Memory, notes: Notes, git: Git, tmp_path: Path
+) -> None:
+    upstream = tmp_path / "upstream"
+    upstream.mkdir()
+    repository(git, upstream, BOB)
+    (upstream / "README.md").write_text(FRONT)
+    git(upstream, "add", ".")
+    git(upstream, "commit", "-m", "lathe", author=BOB)
+    notes.write("README.md", "# Mine\n\nbrass\n")
+    repository(git, notes.root, ANN)
+    git(notes.root, "add", ".")
+    git(notes.root, "commit", "-m", "mine")
+    memory.sync(notes.root)
+    assert the_source(memory).trust == "own"
+    git(notes.root, "remote", "add", "o", str(upstream))
+    git(notes.root, "fetch", "o")
+    git(notes.root, "reset", "--hard", "o/main")
+    (result,) = memory.search("brass").results
+    assert (result.origin, memory.context().text) == ("untrusted", "")
+    memory.sync()
+    assert the_source(memory).trust == "foreign"
+    assert {record.origin for record in memory.page().records} == {"untrusted"}
+    assert not any(record.pinned for record in memory.page().records)
+
+
 def test_folders_of_dependencies_are_untrusted(memory: Memory, notes: Notes, git: Git) -> None:
     for folder in ("web/node_modules/left-pad", "lib/site-packages/x", "app", "app/vendor/y", "vendor"):
         notes.write(f"{folder}/README.md", f"---\npinned: true\n---\n{folder}\n")

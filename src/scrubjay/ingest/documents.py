@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from scrubjay.errors import InputError, QuotaError, SourceError
-from scrubjay.ingest.forget import AGAIN
+from scrubjay.ingest.forget import AGAIN, title_left
 from scrubjay.ingest.label import Draft, Ids, Labelled, Planned, Traits, plan
 from scrubjay.ingest.noted import noted, said
 from scrubjay.ingest.read import Drafted, draft, read, versions
@@ -165,6 +165,10 @@ def _plan(
     own = whose(source, document.path) == OWN
     old = reader.passages(source.id, moved_from or document.path) if before.known else []
     kept = _unforgotten(reader, secret, drafted.drafts, old, run.scope.keys)
+    if len(kept) < len(drafted.drafts):
+        stay = {id(one) for one in kept}
+        gone = [one.heading_path for one in drafted.drafts if id(one) not in stay]
+        document = replace(document, title=title_left(document, gone, [one.heading_path for one in kept]))
     ids = Ids(
         secret,
         taken=lambda memory: before.known and bool(reader.get([memory])),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import Final
 
 from scrubjay.ingest.resting import resting, said
@@ -17,7 +18,7 @@ from scrubjay.memory.categories import Category
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.events import Event
 from scrubjay.memory.life import Life
-from scrubjay.memory.records import Record, Source
+from scrubjay.memory.records import Document, Record, Source
 from scrubjay.memory.reports import Forgotten
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tree import path
@@ -79,7 +80,7 @@ def forget(store: Store, scope: Scope, ids: Sequence[str]) -> Gone:
             Forget(tuple(records)),
             *_restored(freed.values()),
             *_concepts(store, scope, records),
-            *_reread(store, scope, asked),
+            *_reread(store, scope, asked, records),
         ]
         store.write(scope, [*changes, *(DropCategory(category.id) for category in told)], durable=True)
     unknown = tuple(memory for memory in dict.fromkeys(ids) if memory not in records)
@@ -117,18 +118,49 @@ def _restored(freed: Iterable[tuple[Record, str | None]]) -> list[Change]:
     return [change for one, run in freed for change in turning([one], active, "restored", at, run)]
 
 
-def _reread(store: Store, scope: Scope, records: dict[str, Record]) -> list[Change]:
+def title_left(document: Document, gone: Iterable[Sequence[str]], left: Sequence[Sequence[str]]) -> str:
+    """Return the title that a document keeps when passages of it are forgotten: its own, or the name of its file.
+
+    A title goes with the last passage, and a heading with the last passage that stands below it.
+
+    Args:
+        document: The document.
+        gone: Headings above each passage that is forgotten.
+        left: Headings above each that stays.
+    """
+    title = document.title
+    heading = any(title in one for one in gone) and not any(title in one for one in left)
+    return title if left and not heading else PurePosixPath(document.path).name
+
+
+def _reread(
+    store: Store, scope: Scope, records: dict[str, Record], forgotten: Mapping[str, Record]
+) -> list[Change]:
     """Return what makes the next sync read these memories' files again and say that it leaves them out.
 
-    A transcript is read on from its cursor alone.
+    Titles that no other passage has go at once. A transcript is read on from its cursor alone.
+
+    Args:
+        store: Where.
+        scope: For whom.
+        records: The memories.
+        forgotten: All that are forgotten with them.
     """
     places = {(r.place.source, r.place.path) for r in records.values() if r.place is not None}
     changes: list[Change] = []
     with store.reader(scope) as reader:
         for source, path_ in sorted(places):
             document = reader.documents(source).get(path_)
-            if document is not None and not document.cursor:
-                changes.append(PutDocument(replace(document, mtime_ns=0, content_hash=AGAIN)))
+            if document is None:
+                continue
+            passages = reader.passages(source, path_)
+            gone = [one.heading_path for one in passages if one.id in forgotten]
+            left = [one.heading_path for one in passages if one.id not in forgotten]
+            titled = replace(document, title=title_left(document, gone, left))
+            if not document.cursor:
+                titled = replace(titled, mtime_ns=0, content_hash=AGAIN)
+            if titled != document:
+                changes.append(PutDocument(titled))
     return changes
 
 

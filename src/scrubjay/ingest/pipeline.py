@@ -84,7 +84,7 @@ def sync(
         known = reader.documents(source.id)
     found = look(source) if only is None else look_at(source, only)
     if found.files and not (most is not None and registered.repositories is None):
-        judged = judge(run, registered, found.files, known, said, again=most is None and only is None)
+        judged = judge(run, registered, found.files, known, said, whole=only is None)
         if judged is not registered:
             registered, source = judged, replace(judged, exclude=source.exclude)
             with run.store.reader(run.scope) as reader:

@@ -31,6 +31,10 @@ NONE: Final = "-"
 """What is remembered of a source that belongs to no project because a person said so."""
 DIGITS: Final = 6
 """Hex digits behind a folder's name: two folders of one name collide once in 16 million."""
+LONGEST: Final = 4_096
+"""Characters of a directory that is looked up: Linux's longest path. Logs that others wrote may name any."""
+DEEPEST: Final = 64
+"""Levels of a directory that is looked up: each one above it is."""
 
 
 class Projects:
@@ -51,7 +55,8 @@ class Projects:
         """Return the project of a directory, None where there is none (the home directory, the disk's root).
 
         Args:
-            directory: Path; it need not exist (any more), as in the log of another day.
+            directory: Path; it need not exist (any more), as in the log of another day. One longer than `LONGEST`
+                or deeper than `DEEPEST` is none.
             remote: URL of the repository as a log gives it, for a directory that is not on this disk.
         """
         asked = (directory, remote)
@@ -111,7 +116,7 @@ class Projects:
         return self._repositories[directory]
 
     def _find(self, directory: str, remote: str | None) -> str | None:
-        if not directory:
+        if not directory or len(directory) > LONGEST or directory.count("/") > DEEPEST:
             name = remote_name(remote or "")
             return name and self._known.get(self._mark(("remote", name)), name)
         found = place(directory)

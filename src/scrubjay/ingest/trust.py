@@ -59,7 +59,7 @@ def judge(
     known: Mapping[str, Document],
     said: Said,
     *,
-    again: bool = True,
+    whole: bool = True,
 ) -> Source:
     """Return a source as it is judged now; what is stored of it is changed where that is another judgement.
 
@@ -71,11 +71,11 @@ def judge(
         files: Its files.
         known: Its documents.
         said: What a person says of it.
-        again: Whether repositories that were looked at are looked at again, where they have commits since then.
+        whole: Whether these are all of its files; else what is known of repositories without any of them stays.
     """
     now = replace(registered, trust=registered.trust if said.trust is None else said.trust)
     if not now.trust:
-        now = replace(now, repositories=_looked(registered, files, again=again))
+        now = replace(now, repositories=_looked(registered, files, whole=whole))
     shares = _shares(run, now, known) if said.share is None else said.share
     now = replace(now, share=shares)
     fresh = [one.path for one in files if one.path not in known]
@@ -132,24 +132,28 @@ def _shares(run: Run, source: Source, known: Mapping[str, Document]) -> bool:
         )
 
 
-def _looked(source: Source, files: Sequence[FileState], *, again: bool) -> tuple[tuple[str, str], ...]:
-    """Return the repositories in which a source's files lie, and whose work each is."""
-    known = dict(source.repositories or ())
+def _looked(source: Source, files: Sequence[FileState], *, whole: bool) -> tuple[tuple[str, str, str], ...]:
+    """Return the repositories in which a source's files lie, whose work each is, and at which head that was found.
+
+    A repository whose head moved since it was judged is judged again, whoever looks and however often before.
+    """
+    known = {name: (found, head) for name, found, head in source.repositories or ()}
     root = os.path.realpath(source.root)
     found: dict[str, str | None] = {}
     home = os.path.realpath(os.path.expanduser("~"))
     for folder in {os.path.dirname(one.path) for one in files}:
         _nearest(os.path.join(root, folder) if folder else root, home, found)
-    judged: dict[str, str] = {} if again else dict(known)
+    judged = {} if whole else dict(known)
     for place, shared in found.items():
         if shared is None:
             continue
         name = os.path.relpath(place, root)
-        if name in known and not (again and _moved(shared, source.synced_at)):
+        head = _head(shared)  # before the commits are read: if it moves meanwhile, the next look judges again
+        if head and known.get(name, ("", ""))[1] == head:
             judged[name] = known[name]
         else:
-            judged[name] = work(shared)
-    return tuple(sorted(judged.items()))
+            judged[name] = (work(shared), head)
+    return tuple((name, found, head) for name, (found, head) in sorted(judged.items()))
 
 
 def _nearest(folder: str, home: str, found: dict[str, str | None]) -> None:
@@ -161,12 +165,13 @@ def _nearest(folder: str, home: str, found: dict[str, str | None]) -> None:
         folder = os.path.dirname(folder)
 
 
-def _moved(git_dir: str, since: int | None) -> bool:
-    """Return whether a repository's head was moved since a time, as far as its log tells."""
+def _head(git_dir: str) -> str:
+    """Return what changes whenever a repository's head moves: time and size of its log; empty where it keeps none."""
     try:
-        return since is None or os.stat(os.path.join(git_dir, "logs", "HEAD")).st_mtime_ns // 1000 >= since
+        log = os.stat(os.path.join(git_dir, "logs", "HEAD"))
     except OSError:
-        return True
+        return ""
+    return f"{log.st_mtime_ns}:{log.st_size}"
 
 
 def _notice(run: Run, source: Source, paths: Sequence[str]) -> None:

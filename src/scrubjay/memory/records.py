@@ -46,8 +46,8 @@ class Source:
         synced_at: UTC microseconds of the last finished sync, or None.
         trust: One of ``TRUST``: what a person said of its files, ``""`` where they said nothing.
         share: Whether front matter may show a note to others than its owner; None for a source of an earlier version.
-        repositories: Repositories that its files lie in: folder relative to the root and ``OWN``, ``JOINT`` or
-            ``FOREIGN``, by folder; None before anybody looked.
+        repositories: Repositories its files lie in: folder relative to the root, ``OWN``, ``JOINT`` or ``FOREIGN``,
+            and the state of its head that this was found at (empty if unknown); None before anybody looked.
     """
 
     id: str
@@ -60,7 +60,7 @@ class Source:
     synced_at: int | None = None
     trust: str = ""
     share: bool | None = False
-    repositories: tuple[tuple[str, str], ...] | None = None
+    repositories: tuple[tuple[str, str, str], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def whose(source: Source, path: str) -> str:
     It is what a person said of the source. Else strangers' below a folder of dependencies, and what the commits say of
     the repository that the file lies in. A file of no repository is its owner's.
 
-    >>> clone = Source("src_1", "/code", repositories=((".", OWN), ("jay", FOREIGN)))
+    >>> clone = Source("src_1", "/code", repositories=((".", OWN, ""), ("jay", FOREIGN, "")))
     >>> whose(clone, "a.md"), whose(clone, "jay/README.md"), whose(clone, "node_modules/x/README.md")
     ('own', 'foreign', 'foreign')
 
@@ -137,5 +137,5 @@ def dependency(source: Source, path: str) -> str | None:
 
 
 @lru_cache(maxsize=64)
-def _repositories(root: str, known: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    return {os.path.normpath(os.path.join(root, folder)): work for folder, work in known}
+def _repositories(root: str, known: tuple[tuple[str, str, str], ...]) -> Mapping[str, str]:
+    return {os.path.normpath(os.path.join(root, folder)): work for folder, work, _ in known}

@@ -38,7 +38,7 @@ def source_of(row: Sequence[Any]) -> Source:
     return Source(
         identity, root, description, tuple(include), tuple(exclude), key, added, synced, trust,
         None if share is None else bool(share),
-        None if found is None else tuple((folder, work) for folder, work in json.loads(found)),
+        None if found is None else tuple((*one, "")[:3] for one in json.loads(found)),  # once without the head
     )  # fmt: skip
 
 

@@ -249,7 +249,7 @@ class ChangesContract:
             added_at=3,
             trust="untrusted",
             share=True,
-            repositories=((".", "own"), ("jay", "foreign")),
+            repositories=((".", "own", "7:9"), ("jay", "foreign", "")),
         )
         write(store, ann, PutSource(one), PutSource(source("two", "public")))
         write(

@@ -95,3 +95,51 @@ def test_the_words_of_a_source_that_was_removed_go_with_the_next_consolidation_o
     assert memory.search("harbour").results[0].snippet == "The harbour opens at nine."
     memory.add("The xylophonist is back.")
     assert memory.search("xylophonist").results[0].snippet == "The xylophonist is back."
+
+
+@pytest.mark.parametrize("end", ["nothing", "sync", "delete"])
+def test_the_title_of_a_document_goes_with_the_last_of_its_passages(
+    memory: Memory, tmp_path: Path, end: str
+) -> None:
+    notes, stores = tmp_path / "notes", tmp_path / "copies"
+    notes.mkdir()
+    stores.mkdir()
+    note = notes / "tea.md"
+    note.write_text("---\ntitle: Zyxwalrus plan\n---\nHello tea.\n", "utf-8")
+    memory.sync(notes)
+    memory.forget([one.id for one in memory.page().records])
+    if end == "delete":
+        note.unlink()
+    if end != "nothing":
+        memory.sync()
+    memory.backup(stores / "copy.db")
+    memory.export(stores / "all.jsonl")
+    note.unlink(missing_ok=True)
+    assert readable(tmp_path, {"zyxwalrus"}) == {}
+
+
+def test_the_title_of_a_document_stays_while_another_passage_has_it(memory: Memory, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    text = "---\ntitle: Zyxwalrus plan\n---\n# One\n\nHello tea.\n\n# Two\n\nHello coffee.\n"
+    (notes / "tea.md").write_text(text, "utf-8")
+    memory.sync(notes)
+    memory.forget([one.id for one in memory.page().records if "coffee" in one.content])
+    memory.sync()
+    assert [one.title for one in memory.page().records] == ["One"]
+    assert "zyxwalrus" in readable(tmp_path, {"zyxwalrus"})["m.db"]
+
+
+@pytest.mark.parametrize("end", ["nothing", "sync"])
+def test_a_heading_that_titles_a_document_goes_with_what_stood_below_it(
+    memory: Memory, tmp_path: Path, end: str
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "tea.md").write_text("# Zyxwalrus\n\nHello tea.\n\n# Two\n\nHello coffee.\n", "utf-8")
+    memory.sync(notes)
+    memory.forget([one.id for one in memory.page().records if "tea" in one.content])
+    if end == "sync":
+        memory.sync()
+    (notes / "tea.md").unlink()
+    assert readable(tmp_path, {"zyxwalrus"}) == {}
