@@ -126,7 +126,7 @@ def test_the_title_of_a_document_stays_while_another_passage_has_it(memory: Memo
     memory.sync(notes)
     memory.forget([one.id for one in memory.page().records if "coffee" in one.content])
     memory.sync()
-    assert [one.title for one in memory.page().records] == ["One"]
+    assert [one.title for one in memory.page().records] == ["Zyxwalrus plan"]
     assert "zyxwalrus" in readable(tmp_path, {"zyxwalrus"})["m.db"]
 
 
