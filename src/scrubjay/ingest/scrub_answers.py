@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from scrubjay.ingest.scrub_cues import cues
-from scrubjay.ingest.scrub_evidence import COMPOUND, EDGES, HASH, LOCK, MIXED_FORM, NEVER, SURE, Named, random
+from scrubjay.ingest.scrub_evidence import COMPOUND, EDGES, HASH, LOCK, MIXED_FORM, NEVER, Named, random
 from scrubjay.ingest.scrub_values import NAME, Places, placeholder
 
 TURNS: Final = 2
@@ -25,19 +25,12 @@ TAIL: Final = 400
 """Characters of each of them: a question stands at the end."""
 HEAD: Final = 400
 """Characters of a turn that are read with them: an answer stands at the beginning."""
-FAR: Final = 9
-"""Words before the name of a secret in a sentence that asks for it."""
 SHORT: Final = 8
 """Words of a turn between question and answer: "one moment", "ok"."""
 UNLIKELY: Final = -3.0
 """Log odds of the tagger below which a value is none, whatever was asked."""
-LIKELY: Final = 3.0
-"""Log odds from which a value goes though other words than those of answering stand before it."""
 LONGEST: Final = 160
 """Characters of an earlier turn that is a password and nothing else."""
-DOUBTFUL: Final = -1.0
-"""Log odds that no word of a phrase may have less than, which has no form of its own."""
-
 _END: Final = re.compile(r"[.!?](?=\s|\Z)|[。！？؟\n]|;(?=\s*\Z)|:(?=\s*\Z)")
 _ASKS: Final = re.compile(r"[?？؟:]\s*\Z|;\s*\Z|か[。\s]*\Z")
 _QUESTION: Final = re.compile(
@@ -56,36 +49,6 @@ _REQUEST: Final = re.compile(
     r"|пришли|скинь|дай|надішли)\b",
     re.IGNORECASE,
 )
-_ELSEWHERE: Final = re.compile(
-    r"(?<![\w'])(?:where|who|whose|how|when|why|with|of|for|from|in|at|about|to|by|than|into|named|called"
-    r"|wo|wer|wann|warum|wieso|von|vom|für|mit|im|am|auf|zum|zur|wohin|wof[üu]r|lang\w{0,2}|oft|viele?"
-    r"|où|qui|quand|pourquoi|comment|combien|(?<!is )(?<!was )(?<!voor )de|du|des|pour|avec|dans|sur"
-    r"|d[óo]nde|qui[ée]n|cu[áa]ndo|c[óo]mo|cu[áa]nt\w{1,2}|del|para|con|por"
-    r"|dove|chi|quando|come|quant\w|di|della|per|nel|onde|quem|do|da|com|em"
-    r"|waar|wanneer|hoe|waarom|van|voor|met|op|gdzie|kto|kiedy|dlaczego|ile|od|dla|kde|kdo|kdy|proč|kolik|pro"
-    r"|hol|ki|mikor|hogyan|miért|mennyi|missä|kuka|milloin|miten|miksi|kuinka"
-    r"|vem|hvem|hvor|hur|hvordan|när|når|av|af|till|til|πού|πότε|πώς|γιατί|για|από"
-    r"|где|кто|когда|почему|сколько|для|хто|коли|чому|скільки|nerede|kim|nasıl|neden)(?!\w)"
-    r"|\b(?:which|what|welche\w{0,2}|welke?|quel(?:le)?)\s+(?!is\b|was\b|ist\b|are\b|est\b|'s)[\w-]+\s"
-    r"[^?]*\b(?:the|an?|our|my|your|this|das|dem|den|le|la|het)\s",
-    re.IGNORECASE,
-)
-"""Before the name of a secret: what is asked is where it is, who has it, how long it is, or something else with it."""
-_OF_IT: Final = re.compile(
-    r"[ -](?:hints?|polic|manager|reset|rotat|rules?|length|limit|count|type|kind|class|field|column|hash|check"
-    r"|tests?|bug|fix"
-    r"|page|endpoint|name|file|variable|age\b|strength|generator|expir|ttl|usage|price|budget|size|style|review"
-    r"|owner|postal"
-    r"|called|read\b|set\b|stored|kept|signature|id\b|rota)",
-    re.IGNORECASE,
-)
-"""What is asked is something about the secret."""
-_FORGOT: Final = re.compile(r"\b(?:forg[oe]t|vergessen|oubli|olvid|dimentic|esquec|lost)\w*", re.IGNORECASE)
-_PIN: Final = re.compile(
-    r"(?:bank)?pins?(?:[ -]?(?:code|kod|nummer|number))?\w{0,2}\Z|puk\Z|otp|totp|2fa|tunnusluku|暗証|ПИН|пин"
-    r"|الرقم السري",
-    re.IGNORECASE,
-)
 _CODE: Final = re.compile(
     r".*(?:code|kod|combination|unlock|keypad|código|コード|код|κωδικ|clave|senha|رمز|קוד).*", re.IGNORECASE
 )
@@ -93,6 +56,12 @@ _KEYS: Final = re.compile(
     r"\W*(?:keys?|tokens?|secrets?|schlüssel|clé|ключ|токен|kl[ií]č|klucz|密钥|令牌)\W*\Z", re.IGNORECASE
 )
 _NETWORK: Final = re.compile(r"(?:wi-?fi|wlan|wpa2?|network|router)[ -]\Z", re.IGNORECASE)
+_ABOUT_IT: Final = re.compile(
+    r"\b(?:who|whose|where|when|why|how|wer|wo|wann|warum|qui|où|quand|pourquoi|quién|dónde|cuándo|chi|dove|quando"
+    r"|кто|где|когда|почему)\b",
+    re.IGNORECASE,
+)
+"""Who has the secret, or where it is, is asked, and not the secret."""
 _NO_ASKER: Final = re.compile(
     r"(?:wi-?fi|wlan|log-?ins?|admin|zugang\w*|creds?|credentials?|community|cookie|bearer|seed|unlocks?"
     r"|session\w*"
@@ -100,7 +69,6 @@ _NO_ASKER: Final = re.compile(
     re.IGNORECASE,
 )
 """What is asked for by these is a name or an address as often as a secret."""
-_TICKET: Final = re.compile(r"(?:board|ski|bus|day|season|mountain)\w*[ -]\Z", re.IGNORECASE)
 _LEADING: Final = re.compile(
     r"(?:(?:it'?s|its|it|is|was|should|be|now|try|use|this|one|yes|yep|yeah|sure|ok|okay|here|new|the|password"
     r"|pin|code|think|i|star"
@@ -111,15 +79,12 @@ _LEADING: Final = re.compile(
     r"\b[\s,:;.!→=>-]*)*",
     re.IGNORECASE,
 )
-_OPENED: Final = re.compile(r"(?:[:：→=]\s*|\n|[\"'`“„«「*])\Z")
 _OR: Final = re.compile(r"[\s,/]*(?:or|oder|ou|o|of|and|und|et|y|/)\s+\Z", re.IGNORECASE)
 _NUMBER: Final = re.compile(
     r"(?<![\w.,:/#+-])(?<![0-9] )(?:[0-9]{4,16}|[0-9]{2,4} [0-9]{2,4}|[0-9]{2,6}(?:-[0-9]{2,6}){1,7})[A-Z#*]?"
     r"(?![\w:/%]|[.,][0-9]|-\w| [0-9]|\s?(?:[kKMG]?B|ms|k?m|px|€|\$|%)(?!\w))"
 )
 """Digits, in one or two groups or with dashes between them; no telephone number, amount or size."""
-_WORDS: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){2,7}")
-"""A passphrase, and nothing else."""
 _WORD: Final = re.compile(r"\S+")
 _MARK: Final = re.compile(r"\[(?:secret:|private\])")
 
@@ -137,10 +102,6 @@ _CALLED: Final = re.compile(
     r"\s+(?:just |only |actually )?(?:(?:my|our|the|a|mein|dein|unser|das|mon|notre|le|mi|la|mia|minha|a minha"
     r"|mijn|het|moje|mój|moj[ae]|mun"
     r"|mitt|min|мой|ο)\s+)(?:(?!about|for|of)[\w-]+\s+){0,2}?" + _SECRET + r"(?![\w-])",
-    re.IGNORECASE,
-)
-_NOT_IT: Final = re.compile(
-    r"\s+(?:hint|polic|manager|reset|rule|field|check|file|hash|name|generator|page|prompt|test|form|length)|\s*\?",
     re.IGNORECASE,
 )
 _TYPED: Final = re.compile(
@@ -216,23 +177,16 @@ def _asking(turn: str, sentence: str, at: int, end: int) -> bool:
     """Whether a sentence asks for the secret that it names."""
     name = sentence[at:end]
     lead = re.sub(r"(?:mots? de |palavra-)\Z", "", sentence[:at], flags=re.IGNORECASE)
-    if _NO_ASKER.match(name) or COMPOUND.match(sentence, end) or _OF_IT.match(sentence, end):
-        return False
-    if len(lead.split()) > FAR or _FORGOT.search(lead):
-        return False
-    request = _REQUEST.search(lead)
-    if _ELSEWHERE.search(lead[request.end() :] if request else lead):
+    if _NO_ASKER.match(name) or COMPOUND.match(sentence, end) or _ABOUT_IT.search(lead):
         return False
     terse = len(_WORD.findall(sentence)) <= 4
-    return bool(request or terse or _QUESTION.match(sentence) or _ASKS.search(sentence))
+    return bool(terse or _REQUEST.search(lead) or _QUESTION.match(sentence) or _ASKS.search(sentence))
 
 
 def _kind(turn: str, at: int, end: int) -> Asked | None:
     name = turn[at:end]
     if name.casefold() == "pass":
-        return None if _TICKET.search(turn, 0, at) else Asked(numbers=False, chosen=True)
-    if _PIN.match(name):
-        return Asked(numbers=True, chosen=True)
+        return Asked(numbers=False, chosen=True)
     if _KEYS.match(name):
         network = _NETWORK.search(turn, 0, at) is not None
         return Asked(numbers=network, chosen=network)
@@ -254,11 +208,6 @@ def answers(wanted: Asked, text: str, odds: Sequence[tuple[int, int, float]]) ->
     """
     if _MARK.search(text):
         return
-    if wanted.chosen and _WORDS.fullmatch(text) and odds:
-        likely = [odd for _, _, odd in odds]
-        if min(likely) > DOUBTFUL and max(likely) > SURE:
-            yield 0, len(text)
-        return
     until = 0
     for at, end in _values(wanted, text):
         best = max((odd for start, stop, odd in odds if start < end and at < stop), default=UNLIKELY)
@@ -268,7 +217,7 @@ def answers(wanted: Asked, text: str, odds: Sequence[tuple[int, int, float]]) ->
         if until:
             fits = _OR.match(lead) is not None
         else:
-            fits = best > LIKELY or _leading(lead)
+            fits = _leading(lead)
         stop = _END.search(text, end)
         if fits and not (stop and stop[0] in "?？؟"):
             yield at, end
@@ -276,12 +225,8 @@ def answers(wanted: Asked, text: str, odds: Sequence[tuple[int, int, float]]) ->
 
 
 def _leading(lead: str) -> bool:
-    """Whether nothing stands before an answer but words of answering, or a colon, a quote or a line end right there."""
-    return (
-        len(lead.strip(EDGES)) == 0
-        or _LEADING.fullmatch(lead.lstrip(EDGES)) is not None
-        or (_OPENED.search(lead) is not None and len(lead.split()) <= SHORT)
-    )
+    """Whether nothing stands before an answer but marks and words of answering."""
+    return len(lead.strip(EDGES)) == 0 or _LEADING.fullmatch(lead.lstrip(EDGES)) is not None
 
 
 def _values(wanted: Asked, text: str) -> Iterator[tuple[int, int]]:
@@ -327,4 +272,4 @@ def called_secret(text: str, earlier: str) -> bool:
     if _WORD.fullmatch(value) is None or not _formed(Asked(numbers=False, chosen=True), value):
         return False
     found = _CALLED.search(text, 0, TAIL) or _TYPED.search(text, 0, TAIL)
-    return found is not None and _NOT_IT.match(text, found.end()) is None
+    return found is not None
