@@ -174,13 +174,14 @@ def redact(store: Store, scope: Scope, base: Embedder, ids: Iterable[str]) -> in
     if not records:
         return 0
     at = now_micros()
-    forget(store, scope, [one.id for one in records])
     new = [
         replace(one, content=MARK, content_hash=text_hash(MARK), updated_at=max(at, one.updated_at + 1))
         for one in records
     ]
+    marks = embed([prepare(record) for record in new], [""] * len(new), base)  # before: it may fail
+    forget(store, scope, [one.id for one in records])
     changes: list[Change] = []
-    for one in embed([prepare(record) for record in new], [""] * len(new), base):
+    for one in marks:
         document = documents.get(one.record.id)
         changes.append(
             PutMemory(one) if document is None else PutDocument(document, fresh=(one,), grows=True)
