@@ -14,7 +14,6 @@ from scrubjay.memory.dates import moment
 from scrubjay.memory.records import FOREIGN, JOINT, OWN, Source
 from scrubjay.memory.reports import ArchivedBy, SourceStatus, Status, Trouble
 from scrubjay.memory.sources import location, named, whose
-from scrubjay.memory.tiers import UNTRUSTED
 from scrubjay.store.base import Reader
 from scrubjay.store.room import room
 from scrubjay.wiring.desk import Desk
@@ -54,7 +53,7 @@ def _source(reader: Reader, source: Source, projects: Projects) -> SourceStatus:
     synced = moment(source.synced_at).isoformat(timespec="seconds") if source.synced_at is not None else None
     place = location(source)
     documents = reader.documents(source.id)
-    work = _work(reader, source, documents)
+    work = _work(source, documents)
     return SourceStatus(
         id=source.id,
         root=place,
@@ -70,20 +69,12 @@ def _source(reader: Reader, source: Source, projects: Projects) -> SourceStatus:
     )
 
 
-def _work(reader: Reader, source: Source, documents: Collection[str]) -> Counter[str]:
-    """Return of how many files a source is whose; before anybody looked at its commits it is what is stored of them."""
-    folders = Counter(os.path.dirname(path) for path in documents)
-    judged = Counter[str]()
-    for folder, files in folders.items():
-        judged[whose(source, os.path.join(folder, "-"))] += files
-    if source.trust or source.repositories is not None:
-        return judged
-    stored = sum(
-        any(one.origin == UNTRUSTED for one in reader.passages(source.id, path)) for path in documents
-    )
-    return Counter(
-        {FOREIGN: max(stored, judged[FOREIGN]), OWN: len(documents) - max(stored, judged[FOREIGN])}
-    )
+def _work(source: Source, documents: Collection[str]) -> Counter[str]:
+    """Return of how many files a source is whose; files of one folder are the same person's."""
+    found = Counter[str]()
+    for folder, files in Counter(os.path.dirname(path) for path in documents).items():
+        found[whose(source, os.path.join(folder, "-"))] += files
+    return found
 
 
 def unread(reader: Reader) -> list[Trouble]:

@@ -80,6 +80,11 @@ class Fields:
         found = self.inner(name)
         return {} if found is None else {key: found.number(key) for key in found._given}
 
+    def names(self, name: str, known: Sequence[str]) -> dict[str, str] | None:
+        """Return names with one of the known words each, None where there are none."""
+        found = self.inner(name)
+        return None if found is None else {key: found.one_of(key, known) for key in found._given}
+
     def _of(self, name: str, kind: type, called: str, usual: Any) -> Any:
         found = self._given.get(name, usual)
         if found is None:

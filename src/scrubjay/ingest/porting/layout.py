@@ -59,6 +59,11 @@ class Teller:
             added_at=source.added_at,
             synced_at=source.synced_at,
             trust=source.trust,
+            repositories=(
+                None
+                if source.repositories is None
+                else {folder: work for folder, work, _ in source.repositories}
+            ),
         )
 
     def document(self, document: Document, memories: int) -> dict[str, Any]:

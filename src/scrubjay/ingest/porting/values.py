@@ -17,7 +17,18 @@ from scrubjay.memory.concepts import Concept
 from scrubjay.memory.edges import Edge
 from scrubjay.memory.events import Event, sure
 from scrubjay.memory.ids import parse_id, parse_node, text_hash
-from scrubjay.memory.records import TRUST, Document, Place, Record, Source, Versions, When
+from scrubjay.memory.records import (
+    FOREIGN,
+    JOINT,
+    OWN,
+    TRUST,
+    Document,
+    Place,
+    Record,
+    Source,
+    Versions,
+    When,
+)
 from scrubjay.memory.runs import RUN_STATES, Run
 from scrubjay.memory.scope import Scope
 from scrubjay.memory.tiers import ORIGINS, STATUSES, TIERS
@@ -114,6 +125,7 @@ class Values:
         root = line.text("root")
         if not root.startswith("/"):
             raise InputError(f"root is {root!r}, not an absolute path")
+        found = line.names("repositories", (OWN, JOINT, FOREIGN))
         return Source(
             id=line.text("id"),
             root=root,
@@ -124,6 +136,10 @@ class Values:
             added_at=line.number("added_at", 0),
             synced_at=line.maybe_number("synced_at"),
             trust="untrusted" if self._untrusted else line.one_of("trust", TRUST, ""),
+            # Without their heads: the next sync looks at the commits that are here.
+            repositories=None
+            if found is None
+            else tuple((folder, work, "") for folder, work in found.items()),
         )
 
     def document(self, line: Fields) -> Document:
