@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from gated_model import Gated
 from http_here import asking, bearer, good, held, refused
 from starlette.testclient import TestClient
 
 from scrubjay import Memory
 from scrubjay.config import load
 from scrubjay.surfaces.serve.session import READERS, Session
-from scrubjay.testing.hash_embedder import HashEmbedder
 from scrubjay.verbs.tokens import Principal
 
 ANN, BOB, EVE = (Principal("default", name) for name in ("ann", "bob", "eve"))
@@ -25,25 +25,10 @@ ANN, BOB, EVE = (Principal("default", name) for name in ("ann", "bob", "eve"))
 JSON = {"content-type": "application/json"}
 
 
-class Gated(HashEmbedder):
-    """A model that answers when it is let, and counts who came to it."""
-
-    def __init__(self) -> None:
-        super().__init__(64)
-        self.open = threading.Event()
-        self.open.set()
-        self.came = threading.Semaphore(0)
-
-    def embed(self, texts: Any, *, kind: Any = "passage") -> Any:
-        self.came.release()
-        assert self.open.wait(60)
-        return super().embed(texts, kind=kind)
-
-
 @contextmanager
 def shut(model: Gated) -> Iterator[None]:
     """Nothing is answered in this block; it ends when who asked in it may go on."""
-    while model.came.acquire(blocking=False):
+    while model.entered.acquire(blocking=False):
         pass
     model.open.clear()
     try:
@@ -134,7 +119,7 @@ def test_a_probe_under_load_is_answered_once_for_all_who_ask(environ: dict[str, 
         with shut(model):
             asked = [threads.submit(search, client, {}) for _ in range(READERS + 4)]
             for _ in range(READERS):
-                assert model.came.acquire(timeout=60)
+                assert model.entered.acquire(timeout=60)
             probes = [threads.submit(client.get, "/readyz") for _ in range(16)]
             assert {each.result(60).status_code for each in probes} == {200}
         assert {each.result(60).status_code for each in asked} == {200}
@@ -150,12 +135,12 @@ def test_nobody_waits_for_embeddings_and_they_end_when_their_client_goes(environ
         left = portal.call(asyncio.Event)
         with shut(model):
             asked = [threads.submit(portal.call, leaving, client.app, body, left) for _ in range(crowd)]
-            assert model.came.acquire(timeout=60)
+            assert model.entered.acquire(timeout=60)
             assert len(good(client.get("/v1/memories"))["memories"]) == 1
             portal.call(left.set)
         assert [each.result(60) for each in asked] == [499] * crowd
         further = 0
-        while model.came.acquire(blocking=False):
+        while model.entered.acquire(blocking=False):
             further += 1
         assert further < crowd  # each of the crowd waited with its first batch at most
         assert len(good(client.post("/v1/embeddings", content=body, headers=JSON))["data"]) == 200
@@ -172,7 +157,7 @@ def test_embeddings_of_two_people_take_turns(environ: dict[str, str]) -> None:
 
         with shut(model):
             large = [threads.submit(embed, eve, 2_048) for _ in range(3)]
-            assert model.came.acquire(timeout=60)
+            assert model.entered.acquire(timeout=60)
             small = threads.submit(embed, bob, 1)
         assert next(as_completed([small, *large], timeout=60)) is small
         assert {each.result(60).status_code for each in [small, *large]} == {200}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from gated_model import Gated
 from mcp.client import Client
 from mcp_clients import call
 
@@ -17,22 +17,10 @@ from scrubjay import Memory
 from scrubjay.config import load
 from scrubjay.surfaces.mcp.server import build
 from scrubjay.surfaces.serve.session import READERS, Session
-from scrubjay.testing.hash_embedder import HashEmbedder
 
 
-class Held(HashEmbedder):
-    """A model that takes as long as it is told to; what it makes of a text depends on the text alone."""
-
-    def __init__(self) -> None:
-        super().__init__(64)
-        self.open = threading.Event()
-        self.open.set()
-        self.entered = threading.Semaphore(0)
-
-    def embed(self, texts: Any, *, kind: Any = "passage") -> Any:
-        self.entered.release()
-        assert self.open.wait(60)
-        return super().embed(texts, kind=kind)
+class Held(Gated):
+    """A gated model that tests wait for."""
 
     async def reached(self, times: int = 1) -> None:
         """Wait until calls came to the model."""
