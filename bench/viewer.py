@@ -33,8 +33,8 @@ from scales import texts
 from scrubjay.config import load
 from scrubjay.memory.new import NewMemory
 from scrubjay.surfaces.http.app import application
-from scrubjay.surfaces.serve.local import Local
 from scrubjay.surfaces.serve.session import Session
+from scrubjay.surfaces.serve.tokenless import TokenlessAccess
 from scrubjay.verbs.tokens import Tokens
 from trees import generate, words_of
 
@@ -107,7 +107,7 @@ def write(store: Path, count: int, scratch: Path) -> None:
         memory.concepts.add_many(NAMES)
 
 
-LOCAL = Local(own=lambda _scope: True)
+LOCAL = TokenlessAccess(own=lambda _scope: True)
 """Asked without a socket, so nobody could tell whose it was."""
 
 
@@ -121,7 +121,7 @@ async def measure(store: Path, rounds: int, scratch: Path) -> dict[str, dict[str
         load(environ={"SCRUBJAY_CONFIG": "", "HOME": str(scratch)}), store=str(store), user=USER
     )
     with Session(settings) as session:
-        app = application(session, Tokens(scratch / "tokens.json"), local=LOCAL)
+        app = application(session, Tokens(scratch / "tokens.json"), tokenless=LOCAL)
         async with httpx2.AsyncClient(
             transport=httpx2.ASGITransport(app=app), base_url="http://127.0.0.1:8765", timeout=600
         ) as client:
@@ -150,7 +150,7 @@ async def _timed(settings: Any, path: str, rounds: int, scratch: Path) -> dict[s
     """Return the time of a first asking, with the store just opened, and of those after it."""
     took = []
     with Session(settings) as session:
-        app = application(session, Tokens(scratch / "tokens.json"), local=LOCAL)
+        app = application(session, Tokens(scratch / "tokens.json"), tokenless=LOCAL)
         async with httpx2.AsyncClient(
             transport=httpx2.ASGITransport(app=app), base_url="http://127.0.0.1:8765", timeout=600
         ) as client:

@@ -61,7 +61,7 @@ class _Server:
         session, self._home = self._stack.enter_context(served())
         tokens = Tokens(self._home / "tokens.json")
         self._token = tokens.create("fuzz", WHO, None).encode()
-        self._app = application(session, tokens, local=None)
+        self._app = application(session, tokens, tokenless=None)
         self._ends = asyncio.Event()
         self._life = loop.create_task(self._live())
         loop.run_until_complete(asyncio.sleep(0.05))

@@ -177,7 +177,7 @@ class Memory(Searching, Asking, Looking, Living, Moving):
                 something is said of no path.
             StoreError: The store cannot be written; what was stored stays.
         """
-        from scrubjay.ingest.trust import Said
+        from scrubjay.ingest.trust import TrustChoice
         from scrubjay.memory.records import Source
         from scrubjay.wiring.syncing import sync
 
@@ -186,14 +186,14 @@ class Memory(Searching, Asking, Looking, Living, Moving):
                 f"Trust {trust!r:.40} is not auto, trusted or untrusted. Nothing was synced.",
                 hint="leave it out to keep what was said before",
             )
-        said = Said("" if trust == "auto" else trust, share)
+        choice = TrustChoice("" if trust == "auto" else trust, share)
         settings = self._desk.settings.sync
         wish = Source(
             "", "", description, tuple(include or settings.include), tuple(exclude or settings.exclude)
         )
         one = Path(only) if only is not None else None
         summary = sync(
-            self._desk, Path(path) if path is not None else None, wish, progress, one, project, said
+            self._desk, Path(path) if path is not None else None, wish, progress, one, project, choice
         )
         if embed_seconds > 0:
             done = self.embed(seconds=embed_seconds, progress=progress)

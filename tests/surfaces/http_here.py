@@ -13,12 +13,12 @@ from scrubjay import Memory
 from scrubjay.config import load
 from scrubjay.providers.embedders.port import Embedder
 from scrubjay.surfaces.http.app import application
-from scrubjay.surfaces.serve.local import Local
 from scrubjay.surfaces.serve.session import Session
+from scrubjay.surfaces.serve.tokenless import TokenlessAccess
 from scrubjay.testing.hash_embedder import HashEmbedder
 from scrubjay.verbs.tokens import Principal, Tokens
 
-LOCAL = Local(always=True, own=lambda _scope: True)
+LOCAL = TokenlessAccess(always=True, own=lambda _scope: True)
 """A client without a socket is one of this account; tokens of a test take nothing from it."""
 SCOPES = {"read": ("read",), "write": ("read", "write"), "admin": ("read", "write", "admin")}
 
@@ -34,7 +34,7 @@ def asking(
         return Memory.open(settings=settings, embedders=[embedder or HashEmbedder(64)])
 
     with Session(settings, opening) as session:
-        app = application(session, held(environ), local=LOCAL if open_here else None)
+        app = application(session, held(environ), tokenless=LOCAL if open_here else None)
         with TestClient(
             app, base_url="http://127.0.0.1", raise_server_exceptions=False, client=("127.0.0.1", 50_000)
         ) as client:

@@ -20,8 +20,8 @@ from scrubjay.surfaces.proxy.app import alone
 from scrubjay.surfaces.proxy.passing import FOREIGN, Passing
 from scrubjay.surfaces.serve.address import Address
 from scrubjay.surfaces.serve.gate import Gate
-from scrubjay.surfaces.serve.local import Local
 from scrubjay.surfaces.serve.session import Session
+from scrubjay.surfaces.serve.tokenless import TokenlessAccess
 from scrubjay.verbs.tokens import Tokens
 
 
@@ -122,7 +122,11 @@ def proxying(
         passing = Passing(session)
         held = address.bound()
         app = Gate(
-            alone(passing), tokens, session.owner, Local(always=True) if open_here else None, foreign=FOREIGN
+            alone(passing),
+            tokens,
+            session.owner,
+            TokenlessAccess(always=True) if open_here else None,
+            foreign=FOREIGN,
         )
         config = uvicorn.Config(
             app,

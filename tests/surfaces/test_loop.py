@@ -31,7 +31,7 @@ def here() -> Session:
 def test_a_body_of_megabytes_is_mended_beside_the_loop(environ: dict[str, str], body: str) -> None:
     async def asked() -> tuple[float, float]:
         with here() as session:
-            app = application(session, held(environ), local=LOCAL)
+            app = application(session, held(environ), tokenless=LOCAL)
             transport = httpx2.ASGITransport(app=app, client=("127.0.0.1", 50_000))
             async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as client:
                 await client.post("/v1/search", json={"query": "what is loaded first"})

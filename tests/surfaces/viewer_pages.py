@@ -112,7 +112,7 @@ def pages(
         return Memory.open(settings=settings, embedders=[HashEmbedder(64)])
 
     with asyncio.Runner() as runner, Session(settings, opening) as session:
-        app: Any = application(session, tokens, local=LOCAL if open_here else None)
+        app: Any = application(session, tokens, tokenless=LOCAL if open_here else None)
         transport = httpx2.ASGITransport(app=Prefix(app, under))
         client = httpx2.AsyncClient(
             transport=transport, base_url=HERE, headers={"accept": "text/html", **(headers or {})}

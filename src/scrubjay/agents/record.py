@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from scrubjay import durable
+from scrubjay import durable_files
 from scrubjay.agents.agent import Home, Options, read
 from scrubjay.errors import InputError
 
@@ -94,8 +94,8 @@ def save(path: Path, record: Record) -> None:
         },
         "folders": [str(folder) for folder in record.folders],
     }
-    durable.make_folder(path.parent)
-    durable.write(path, json.dumps(content).encode("ascii"))
+    durable_files.make_folder(path.parent)
+    durable_files.write(path, json.dumps(content).encode("ascii"))
 
 
 def _text(data: bytes | None) -> str | None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from scrubjay import durable
+from scrubjay import durable_files
 from scrubjay.agents.agent import Change, read
 from scrubjay.errors import InputError
 
@@ -166,6 +166,6 @@ def _beside(change: Change, data: bytes | None) -> Path | None:
 def _place(target: Path, beside: Path | None) -> None:
     if beside is None:
         target.unlink(missing_ok=True)
-        durable.sync_folder(target.parent)
+        durable_files.sync_folder(target.parent)
     else:
-        durable.put(beside, target)
+        durable_files.put(beside, target)

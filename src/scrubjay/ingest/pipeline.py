@@ -16,7 +16,7 @@ from scrubjay.ingest.run import Run
 from scrubjay.ingest.settle import Settler
 from scrubjay.ingest.sources.files import FileState
 from scrubjay.ingest.talks import talks
-from scrubjay.ingest.trust import SILENT, Said, judge
+from scrubjay.ingest.trust import NO_CHOICE, TrustChoice, judge
 from scrubjay.ingest.write import Ready, batches, windows, write
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.life import Life
@@ -67,7 +67,7 @@ def sync(
     source: Source,
     only: Path | None = None,
     most: int | None = None,
-    said: Said = SILENT,
+    choice: TrustChoice = NO_CHOICE,
 ) -> None:
     """Bring the store in step with one source's files.
 
@@ -78,13 +78,13 @@ def sync(
         only: The one file of it that is looked at; of the others nothing is learned, so none is judged as gone.
         most: Bytes that are read; changed files beyond are left for another sync, and so are those that could not be
             read as they are. None for all.
-        said: What a person says of it.
+        choice: What a person says of it.
     """
     with run.store.reader(run.scope) as reader:
         known = reader.documents(source.id)
     found = look(source) if only is None else look_at(source, only)
     if found.files and not (most is not None and registered.repositories is None):
-        judged = judge(run, registered, found.files, known, said, whole=only is None)
+        judged = judge(run, registered, found.files, known, choice, whole=only is None)
         if judged is not registered:
             registered, source = judged, replace(judged, exclude=source.exclude)
             with run.store.reader(run.scope) as reader:

@@ -1,8 +1,8 @@
 """Trust: a source, its files -> whose words each is, and what is stored of them brought in step with that.
 
 A file is its owner's unless it lies below a folder of dependencies, or in a repository most of whose last commits are
-others' (`commits`), or a person said otherwise of the whole source. What is not its owner's is of origin ``untrusted``:
-found and cited as ever, but it sets no pin and no visibility, is no one's words, and enters no context.
+others' (`commit_authors`), or a person said otherwise of the whole source. What is not its owner's has the origin
+``untrusted``: it is found and cited as ever, sets no pin and no visibility, is no one's words, and enters no context.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from scrubjay.ingest.commits import work
+from scrubjay.ingest.commit_authors import work
 from scrubjay.ingest.forget import AGAIN
 from scrubjay.ingest.noted import noted
 from scrubjay.ingest.place import shared_directory
@@ -36,7 +36,7 @@ _DEPENDENCY: Final = "that is a folder of dependencies"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TrustChoice:
     """What a person says of a source; what is None stays as it is.
 
     Attributes:
@@ -48,8 +48,8 @@ class Said:
     share: bool | None = None
 
 
-SILENT: Final = Said()
-"""Nothing is said."""
+NO_CHOICE: Final = TrustChoice()
+"""Leave what was chosen before."""
 
 
 def judge(
@@ -57,7 +57,7 @@ def judge(
     registered: Source,
     files: Sequence[FileState],
     known: Mapping[str, Document],
-    said: Said,
+    choice: TrustChoice,
     *,
     whole: bool = True,
 ) -> Source:
@@ -70,13 +70,13 @@ def judge(
         registered: The source as it is registered.
         files: Its files.
         known: Its documents.
-        said: What a person says of it.
+        choice: What a person says of it.
         whole: Whether these are all of its files; else what is known of repositories without any of them stays.
     """
-    now = replace(registered, trust=registered.trust if said.trust is None else said.trust)
+    now = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
     if not now.trust:
         now = replace(now, repositories=_looked(registered, files, whole=whole))
-    shares = _shares(run, now, known) if said.share is None else said.share
+    shares = _shares(run, now, known) if choice.share is None else choice.share
     now = replace(now, share=shares)
     fresh = [one.path for one in files if one.path not in known]
     if now == registered:
@@ -84,7 +84,7 @@ def judge(
         return registered
     turned = {path for path in known if (whose(registered, path) == OWN) != (whose(now, path) == OWN)}
     shared = registered.share is not False  # an earlier version took all front matter at its word
-    reread = turned if said.share in (None, shared) else set(known)
+    reread = turned if choice.share in (None, shared) else set(known)
     changes: list[Change] = [PutSource(replace(now, synced_at=registered.synced_at))]
     lives: dict[str, Life] = {}
     with run.store.reader(run.scope) as reader:

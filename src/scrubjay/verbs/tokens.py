@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from scrubjay import durable
+from scrubjay import durable_files
 from scrubjay.config import config_path
 from scrubjay.errors import ConfigError, ForbiddenError, InputError, NotFoundError, SourceError
 
@@ -239,7 +239,7 @@ class Tokens:
     @contextmanager
     def _changing(self) -> Iterator[tuple[Token, ...]]:
         """The tokens, while no other process changes them."""
-        durable.make_folder(self._file.parent)
+        durable_files.make_folder(self._file.parent)
         held = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             if sys.platform != "win32":
@@ -251,7 +251,7 @@ class Tokens:
     def _write(self, tokens: Sequence[Token]) -> None:
         held: list[dict[str, Any]] = [asdict(token) for token in tokens]
         try:
-            durable.write(self._file, json.dumps({"tokens": held}, indent=1).encode("ascii"))
+            durable_files.write(self._file, json.dumps({"tokens": held}, indent=1).encode("ascii"))
         except OSError as error:
             raise SourceError(
                 f"{self._file} cannot be written: {error.strerror or error}. The tokens are as they were.",

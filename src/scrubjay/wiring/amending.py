@@ -14,9 +14,9 @@ from scrubjay.memory.new import Amendment
 from scrubjay.memory.records import Record
 from scrubjay.recall.assemble import full_path
 from scrubjay.wiring.adding import MOST_AT_ONCE
-from scrubjay.wiring.curating import check
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.linking import whole
+from scrubjay.wiring.permissions import check
 from scrubjay.wiring.weaving import organise_due, weaving
 
 _OF_THE_FILE: Final = frozenset(("content", "title", "tags", "date", "pinned"))

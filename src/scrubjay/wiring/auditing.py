@@ -24,8 +24,8 @@ from scrubjay.memory.runs import new_run_id
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import Change, DropEdges
 from scrubjay.wiring import facts
-from scrubjay.wiring.curating import changeable
 from scrubjay.wiring.desk import Desk
+from scrubjay.wiring.permissions import changeable
 
 if TYPE_CHECKING:
     from scrubjay.memory.records import Record

@@ -8,8 +8,8 @@ from scrubjay.ingest import forget as store_path
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.records import Source
 from scrubjay.memory.reports import Forgotten
-from scrubjay.wiring.curating import check
 from scrubjay.wiring.desk import Desk
+from scrubjay.wiring.permissions import check
 
 
 def forget(desk: Desk, ids: Sequence[str]) -> Forgotten:

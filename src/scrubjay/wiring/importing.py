@@ -17,7 +17,7 @@ from scrubjay.ingest.porting.layout import mark
 from scrubjay.ingest.porting.read import Header, check
 from scrubjay.ingest.porting.take import take
 from scrubjay.ingest.sources.files import scan
-from scrubjay.ingest.trust import SILENT, Said
+from scrubjay.ingest.trust import NO_CHOICE, TrustChoice
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.moves import Broken, Imported, Sample
 from scrubjay.memory.records import Source
@@ -120,8 +120,8 @@ def _sync(desk: Desk, folder: Folder, format: str, *, dry_run: bool, progress: R
         return Imported(format, True, documents=len(found.files), sources=new, samples=first, seconds=seconds)
     # What a source takes in is not changed by an import of what it holds already; what is new is the importer's own.
     wish = Source("", "") if within else Source("", "", folder.description, folder.include)
-    said = SILENT if within else Said("trusted")
-    done = sync(desk, full, wish, progress, said=said)
+    choice = NO_CHOICE if within else TrustChoice("trusted")
+    done = sync(desk, full, wish, progress, choice=choice)
     return Imported(
         format,
         False,

@@ -12,8 +12,8 @@ from scrubjay.memory.webs import Link
 from scrubjay.recall import webs
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import DropEdges, PutEdges
-from scrubjay.wiring.curating import check
 from scrubjay.wiring.desk import Desk
+from scrubjay.wiring.permissions import check
 
 KINDS: Final = ("links", "derived_from", "supersedes", "contradicts")
 """Kinds of edges that a caller may make."""

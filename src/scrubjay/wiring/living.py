@@ -15,9 +15,9 @@ from scrubjay.memory.records import Record
 from scrubjay.recall.get import named
 from scrubjay.store.base import Reader
 from scrubjay.store.changes import PutEvents, PutLife
-from scrubjay.wiring.curating import check
 from scrubjay.wiring.desk import Desk
 from scrubjay.wiring.linking import whole
+from scrubjay.wiring.permissions import check
 
 VERDICTS: Final = ("used", "useful", "wrong")
 """What a caller can say of a memory. ``used``: it was read and acted on; the others judge it."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from scrubjay import durable
+from scrubjay import durable_files
 from scrubjay.errors import InputError, SourceError
 from scrubjay.store.open import file_of
 from scrubjay.wiring.desk import Desk
@@ -40,7 +40,7 @@ def placed(desk: Desk, path: str | Path, *, overwrite: bool) -> Iterator[tuple[P
     try:
         yield place, beside
         _free(desk, place, overwrite)
-        durable.put(beside, place)
+        durable_files.put(beside, place)
     except OSError as error:
         raise SourceError(
             f"{place} cannot be written: {error.strerror or error}. No file was left behind.",

@@ -21,7 +21,7 @@ from scrubjay.ingest.rebuild import rebuild
 from scrubjay.ingest.register import holder, register
 from scrubjay.ingest.reweave import reweave
 from scrubjay.ingest.run import Run, Tally
-from scrubjay.ingest.trust import SILENT, Said
+from scrubjay.ingest.trust import NO_CHOICE, TrustChoice
 from scrubjay.memory.records import Source, Versions
 from scrubjay.memory.reports import Progress, RemovedSource, SourceStatus, Summary, Trouble
 from scrubjay.memory.sources import apart, location
@@ -51,7 +51,7 @@ def sync(
     progress: Report | None = None,
     only: Path | None = None,
     project: str | None = None,
-    said: Said = SILENT,
+    choice: TrustChoice = NO_CHOICE,
 ) -> Summary:
     """Sync one folder or file, or every registered source; ``only`` one file of a folder.
 
@@ -63,17 +63,17 @@ def sync(
             f"Project {project} was named for no folder. Nothing was synced.",
             hint=f"scrubjay sync DIR --project {project}",
         )
-    if path is None and said != SILENT:
+    if path is None and choice != NO_CHOICE:
         raise InputError(
             "Trust and sharing are said of one folder, and none was named. Nothing was synced.",
             hint="scrubjay sync DIR --trusted, --untrusted, --share or --no-share",
         )
-    if path is not None and said != SILENT:
+    if path is not None and choice != NO_CHOICE:
         _whole(desk, path)
     named = None if project is None else _chosen(desk, project)
     chosen = [register(desk.store, desk.scope, path, wish)] if path is not None else _sources(desk)
     _stamp(desk, progress)
-    done = run(desk, chosen, started, progress, only=only, project=named, said=said)
+    done = run(desk, chosen, started, progress, only=only, project=named, choice=choice)
     synced(desk, done)
     return done
 
@@ -123,7 +123,7 @@ def run(
     only: Path | None = None,
     project: str | None = None,
     inline: int | None = None,
-    said: Said = SILENT,
+    choice: TrustChoice = NO_CHOICE,
 ) -> Summary:
     """Sync these sources, one after the other.
 
@@ -136,7 +136,7 @@ def run(
         only: As of `pipeline.sync`.
         project: ``chosen`` of `pipeline.assign`.
         inline: ``most`` of `pipeline.sync`.
-        said: As of `pipeline.sync`.
+        choice: As of `pipeline.sync`.
     """
     tally = Tally()
     projects = Projects(desk.store, desk.scope)
@@ -158,7 +158,7 @@ def run(
     known = _sources(desk)
     for source in chosen:
         pipeline.assign(job, source, project)
-        pipeline.sync(job, source, apart(source, known), only, inline, said)
+        pipeline.sync(job, source, apart(source, known), only, inline, choice)
     organise_due(desk, base, weaver, most)
     with desk.store.reader(desk.scope) as reader:
         passages = reader.held([source.id for source in chosen])

@@ -14,7 +14,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store.amounts import Amounts
 from scrubjay.store.enough import Enough
 from scrubjay.store.quota import ANY, Quota
-from scrubjay.store.sqlite import leftovers
+from scrubjay.store.sqlite import vacuum
 from scrubjay.store.sqlite.cipher import Key, url_of
 from scrubjay.store.sqlite.connect import BUSY_MS, connect, immediate, legible, spoken, wiping
 from scrubjay.store.sqlite.files import Files
@@ -212,8 +212,8 @@ class SQLiteStore(Enough):
             with wiping(self._path):
                 self._files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
                 if log:
-                    if leftovers.due(db) and leftovers.bytes_of(db) <= leftovers.AT_ONCE:
-                        leftovers.vacuum(db, on_disk=False)
+                    if vacuum.due(db) and vacuum.bytes_of(db) <= vacuum.AT_ONCE:
+                        vacuum.vacuum(db, on_disk=False)
                     db.set_busy_timeout(WIPE_MS)
                     try:
                         (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -272,7 +272,7 @@ class SQLiteStore(Enough):
             try:
                 yield rebuild
                 rebuild.flip()
-                leftovers.note(db)
+                vacuum.note(db)
             finally:
                 drop_stale(db, old.number)
 
@@ -287,11 +287,11 @@ class SQLiteStore(Enough):
     def vacuum(self) -> None:
         """Rewrite the file where something was forgotten since the last time; writers wait, readers do not."""
         with spoken(self._path):
-            if not leftovers.due(self._db()):
+            if not vacuum.due(self._db()):
                 return
         with self._turn() as db:
             # The copy of an encrypted file is kept in memory: SQLite does not encrypt temporary files.
-            leftovers.vacuum(db, on_disk=self._key is None)
+            vacuum.vacuum(db, on_disk=self._key is None)
             self._unwiped = True
             self._wipe(db, told=True, log=True)
 

@@ -16,7 +16,7 @@ from scrubjay.memory.scope import Scope
 from scrubjay.store import changes as c
 from scrubjay.store.kept import Tenant
 from scrubjay.store.scope_check import UNTOUCHED, fitting, placed, storable, taken, writable
-from scrubjay.store.sqlite import documents, index, leftovers, merge, models, registry, rows, terms
+from scrubjay.store.sqlite import documents, index, merge, models, registry, rows, terms, vacuum
 from scrubjay.store.sqlite.connect_writes import Connections
 from scrubjay.store.sqlite.lives import Lives
 from scrubjay.store.sqlite.settle import settle
@@ -163,7 +163,7 @@ class Writer:
         for (path,) in found:
             self._drop_document(source, path)
         self._db.execute("DELETE FROM source WHERE tenant = ? AND id = ?", own)
-        leftovers.note(self._db)
+        vacuum.note(self._db)
 
     def _put_document(self, change: c.PutDocument) -> None:
         d = change.document
@@ -296,5 +296,5 @@ class Writer:
         self._rewrite_stale()
         self._db.execute("DELETE FROM cache WHERE tenant = ?", (self._tenant.number,))
         self._vocabulary.prune(self._db, self._tenant.number, touched)
-        leftovers.note(self._db)
+        vacuum.note(self._db)
         self.forgot = True

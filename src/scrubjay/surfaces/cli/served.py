@@ -37,7 +37,7 @@ def served(
     Args:
         settings: Who owns the process, and where the store is.
         address: ``HOST:PORT``.
-        application: Makes what answers, of a session, ``tokens`` and ``local``.
+        application: Makes what answers, of a session, ``tokens`` and ``tokenless``.
         said: What is told once it can be reached, with ``{url}`` in it.
         require_token: Whether clients on this machine need a token, too.
         open_: Whether they need none where they would, because of the path, the address, or tokens that exist.
@@ -50,9 +50,9 @@ def served(
     from functools import partial
 
     from scrubjay.surfaces.serve.address import Address
-    from scrubjay.surfaces.serve.local import LOCAL_NAMES, Local
     from scrubjay.surfaces.serve.open_servers import WARNING, registered
     from scrubjay.surfaces.serve.run import serve
+    from scrubjay.surfaces.serve.tokenless import LOCAL_NAMES, TokenlessAccess
     from scrubjay.verbs.tokens import Tokens, tokens_path
 
     if require_token and open_:
@@ -64,9 +64,9 @@ def served(
     if not where.loopback:
         tell(IN_CLEAR)
     why = _closed(where, tokens, root_path)
-    local = None
+    tokenless = None
     if open_ or not (require_token or root_path or not where.loopback):
-        local = Local((*LOCAL_NAMES, where.host.lower()), always=open_)
+        tokenless = TokenlessAccess((*LOCAL_NAMES, where.host.lower()), always=open_)
     if why and not open_ and not require_token:
         tell(
             f"Clients need a token, because {why}; --open lets your own programs on this machine go without."
@@ -84,7 +84,7 @@ def served(
             settings,
             where,
             tokens,
-            partial(application, tokens=tokens, local=local),
+            partial(application, tokens=tokens, tokenless=tokenless),
             ready=ready,
             readers=readers,
             root_path=root_path,

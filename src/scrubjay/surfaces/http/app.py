@@ -36,8 +36,8 @@ from scrubjay.surfaces.viewer import pages as viewer
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from scrubjay.surfaces.serve.local import Local
     from scrubjay.surfaces.serve.session import Session
+    from scrubjay.surfaces.serve.tokenless import TokenlessAccess
     from scrubjay.verbs.tokens import Tokens
 
 ABOUT: Final = (
@@ -66,23 +66,23 @@ LIMITS: Final = {
 """What a body may be, where it may be anything else than small."""
 
 
-def application(session: Session, tokens: Tokens, *, local: Local | None) -> ASGIApp:
+def application(session: Session, tokens: Tokens, *, tokenless: TokenlessAccess | None) -> ASGIApp:
     """Return the ASGI application.
 
     Args:
         session: What does the work.
         tokens: Who is let in.
-        local: Which requests are the owner's without a token; None for none.
+        tokenless: Which requests are the owner's without a token; None for none.
     """
     app = interface(session)
     app.state.tokens = tokens
     app.state.logins = Logins()
-    app.state.local = local
+    app.state.tokenless = tokenless
     return Gate(
         app,
         tokens,
         session.owner,
-        local,
+        tokenless,
         logins=app.state.logins,
         everybody=(*EVERYBODY, *viewer.OPEN),
         foreign={**FOREIGN, embeddings.PATH: None},
@@ -112,7 +112,7 @@ def interface(session: Session) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.session = session
-    app.state.local = None
+    app.state.tokenless = None
     app.state.meters = Meters()
     app.state.passing = passing
     problems(app)

@@ -14,10 +14,10 @@ from scrubjay.memory.audits import Audit, Retained
 from scrubjay.memory.histories import Changed
 from scrubjay.memory.nights import Consolidated, Undone
 from scrubjay.memory.reports import Embedded, ModelStatus, RemovedSource, SourceStatus, Status, Summary
+from scrubjay.surfaces.http.allowed_roots import within
 from scrubjay.surfaces.http.answered import Told, answers
 from scrubjay.surfaces.http.forms import LARGEST, Count, Form, Moment, Project, Words, as_in
 from scrubjay.surfaces.http.progress import STREAMED, Report, long
-from scrubjay.surfaces.http.roots import within
 from scrubjay.surfaces.http.schemas import described, whole
 from scrubjay.surfaces.serve.asked import Admin, Reader, Working, operates, warnings
 from scrubjay.verbs import shape

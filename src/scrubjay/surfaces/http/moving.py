@@ -17,10 +17,10 @@ from scrubjay.engine import Memory
 from scrubjay.errors import ForbiddenError, InputError
 from scrubjay.ingest.importing.recognise import FORMATS, PLACES, recognise
 from scrubjay.memory.moves import BackedUp, Imported
+from scrubjay.surfaces.http.allowed_roots import within
 from scrubjay.surfaces.http.answered import EVERYWHERE, SAID, Failure, Told, answers
 from scrubjay.surfaces.http.forms import LAX, Form, as_in
 from scrubjay.surfaces.http.progress import EVENTS, STREAMED, Report, long
-from scrubjay.surfaces.http.roots import within
 from scrubjay.surfaces.http.schemas import described
 from scrubjay.surfaces.serve.asked import Admin, Working
 from scrubjay.verbs import shape

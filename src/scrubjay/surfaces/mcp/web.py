@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from scrubjay.surfaces.serve.local import Local
     from scrubjay.surfaces.serve.session import Session
+    from scrubjay.surfaces.serve.tokenless import TokenlessAccess
     from scrubjay.verbs.tokens import Principal, Tokens
 
 PATH: Final = "/mcp"
@@ -33,13 +33,13 @@ SESSION: Final = b"mcp-session-id"
 """Header that names a session."""
 
 
-def application(session: Session, tokens: Tokens, *, local: Local | None) -> ASGIApp:
+def application(session: Session, tokens: Tokens, *, tokenless: TokenlessAccess | None) -> ASGIApp:
     """Return the ASGI application.
 
     Args:
         session: What does the work.
         tokens: Who is let in.
-        local: Which requests are the owner's without a token; None for none.
+        tokenless: Which requests are the owner's without a token; None for none.
     """
     from starlette.applications import Starlette
     from starlette.routing import Route
@@ -53,7 +53,7 @@ def application(session: Session, tokens: Tokens, *, local: Local | None) -> ASG
 
     app = Starlette(routes=[Route(PATH, Endpoint(manager))], lifespan=running)
     bodies = Bodies(app, session.settings.server.patience_seconds, LIMITS)
-    return Gate(bodies, tokens, session.owner, local)
+    return Gate(bodies, tokens, session.owner, tokenless)
 
 
 def managed(session: Session) -> StreamableHTTPSessionManager:

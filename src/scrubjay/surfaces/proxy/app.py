@@ -15,20 +15,20 @@ from scrubjay.surfaces.serve.gate import Gate
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from scrubjay.surfaces.serve.local import Local
     from scrubjay.surfaces.serve.session import Session
+    from scrubjay.surfaces.serve.tokenless import TokenlessAccess
     from scrubjay.verbs.tokens import Tokens
 
 
-def application(session: Session, tokens: Tokens, *, local: Local | None) -> ASGIApp:
+def application(session: Session, tokens: Tokens, *, tokenless: TokenlessAccess | None) -> ASGIApp:
     """Return the ASGI application.
 
     Args:
         session: What does the work.
         tokens: Who is let in.
-        local: Which requests are the owner's without a token; None for none.
+        tokenless: Which requests are the owner's without a token; None for none.
     """
-    return Gate(alone(Passing(session)), tokens, session.owner, local, foreign=FOREIGN)
+    return Gate(alone(Passing(session)), tokens, session.owner, tokenless, foreign=FOREIGN)
 
 
 def alone(passing: Passing) -> ASGIApp:

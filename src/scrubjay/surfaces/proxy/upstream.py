@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from scrubjay.errors import ConfigError, InputError
-from scrubjay.surfaces.serve.local import LOCAL_NAMES
+from scrubjay.surfaces.serve.tokenless import LOCAL_NAMES
 
 if TYPE_CHECKING:
     import httpx

@@ -8,9 +8,9 @@ from typing import Annotated, Final, TypeAlias, cast
 from fastapi import Depends, Request
 
 from scrubjay.surfaces.serve.gate import PRINCIPAL
-from scrubjay.surfaces.serve.local import Local
 from scrubjay.surfaces.serve.open_servers import WARNING
 from scrubjay.surfaces.serve.session import Session
+from scrubjay.surfaces.serve.tokenless import TokenlessAccess
 from scrubjay.verbs.tokens import Principal
 
 
@@ -24,10 +24,10 @@ def warnings(request: Request, who: Principal) -> tuple[str, ...]:
 
     Only an administrator of the owner's tenant may know.
     """
-    local: Local | None = request.app.state.local
+    tokenless: TokenlessAccess | None = request.app.state.tokenless
     if (
-        local is None
-        or not local.always
+        tokenless is None
+        or not tokenless.always
         or "admin" not in who.scopes
         or who.tenant != working(request).owner.tenant
     ):

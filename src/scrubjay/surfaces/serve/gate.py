@@ -1,7 +1,7 @@
 """Gate: a request over HTTP -> the same request with its principal, or an answer that lets nobody in.
 
 A token comes as ``Authorization: Bearer``, as ``x-scrubjay-token`` (where Authorization belongs to somebody else: the
-proxy's upstream), or as the login that a cookie of the viewer names. `local` says who may go without one. A cookie is
+proxy's upstream), or as the login that a cookie of the viewer names. `tokenless` says who needs none. A cookie is
 sent by browsers of themselves, so what comes with one is answered to pages of this very server alone, but for a link
 that its reader follows. Where clients of others ask, they are refused in the form that they know.
 """
@@ -15,20 +15,20 @@ from urllib.parse import urlencode
 
 from scrubjay.errors import InputError, ScrubjayError
 from scrubjay.surfaces.serve.bodies import Form, refused
-from scrubjay.surfaces.serve.local import (
+from scrubjay.surfaces.serve.logins import Logins
+from scrubjay.surfaces.serve.prefix import inner
+from scrubjay.surfaces.serve.tokenless import (
     ELSEWHERE,
     NOBODY,
     NOBODY_HINT,
     SAFE,
     TOKENS,
     TOKENS_HINT,
-    Local,
     Refusal,
+    TokenlessAccess,
     cross_origin,
     same_origin,
 )
-from scrubjay.surfaces.serve.logins import Logins
-from scrubjay.surfaces.serve.prefix import inner
 from scrubjay.verbs.tokens import PREFIX, Principal, Token, Tokens
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Gate:
         app: What is behind it.
         tokens: Who is let in.
         owner: Who a local request without a token is.
-        local: Which requests those are; None where nobody goes without a token.
+        tokenless: Which requests those are; None where nobody goes without a token.
         logins: Which cookies stand for which tokens; None where there are no pages.
         everybody: Paths, and beginnings of paths that end in ``/``, that anybody may ask for.
         foreign: Beginnings of paths where an Authorization that is no token of ours belongs to somebody else, and
@@ -62,7 +62,7 @@ class Gate:
         app: ASGIApp,
         tokens: Tokens,
         owner: Principal,
-        local: Local | None,
+        tokenless: TokenlessAccess | None,
         *,
         logins: Logins | None = None,
         everybody: Sequence[str] = (),
@@ -72,7 +72,7 @@ class Gate:
         self._app = app
         self._tokens = tokens
         self._owner = owner
-        self._local = local
+        self._tokenless = tokenless
         self._closed = False
         self._logins = logins
         self._everybody = frozenset(each for each in everybody if not each.endswith("/"))
@@ -122,10 +122,10 @@ class Gate:
             if by_cookie and (cross_origin(headers, reads=reads) or not (reads or same_origin(headers))):
                 return 403, InputError(f"{ELSEWHERE} Nothing was done.")
             return None
-        if secret is not None or self._local is None:
+        if secret is not None or self._tokenless is None:
             return 401, InputError(NOBODY, hint=NOBODY_HINT)
-        refusal = self._local.refusal(scope, headers)
-        if refusal is None and not self._local.always:
+        refusal = self._tokenless.refusal(scope, headers)
+        if refusal is None and not self._tokenless.always:
             # Once there was a token, others may have been told of this server: the end of the last one opens nothing.
             self._closed = self._closed or bool(self._tokens.all())
             if self._closed:

@@ -27,7 +27,7 @@ def _logins(request: Request) -> Logins:
 
 
 def _form(request: Request, code: int, then: str, error: str = "") -> Response:
-    closed = request.app.state.local is not None and PRINCIPAL not in request.scope
+    closed = request.app.state.tokenless is not None and PRINCIPAL not in request.scope
     return page(request, "login", code, then=then, error=error, stale=stale(request), local=closed)
 
 

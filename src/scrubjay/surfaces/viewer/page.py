@@ -20,10 +20,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from scrubjay.errors import ForbiddenError, InputError, ScrubjayError
 from scrubjay.surfaces.serve.asked import session
 from scrubjay.surfaces.serve.gate import PRINCIPAL, TOKEN
-from scrubjay.surfaces.serve.local import SAFE
 from scrubjay.surfaces.serve.prefix import inner
 from scrubjay.surfaces.serve.problems import logged, status
 from scrubjay.surfaces.serve.session import Session
+from scrubjay.surfaces.serve.tokenless import SAFE
 from scrubjay.surfaces.viewer.assets import address
 from scrubjay.surfaces.viewer.words import day, few, named, tidy
 from scrubjay.verbs.tokens import Principal

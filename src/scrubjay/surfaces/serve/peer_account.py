@@ -1,4 +1,4 @@
-"""Peer: a connection within this machine -> whether the account of this server made it.
+"""Which account of this machine made a connection: the server's own, or another.
 
 Linux knows the account that owns each socket. It separates the person's programs from a reverse proxy under an account
 of its own (www-data, nginx, haproxy), whatever the proxy sends, and from every other account of the machine. A lookup

@@ -13,7 +13,7 @@ import pytest
 from scrubjay import Memory
 from scrubjay.config import load
 from scrubjay.providers.embedders.static import StaticEmbedder
-from scrubjay.store.sqlite import leftovers
+from scrubjay.store.sqlite import vacuum
 
 MEMORIES, WORDS, LETTERS = 24, 250, 9
 """Enough terms, in no order, that the trees of the vocabulary are balanced again and again."""
@@ -67,7 +67,7 @@ def test_no_word_of_what_is_forgotten_is_left_in_any_file_or_in_a_backup(
 def test_a_large_file_is_cleaned_by_the_next_consolidation_and_a_backup_of_it_is_clean_before(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leftovers, "AT_ONCE", 0)
+    monkeypatch.setattr(vacuum, "AT_ONCE", 0)
     _, _, gone = stored(memory)
     memory.backup(tmp_path / "copy.db")
     assert set(readable(tmp_path, gone)) == {"m.db"}

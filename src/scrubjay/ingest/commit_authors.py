@@ -1,4 +1,4 @@
-"""Commits: a repository on this disk -> whose work it is, by the authors of its last commits."""
+"""Authors of a repository's last commits, and whose work it is by them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leftovers: words in unused parts of the file and of the vocabulary, and the VACUUM that removes them.
+"""The VACUUM that removes forgotten words from unused parts of the file and from the vocabulary.
 
 ``secure_delete`` overwrites what is deleted where it lies. When SQLite balances a tree it moves entries to other pages
 and leaves their old bytes in the gap of the page that they came from; what is deleted afterwards lives on there. Words

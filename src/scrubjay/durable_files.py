@@ -1,4 +1,4 @@
-"""Durable: bytes and a path -> a file that holds all of them or what it held before, also after a loss of power.
+"""Files that are replaced whole: after a loss of power a path holds the new bytes or the old ones.
 
 A file is written beside its place, synced, renamed, and its folder synced: without the first its name may outlive what
 it names, without the last the rename may be lost although whoever asked was told that it is done.

@@ -1,4 +1,4 @@
-"""Curating: who may change what: one's own memories, and of others' shared ones only who may curate."""
+"""Who may change a memory: its owner, and of shared ones whoever may curate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Local: a request that shows no token -> why it is not the owner's, or nothing.
+"""Requests without a token: which of them are the owner's, and why the others are not.
 
 A program of the person on this machine is the owner without a token. Its requests differ from all others in who
 connects, the version of HTTP, the Host and, from a browser, the page that sends them.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from scrubjay.errors import InputError
-from scrubjay.surfaces.serve.peer import same_account
+from scrubjay.surfaces.serve.peer_account import same_account
 
 if TYPE_CHECKING:
     from starlette.datastructures import Headers
@@ -48,7 +48,7 @@ def own_connection(scope: Scope) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class TokenlessAccess:
     """Which requests are the owner's without a token.
 
     Attributes:

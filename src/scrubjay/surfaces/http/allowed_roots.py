@@ -1,4 +1,4 @@
-"""Roots: a path of the server's disk that a request names -> nothing, or a refusal where it leads out of the roots."""
+"""Which paths of the server's disk a request may name: those within the allowed roots."""
 
 from __future__ import annotations
 
