@@ -471,8 +471,8 @@ def as_stored(memory: Memory) -> Memory:
     return Memory(replace(memory._desk, looks=False))
 
 
-def marks(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
-    """Return memories to a mark that is another one as soon as they say something else; of those that are gone none."""
+def revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
+    """Return the revision of each memory that is there: another one as soon as it says something else."""
     with memory._desk.store.reader(memory._desk.scope) as reader:
         records = reader.get(ids)
     return {one.id: f"{one.status} {one.updated_at} {one.content_hash}" for one in records.values()}

@@ -35,9 +35,9 @@ def _context(memory: Memory, arguments: Arguments) -> Any:
 def _recall(memory: Memory, arguments: Arguments) -> Any:
     """``otherwise`` are parts that are told, more shortly, where nothing has to do with the question for sure.
 
-    ``marks`` are for `_unchanged`, as long as the text is kept.
+    ``revisions`` are for `_unchanged`, as long as the text is kept.
     """
-    from scrubjay.engine import as_stored, marks
+    from scrubjay.engine import as_stored, revisions
 
     standing, query = as_stored(memory), arguments.pop("query")
     otherwise = arguments.pop("otherwise", ())
@@ -46,15 +46,15 @@ def _recall(memory: Memory, arguments: Arguments) -> Any:
         less = {"parts": otherwise, "budget": min(arguments["budget"], OTHERWISE) * SHARES}
         found = standing.context(query, **(arguments | less))
     ids = [one.id for one in found.memories]
-    return {"text": found.text, "memories": len(ids), "marks": marks(memory, ids)}
+    return {"text": found.text, "memories": len(ids), "revisions": revisions(memory, ids)}
 
 
 def _unchanged(memory: Memory, arguments: Arguments) -> Any:
     """Tell whether memories still say what they did: none was forgotten, changed or archived since."""
-    from scrubjay.engine import marks
+    from scrubjay.engine import revisions
 
-    known = arguments["marks"]
-    return marks(memory, list(known)) == known
+    known = arguments["revisions"]
+    return revisions(memory, list(known)) == known
 
 
 def _get(memory: Memory, arguments: Arguments) -> Any:

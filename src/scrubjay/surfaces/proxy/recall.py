@@ -36,12 +36,12 @@ class Recalled:
     Attributes:
         text: Delimited; empty for nothing.
         memories: How many memories it holds.
-        marks: Those, each with a mark of what it said then.
+        revisions: Those, each with its revision of then.
     """
 
     text: str = ""
     memories: int = 0
-    marks: Mapping[str, str] = field(default_factory=dict, hash=False)
+    revisions: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 NOTHING: Final = Recalled()
@@ -77,7 +77,7 @@ class Recalling:
                 await asyncio.wait([self._opened], timeout=OPENING)
             async with asyncio.timeout(self._budget):
                 if kept is not None and json.loads(
-                    await self._session.ask(who, "unchanged", {"marks": kept.marks})
+                    await self._session.ask(who, "unchanged", {"revisions": kept.revisions})
                 ):
                     return kept
                 asked = await asyncio.to_thread(self._asked, wish, told)
@@ -88,7 +88,9 @@ class Recalling:
             took = (time.monotonic() - started) * 1000
             self._session.log.write("warning", "proxy recall", took, error=type(error).__name__)
             return NOTHING
-        recalled = Recalled(found["text"], found["memories"], found["marks"]) if found["text"] else NOTHING
+        recalled = (
+            Recalled(found["text"], found["memories"], found["revisions"]) if found["text"] else NOTHING
+        )
         self._kept[asker] = recalled
         self._kept.move_to_end(asker)
         while len(self._kept) > KEPT:
