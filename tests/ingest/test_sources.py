@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -122,3 +123,20 @@ def test_an_empty_folder_is_a_source_that_fills_later(memory: Memory, notes: Not
     assert memory.sync(notes.root).passages == 0
     notes.write("one.md", "# One\n\nheron\n")
     assert memory.sync().added == 1
+
+
+def test_transcripts_in_a_hidden_folder_are_taken_in_beside_a_source_of_the_whole_home(
+    memory: Memory, tmp_path: Path
+) -> None:
+    (tmp_path / "home" / "notes").mkdir(parents=True)
+    (tmp_path / "home" / "notes" / "pier.md").write_text("The pier is closed.\n")
+    talks = tmp_path / "home" / ".claude" / "projects"
+    talks.mkdir(parents=True)
+    line = {"role": "user", "content": "The kestrel cluster is blue.", "session": "s"}
+    (talks / "talk.jsonl").write_text(f"{json.dumps(line)}\n")
+    memory.sync(tmp_path / "home")
+    memory.sync(talks, only=talks / "talk.jsonl")
+    assert sorted(record.content.strip() for record in memory.page().records) == [
+        "The kestrel cluster is blue.",
+        "The pier is closed.",
+    ]

@@ -10,7 +10,8 @@ from typing import Final
 
 from scrubjay.errors import InputError
 from scrubjay.ingest.sources.files import scan
-from scrubjay.ingest.sources.kinds import TRANSCRIPT_INCLUDE, like_transcript
+from scrubjay.ingest.sources.ignore import Include, skipped
+from scrubjay.ingest.sources.kinds import DEFAULT_INCLUDE, TRANSCRIPT_INCLUDE, like_transcript
 from scrubjay.ingest.talks import AUTOMATIC, form_of
 from scrubjay.memory.dates import now_micros
 from scrubjay.memory.records import Source
@@ -85,11 +86,20 @@ def holds_talks(source: Source) -> bool:
 
 
 def holder(known: Sequence[Source], full: Path) -> Source | None:
-    """Return the registered source of a folder or file: itself, else one that it lies in; None for none."""
+    """Return the registered source of a folder or file: itself, else one that it lies in; None for none.
+
+    A source does not hold what lies below a hidden folder that it leaves out: who syncs their home folder has agents'
+    transcripts in sources of their own.
+    """
     for source in known:
         if location(source) == str(full):
             return source
     for source in known:
-        if not single(source) and full.is_relative_to(source.root):
+        if not single(source) and full.is_relative_to(source.root) and _enters(source, full):
             return source
     return None
+
+
+def _enters(source: Source, full: Path) -> bool:
+    asked_for = Include(source.include or DEFAULT_INCLUDE)
+    return all(asked_for.names(name) or not skipped(name) for name in full.relative_to(source.root).parts)
