@@ -19,12 +19,12 @@ from cached import CachedEmbedder
 from data import DataSet, Doc, Query, Space, spaces
 from metrics import DEPTH, first_seen, measure
 from scrubjay import Memory
-from scrubjay.config import CONNECTING, LEARNING, Settings
-from scrubjay.memory.answers import Result
-from scrubjay.memory.new import NewMemory
-from scrubjay.providers.embedders.minilm import MiniLmEmbedder
-from scrubjay.providers.embedders.port import Embedder
-from scrubjay.providers.embedders.static import StaticEmbedder
+from scrubjay.config.settings import CONNECT_STAGES, LEARN_STAGES, Settings
+from scrubjay.embeddings.base import Embedder
+from scrubjay.embeddings.onnx import MiniLmEmbedder
+from scrubjay.embeddings.static import StaticEmbedder
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.results import Result
 
 Options = Mapping[str, Any]
 
@@ -121,8 +121,8 @@ def open_memory(
     models: Sequence[Embedder],
     user: str = "reader",
     groups: Sequence[str] = (),
-    connect: Sequence[str] = CONNECTING,
-    learn: Sequence[str] = LEARNING,
+    connect: Sequence[str] = CONNECT_STAGES,
+    learn: Sequence[str] = LEARN_STAGES,
 ) -> Memory:
     """Open a store with the product's default settings, whatever this machine's own are.
 

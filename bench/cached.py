@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from scrubjay.memory.models import Model
-    from scrubjay.providers.embedders.port import Embedder, Kind
+    from scrubjay.embeddings.base import Embedder, TextKind
+    from scrubjay.models.ids import EmbeddingModel
 
 
 class CachedEmbedder:
@@ -40,11 +40,11 @@ class CachedEmbedder:
         self.computed = 0
 
     @property
-    def model(self) -> Model:
+    def model(self) -> EmbeddingModel:
         """The inner embedder's model."""
         return self._inner.model
 
-    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> list[NDArray[np.float32]]:
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
         """Embed texts; those not in the file are computed and kept."""
         with self._lock:
             keys = [cache_key(self.model.fingerprint, text) for text in texts]

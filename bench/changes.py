@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Final
 
 from metrics import figure
-from scrubjay.ingest.change.change import VERDICTS, Verdict, change
-from scrubjay.ingest.change.claims import claim
-from scrubjay.ingest.change.guards import denials
-from scrubjay.ingest.change.tokens import tokens
-from scrubjay.ingest.change.tongues import evidence
+from scrubjay.facts.claims import parse_claim
+from scrubjay.facts.conflicts import VERDICTS, Verdict, classify_change, count_denials
+from scrubjay.facts.lexicon import language_evidence
+from scrubjay.facts.quantities import statement_tokens
 
 LABELS: Final = Path(__file__).parent / "labels"
 NEVER: Final = ("negation", "number", "date")
@@ -48,16 +47,16 @@ def main() -> None:
     parser.add_argument("--wrong", action="store_true", help="print what was decided otherwise than labelled")
     args = parser.parse_args()
     labelled = pairs(args.half)[args.part == "odd" :: 1 if args.part == "all" else 2]
-    verdicts = [change(pair["old"], pair["new"]) for pair in labelled]  # makes the tables, too
-    for remembered in (claim, tokens, evidence, denials):
+    verdicts = [classify_change(pair["old"], pair["new"]) for pair in labelled]  # makes the tables, too
+    for remembered in (parse_claim, statement_tokens, language_evidence, count_denials):
         remembered.cache_clear()
     began = time.process_time()
     for pair in labelled:
-        change(pair["old"], pair["new"])
+        classify_change(pair["old"], pair["new"])
     spent = (time.process_time() - began) / len(labelled)
     began = time.process_time()
     for pair in labelled:
-        change(pair["old"], pair["new"])
+        classify_change(pair["old"], pair["new"])
     again = (time.process_time() - began) / len(labelled)
     right = [
         float(verdict.verdict == pair["label"]) for pair, verdict in zip(labelled, verdicts, strict=True)

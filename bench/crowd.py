@@ -33,17 +33,17 @@ from ask import open_memory
 from metrics import SEED
 from report import circumstances, log_rows, write_json
 from scales import USER, questions, turns_stored
-from scrubjay.providers.embedders.static import StaticEmbedder
-from scrubjay.testing.store_check import disagreements
+from scrubjay.embeddings.static import StaticEmbedder
 from serving import served
+from store_contract.sqlite_check import disagreements
 
-CLI: Final = [sys.executable, "-P", "-m", "scrubjay.surfaces.cli"]
+CLI: Final = [sys.executable, "-P", "-m", "scrubjay"]
 LIBRARY: Final = """
 import json, os, sys
 sys.path.insert(0, {bench!r})
 from ask import open_memory
 from pathlib import Path
-from scrubjay.providers.embedders.static import StaticEmbedder
+from scrubjay.embeddings.static import StaticEmbedder
 with open_memory(Path({store!r}), [StaticEmbedder()], {user!r}) as memory:
     for line in sys.stdin:
         verb, given = json.loads(line)
@@ -321,7 +321,7 @@ def _spread(took: Sequence[float]) -> dict[str, Any]:
 def _held(store: Path) -> set[str]:
     with (
         open_memory(store, [StaticEmbedder()], USER) as memory,
-        memory._desk.store.reader(memory._desk.scope) as reader,
+        memory._workspace.store.reader(memory._workspace.scope) as reader,
     ):
         return {record.content for record in reader.get(reader.complete("", 1_000_000)).values()}
 

@@ -26,8 +26,8 @@ import ask
 from metrics import SEED, difference, figure
 from report import circumstances, write_json
 from scrubjay import Memory
-from scrubjay.memory.new import NewMemory
-from scrubjay.text.size import tokens
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.text.display import estimate_tokens
 
 FIRST, USUAL = 3, 5
 """Digests of a search that may answer, and results of a usual one."""
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not digests:
         print("digests: nothing was consolidated", file=sys.stderr)
         return 1
-    sizes = [tokens(made.content) for made in digests]
+    sizes = [estimate_tokens(made.content) for made in digests]
     hollow = sum(
         line.lower().rstrip(".! ") in HOLLOW for made in digests for line in made.content.split("\n")
     )
@@ -133,7 +133,7 @@ def _show(
     rest = iter(answered)
     for session in held:
         text = of.get(session["session"], "")
-        print(f"\n=== {session['session']} ({tokens(text)} tokens)\n{text}")
+        print(f"\n=== {session['session']} ({estimate_tokens(text)} tokens)\n{text}")
         for one in session["questions"]:
             if not next(rest):
                 held_in = _holds(text.lower(), one)

@@ -21,9 +21,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from scrubjay.providers.embedders.minilm import MiniLmEmbedder, bert_tokenizer
-from scrubjay.providers.embedders.port import Embedder
-from scrubjay.providers.embedders.static import StaticEmbedder
+from scrubjay.embeddings.base import Embedder
+from scrubjay.embeddings.onnx import MiniLmEmbedder, bert_tokenizer
+from scrubjay.embeddings.static import StaticEmbedder
 
 ROOT = Path(__file__).parents[1]
 LENGTHS = (30, 83, 256)
@@ -36,7 +36,7 @@ start = time.perf_counter()
 import numpy
 numpy_done = time.perf_counter()
 from pathlib import Path
-from scrubjay.providers.embedders.static import StaticEmbedder
+from scrubjay.embeddings.static import StaticEmbedder
 imported = time.perf_counter()
 StaticEmbedder(cache_dir=Path(sys.argv[1])).embed(["which retry policy did we choose?"])
 print(numpy_done - start, imported - numpy_done, time.perf_counter() - imported)

@@ -39,10 +39,10 @@ import numpy as np
 from data import find_sets, load, rows
 from metrics import RESAMPLES, SEED
 from report import circumstances, write_json
-from scrubjay.ingest.sentences import sentences
-from scrubjay.ingest.statements.statements import Statement, statements
-from scrubjay.text.languages import function_words
-from scrubjay.text.stems import stem
+from scrubjay.facts.extractor import Statement, find_statements
+from scrubjay.text.language import function_words
+from scrubjay.text.summaries import text_units
+from scrubjay.text.tokenizer import stem_word
 
 LABELS = Path(__file__).parent / "labels"
 OF_SHORTER, OF_LONGER = 1 / 2, 1 / 3
@@ -114,7 +114,7 @@ def speed(turns: Sequence[str]) -> float:
     def once() -> float:
         before = time.process_time()
         for turn in turns:
-            statements(turn)
+            find_statements(turn)
         return time.process_time() - before
 
     return min(once() for _ in range(ROUNDS)) / sum(len(turn.split()) for turn in turns) * 50e6
@@ -129,7 +129,7 @@ def _print_rules(scores: Sequence[Score]) -> None:
 def score(row: dict[str, Any]) -> Score:
     """Score one labelled turn."""
     text = row["text"]
-    kept = statements(text) if row["role"] == "user" else ()
+    kept = find_statements(text) if row["role"] == "user" else ()
     facts = [(text.index(fact["quote"]), fact) for fact in row["facts"]]
     optional = [(text.index(fact["quote"]), fact) for fact in row["optional"]]
     one = Score(row["id"], facts=len(facts))
@@ -204,13 +204,13 @@ def longmemeval(args: argparse.Namespace) -> dict[str, Any]:
         ]
         if not turns or query.category in NOT_STATED:
             continue
-        kept = [found.text for turn in turns for found in statements(turn)]
+        kept = [found.text for turn in turns for found in find_statements(turn)]
         said = content(answers[query.id])
         if said and len(said) <= LONGEST and said <= content(" ".join(turns)):
             outcomes["answer"][query.category].append(said <= content(" ".join(kept)))
         asked = said | content(query.text)
         key = max(
-            (words for turn in turns for _, words in sentences(turn)),
+            (words for turn in turns for _, words in text_units(turn)),
             key=lambda words: len(asked & content(words)),
         )
         shared = asked & content(key)
@@ -228,7 +228,7 @@ def longmemeval(args: argparse.Namespace) -> dict[str, Any]:
             ", ".join(f"{c} {sum(v)}/{len(v)}" for c, v in sorted(by.items())),
         )
     users = [doc.text for doc in data.docs if doc.role == "user"]
-    kept_all = [(found, text) for text in users for found in statements(text)]
+    kept_all = [(found, text) for text in users for found in find_statements(text)]
     result["statements per 100 turns"] = 100 * len(kept_all) / len(users)
     print(
         f"  {len(kept_all)} statements of {len(users)} turns by people:",
@@ -248,7 +248,7 @@ def content(text: str) -> frozenset[str]:
     words = (
         word.casefold().replace("’", "'").removesuffix("'s").replace(",", "") for word in _WORD.findall(text)
     )
-    return frozenset(stem(word, "en") for word in words if word not in function_words("en"))
+    return frozenset(stem_word(word, "en") for word in words if word not in function_words("en"))
 
 
 def _parser() -> argparse.ArgumentParser:

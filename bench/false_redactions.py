@@ -21,7 +21,7 @@ from typing import Any
 
 from report import circumstances, write_json
 from scrubbing import MARK, stretches
-from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
+from scrubjay.redaction.redactor import REDACTOR_VERSION, redact_text
 
 NEAR = 40
 SUFFIXES = (".md", ".markdown", ".txt", ".rst")
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for place, text, before in (document for root in args.paths for document in documents(root)):
         files += 1
         characters += len(text)
-        for start, end in stretches(text, scrub(text, before=before).text):
+        for start, end in stretches(text, redact_text(text, before=before).text):
             if MARK.fullmatch(text, start, end):
                 continue
             replaced += 1
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     rate = replaced * 1e6 / characters
     print(f"{files} files, {characters} characters, {replaced} replaced, {rate:.2f} in a million characters")
-    result: dict[str, Any] = {"what": "false redactions", "scrubber": SCRUBBER_VERSION, **circumstances()}
+    result: dict[str, Any] = {"what": "false redactions", "scrubber": REDACTOR_VERSION, **circumstances()}
     result |= {"files": files, "characters": characters, "replaced": replaced, "per_million": rate}
     write_json(args.json, result)
     return 0

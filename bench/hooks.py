@@ -24,10 +24,10 @@ from ask import HollowError, open_memory
 from processes import command, environment
 from report import circumstances, load, log_rows, write_json
 from scales import texts
-from scrubjay.config_start import data_folder, fingerprint
-from scrubjay.memory.new import NewMemory
-from scrubjay.providers.embedders.static import StaticEmbedder
-from scrubjay.verbs.errands import Errands
+from scrubjay.api.jobs import JobQueue
+from scrubjay.config.paths import data_folder, settings_fingerprint
+from scrubjay.embeddings.static import StaticEmbedder
+from scrubjay.models.lifecycle import NewMemory
 from trees import generate, words_of
 
 USER = "ann"
@@ -124,7 +124,7 @@ def measure(place: Path, runs: int) -> dict[str, dict[str, float]]:
 
 def quiet(place: Path) -> None:
     """Wait until what a session's start leaves to be done is done: no second session starts in that moment."""
-    errands = Errands(data_folder(around(place)), fingerprint(around(place)))
+    errands = JobQueue(data_folder(around(place)), settings_fingerprint(around(place)))
     while errands.waiting() or errands.busy():
         time.sleep(0.05)
 

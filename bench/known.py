@@ -15,7 +15,7 @@ from processes import cold, command, memory_of, stages, timed
 from report import load, percentiles, shown
 from scales import USER
 from scrubjay import Memory
-from scrubjay.providers.embedders.port import Embedder
+from scrubjay.embeddings.base import Embedder
 from trees import KnownItem, Tree, known_items
 
 TOP = 5

@@ -109,7 +109,7 @@ def run(home: Path, *args: str) -> tuple[int, float, float, str]:
         env = environment(home) | {"SCRUBJAY_STORE": str(home / "memory.db"), "SCRUBJAY_USER": "reader"}
         pid = os.posix_spawn(
             sys.executable,
-            [sys.executable, "-m", "scrubjay.surfaces.cli", *args],
+            [sys.executable, "-m", "scrubjay", *args],
             env,
             file_actions=[(os.POSIX_SPAWN_DUP2, file.fileno(), 1), (os.POSIX_SPAWN_DUP2, file.fileno(), 2)],
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 from metrics import figure
 from scrubjay import Memory
-from scrubjay.config import load
+from scrubjay.config.loader import load_settings
 
 LABELS = Path(__file__).parent / "labels" / "sessions_dev.jsonl"
 
@@ -65,7 +65,7 @@ def told(session: dict[str, Any]) -> list[tuple[int | None, str]]:
         ]
         talk = root / f"{session['session']}.jsonl"
         talk.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-        with Memory.open("memory://", settings=load(empty, {})) as memory:
+        with Memory.open("memory://", settings=load_settings(empty, {})) as memory:
             memory.sync(talk)
             found = []
             for kept in _derived(memory):
@@ -75,7 +75,7 @@ def told(session: dict[str, Any]) -> list[tuple[int | None, str]]:
 
 
 def _derived(memory: Memory) -> list[Any]:
-    with memory._desk.store.reader(memory._desk.scope) as reader:
+    with memory._workspace.store.reader(memory._workspace.scope) as reader:
         return [record for record in reader.page("", 10_000) if record.origin == "derived"]
 
 

@@ -26,8 +26,8 @@ from ask import HollowError, embed, embedders, open_memory
 from metrics import SEED, figure
 from report import log_rows, shown
 from scrubjay import Memory
-from scrubjay.memory.answers import Result
-from scrubjay.memory.records import Record
+from scrubjay.models.records import Record
+from scrubjay.models.results import Result
 
 DEPTH = 5
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scrubjay import Memory, NewMemory
-from scrubjay.config import load
+from scrubjay.config.loader import load_settings
 
 WORDS = [f"word{number}" for number in range(4_000)]
 
@@ -36,7 +36,7 @@ def made(count: int) -> Iterator[NewMemory]:
 
 def opened(store: str) -> Memory:
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": "/nonexistent", "SCRUBJAY_USER": "bench"}
-    return Memory.open(store, settings=load(environ=environ), cold=True)
+    return Memory.open(store, settings=load_settings(environ=environ), cold=True)
 
 
 def step(name: str, store: str, file: str, count: int) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 
 import ask
 from report import circumstances, log_rows, write_json
-from scrubjay.memory.new import NewMemory
+from scrubjay.models.lifecycle import NewMemory
 
 BEGAN = datetime(2024, 1, 1, tzinfo=UTC)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -90,7 +90,7 @@ def _night(memory: Memory, ts: str | None) -> dict[str, float]:
 
 
 def _active(memory: Memory) -> int:
-    desk = memory._desk
+    desk = memory._workspace
     with desk.store.reader(desk.scope) as reader:
         return reader.counts().by_tier.get("observation", {}).get("active", 0)
 

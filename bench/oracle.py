@@ -32,14 +32,13 @@ from kit import CONCEPT, MEMORY, kit
 from metrics import DEPTH, SEED, Figure, difference, figure, first_seen, measure
 from report import circumstances, log_rows, short, shown, table, write_json
 from scrubjay import Memory
-from scrubjay.consolidate.distil import SHARE, Digest, distil
-from scrubjay.consolidate.verbatim import verbatim
-from scrubjay.memory.dates import micros, moment
-from scrubjay.memory.new import NewMemory
-from scrubjay.memory.records import Record, When
-from scrubjay.recall.request import MOST_RESULTS
-from scrubjay.text.size import tokens
-from scrubjay.text.tokens import terms
+from scrubjay.consolidation.summary import MAX_SHARE, Digest, distil_digest, verbatim_sentences
+from scrubjay.models.dates import micros, to_datetime
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.records import EventTime, Record
+from scrubjay.search.request import MAX_RESULTS
+from scrubjay.text.display import estimate_tokens
+from scrubjay.text.tokenizer import index_terms
 
 METRICS = ("recall@5", "hit@5", "all@5", "ndcg@10")
 AFTER_DAYS = 14
@@ -88,7 +87,7 @@ def variants() -> dict[str, Variant]:
         return [record for place, record in enumerate(session) if place in chosen], ""
 
     def ours(session: Session) -> str:
-        return _text(distil(session))
+        return _text(distil_digest(session))
 
     return {
         "all turns": lambda session: (list(session), ""),
@@ -113,7 +112,7 @@ def _said(session: Session) -> list[Record]:
 
 def _unlike(session: Session) -> list[Record]:
     """Half of the turns: again and again the one goes whose terms the others hold most of."""
-    bags = {record.id: set(terms(record.content).counts) for record in session}
+    bags = {record.id: set(index_terms(record.content).counts) for record in session}
     left = list(session)
     while len(left) > len(session) // 2:
         held: dict[str, int] = {}
@@ -131,7 +130,7 @@ def _unlike(session: Session) -> list[Record]:
 
 def _rated(session: Session) -> list[tuple[float, int, str]]:
     """Every sentence with Kit's score and its place, the best first."""
-    found = [(-kit(text), text) for record in session for text in verbatim(record.content)]
+    found = [(-kit(text), text) for record in session for text in verbatim_sentences(record.content)]
     return sorted((score, place, text) for place, (score, text) in enumerate(found))
 
 
@@ -143,12 +142,12 @@ def _kit(session: Session) -> str:
 
 
 def _kit_filled(session: Session) -> str:
-    room = int(SHARE * sum(tokens(record.content) for record in session))
+    room = int(MAX_SHARE * sum(estimate_tokens(record.content) for record in session))
     taken = []
     for _, place, text in _rated(session):
-        if tokens(text) <= room:
+        if estimate_tokens(text) <= room:
             taken.append((place, text))
-            room -= tokens(text)
+            room -= estimate_tokens(text)
     return " ".join(text for _, text in sorted(taken))
 
 
@@ -310,14 +309,14 @@ def _record(doc: Doc) -> Record:
     at = micros(_moment(doc.ts or ""))
     return Record(
         doc.id, "observation", doc.text, "", doc.title, "user:bench", "bench", at, at,
-        session=doc.session, role=doc.role, turn=doc.turn, event=When(at, at, "second", "UTC"),
+        session=doc.session, role=doc.role, turn=doc.turn, event=EventTime(at, at, "second", "UTC"),
         origin="owner" if doc.role == "user" else "agent",
     )  # fmt: skip
 
 
 def _memory(record: Record) -> NewMemory:
     return NewMemory(
-        record.content, title=record.title, date=moment(record.recorded_at), session=record.session, role=record.role,
+        record.content, title=record.title, date=to_datetime(record.recorded_at), session=record.session, role=record.role,
         turn=record.turn,
     )  # fmt: skip
 
@@ -333,15 +332,15 @@ def _after(session: Session, make: Variant, cost: Cost) -> list[NewMemory]:
     cost.active += len(active)
     found = [_memory(record) for record in active]
     if digest:
-        cost.tokens += sum(tokens(record.content) for record in session)
-        cost.digest += tokens(digest)
-        cost.words += sum(terms(record.content).length for record in session)
-        cost.digest_words += terms(digest).length
+        cost.tokens += sum(estimate_tokens(record.content) for record in session)
+        cost.digest += estimate_tokens(digest)
+        cost.words += sum(index_terms(record.content).length for record in session)
+        cost.digest_words += index_terms(digest).length
         found.append(
             NewMemory(
                 digest,
                 tier="crystal",
-                date=moment(session[0].recorded_at),
+                date=to_datetime(session[0].recorded_at),
                 session=session[0].session,
                 origin="derived",
             )
@@ -355,9 +354,9 @@ def _sessions(memory: Memory, question: str) -> list[str]:
     while True:
         results = memory.search(question, limit=limit).results
         ranked = first_seen(result.session or "" for result in results)
-        if len(ranked) >= DEPTH or len(results) < limit or limit == MOST_RESULTS:
+        if len(ranked) >= DEPTH or len(results) < limit or limit == MAX_RESULTS:
             return ranked[:DEPTH]
-        limit = min(2 * limit, MOST_RESULTS)
+        limit = min(2 * limit, MAX_RESULTS)
 
 
 def _parser() -> argparse.ArgumentParser:

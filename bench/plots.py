@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from metrics import NAMES
-from scrubjay.recall.request import STAGES
+from scrubjay.search.request import STAGES
 
 GREY: Final = "#808080"
 """Letters and lines: readable on white and on black."""

@@ -34,15 +34,14 @@ from ask import HollowError, open_memory
 from metrics import SEED
 from report import circumstances, load, log_rows, percentiles, write_json
 from scrubjay import Memory
-from scrubjay.ingest.draw import draw
-from scrubjay.ingest.embed import embed
-from scrubjay.ingest.naming import prepare
-from scrubjay.memory.scope import Scope
-from scrubjay.providers.embedders.static import StaticEmbedder
-from scrubjay.store.changes import Change, Prepared, PutMemory, PutModel
-from scrubjay.store.open import open_store
-from scrubjay.testing.postgres_server import SERVER, programs, serving
-from scrubjay.wiring.garbage import look_seldom
+from scrubjay.embeddings.static import StaticEmbedder
+from scrubjay.gc_tuning import raise_gc_threshold
+from scrubjay.ingest.additions import validate_memory
+from scrubjay.ingest.embedder import embed_memories, prepare_memory
+from scrubjay.models.records import Scope
+from scrubjay.storage.changes import Change, PreparedMemory, PutMemory, PutModel
+from scrubjay.storage.urls import open_store
+from store_contract.postgres_server import SERVER_PACKAGE, serve_database, server_programs
 from worlds import arrivals, vocabulary
 from worlds import asked as questions
 
@@ -94,16 +93,19 @@ def pool(args: argparse.Namespace) -> int:
     return max(args.memories, min(POOL, args.tenants * args.memories))
 
 
-def ready(words: Sequence[str], count: int) -> list[Prepared]:
+def ready(words: Sequence[str], count: int) -> list[PreparedMemory]:
     """Return so many memories with their terms and vectors."""
     base, scope = StaticEmbedder(), Scope("any", USER)
     new = [memory for _, batch in arrivals(words, count, SEED) for memory in batch]
-    made = {one.record.id: prepare(one.record) for one in (draw(each, scope, SECRET) for each in new)}
+    made = {
+        one.record.id: prepare_memory(one.record)
+        for one in (validate_memory(each, scope, SECRET) for each in new)
+    }
     found = list(made.values())
-    return embed(found, [""] * len(found), base)
+    return embed_memories(found, [""] * len(found), base)
 
 
-def of_tenant(rows: Sequence[Prepared], tenant: int, memories: int) -> list[Change]:
+def of_tenant(rows: Sequence[PreparedMemory], tenant: int, memories: int) -> list[Change]:
     """Return what is written for a tenant: the models, and its own stretch of the rows."""
     first = tenant * 37 % len(rows)
     own = [rows[(first + at) % len(rows)] for at in range(min(memories, len(rows)))]
@@ -115,7 +117,7 @@ def scope_of(tenant: int) -> Scope:
     return Scope(f"t{tenant}", USER)
 
 
-def filled(url: str, rows: Sequence[Prepared], tenants: int, memories: int) -> dict[str, Any]:
+def filled(url: str, rows: Sequence[PreparedMemory], tenants: int, memories: int) -> dict[str, Any]:
     """Fill all tenants, one transaction each."""
     took = []
     with closing(open_store(url, SECRET)) as store:
@@ -213,7 +215,7 @@ def client(
     clients, tenants, seconds = shape
     took: list[float] = []
     empty = 0
-    look_seldom()  # as a server of ours does
+    raise_gc_threshold()  # as a server of ours does
     with opened(url) as memory:
         own = [at for at in range(tenants) if at % clients == number] or [number % tenants]
         seat(memory, own[-1]).search(asked[-1], limit=LIMIT)  # the model is loaded, the connection is there
@@ -240,7 +242,7 @@ def client(
 
 
 def compared(
-    url: str, folder: Path, rows: Sequence[Prepared], words: Sequence[str], args: argparse.Namespace
+    url: str, folder: Path, rows: Sequence[PreparedMemory], words: Sequence[str], args: argparse.Namespace
 ) -> dict[str, Any]:
     """Ask both stores the same.
 
@@ -290,10 +292,10 @@ def served(url: str | None) -> Iterator[str]:
     Raises:
         HollowError: There is no server.
     """
-    places = programs()
+    places = server_programs()
     if url is None and places is None:
-        raise HollowError(f"{SERVER} is not installed: `pip install --group dev`")
-    with nullcontext(url) if url is not None or places is None else serving(places) as own:
+        raise HollowError(f"{SERVER_PACKAGE} is not installed: `pip install --group dev`")
+    with nullcontext(url) if url is not None or places is None else serve_database(places) as own:
         assert own is not None
         yield own if url is not None else fenced(own)
 

@@ -38,16 +38,14 @@ from ask import HollowError
 from metrics import SEED
 from postgres import LIMIT, SECRET, USER, opened, scope_of, seat, served
 from report import circumstances, load, log_rows, percentiles, write_json
-from scrubjay.ingest.draw import draw
-from scrubjay.ingest.embed import embed
-from scrubjay.ingest.naming import prepare
-from scrubjay.memory.records import ANY, Where
-from scrubjay.memory.scope import Scope
-from scrubjay.providers.embedders.static import StaticEmbedder
-from scrubjay.store.changes import Prepared, PutMemory, PutModel
-from scrubjay.store.postgres import neighbours
-from scrubjay.store.postgres.large import Large
-from scrubjay.store.postgres.store import PostgresStore
+from scrubjay.embeddings.static import StaticEmbedder
+from scrubjay.ingest.additions import validate_memory
+from scrubjay.ingest.embedder import embed_memories, prepare_memory
+from scrubjay.models.records import NO_FILTER, RecordFilter, Scope
+from scrubjay.storage.changes import PreparedMemory, PutMemory, PutModel
+from scrubjay.storage.postgres import tenant_index
+from scrubjay.storage.postgres.store import PostgresStore
+from scrubjay.storage.postgres.tenant_index import LargeTenantLimits
 from worlds import arrivals, vocabulary
 from worlds import asked as questions
 
@@ -58,7 +56,7 @@ ROUNDS = 12
 """Writes with a search after each."""
 HALF = round(datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1e6)
 """Half of the made-up memories are of later."""
-WHOLE = Large(rows=1 << 40)
+WHOLE = LargeTenantLimits(rows=1 << 40)
 """As a scope is searched that is not large: exactly."""
 
 
@@ -121,11 +119,11 @@ class Rows:
         self._seen: set[str] = set()
         self._made = 0
 
-    def take(self, count: int) -> list[Prepared]:
+    def take(self, count: int) -> list[PreparedMemory]:
         """Return so many more."""
-        found: list[Prepared] = []
+        found: list[PreparedMemory] = []
         for new in self._new:
-            one = prepare(draw(new, Scope("any", USER), SECRET).record)
+            one = prepare_memory(validate_memory(new, Scope("any", USER), SECRET).record)
             if one.record.id in self._seen:
                 continue
             self._seen.add(one.record.id)
@@ -135,7 +133,7 @@ class Rows:
             found.append(one)
             if len(found) == count:
                 break
-        return embed(found, [""] * len(found), self._base)
+        return embed_memories(found, [""] * len(found), self._base)
 
 
 def written(store: PostgresStore, scope: Scope, rows: Rows, count: int) -> dict[str, Any]:
@@ -192,7 +190,7 @@ def stored(url: str, scope: Scope, rows: Rows) -> dict[str, Any]:
         found = written(store, scope, rows, BATCH)
         with store.reader(scope) as reader:
             query = StaticEmbedder().embed(["where is it"], kind="query")[0][0]
-            reader.nearest(StaticEmbedder().model.fingerprint, query, ANY)
+            reader.nearest(StaticEmbedder().model.fingerprint, query, NO_FILTER)
             kept = reader._kept.weight
     return {"written": found["written"], "disk": found["disk"], "kept": round(kept / 2**20, 1)}
 
@@ -204,14 +202,14 @@ def recalled(url: str, scope: Scope, asked: Sequence[str]) -> dict[str, Any]:
         HollowError: A filter passes fewer than ten.
     """
     filters = {
-        "all": ANY,
-        "tag of 1 %": Where(tags=("rare",)),
-        "project of 5 %": Where(projects=("project3",)),
-        "later half": Where(since=HALF),
+        "all": NO_FILTER,
+        "tag of 1 %": RecordFilter(tags=("rare",)),
+        "project of 5 %": RecordFilter(projects=("project3",)),
+        "later half": RecordFilter(since=HALF),
     }
     base = StaticEmbedder()
     queries = [base.embed([query], kind="query")[0][0] for query in asked]
-    usual = neighbours.ORDER
+    usual = tenant_index.ITERATIVE_SCAN
     found: dict[str, Any] = {}
     with closing(PostgresStore(url, large=WHOLE)) as exact, closing(PostgresStore(url)) as large:
         for name, where in filters.items():
@@ -219,15 +217,17 @@ def recalled(url: str, scope: Scope, asked: Sequence[str]) -> dict[str, Any]:
             if min(map(len, wanted)) < NEAREST:
                 raise HollowError(f"{name}: fewer than {NEAREST} pass.")
             for order in (usual, "strict_order"):
-                neighbours.ORDER = order  # type: ignore[misc]
+                tenant_index.ITERATIVE_SCAN = order  # type: ignore[misc]
                 near = _nearest(large, scope, queries, where)
                 shares = [len(set(a) & set(b)) / NEAREST for a, b in zip(wanted, near, strict=True)]
                 found[name if order == usual else f"{name}, strict"] = round(float(np.mean(shares)), 4)
-    neighbours.ORDER = usual  # type: ignore[misc]
+    tenant_index.ITERATIVE_SCAN = usual  # type: ignore[misc]
     return found
 
 
-def _nearest(store: PostgresStore, scope: Scope, queries: Sequence[Any], where: Where) -> list[list[str]]:
+def _nearest(
+    store: PostgresStore, scope: Scope, queries: Sequence[Any], where: RecordFilter
+) -> list[list[str]]:
     fingerprint = StaticEmbedder().model.fingerprint
     with store.reader(scope) as reader:
         return [

@@ -21,12 +21,11 @@ from pathlib import Path
 
 import apsw
 
-from scrubjay.memory.ids import memory_id, memory_key, text_hash
-from scrubjay.memory.records import Record, Where
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import Prepared, PutMemory
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.text.tokens import groups, terms
+from scrubjay.models.ids import memory_id, memory_key, text_hash
+from scrubjay.models.records import Record, RecordFilter, Scope
+from scrubjay.storage.changes import PreparedMemory, PutMemory
+from scrubjay.storage.sqlite.store import SQLiteStore
+from scrubjay.text.tokenizer import index_terms, query_groups
 from trees import generate, unpack, words_of
 
 SCOPE = Scope("bench", "reader")
@@ -68,12 +67,14 @@ def _fts5(folder: Path, texts: list[str], asked: list[str]) -> dict[str, float]:
     started = time.process_time()
     db.execute("BEGIN")
     for row, text in enumerate(texts):
-        repeated = " ".join(term for term, count in terms(text).counts.items() for _ in range(count))
+        repeated = " ".join(term for term, count in index_terms(text).counts.items() for _ in range(count))
         db.execute("INSERT INTO f (rowid, t) VALUES (?, ?)", (row, repeated))
     db.execute("COMMIT")
     built = time.process_time() - started
     matches = [
-        " OR ".join('"' + form.replace('"', '""') + '"' for group in groups(query) for form in group.forms)
+        " OR ".join(
+            '"' + form.replace('"', '""') + '"' for group in query_groups(query) for form in group.forms
+        )
         for query in asked
     ]
     rows = [
@@ -101,15 +102,15 @@ def _packed(folder: Path, texts: list[str], asked: list[str]) -> dict[str, float
     return {"packed build cpu s": built, "packed exact top 50 cpu ms": statistics.median(found)}
 
 
-def _prepared(place: int, text: str) -> Prepared:
+def _prepared(place: int, text: str) -> PreparedMemory:
     memory = memory_id("observation", memory_key(b"k", (str(place),)))
     record = Record(memory, "observation", text, text_hash(text), "", SCOPE.key(), SCOPE.user, 0, 0)
-    return Prepared(record, terms(text))
+    return PreparedMemory(record, index_terms(text))
 
 
 def _ask(store: SQLiteStore, query: str) -> None:
     with store.reader(SCOPE) as reader:
-        reader.words(groups(query), Where()).top(50)
+        reader.words(query_groups(query), RecordFilter()).top(50)
 
 
 def _timed(call: Callable[[], object]) -> float:

@@ -18,11 +18,11 @@ import time
 marks = [("", time.perf_counter())]
 def mark(name):
     marks.append((name, time.perf_counter()))
-import scrubjay.surfaces.cli.main
-from scrubjay.config import load
-from scrubjay.engine import Memory
-from scrubjay.providers.embedders.static import StaticEmbedder
-settings = load()
+import scrubjay.cli.main
+from scrubjay.config.loader import load_settings
+from scrubjay.memory import Memory
+from scrubjay.embeddings.static import StaticEmbedder
+settings = load_settings()
 mark("imports")
 model = StaticEmbedder(cache_dir=settings.cache_dir)
 model.embed([{query!r}])
@@ -38,7 +38,7 @@ print(json.dumps([(name, at - before) for (_, before), (name, at) in zip(marks, 
 _HOLD = """
 import json, sys
 sys.path.insert(0, {bench!r})
-from scrubjay.engine import Memory
+from scrubjay.memory import Memory
 memory = Memory.open({store!r}, user={user!r}, {options})
 for query in json.loads({queries!r}):
     memory.search(query)
@@ -50,7 +50,7 @@ sys.stdin.readline()
 def command() -> list[str]:
     """The installed ``scrubjay`` command, or its module where no script is installed."""
     script = Path(sys.executable).with_name("scrubjay")
-    return [str(script)] if script.exists() else [sys.executable, "-m", "scrubjay.surfaces.cli.main"]
+    return [str(script)] if script.exists() else [sys.executable, "-m", "scrubjay"]
 
 
 def environment(home: Path) -> dict[str, str]:

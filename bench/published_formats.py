@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from report import circumstances, write_json
-from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
+from scrubjay.redaction.redactor import REDACTOR_VERSION, redact_text
 
 sys.path.insert(0, str(Path(__file__).parent / "labels"))
 from secret_items import SEED, made_anew
@@ -168,12 +168,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     left: dict[str, int] = {}
     forms = [(f"{source}/{name}", form) for source, some in FORMS.items() for name, form in some]
     for name, form in forms:
-        kept = sum(sample in scrub(SENTENCE.format(sample)).text for sample in samples(name, form))
+        kept = sum(sample in redact_text(SENTENCE.format(sample)).text for sample in samples(name, form))
         if kept:
             left[name] = kept
             print(f"  {name}: {kept} of {SAMPLES} stay, such as {samples(name, form)[0][:60]}")
     print(f"{len(forms)} forms, {len(left)} of which some stay")
-    result: dict[str, Any] = {"what": "published formats", "scrubber": SCRUBBER_VERSION, **circumstances()}
+    result: dict[str, Any] = {"what": "published formats", "scrubber": REDACTOR_VERSION, **circumstances()}
     write_json(args.json, result | {"forms": len(forms), "left": left})
     return 0
 

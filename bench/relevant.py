@@ -28,11 +28,11 @@ from data import DataError, DataSet, Query, find_sets, load, spaces
 from metrics import SEED, figure
 from report import circumstances, log_rows, shown, write_json
 from scrubjay import Memory
-from scrubjay.memory.dates import now_micros
-from scrubjay.recall.admit import told_unasked
-from scrubjay.recall.context import FOUND
-from scrubjay.recall.pipeline import ask, judge
-from scrubjay.wiring.usual import usual
+from scrubjay.models.dates import now_micros
+from scrubjay.search.context import MAX_FOUND
+from scrubjay.search.pipeline import retrieve, select_answers
+from scrubjay.search.relevance import confident_only
+from scrubjay.services.search import default_request
 
 SETS = "til_simonw,cookbook_docs,cosqa,musique_hippo100,scifact,locomo,source117,xquad_de,xquad_zh,xquad_ar,jsquad_ja"
 MOST_SPACES = 4
@@ -120,11 +120,11 @@ def _taken_out(
 
 def _passed(memory: Memory, query: Query) -> list[str]:
     """Return what has to do with a question, as `Memory.context` asks it."""
-    desk = memory._desk
+    desk = memory._workspace
     with desk.store.reader(desk.scope) as reader:
-        request = replace(usual(desk, query.text, now_micros()), limit=FOUND)
-        found = judge(reader, ask(reader, desk.lineup.ranking()[0], request), request)
-    return [one.id for one in told_unasked(found.admitted, found.told)]
+        request = replace(default_request(desk, query.text, now_micros()), limit=MAX_FOUND)
+        found = select_answers(reader, retrieve(reader, desk.lineup.ranking()[0], request), request)
+    return [one.id for one in confident_only(found.admitted, found.told)]
 
 
 def _log(result: dict[str, Any]) -> list[tuple[str, str, str]]:

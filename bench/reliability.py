@@ -14,8 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.recall.admit import FIRST
-from scrubjay.recall.relevance import FEATURES, Sign
+from scrubjay.search.relevance import FEATURES, FIRST_RESULTS, RelevanceFeatures
 
 Array = NDArray[np.float64]
 FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -69,19 +68,19 @@ class Row:
 def read_row(row: Mapping[str, Any], family: str) -> Row:
     """Return a row as a family reads it."""
     signs = []
-    for one in row["top"][:FIRST]:
+    for one in row["top"][:FIRST_RESULTS]:
         given = {name: one[name] for name in FIELDS}
         if family == "words":
             given["near"] = None
         if family != "both":
             given["second"] = None
-        signs.append(Sign(**given))
+        signs.append(RelevanceFeatures(**given))
     found = [sum(one["gold"] for one in row["top"][:k]) / max(1, row["judged"]) for k in (5, 10)]
     return Row(
         row["set"],
         row["kind"],
         np.array([[FEATURES[name](sign) for name in FAMILIES[family]] for sign in signs]),
-        np.array([float(one["gold"] > 0) for one in row["top"][:FIRST]]),
+        np.array([float(one["gold"] > 0) for one in row["top"][:FIRST_RESULTS]]),
         any(sign.exact or not sign.told for sign in signs),
         (found[0], found[1]) if row["judged"] else None,
         signs[0].latin,

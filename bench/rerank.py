@@ -28,14 +28,14 @@ from ask import HollowError, Run, _write, embedders, open_memory, run_set, score
 from data import DataError, DataSet, find_sets, load, spaces
 from metrics import RESAMPLES, SEED, Figure, difference, figure
 from report import circumstances, log_rows, percentiles, shown, write_json
-from scrubjay.config_rerank import KINDS
-from scrubjay.providers.embedders.static import StaticEmbedder
-from scrubjay.providers.rerankers.features import FeaturesReranker
-from scrubjay.providers.rerankers.port import Question
-from scrubjay.recall.plan import plan
-from scrubjay.recall.request import Request
-from scrubjay.recall.rerank import passage
-from scrubjay.store.score import idf
+from scrubjay.config.settings import RERANKER_KINDS
+from scrubjay.embeddings.static import StaticEmbedder
+from scrubjay.rerankers.base import RerankQuery
+from scrubjay.rerankers.lexical import LexicalReranker
+from scrubjay.search.plan import build_plan
+from scrubjay.search.request import SearchRequest
+from scrubjay.search.rerank import rerank_passage
+from scrubjay.storage.scoring import idf
 
 SETS = "musique_hippo100,hotpot_hippo100,locomo,beam_100k,cookbook_docs,cosqa,scifact"
 METRICS = ("recall@5", "recall@10", "ndcg@10")
@@ -117,22 +117,22 @@ def _alone(data: DataSet, folder: Path, models: Sequence[Any]) -> list[float]:
     """Milliseconds of processor time for the second look alone at the first fifty of some queries."""
     static = models[0]
     assert isinstance(static, StaticEmbedder)
-    reranker, took = FeaturesReranker(static.tokens), []
+    reranker, took = LexicalReranker(static.tokens), []
     space = next(iter(spaces(data, data.asked(TIMED))))
     groups = tuple(sorted({doc.scope for doc in space.docs if doc.scope})) if space.shared else ()
     with open_memory(folder / "timed.db", models[:1], space.user, groups, connect=(), learn=()) as memory:
         _write(memory, space, Run())
-        desk = memory._desk
+        desk = memory._workspace
         for query in space.queries:
             ids = [one.id for one in memory.search(query.text, limit=DEPTH).results]
             with desk.store.reader(desk.scope) as reader:
-                made = plan(Request(query.text), reader)
+                made = build_plan(SearchRequest(query.text), reader)
                 counted = reader.words(made.groups, made.where)
                 rarity = tuple(idf(counted.memories, frequency) for frequency in counted.frequencies)
                 records = reader.get(ids)
-            texts = [passage(records[one]) for one in ids]
+            texts = [rerank_passage(records[one]) for one in ids]
             begun = time.process_time()
-            reranker.scores(Question(query.text, made.groups, rarity), texts, deadline=60)
+            reranker.scores(RerankQuery(query.text, made.groups, rarity), texts, deadline=60)
             took.append((time.process_time() - begun) * 1000)
     return took
 
@@ -157,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sets", default=SETS)
     parser.add_argument("--state", choices=("sync", "embed"), default="sync")
     parser.add_argument("--cache", type=Path, help="file of MiniLM's windows")
-    parser.add_argument("--kind", choices=KINDS[1:], default="features")
+    parser.add_argument("--kind", choices=RERANKER_KINDS[1:], default="features")
     parser.add_argument("--limit-queries", type=int, help="queries of each set")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--log", action="store_true", help="add rows to bench/LOG.md")

@@ -24,19 +24,19 @@ from data import Space, find_sets, load, spaces
 from metrics import DEPTH, SEED, difference, figure, recall
 from report import log_rows, shown
 from scrubjay import Memory
-from scrubjay.wiring.rewriting import Rewriter, Rewritten
+from scrubjay.services.search import QueryRewriter, RewriteOutcome
 
 
-class Told(Rewriter):
+class Told(QueryRewriter):
     """Rewrites as it was told."""
 
     def __init__(self, known: Mapping[str, str]) -> None:
         """Args: question to rewriting."""
         self._known = known
 
-    def rewritten(self, question: str, history: Sequence[str]) -> Rewritten:
+    def rewritten(self, question: str, history: Sequence[str]) -> RewriteOutcome:
         """Return the rewriting that belongs to a question."""
-        return Rewritten(self._known[question] if history else "")
+        return RewriteOutcome(self._known[question] if history else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def asked(memory: Memory, one: Leaning) -> dict[str, list[str]]:
     """Ask in every way; return the memories that were found."""
 
     def ids(text: str, rewriting: str = "") -> list[str]:
-        asking = Memory(replace(memory._desk, rewriter=Told({text: rewriting})))
+        asking = Memory(replace(memory._workspace, rewriter=Told({text: rewriting})))
         return [each.id for each in asking.search(text, limit=DEPTH, history=[one.before]).results]
 
     names = re.findall(r"\b[A-Z]\w+", one.before.partition(" ")[2])

@@ -24,8 +24,8 @@ from data import DataError, load
 from metrics import SEED, difference, figure
 from report import circumstances, log_rows, shown, write_json
 from scrubjay import Memory
-from scrubjay.config import CONNECTING
-from scrubjay.providers.embedders.port import Embedder
+from scrubjay.config.settings import CONNECT_STAGES
+from scrubjay.embeddings.base import Embedder
 
 SETS = ("eval30", "source117")
 MINILM = "all-MiniLM-L6-v2"
@@ -100,7 +100,7 @@ def three_way(folder: Path, store: Path, state: str, models: Sequence[Embedder])
     data = load(folder.name, folder)
     wanted = ways(state)
     run = run_set(
-        data, data.asked(), store, state=state, configurations=wanted, models=models, connect=CONNECTING
+        data, data.asked(), store, state=state, configurations=wanted, models=models, connect=CONNECT_STAGES
     )
     relevant = data.tasks[0].relevant
     shares: dict[str, list[float]] = {}

@@ -17,13 +17,13 @@ from ask import HollowError, open_memory
 from baselines.fts5 import Fts5
 from processes import memory_of
 from report import percentiles
-from scrubjay.memory.models import Model
-from scrubjay.memory.new import NewMemory
-from scrubjay.providers.embedders.static import StaticEmbedder
+from scrubjay.embeddings.static import StaticEmbedder
+from scrubjay.models.ids import EmbeddingModel
+from scrubjay.models.lifecycle import NewMemory
 from trees import generate, words_of
 
 if TYPE_CHECKING:
-    from scrubjay.providers.embedders.port import Embedder, Kind
+    from scrubjay.embeddings.base import Embedder, TextKind
 
 COMPUTED = 100_000
 """Up to here the static model embeds every text; above, synthetic vectors stand in for MiniLM's."""
@@ -48,14 +48,14 @@ class SyntheticEmbedder:
     def __init__(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
         self._centres = rng.standard_normal((self.CENTRES, self.DIMENSIONS), np.float32)
-        self._model = Model("bench", "synthetic-384", str(seed), self.DIMENSIONS, "mean", 0)
+        self._model = EmbeddingModel("bench", "synthetic-384", str(seed), self.DIMENSIONS, "mean", 0)
 
     @property
-    def model(self) -> Model:
+    def model(self) -> EmbeddingModel:
         """The model stamped on its vectors."""
         return self._model
 
-    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> list[NDArray[np.float32]]:
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
         """One row a text."""
         found = []
         for text in texts:

@@ -25,8 +25,8 @@ from typing import Any
 from metrics import figure
 from report import circumstances, shown, write_json
 from scrubjay import Memory
-from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.redaction.redactor import REDACTOR_VERSION, redact_text
 
 sys.path.insert(0, str(Path(__file__).parent / "labels"))
 from secret_items import Item, exchanges, items, sets
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"recall    {shown(recall)}   not found: {+missed}")
     print(f"precision {shown(precision)}   wrong: {+wrong}")
     result: dict[str, Any] = {"what": "scrubbing", "half": args.half, **circumstances()}
-    result |= {"scrubber": SCRUBBER_VERSION, "texts": len(rows)}
+    result |= {"scrubber": REDACTOR_VERSION, "texts": len(rows)}
     result |= {"recall": list(vars_of(recall)), "precision": list(vars_of(precision))}
     write_json(args.json, result)
     return 0
@@ -90,7 +90,7 @@ def talks(name: str, *, misses: bool, json: Path | None) -> int:
             session = f"talk-{number}"
             for place, turn in enumerate(turns):
                 memory.add(turn.text, session=session, turn=place, role=("user", "assistant")[place % 2])
-            with memory._desk.store.reader(memory._desk.scope) as reader:
+            with memory._workspace.store.reader(memory._workspace.scope) as reader:
                 after = [one.content for one in reader.turns(session, 0, len(turns))]
             secrets = [
                 float(not _left(turn.text[start:end], text))
@@ -109,7 +109,7 @@ def talks(name: str, *, misses: bool, json: Path | None) -> int:
     print(f"exchanges {name}: {sum(gone):.0f} of {len(gone)} secrets gone, {shown(recall)}")
     print(f"without a secret: {sum(eaten):.0f} of {len(eaten)} changed, {shown(wrong)}")
     result: dict[str, Any] = {"what": "scrubbing turns", "set": name, **circumstances()}
-    result |= {"scrubber": SCRUBBER_VERSION, "recall": list(vars_of(recall)), "changed": list(vars_of(wrong))}
+    result |= {"scrubber": REDACTOR_VERSION, "recall": list(vars_of(recall)), "changed": list(vars_of(wrong))}
     write_json(json, result)
     return 0
 
@@ -121,7 +121,7 @@ def vars_of(value: Any) -> Iterator[float]:
 
 def judge(item: Item) -> tuple[list[float], list[tuple[int, int, bool]]]:
     """For each secret 1.0 where it is gone; and each replaced stretch that counts, with whether it is right."""
-    after = scrub(item.text).text
+    after = redact_text(item.text).text
     gone = [float(not _left(item.text[start:end], after)) for start, end in item.secrets]
     replaced = []
     for start, end in stretches(item.text, after):

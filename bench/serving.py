@@ -73,7 +73,7 @@ def written(folder: Path, memories: int) -> tuple[dict[str, str], list[str]]:
 @contextmanager
 def served(environ: dict[str, str], readers: int | None) -> Iterator[tuple[int, int]]:
     """Run the server, and yield its port and its process."""
-    command = [sys.executable, "-m", "scrubjay.surfaces.cli", "serve", "127.0.0.1:0"]
+    command = [sys.executable, "-m", "scrubjay", "serve", "127.0.0.1:0"]
     command += [] if readers is None else ["--readers", str(readers)]
     process = subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None

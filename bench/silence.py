@@ -3,7 +3,7 @@
     python bench/silence.py ask --data DIR --rows FILE [--sets a,b] [--state sync|embed] [--cache FILE]
     python bench/silence.py fit --rows FILE[,FILE] [--write] [--json FILE] [--log]
 
-``ask`` puts questions to stores of each set and keeps what speaks for the first results (recall/relevance.py): its own
+``retrieve`` puts questions to stores of each set and keeps what speaks for the first results (recall/relevance.py): its own
 questions (``own``), the same with slips (``typo``) and cut to their telling words (``keywords``), questions of sets of
 another field (``foreign``), of other conversations of the set (``cross``), its own where the documents that answer them
 were taken out (``out``), and those that the set says have no answer (``abstention``: about what is in it, not fitted).
@@ -31,11 +31,11 @@ from metrics import SEED
 from reliability import FAMILIES, best, fitted, judge, log_line, read_row, shown_table, threshold
 from report import circumstances, log_rows, write_json
 from scrubjay import Memory
-from scrubjay.recall import relevance
-from scrubjay.recall.pipeline import answered, ask
-from scrubjay.recall.relevance import signs
-from scrubjay.recall.request import Request
-from scrubjay.text.telling import says_nothing
+from scrubjay.search import relevance
+from scrubjay.search.pipeline import answer, retrieve
+from scrubjay.search.relevance import relevance_features
+from scrubjay.search.request import SearchRequest
+from scrubjay.text.language import is_uninformative
 from unpacked import unpacked
 
 SETS = (
@@ -178,18 +178,18 @@ def _rows(
     memory: Memory, kind: str, text: str, gold: frozenset[str], known: dict[str, list[Doc]]
 ) -> Iterator[dict[str, Any]]:
     """Ask one question, as a store answers it without and with its second model."""
-    desk = memory._desk
+    desk = memory._workspace
     with desk.store.reader(desk.scope) as reader:
         lineup = desk.lineup.ranking()[0]
         for state, models in (("sync", lineup[:1]), ("embed", lineup)):
             if state == "embed" and len(lineup) < 2:
                 continue
-            request = Request(text, limit=DEPTH)
-            asked = ask(reader, models, request)
-            ids = [one.id for one in answered(reader, asked, request).results]
+            request = SearchRequest(text, limit=DEPTH)
+            asked = retrieve(reader, models, request)
+            ids = [one.id for one in answer(reader, asked, request).results]
             heads = reader.heads(ids)
             turns = {one: heads[one].turn for one in ids}
-            told = signs(asked.plan, asked.heard.words, asked.heard.rankings, turns)
+            told = relevance_features(asked.plan, asked.heard.words, asked.heard.rankings, turns)
             top = [
                 asdict(told[one]) | {"gold": sum(doc.id in gold for doc in known.get(one, ()))} for one in ids
             ]
@@ -234,7 +234,7 @@ def cut(text: str) -> str:
     'invoices last year'
     """
     words = [word.strip("?.,!:;\"'()") for word in text.split()]
-    telling = [word for word in words if word and not says_nothing(word.casefold())]
+    telling = [word for word in words if word and not is_uninformative(word.casefold())]
     kept = sorted(telling, key=len, reverse=True)[:3]
     return " ".join(word for word in telling if word in kept) or text
 

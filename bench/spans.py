@@ -13,7 +13,7 @@ from typing import Any
 
 from ask import HollowError, Options, embed, open_memory
 from data import DataSet, rows
-from scrubjay.providers.embedders.port import Embedder
+from scrubjay.embeddings.base import Embedder
 
 TOP = 5
 

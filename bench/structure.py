@@ -28,13 +28,13 @@ from ask import HollowError, embedders
 from report import circumstances, load, log_rows, spread, write_json
 from scales import USER
 from scrubjay import Memory
-from scrubjay.config import CONNECTING, Settings
-from scrubjay.ingest.concepts.normal import normal
-from scrubjay.memory.concepts import Concept
-from scrubjay.memory.ids import concept_id
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import PutConcept
-from scrubjay.store.open import open_store
+from scrubjay.config.settings import CONNECT_STAGES, Settings
+from scrubjay.entities.normalization import normalize_name
+from scrubjay.models.graph import Entity
+from scrubjay.models.ids import entity_id
+from scrubjay.models.records import Scope
+from scrubjay.storage.changes import PutConcept
+from scrubjay.storage.urls import open_store
 from trees import Tree, generate, unpack, words_of
 
 TENANT = "default"
@@ -111,10 +111,10 @@ def measure(tree: Tree, place: Path, args: argparse.Namespace) -> dict[str, Any]
 
 def _ways() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "none", ()
-    yield "all", CONNECTING
-    for left_out in CONNECTING:
-        yield f"without {left_out}", tuple(stage for stage in CONNECTING if stage != left_out)
-    yield "all, dictionary", CONNECTING
+    yield "all", CONNECT_STAGES
+    for left_out in CONNECT_STAGES:
+        yield f"without {left_out}", tuple(stage for stage in CONNECT_STAGES if stage != left_out)
+    yield "all, dictionary", CONNECT_STAGES
 
 
 def _names(words: Sequence[str], count: int) -> Iterator[str]:
@@ -131,8 +131,8 @@ def _dictionary(file: Path, terms: Sequence[str]) -> None:
     secret = store.secret(scope)
     rows = {}
     for term in terms:
-        identity = concept_id(secret, normal(term))
-        rows[identity] = PutConcept(Concept(identity, scope.key(), term))
+        identity = entity_id(secret, normalize_name(term))
+        rows[identity] = PutConcept(Entity(identity, scope.key(), term))
     changes = list(rows.values())
     for first in range(0, len(changes), AT_ONCE):
         store.write(scope, changes[first : first + AT_ONCE])

@@ -33,17 +33,17 @@ from numpy.typing import NDArray
 from cached import CachedEmbedder
 from data import DataError, rows
 from scrubjay import Memory
-from scrubjay.config import Settings
-from scrubjay.ingest.directions import unit
-from scrubjay.ingest.topics.build import build
-from scrubjay.ingest.topics.leaf import Known, Leaf, Topic
-from scrubjay.memory.new import NewMemory
-from scrubjay.memory.scope import Scope
-from scrubjay.providers.embedders.minilm import MiniLmEmbedder
-from scrubjay.providers.embedders.port import Embedder
-from scrubjay.providers.embedders.static import StaticEmbedder
-from scrubjay.store.open import open_store
-from scrubjay.text.tokens import terms
+from scrubjay.categories.clustering import KnownCategory, Topic, TopicMember
+from scrubjay.categories.topics import build_topics
+from scrubjay.config.settings import Settings
+from scrubjay.embeddings.base import Embedder
+from scrubjay.embeddings.onnx import MiniLmEmbedder
+from scrubjay.embeddings.static import StaticEmbedder
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.records import Scope
+from scrubjay.storage.scoring import unit_rows
+from scrubjay.storage.urls import open_store
+from scrubjay.text.tokenizer import index_terms
 
 SESSIONS = 30
 Labelled = tuple[list[dict[str, Any]], list[str]]
@@ -120,13 +120,15 @@ def agreement(one: Sequence[object], other: Sequence[object]) -> float:
 def measure(name: str, found: Labelled, embedder: Embedder, *, names: bool) -> Measured:
     docs, labels = found
     texts = [f"{doc.get('title') or ''}\n{doc['text']}".strip() for doc in docs]
-    vectors = unit(np.stack([windows.mean(axis=0) for windows in embedder.embed(texts)]).astype(np.float32))
+    vectors = unit_rows(
+        np.stack([windows.mean(axis=0) for windows in embedder.embed(texts)]).astype(np.float32)
+    )
     leaves = [
-        Leaf(doc["_id"], doc.get("title") or "", doc["text"], terms(text).counts)
+        TopicMember(doc["_id"], doc.get("title") or "", doc["text"], index_terms(text).counts)
         for doc, text in zip(docs, texts, strict=True)
     ]
     start = time.perf_counter()
-    topics = build(leaves, vectors)
+    topics = build_topics(leaves, vectors)
     built = time.perf_counter() - start
     home = {member: number for number, topic in enumerate(topics) for member in topic.members}
     given = [home.get(leaf.id, leaf.id) for leaf in leaves]
@@ -178,15 +180,15 @@ def _topics(memory: Memory, ids: Sequence[str], labels: Sequence[object]) -> tup
     return agreement(labels, given), len(set(home.values())), len(ids) - len(home)
 
 
-def _lost(leaves: Sequence[Leaf], vectors: NDArray[np.float32]) -> tuple[int, int]:
+def _lost(leaves: Sequence[TopicMember], vectors: NDArray[np.float32]) -> tuple[int, int]:
     last = set(np.random.default_rng(1).permutation(len(leaves))[: max(1, len(leaves) // 100)].tolist())
     first = [row for row in range(len(leaves)) if row not in last]
-    before = build([leaves[row] for row in first], vectors[first])
+    before = build_topics([leaves[row] for row in first], vectors[first])
     known = [
-        Known(f"cat_{n:016x}", one.name, _members(one, before), not one.members)
+        KnownCategory(f"cat_{n:016x}", one.name, _members(one, before), not one.members)
         for n, one in enumerate(before)
     ]
-    after = build(leaves, vectors, known)
+    after = build_topics(leaves, vectors, known)
     return len(known) - sum(one.id is not None for one in after), len(known)
 
 

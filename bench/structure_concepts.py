@@ -1,7 +1,7 @@
 """Structure, concepts: labelled passages and the trees they come from -> recall and precision of linking.
 
 ``python bench/structure_concepts.py DATA [--half dev|test|dev2|test2|both|again] [--wrong]``. Discovery runs over a
-whole tree as the product cuts it (``chunk``); the dictionary it finds is looked for in the labelled passages. Nothing
+whole tree as the product cuts it (``chunk_text``); the dictionary it finds is looked for in the labelled passages. Nothing
 is given by hand.
 
 How a passage is scored (bench/labels/GUIDELINES.md): a concept that was linked is a hit when one of its names,
@@ -27,13 +27,13 @@ sys.path.insert(0, str(Path(__file__).parent / "labels"))
 import check
 import sample
 
-from scrubjay.ingest.chunk import chunk
-from scrubjay.ingest.concepts.discover import Found, Seen, discover
-from scrubjay.ingest.concepts.match import Matcher
-from scrubjay.ingest.concepts.normal import normal
-from scrubjay.ingest.extract import extract
-from scrubjay.ingest.links import links
-from scrubjay.memory.concepts import Concept
+from scrubjay.entities.discovery import DiscoveredName, DiscoveryPassage, discover_names
+from scrubjay.entities.matcher import EntityMatcher
+from scrubjay.entities.normalization import normalize_name
+from scrubjay.ingest.chunker import chunk_text
+from scrubjay.ingest.reader import extract_metadata
+from scrubjay.models.graph import Entity
+from scrubjay.text.markdown import extract_links
 
 WINDOW = 4_000_000
 """Characters that are discovered over at once, as a sync of a large tree does."""
@@ -53,23 +53,25 @@ class Outcome:
     missed: tuple[str, ...]
 
 
-def seen(path: str, text: str) -> Iterator[Seen]:
+def seen(path: str, text: str) -> Iterator[DiscoveryPassage]:
     """A document's passages as the pipeline hands them to discovery."""
-    facts = extract(text, path=path)
-    for passage in chunk(text, name=PurePosixPath(path).name):
+    facts = extract_metadata(text, path=path)
+    for passage in chunk_text(text, name=PurePosixPath(path).name):
         body = text[passage.start : passage.end]
-        named = tuple(target.name for target in links(body) if target.rule == "wikilink" and target.name)
-        yield Seen(body, passage.title, passage.heading_path, facts.tags, named, path)
+        named = tuple(
+            target.name for target in extract_links(body) if target.rule == "wikilink" and target.name
+        )
+        yield DiscoveryPassage(body, passage.title, passage.heading_path, facts.tags, named, path)
 
 
-def windows(data: Path, name: str) -> Iterator[list[Seen]]:
+def windows(data: Path, name: str) -> Iterator[list[DiscoveryPassage]]:
     """A set's documents in windows."""
-    window: list[Seen] = []
+    window: list[DiscoveryPassage] = []
     size = 0
     for doc, document, text in sample.documents(data, name):
         turn = name in ("locomo", "longmemeval_s")
         if text.strip():
-            window += [Seen(text, "", (), (), (), document)] if turn else seen(doc, text)
+            window += [DiscoveryPassage(text, "", (), (), (), document)] if turn else seen(doc, text)
         size += len(text)
         if size > WINDOW:
             yield window
@@ -78,14 +80,14 @@ def windows(data: Path, name: str) -> Iterator[list[Seen]]:
         yield window
 
 
-def dictionary(data: Path, name: str) -> tuple[list[Found], float, int]:
+def dictionary(data: Path, name: str) -> tuple[list[DiscoveredName], float, int]:
     """What is discovered in a set, with the seconds and the characters that took."""
-    known: dict[str, Found] = {}
+    known: dict[str, DiscoveredName] = {}
     seconds, size = 0.0, 0
     for window in windows(data, name):
         start = time.perf_counter()
-        for found in discover(window):
-            known.setdefault(normal(found.name), found)
+        for found in discover_names(window):
+            known.setdefault(normalize_name(found.name), found)
         seconds += time.perf_counter() - start
         size += sum(len(one.text) for one in window)
     return list(known.values()), seconds, size
@@ -93,7 +95,7 @@ def dictionary(data: Path, name: str) -> tuple[list[Found], float, int]:
 
 def singular(name: str) -> str:
     """A normal form with its last word without a plural's ending."""
-    form = normal(name)
+    form = normalize_name(name)
     if form.endswith("ies"):
         return form[:-3] + "y"
     if form.endswith(("xes", "ches", "shes", "sses")):
@@ -108,7 +110,7 @@ def forms(names: Sequence[str]) -> frozenset[str]:
     )
 
 
-def outcome(row: check.Row, text: str, matcher: Matcher, concepts: dict[str, Concept]) -> Outcome:
+def outcome(row: check.Row, text: str, matcher: EntityMatcher, concepts: dict[str, Entity]) -> Outcome:
     """Judge what is linked in one passage."""
     required = [forms(pair) for pair in row["required"]]
     optional = frozenset[str]().union(*(forms(pair) for pair in row["optional"]), frozenset())
@@ -146,9 +148,9 @@ def outcomes(data: Path, half: str, *, told: bool = True) -> list[Outcome]:
                 f"{name:22} {size / 1e6:6.1f} MB discovered in {seconds:6.2f} s: {len(found):5} concepts, {kinds}"
             )
         concepts = {
-            f"con_{at}": Concept(f"con_{at}", "", f.name, f.aliases, f.kind) for at, f in enumerate(found)
+            f"con_{at}": Entity(f"con_{at}", "", f.name, f.aliases, f.kind) for at, f in enumerate(found)
         }
-        matcher = Matcher(concepts.values())
+        matcher = EntityMatcher(concepts.values())
         judged += [outcome(row, text, matcher, concepts) for row, text in rows if row["set"] == name]
     return judged
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from metrics import figure
 from scrubjay import Memory
-from scrubjay.config import load
+from scrubjay.config.loader import load_settings
 
 LABELS = Path(__file__).parent / "labels" / "supersede_dev.jsonl"
 
@@ -56,7 +56,7 @@ def outcome(pair: dict[str, Any]) -> dict[str, bool]:
     """Return what became of one pair in a store of its own."""
     with tempfile.TemporaryDirectory() as folder:
         (empty := Path(folder, "none.toml")).touch()
-        with Memory.open("memory://", settings=load(empty, {})) as memory:
+        with Memory.open("memory://", settings=load_settings(empty, {})) as memory:
             session = "s" if pair["same_session"] else None
             old = memory.add(pair["old"], date=pair["old_date"], session=session)
             new = memory.add(pair["new"], date=pair["new_date"], session=session)

@@ -1,4 +1,4 @@
-"""The network of the tagger as it is trained: what scrubjay/ingest/scrub_tagger.py works out, and what it is to learn.
+"""The network of the tagger as it is trained: what scrubjay/redaction/classifier.py works out, and what it is to learn.
 
 Read by train_tagger.py; needs the group `train`.
 """
@@ -14,9 +14,15 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from scrubjay.ingest.scrub_tagged import SAID
-from scrubjay.ingest.scrub_tagger import NEAR, STEPS
-from scrubjay.ingest.scrub_tokens import BUCKETS, FORM, MOST, STANDING
+from scrubjay.redaction.classifier import (
+    BUCKETS,
+    CONVOLUTION_STEPS,
+    FORM,
+    MAX_TOKENS,
+    RULE_COLUMNS,
+    SCREENING_REACH,
+    STANDING,
+)
 from tagger_texts import Text
 
 TABLE, WIDTH = 32, 96
@@ -33,15 +39,17 @@ Rows = dict[str, Any]
 def begun(key: Any) -> Rows:
     """Random weights."""
     keys = jax.random.split(key, 8)
-    marks = STANDING + SAID
+    marks = STANDING + RULE_COLUMNS
     width = TABLE + FORM + marks
     return {
         "table": jax.random.normal(keys[0], (BUCKETS + 1, TABLE)) * 0.1,
         "word": jax.random.normal(keys[1], (TABLE + FORM, WIDTH)) * width**-0.5,
         "marks": jax.random.normal(keys[2], (marks, WIDTH)) * width**-0.5,
         "bias": jnp.zeros(WIDTH),
-        "mix": jax.random.normal(keys[3], (len(STEPS), 3 * WIDTH, WIDTH)) * (3 * WIDTH) ** -0.5 * 0.7,
-        "shift": jnp.zeros((len(STEPS), WIDTH)),
+        "mix": jax.random.normal(keys[3], (len(CONVOLUTION_STEPS), 3 * WIDTH, WIDTH))
+        * (3 * WIDTH) ** -0.5
+        * 0.7,
+        "shift": jnp.zeros((len(CONVOLUTION_STEPS), WIDTH)),
         "out": jax.random.normal(keys[4], (WIDTH,)) * WIDTH**-0.5,
         "last": jnp.array(-2.0),
         "worth": jnp.zeros((BUCKETS + 1 + FORM, 4)),
@@ -53,7 +61,7 @@ def odds(weights: Rows, rows: Rows, key: Any = None) -> Any:
     """The log odds of each token's being of a secret; with a key some of what there is to see is left out."""
     here, there = rows["buckets"], rows["there"]
     keep = (here < BUCKETS).astype(jnp.float32)
-    keys = jax.random.split(key if key is not None else jax.random.PRNGKey(0), len(STEPS) + 4)
+    keys = jax.random.split(key if key is not None else jax.random.PRNGKey(0), len(CONVOLUTION_STEPS) + 4)
     if key is not None:
         keep *= jax.random.uniform(keys[0], here.shape) > LOST
         keep *= jax.random.uniform(keys[1], (*here.shape[:2], 1)) > LOST / 2
@@ -63,7 +71,7 @@ def odds(weights: Rows, rows: Rows, key: Any = None) -> Any:
     hidden = jax.nn.relu(word + rows["marks"] @ weights["marks"] + weights["bias"])
     hidden = _dropped(hidden, keys[2], key is not None) * there[..., None]
     length = hidden.shape[1]
-    for at, step in enumerate(STEPS):
+    for at, step in enumerate(CONVOLUTION_STEPS):
         padded = jnp.pad(hidden, ((0, 0), (step, step), (0, 0)))
         three = [padded[:, shift : shift + length] for shift in (0, step, 2 * step)]
         mixed = jax.nn.relu(jnp.concatenate(three, -1) @ weights["mix"][at] + weights["shift"][at])
@@ -85,9 +93,15 @@ def promise(weights: Rows, rows: Rows) -> Any:
         + rows["form"] @ weights["worth"][BUCKETS + 1 :]
     )
     near, own, after, before = jnp.moveaxis(worth * rows["there"][..., None], -1, 0)
-    summed = jnp.cumsum(jnp.pad(near, ((0, 0), (NEAR + 1, NEAR))), 1)
+    summed = jnp.cumsum(jnp.pad(near, ((0, 0), (SCREENING_REACH + 1, SCREENING_REACH))), 1)
     around = jnp.pad(after[:, :-1], ((0, 0), (1, 0))) + jnp.pad(before[:, 1:], ((0, 0), (0, 1)))
-    return summed[:, 2 * NEAR + 1 :] - summed[:, : -2 * NEAR - 1] + own + around + weights["worth bias"]
+    return (
+        summed[:, 2 * SCREENING_REACH + 1 :]
+        - summed[:, : -2 * SCREENING_REACH - 1]
+        + own
+        + around
+        + weights["worth bias"]
+    )
 
 
 def loss(weights: Rows, rows: Rows, key: Any) -> Any:
@@ -126,9 +140,9 @@ def stacked(part: Sequence[Text], size: int) -> Rows:
     """Texts as one array of each sort."""
     shape = (len(part), size)
     out = {
-        "buckets": np.full((*shape, MOST), BUCKETS, np.int32),
+        "buckets": np.full((*shape, MAX_TOKENS), BUCKETS, np.int32),
         "form": np.zeros((*shape, FORM), np.float32),
-        "marks": np.zeros((*shape, STANDING + SAID), np.float32),
+        "marks": np.zeros((*shape, STANDING + RULE_COLUMNS), np.float32),
         **{name: np.zeros(shape, np.float32) for name in ("secret", "counts", "there")},
     }
     for at, text in enumerate(part):

@@ -17,11 +17,19 @@ from typing import NamedTuple
 import numpy as np
 
 from plain_texts import library, texts
-from scrubjay.ingest import scrub_tables, scrub_tagged
-from scrubjay.ingest.scrub_rules import found
-from scrubjay.ingest.scrub_tagged import Said
-from scrubjay.ingest.scrub_tokens import BUCKETS, FORM, MOST, Placed, buckets, form
-from scrubjay.ingest.scrub_values import Places, Span
+from scrubjay.redaction import classifier
+from scrubjay.redaction import tables as redaction_tables
+from scrubjay.redaction.classifier import (
+    BUCKETS,
+    FORM,
+    MAX_TOKENS,
+    RuleFindings,
+    TokenSpans,
+    token_buckets,
+    token_form,
+)
+from scrubjay.redaction.patterns import find_by_rules
+from scrubjay.redaction.values import PositionIndex, SecretSpan
 
 sys.path.insert(0, str(Path(__file__).parent / "labels"))
 from secret_items import Item
@@ -53,15 +61,15 @@ _KNOWN: dict[str, tuple[np.ndarray, list[float]]] = {}
 def seen(token: str) -> tuple[np.ndarray, list[float]]:
     """The buckets of a token, filled up, and its form."""
     if token not in _KNOWN:
-        own = buckets(token)[:MOST]
-        _KNOWN[token] = (np.array(own + [BUCKETS] * (MOST - len(own)), np.int32), form(token))
+        own = token_buckets(token)[:MAX_TOKENS]
+        _KNOWN[token] = (np.array(own + [BUCKETS] * (MAX_TOKENS - len(own)), np.int32), token_form(token))
     return _KNOWN[token]
 
 
 def encoded(item: Item, chance: random.Random | None = None) -> Text:
     """A labelled text; with ``chance`` part of what rules found is hidden."""
     text = item.text
-    placed = Placed.of(text)
+    placed = TokenSpans.of(text)
     size = len(placed.tokens)
     secret, counts = np.zeros(size, np.float32), np.ones(size, np.float32)
     for value, where in ((0.0, item.optional), (1.0, item.secrets)):
@@ -72,10 +80,10 @@ def encoded(item: Item, chance: random.Random | None = None) -> Text:
     if chance:
         known = [span for span in known if chance.random() >= HIDDEN * (0.4 if span.certain else 1)]
     low = text.encode("latin-1", "replace").lower()
-    marks = Said.of(text, low, Places(low), known).marks(placed)
+    marks = RuleFindings.of(text, low, PositionIndex(low), known).marks(placed)
     looks = [seen(token) for token in placed.tokens]
     return Text(
-        np.array([own for own, _ in looks], np.int16).reshape(size, MOST),
+        np.array([own for own, _ in looks], np.int16).reshape(size, MAX_TOKENS),
         np.array([made for _, made in looks], np.float16).reshape(size, FORM),
         marks.astype(np.float16),
         secret,
@@ -151,10 +159,10 @@ def scrubbed(item: Item, chance: random.Random) -> Item:
 
 def told(item: Item) -> Iterator[Item]:
     """The tables of a text told row by row, as the tagger sees them besides."""
-    for table in scrub_tables.tables(item.text):
+    for table in redaction_tables.find_tables(item.text):
 
         def places(
-            spans: Sequence[tuple[int, int]], table: scrub_tables.Table = table
+            spans: Sequence[tuple[int, int]], table: redaction_tables.RowText = table
         ) -> tuple[tuple[int, int], ...]:
             cells = list(zip(table.told, table.starts, table.ends, strict=True))
             return tuple(
@@ -255,22 +263,22 @@ def _name(words: Sequence[str], chance: random.Random) -> str:
     return f"{name}{chance.choice(('', ' '))}{chance.randrange(200)}" if chance.random() < 0.4 else name
 
 
-def ruled(text: str) -> list[Span]:
+def ruled(text: str) -> list[SecretSpan]:
     """What rules find in a text."""
     data = text.encode("latin-1", "replace")
-    return found(text, data, data.lower())
+    return find_by_rules(text, data, data.lower())
 
 
 def with_tables(those: Iterable[str]) -> Iterator[str]:
     """Pieces, and each one's tables told row by row."""
     for piece in those:
         yield piece
-        yield from (table.text for table in scrub_tables.tables(piece) if not ruled(table.text))
+        yield from (table.text for table in redaction_tables.find_tables(piece) if not ruled(table.text))
 
 
 def mistaken(those: Iterable[str]) -> Iterator[str]:
     """Those of some pieces without secrets in which the tagger that there is takes something all the same."""
     for piece in those:
         low = piece.encode("latin-1", "replace").lower()
-        if any(scrub_tagged.tagged(piece, low, Places(low), [])):
+        if any(classifier.find_by_classifier(piece, low, PositionIndex(low), [])):
             yield piece

@@ -25,7 +25,7 @@ from data import DataError, find_sets, load, spaces
 from metrics import SEED, difference, everything, figure, recall
 from report import circumstances, log_rows, percentiles, shown, write_json
 from scales import questions, texts
-from scrubjay.memory.new import NewMemory
+from scrubjay.models.lifecycle import NewMemory
 from trees import generate, words_of
 
 SETS = "musique_hippo100,hotpot_hippo100"

@@ -26,9 +26,9 @@ from metrics import SEED
 from report import circumstances, log_rows, percentiles, write_json
 from scales import questions, texts
 from scrubjay import Memory
-from scrubjay.memory.new import NewMemory
-from scrubjay.memory.tiers import TIERS
-from scrubjay.recall.request import CHANNELS, STAGES
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.records import TIERS
+from scrubjay.search.request import CHANNELS, STAGES
 from trees import generate, words_of
 
 WITHOUT = {"stages": tuple(stage for stage in STAGES if stage != "tiers")}

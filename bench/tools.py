@@ -37,10 +37,10 @@ from metrics import SEED
 from report import circumstances, log_rows, percentiles, write_json
 from scales import USER, questions, turns_stored
 from scrubjay import Memory
-from scrubjay.verbs.tools import INSTRUCTIONS
+from scrubjay.api.tools import INSTRUCTIONS
 
 WARM = 10
-COMMAND = [sys.executable, "-m", "scrubjay.surfaces.cli", "mcp"]
+COMMAND = [sys.executable, "-m", "scrubjay", "mcp"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Train the tagger: labelled texts, and texts without secrets -> the weights of scrubjay/ingest/scrub_tagger.py.
+"""Train the tagger: labelled texts, and texts without secrets -> the weights of scrubjay/redaction/classifier.py.
 
     pip install --group train
     python bench/train_tagger.py --data DIR [--documents DIR...] [--without ID...] [--epochs N] [--seeds N...]
@@ -35,9 +35,8 @@ import optax
 
 from ordinary import ordinary
 from scrubbing import judge
-from scrubjay.ingest import scrub_evidence, scrub_tagged
-from scrubjay.ingest.scrub_tagger import Tagger, packed, unpacked
-from scrubjay.ingest.scrub_tokens import BUCKETS
+from scrubjay.redaction import classifier, evidence
+from scrubjay.redaction.classifier import BUCKETS, Tagger, pack_weights, unpack_weights
 from tagger_network import Rows, alone, batches, begun, joined, least, loss
 from tagger_texts import (
     WORD,
@@ -189,18 +188,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     wrong = list(mistaken(with_tables(candidates)))
     print(f"{len(others):,} pieces without secrets, {len(wrong):,} in which something was taken", flush=True)
-    begin = unpacked(args.begin.read_bytes()) if args.begin else None
+    begin = unpack_weights(args.begin.read_bytes()) if args.begin else None
     nets = [
         train(args.without, (others, wrong), args.epochs, seed, alone(begin, net) if begin else None)
         for net, seed in enumerate(args.seeds)
     ]
-    weights = packed(joined(nets))
+    weights = pack_weights(joined(nets))
     print(f"{len(weights):,} bytes")
     if args.write:
         args.write.write_bytes(weights)
     if args.without:
-        tagger = Tagger(unpacked(weights))
-        scrub_tagged.learnt = lambda: tagger  # type: ignore[assignment]
+        tagger = Tagger(unpack_weights(weights))
+        classifier.load_tagger = lambda: tagger  # type: ignore[assignment]
         chance = random.Random(0)
         left = [row for name in SETS for row in templates(name) if row["id"].startswith(tuple(args.without))]
         items = [made_anew(row, chance) for row in left]
@@ -212,8 +211,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def believe(odds: float) -> None:
     """Have the tagger propose, and the check of its proposals believe, what has log odds above these."""
-    scrub_tagged.SURE = odds  # type: ignore[misc]
-    scrub_evidence.SURE = odds  # type: ignore[misc]
+    classifier.SURE_LOG_ODDS = odds  # type: ignore[misc]
+    evidence.SURE_LOG_ODDS = odds  # type: ignore[misc]
 
 
 if __name__ == "__main__":

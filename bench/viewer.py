@@ -30,12 +30,12 @@ from ask import HollowError, embedders, open_memory
 from metrics import SEED
 from report import circumstances, log_rows, percentiles, write_json
 from scales import texts
-from scrubjay.config import load
-from scrubjay.memory.new import NewMemory
-from scrubjay.surfaces.http.app import application
-from scrubjay.surfaces.serve.session import Session
-from scrubjay.surfaces.serve.tokenless import TokenlessAccess
-from scrubjay.verbs.tokens import Tokens
+from scrubjay.api.auth import TokenStore
+from scrubjay.config.loader import load_settings
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.server.app import create_app
+from scrubjay.server.auth import TokenlessAccess
+from scrubjay.server.session import Session
 from trees import generate, words_of
 
 USER = "reader"
@@ -118,10 +118,10 @@ async def measure(store: Path, rounds: int, scratch: Path) -> dict[str, dict[str
         HollowError: A page failed, or shows no memory.
     """
     settings = replace(
-        load(environ={"SCRUBJAY_CONFIG": "", "HOME": str(scratch)}), store=str(store), user=USER
+        load_settings(environ={"SCRUBJAY_CONFIG": "", "HOME": str(scratch)}), store=str(store), user=USER
     )
     with Session(settings) as session:
-        app = application(session, Tokens(scratch / "tokens.json"), tokenless=LOCAL)
+        app = create_app(session, TokenStore(scratch / "tokens.json"), tokenless=LOCAL)
         async with httpx2.AsyncClient(
             transport=httpx2.ASGITransport(app=app), base_url="http://127.0.0.1:8765", timeout=600
         ) as client:
@@ -150,7 +150,7 @@ async def _timed(settings: Any, path: str, rounds: int, scratch: Path) -> dict[s
     """Return the time of a first asking, with the store just opened, and of those after it."""
     took = []
     with Session(settings) as session:
-        app = application(session, Tokens(scratch / "tokens.json"), tokenless=LOCAL)
+        app = create_app(session, TokenStore(scratch / "tokens.json"), tokenless=LOCAL)
         async with httpx2.AsyncClient(
             transport=httpx2.ASGITransport(app=app), base_url="http://127.0.0.1:8765", timeout=600
         ) as client:

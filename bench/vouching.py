@@ -23,11 +23,10 @@ from typing import Any
 
 from extraction import LABELS, hits
 from report import circumstances, write_json
-from scrubjay.ingest.sentences import sentences
-from scrubjay.ingest.statements.statements import Statement, statements
-from scrubjay.ingest.statements.vouched import proposed
-from scrubjay.text.reworded import words
-from scrubjay.text.vouched import NEGATIONS
+from scrubjay.facts.extractor import Statement, find_statements
+from scrubjay.facts.llm_verifier import verify_answer
+from scrubjay.text.paraphrase import NEGATIONS, claim_words
+from scrubjay.text.summaries import text_units
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,7 +56,7 @@ def perfect(rows: Sequence[dict[str, Any]], *, show: bool) -> dict[str, int]:
     facts = found = more = 0
     for row in rows:
         text = row["text"]
-        known = statements(text)
+        known = find_statements(text)
         let = kept(text, [(fact["quote"], fact["quote"]) for fact in row["facts"]])
         for fact in row["facts"]:
             at = text.index(fact["quote"])
@@ -76,7 +75,7 @@ def eager(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
     right = wrong = 0
     for row in rows:
         text = row["text"]
-        pieces = {part.strip() for _, one in sentences(text) for part in (one, *one.split(","))}
+        pieces = {part.strip() for _, one in text_units(text) for part in (one, *one.split(","))}
         for one in kept(text, [(piece, piece) for piece in sorted(pieces)]):
             wanted = any(hits(text, one, text.index(fact["quote"]), fact["quote"]) for fact in row["facts"])
             spare = any(hits(text, one, text.index(fact["quote"]), fact["quote"]) for fact in row["optional"])
@@ -100,9 +99,9 @@ def lying(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
 
 def lies(quote: str) -> Iterator[str]:
     """Yield a quote with something in it changed that changes its words or their order."""
-    same = [word.text for word in words(quote)]
+    same = [word.text for word in claim_words(quote)]
     for lie in _changed(quote.split()):
-        if [word.text for word in words(lie)] != same:
+        if [word.text for word in claim_words(lie)] != same:
             yield lie
 
 
@@ -112,7 +111,7 @@ def _changed(parts: Sequence[str]) -> Iterator[str]:
         yield " ".join((*left, re.sub(r"\d", lambda digit: str((int(digit[0]) + 1) % 10), part), *right))
         yield " ".join((*left, "not", part, *right))
         yield " ".join((*left, part, "Lisbon", *right))
-        if {word.text for word in words(part)} & NEGATIONS:
+        if {word.text for word in claim_words(part)} & NEGATIONS:
             yield " ".join((*left, *right))
         if right:
             yield " ".join((*left, right[0], part, *right[1:]))
@@ -123,7 +122,7 @@ def kept(text: str, pairs: Sequence[tuple[str, str]], *, known: bool = True) -> 
     items = [
         {"turn": 0, "quote": quote, "kind": "fact", "statement": statement} for quote, statement in pairs
     ]
-    found = [proposed([item], [text]) for item in items]
+    found = [verify_answer([item], [text]) for item in items]
     let = [one for each in found for one in each.kept.get(0, ())]
     extra = [
         Statement(0, len(text), "fact", text, "known")

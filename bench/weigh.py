@@ -2,7 +2,7 @@
 
     python bench/weigh.py [--halves dev,dev2,dev3] [--cross] [--write FILE]
 
-Prints ``scrubjay/ingest/statements/weights.py``: logistic regression with a ridge over the clauses of the halves (those
+Prints ``scrubjay/facts/features.py``: logistic regression with a ridge over the clauses of the halves (those
 that hit an optional quote left out), over ``labels/turns_fit.txt``, turns written for it with what is to be kept in
 double brackets, and over ``labels/sentences_dev.jsonl``, single sentences. Predicates are weighed by subject too.
 
@@ -22,9 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extraction import LABELS, hits
-from scrubjay.ingest.statements.signs import BITS, NAMES
-from scrubjay.ingest.statements.statements import made, offered
-from scrubjay.ingest.statements.weighed import GROUPS, NEVER
+from scrubjay.facts.extractor import find_candidates, trimmed_statement
+from scrubjay.facts.features import EXCLUDED_BITS, FEATURE_BITS, FEATURE_GROUPS, FEATURE_NAMES
 
 RIDGE = 3.0
 STEPS = 2500
@@ -93,10 +92,10 @@ def of_turns() -> Iterator[Known]:
 
 def of_sentences() -> Iterator[Known]:
     """Yield the clauses of the single sentences, said alone and among others; of one to be kept the first."""
-    drop = sum(BITS[name] for name in OF_TURN)
+    drop = sum(FEATURE_BITS[name] for name in OF_TURN)
     for line in (LABELS / "sentences_dev.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
-        found = [one for one in offered(row["text"]) if one]
+        found = [one for one in find_candidates(row["text"]) if one]
         for one in found[:1] if row["kept"] else found:
             for signs in (one.signs, one.signs & ~drop):
                 yield Known(signs, (("", 0),) if row["kept"] else (), False)
@@ -105,10 +104,10 @@ def of_sentences() -> Iterator[Known]:
 def labelled(row: dict[str, Any]) -> Iterator[Known]:
     """Yield the clauses of a turn and what they hit."""
     text = row["text"]
-    for offer in offered(text):
-        if offer is None or offer.signs & NEVER:
+    for offer in find_candidates(text):
+        if offer is None or offer.signs & EXCLUDED_BITS:
             continue
-        for found in made(text, offer):
+        for found in trimmed_statement(text, offer):
             facts = tuple(
                 (row["id"], number)
                 for number, one in enumerate(row["facts"])
@@ -124,10 +123,14 @@ def table(known: Sequence[Known]) -> np.ndarray:
     """Return a row of zeros and ones for each clause, the last a one."""
     rows = []
     for one in known:
-        group = next((group for name, group in GROUPS.items() if one.signs & BITS[name]), "other")
-        single = [bool(one.signs & BITS[name]) for name in NAMES]
+        group = next(
+            (group for name, group in FEATURE_GROUPS.items() if one.signs & FEATURE_BITS[name]), "other"
+        )
+        single = [bool(one.signs & FEATURE_BITS[name]) for name in FEATURE_NAMES]
         pairs = [
-            group == subject and bool(one.signs & BITS[name]) for subject in SUBJECTS for name in PREDICATES
+            group == subject and bool(one.signs & FEATURE_BITS[name])
+            for subject in SUBJECTS
+            for name in PREDICATES
         ]
         rows.append([*single, *pairs, True])
     return np.array(rows, float)
@@ -166,7 +169,7 @@ def report(half: str, known: Sequence[Known], weights: np.ndarray) -> None:
 
 def as_module(weights: np.ndarray) -> str:
     """Return the source of the table of weights."""
-    names = [*NAMES, *((subject, name) for subject in SUBJECTS for name in PREDICATES)]
+    names = [*FEATURE_NAMES, *((subject, name) for subject in SUBJECTS for name in PREDICATES)]
     single: list[str] = []
     pairs: dict[str, list[str]] = {subject: [] for subject in SUBJECTS}
     for name, value in zip(names, weights[:-1], strict=True):

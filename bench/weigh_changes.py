@@ -16,11 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-import scrubjay.ingest.change.change as checked
 from changes import Pair, pairs
-from scrubjay.ingest.change.settle import settle
-from scrubjay.ingest.change.signs import Seen, signs
-from scrubjay.ingest.change.weighed import BIAS, Chances
+from scrubjay.facts import conflicts as checked
+from scrubjay.facts.conflicts import BIAS, ComparedPair, VerdictProbabilities, decide_verdict, pair_features
 
 RIDGE = 1.0
 STEPS = 1500
@@ -39,11 +37,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--ridge", type=float, default=RIDGE)
     args = parser.parse_args(arguments)
     halves = {half: pairs(half) for half in args.halves.split(",")}
-    rows = [(half, pair, checked.look(pair["old"], pair["new"])) for half in halves for pair in halves[half]]
-    told = [signs(seen) for _, _, seen in rows]
+    rows = [
+        (half, pair, checked.compare_texts(pair["old"], pair["new"]))
+        for half in halves
+        for pair in halves[half]
+    ]
+    told = [pair_features(seen) for _, _, seen in rows]
     names = sorted({name for one in told for name in one})
     table = np.array([[one.get(name, 0.0) for name in names] + [1.0] for one in told])
-    labels = np.array([Chances._fields.index(pair["label"]) for _, pair, _ in rows])
+    labels = np.array([VerdictProbabilities._fields.index(pair["label"]) for _, pair, _ in rows])
     if args.check:
         _check(rows, table, labels, args.ridge)
     if args.write:
@@ -56,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _check(rows: list[tuple[str, Pair, Seen]], table: np.ndarray, labels: np.ndarray, ridge: float) -> None:
+def _check(
+    rows: list[tuple[str, Pair, ComparedPair]], table: np.ndarray, labels: np.ndarray, ridge: float
+) -> None:
     halves = np.array([half for half, _, _ in rows])
     seen = [one for _, _, one in rows]
     for half in dict.fromkeys(halves):
@@ -81,23 +85,25 @@ def _check(rows: list[tuple[str, Pair, Seen]], table: np.ndarray, labels: np.nda
         f"{half} {(found == labels)[halves == half].mean():.3f}" for half in dict.fromkeys(halves)
     )
     print(f"every tenth by the rest: {(found == labels).mean():.3f} ({by_half})")
-    for at, label in enumerate(Chances._fields):
+    for at, label in enumerate(VerdictProbabilities._fields):
         print(f"{label:14}" + "".join(f"{((labels == at) & (found == other)).sum():8}" for other in range(4)))
     for (half, pair, one), said, label in zip(rows, found, labels, strict=True):
         if said != label:
             print(
-                f"{pair['id']} {half}: {pair['label']}, called {Chances._fields[said]}; {one.rule}; {one.reason}"
+                f"{pair['id']} {half}: {pair['label']}, called {VerdictProbabilities._fields[said]}; {one.rule}; {one.reason}"
             )
             print(f"    {pair['old']}\n    {pair['new']}")
 
 
-def decided(table: np.ndarray, weights: np.ndarray, seen: Sequence[Seen]) -> np.ndarray:
+def decided(table: np.ndarray, weights: np.ndarray, seen: Sequence[ComparedPair]) -> np.ndarray:
     """Return the verdicts of pairs by weights."""
     powers = np.exp(table @ weights)
     powers /= powers.sum(axis=1, keepdims=True)
     return np.array(
         [
-            Chances._fields.index(settle(one, signs(one), Chances(*map(float, row))))
+            VerdictProbabilities._fields.index(
+                decide_verdict(one, pair_features(one), VerdictProbabilities(*map(float, row)))
+            )
             for one, row in zip(seen, powers, strict=True)
         ]
     )

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from scrubjay.memory.new import NewMemory
+from scrubjay.models.lifecycle import NewMemory
 
 BEGUN = datetime(2024, 1, 1, tzinfo=UTC)
 SESSIONS = (4, 40)

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay import Memory
-from scrubjay.memory.models import Model
+from scrubjay.models.ids import EmbeddingModel
 
 
 class Letters:
     """Counts letters. Texts are alike when they are written with the same ones; do not use it."""
 
-    model = Model(provider="example", name="letters", revision="1", dimensions=26, pooling="sum", window=0)
+    model = EmbeddingModel(
+        provider="example", name="letters", revision="1", dimensions=26, pooling="sum", window=0
+    )
 
     def embed(self, texts: Sequence[str], *, kind: str = "passage") -> list[NDArray[np.float32]]:
         """Return one row for each text, of length 1."""

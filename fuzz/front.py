@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 from fuzz.bound import bound
 from fuzz.switches import switches
-from scrubjay.ingest.extract import MOST_TAGS, extract
-from scrubjay.ingest.front import DEEPEST, fields
+from scrubjay.ingest.reader import MAX_TAGS, MAX_YAML_DEPTH, extract_metadata, parse_front_matter
 
 
 @contextmanager
@@ -19,13 +18,13 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
         _, data = switches(data)
         raw = data.decode("utf-8", "replace").replace("\0", "\ufffd")
         with bound(len(raw), timed=timed):
-            given, wrong = fields(raw)
+            given, wrong = parse_front_matter(raw)
             assert not (given and wrong), "fields and a complaint at once"
             for key, value in given.items():
                 assert key == key.strip().lower()
                 _plain(value, 1)
-            facts = extract(f"---\n{raw}\n---\nA body.\n", path="2026-03-01 a.md")
-        assert len(facts.tags) <= MOST_TAGS
+            facts = extract_metadata(f"---\n{raw}\n---\nA body.\n", path="2026-03-01 a.md")
+        assert len(facts.tags) <= MAX_TAGS
         assert len({tag.casefold() for tag in facts.tags}) == len(facts.tags)
         assert facts.visibility in (None, "user", "group", "public")
         assert facts.date is not None
@@ -37,7 +36,7 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
 
 
 def _plain(value: object, depth: int) -> None:
-    assert depth <= DEEPEST + 1
+    assert depth <= MAX_YAML_DEPTH + 1
     if isinstance(value, dict):
         for key, inner in value.items():
             assert isinstance(key, str | tuple), "YAML built a key that is no text"

@@ -10,13 +10,18 @@ from pathlib import Path
 from fuzz.bound import bound
 from fuzz.switches import switches
 from scrubjay.errors import ScrubjayError
-from scrubjay.ingest.importing import agentmemory, basic_memory, jsonl, mcp_memory, mem0
-from scrubjay.ingest.importing.item import Item
-from scrubjay.ingest.importing.recognise import recognise
-from scrubjay.ingest.porting.read import check as check_export
-from scrubjay.ingest.porting.read import lines
+from scrubjay.transfer import formats
+from scrubjay.transfer.archive import check_export, read_export_lines
+from scrubjay.transfer.detection import detect_format
+from scrubjay.transfer.formats import ImportedMemory
 
-READERS = (agentmemory.read, jsonl.read, mcp_memory.read, mem0.read, basic_memory.read)
+READERS = (
+    formats.read_agentmemory,
+    formats.read_jsonl,
+    formats.read_mcp_memory,
+    formats.read_mem0,
+    formats.read_basic_memory,
+)
 
 
 @contextmanager
@@ -30,19 +35,19 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
         def check(data: bytes) -> None:
             switch, data = switches(data)
             read = READERS[switch % len(READERS)]
-            where = note if read is basic_memory.read else file
+            where = note if read is formats.read_basic_memory else file
             where.write_bytes(data)
             with bound(len(data), timed=timed):
                 with suppress(ScrubjayError):
-                    recognise(where)
+                    detect_format(where)
                 with suppress(ScrubjayError):
                     for found in read(note.parent if where is note else file):
-                        if isinstance(found, Item):
+                        if isinstance(found, ImportedMemory):
                             assert isinstance(found.new.content, str), "a memory whose content is no text"
                             assert found.where, "a memory that stands nowhere"
                 if where is file:
                     with suppress(ScrubjayError):
                         check_export(file)
-                        list(lines(file))
+                        list(read_export_lines(file))
 
         yield check

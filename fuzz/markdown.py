@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from fuzz.bound import bound
 from fuzz.switches import switches
 from scrubjay.errors import SourceError
-from scrubjay.ingest.chunk import ChunkSettings, chunk, overlapped, tokens
-from scrubjay.ingest.cut import SYLLABLES
-from scrubjay.ingest.links import links
-from scrubjay.ingest.read import draft
-from scrubjay.ingest.scrub import scrub
-from scrubjay.ingest.sources.read import FileText, decode
+from scrubjay.ingest.chunker import SYLLABLES, ChunkSettings, chunk_text, text_with_overlap
+from scrubjay.ingest.files import FileText, decode_text
+from scrubjay.ingest.reader import draft_document
+from scrubjay.redaction.redactor import redact_text
+from scrubjay.text.display import estimate_tokens
+from scrubjay.text.markdown import extract_links
 
 NAMES = ("a.md", "notes/2026-03-01.md", "a.py", "a.txt")
 SMALL = ChunkSettings(target=30, overlap=6, most=40)
@@ -28,23 +28,25 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
         switch, data = switches(data)
         name = NAMES[switch >> 4 & 3]
         try:
-            text = decode(data, name)
+            text = decode_text(data, name)
         except SourceError:
             return
         with bound(len(text), timed=timed):
             file = FileText(text, "0" * 64, 0, len(text))
-            drafted = draft("s", name, file, SMALL if switch & 64 else ChunkSettings())
+            drafted = draft_document("s", name, file, SMALL if switch & 64 else ChunkSettings())
             clean = "".join(each.content for each in drafted.drafts)
             if not clean:
-                assert not scrub(text).text.strip("\ufeff \t\n\r\v\f"), "a text with words has no passage"
+                assert not redact_text(text).text.strip("\ufeff \t\n\r\v\f"), (
+                    "a text with words has no passage"
+                )
                 return
             assert _lines(clean) == _lines(text), "scrubbing moved a line, or a line is in no passage"
-            assert not scrub(clean).counts, "scrubbing left something"
+            assert not redact_text(clean).counts, "scrubbing left something"
             assert drafted.scrubbed or clean == text, "a text without a secret was changed"
             assert 0 <= drafted.facts.body_start <= len(clean)
             clean.encode("utf-8")
             _cut(clean, name, SMALL if switch & 64 else ChunkSettings())
-            links(clean)
+            extract_links(clean)
 
     yield check
 
@@ -54,18 +56,22 @@ def _lines(text: str) -> int:
 
 
 def _cut(text: str, name: str, settings: ChunkSettings) -> None:
-    found = chunk(text, name=name, settings=settings)
+    found = chunk_text(text, name=name, settings=settings)
     assert [p.start for p in found] == [0, *(p.end for p in found[:-1])], "passages leave a gap or overlap"
     assert found[-1].end == len(text), "the end is in no passage"
     line = 1
     for index, passage in enumerate(found):
         own = text[passage.start : passage.end]
         assert own
-        longest = max(map(tokens, re.findall(r"\S*\s*", own)))  # with what is too short to be cut off from it
-        assert tokens(own) <= settings.most or longest + 2 * SYLLABLES >= tokens(own), "a passage is too long"
+        longest = max(
+            map(estimate_tokens, re.findall(r"\S*\s*", own))
+        )  # with what is too short to be cut off from it
+        assert estimate_tokens(own) <= settings.most or longest + 2 * SYLLABLES >= estimate_tokens(own), (
+            "a passage is too long"
+        )
         assert passage.line_start == line, "a passage names a wrong line"
         line += _lines(own)
         if own.endswith("\r") and text[passage.end : passage.end + 1] == "\n":
             line -= 1
-        joined = overlapped(text, found, index, settings)
+        joined = text_with_overlap(text, found, index, settings)
         assert joined.endswith(own), "what is embedded is not the passage"

@@ -13,9 +13,8 @@ from mcp.server.stdio import stdio_server
 
 from fuzz.bound import bound
 from fuzz.served import LONGEST_WAIT, WHO, Renewed, served
-from scrubjay.surfaces.mcp.asked import Asked
-from scrubjay.surfaces.mcp.server import build
-from scrubjay.surfaces.mcp.stdio import lines
+from scrubjay.server.mcp.server import build_server
+from scrubjay.server.mcp.stdio import PendingRequests, bounded_lines
 
 MOST: Final = 1_024
 """Bytes of a line that are taken; what is longer has to be refused."""
@@ -58,7 +57,7 @@ class _Server:
         self.changes = 0
         self._stack = ExitStack()
         session, _ = self._stack.enter_context(served())
-        self.server = build(session, lambda _context: WHO, local=False)
+        self.server = build_server(session, lambda _context: WHO, local=False)
 
     def close(self) -> None:
         self._stack.close()
@@ -69,7 +68,7 @@ def _lines(data: bytes) -> list[str]:
     with TemporaryFile(buffering=0) as source:  # a pipe holds 64 kB, and nobody reads it meanwhile
         source.write(data)
         source.seek(0)
-        return list(lines(source.fileno(), MOST))
+        return list(bounded_lines(source.fileno(), MOST))
 
 
 class _Out:
@@ -93,7 +92,7 @@ class _Out:
 
 
 async def _talk(server: Any, sent: list[str]) -> None:
-    out, asked = _Out(), Asked()
+    out, asked = _Out(), PendingRequests()
     waited = _requests(sent)
 
     async def incoming() -> AsyncIterator[str]:

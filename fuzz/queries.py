@@ -14,11 +14,10 @@ from zoneinfo import ZoneInfo
 from fuzz.bound import bound
 from fuzz.switches import switches
 from scrubjay import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError
-from scrubjay.recall.query import read_query
-from scrubjay.recall.understand import understand
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.text.tokens import find, groups, terms, words
+from scrubjay.search.query import interpret_query, parse_query
+from scrubjay.text.tokenizer import find_terms, index_terms, query_groups, split_words
 
 SEARCHED = 32
 """Of so many inputs one is searched for while fuzzing: a search takes a hundred times what the rest takes."""
@@ -50,9 +49,9 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
                 text = data.decode("utf-8", "surrogatepass" if switch & 128 else "replace")
                 with bound(len(text), timed=timed):
                     _words(text)
-                    query = read_query(text)
+                    query = parse_query(text)
                     assert len(query.text) <= 2 * len(text) + 2
-                    question = understand(query, MICROS, ZONES[switch >> 4 & 3])
+                    question = interpret_query(query, MICROS, ZONES[switch >> 4 & 3])
                     first, last = question.window
                     assert first is None or last is None or first <= last, "a time that ends before it begins"
                     if not timed or zlib.crc32(data) % SEARCHED == 0:
@@ -69,16 +68,16 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
 
 def _words(text: str) -> None:
     at = 0
-    for word in words(text):
+    for word in split_words(text):
         assert 0 <= word.start < word.end <= len(text), "a word outside of the text"
         assert word.start >= at - 2, "words out of order"
         at = word.start
-    counted = terms(text)
+    counted = index_terms(text)
     assert counted.length >= 0
     assert all(count > 0 for count in counted.counts.values())
-    asked = groups(text)
+    asked = query_groups(text)
     assert len({group.word for group in asked}) == len(asked)
-    for start, end, _ in find(text, set(list(counted.counts)[:5])):
+    for start, end, _ in find_terms(text, set(list(counted.counts)[:5])):
         assert 0 <= start < end <= len(text)
 
 

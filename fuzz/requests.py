@@ -16,8 +16,8 @@ from urllib.parse import unquote_to_bytes
 
 from fuzz.bound import bound
 from fuzz.served import LONGEST_WAIT, WHO, Renewed, served
-from scrubjay.surfaces.http.app import application
-from scrubjay.verbs.tokens import Tokens
+from scrubjay.api.auth import TokenStore
+from scrubjay.server.app import create_app
 
 METHOD: Final = re.compile(rb"[A-Z]{1,10}")
 HEADER: Final = re.compile(rb"([A-Za-z0-9-]{1,40}):[ \t]*([^\0\r\n]*)")
@@ -59,9 +59,9 @@ class _Server:
         self._loop = loop
         self._stack = ExitStack()
         session, self._home = self._stack.enter_context(served())
-        tokens = Tokens(self._home / "tokens.json")
+        tokens = TokenStore(self._home / "tokens.json")
         self._token = tokens.create("fuzz", WHO, None).encode()
-        self._app = application(session, tokens, tokenless=None)
+        self._app = create_app(session, tokens, tokenless=None)
         self._ends = asyncio.Event()
         self._life = loop.create_task(self._live())
         loop.run_until_complete(asyncio.sleep(0.05))

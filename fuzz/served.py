@@ -10,10 +10,10 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from fuzz.queries import SAID, SECRET
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.surfaces.serve.session import Session
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.verbs.tokens import Principal
+from scrubjay.api.auth import Principal
+from scrubjay.config.loader import load_settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.server.session import Session
 
 RENEWED: Final = 400
 """Changes after which the store is made anew, so that the last input finds what the first one found."""
@@ -63,7 +63,7 @@ def served() -> Iterator[tuple[Session, Path]]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         (home / "config.toml").write_text("")
-        settings = load(
+        settings = load_settings(
             home / "config.toml",
             {},
             {

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scrubjay import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ScrubjayError
-from scrubjay.memory.new import NewMemory
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.models.lifecycle import NewMemory
 
 Step = Callable[[str], object]
 
@@ -24,7 +24,7 @@ SAID = (
 @contextmanager
 def documents() -> Iterator[dict[str, Step]]:
     """Yield what takes a document, by name."""
-    from scrubjay.ingest.scrub import scrub
+    from scrubjay.redaction.redactor import redact_text
 
     with tempfile.TemporaryDirectory() as folder:
         root, taken = Path(folder), iter(range(1_000_000_000))
@@ -51,7 +51,7 @@ def documents() -> Iterator[dict[str, Step]]:
                 _quietly(lambda: memory.add(text))
 
         yield {
-            "scrub": scrub,
+            "scrub": redact_text,
             **{f"sync {name}": sync(name) for name in ("a.md", "a.py", "a.txt")},
             "add": add,
             "say": say,

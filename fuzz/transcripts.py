@@ -11,13 +11,14 @@ from pathlib import Path
 from fuzz.bound import bound
 from fuzz.switches import switches
 from scrubjay.errors import ScrubjayError
-from scrubjay.ingest.sources.transcripts.follow import Step, follow
-from scrubjay.ingest.sources.transcripts.format import Format
-from scrubjay.ingest.sources.transcripts.recognise import FORMATS, recognise
-from scrubjay.memory.turns import Turn
+from scrubjay.ingest.transcripts.base import TranscriptFormat
+from scrubjay.ingest.transcripts.importer import TRANSCRIPT_FORMATS, LogStep, follow_log, recognise_format
+from scrubjay.models.records import Turn
 
 # SQLite reads the one file that is a database, not we; a log of it is a path and never bytes.
-READ = tuple(form for form in FORMATS if form.name != "opencode" or form.rows.__module__.endswith("stream"))
+READ = tuple(
+    form for form in TRANSCRIPT_FORMATS if form.name != "opencode" or form.rows.__module__.endswith("stream")
+)
 
 
 @contextmanager
@@ -30,7 +31,7 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
             switch, data = switches(data)
             form = READ[switch % len(READ)]
             with bound(len(data), timed=timed):
-                recognise("/logs/session.jsonl", data)
+                recognise_format("/logs/session.jsonl", data)
                 steps = _steps(data, form, root, 0)
                 for step in steps:
                     for one in step.found:
@@ -42,9 +43,9 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
         yield check
 
 
-def _steps(data: bytes, form: Format, root: Path, cursor: int) -> list[Step]:
+def _steps(data: bytes, form: TranscriptFormat, root: Path, cursor: int) -> list[LogStep]:
     try:
-        return list(follow(io.BytesIO(data), form, root, "session.jsonl", cursor))  # type: ignore[arg-type]
+        return list(follow_log(io.BytesIO(data), form, root, "session.jsonl", cursor))  # type: ignore[arg-type]
     except ScrubjayError:
         return []
 
@@ -56,7 +57,7 @@ def _sound(turn: Turn) -> None:
         text.encode("utf-8")
 
 
-def _halves(data: bytes, form: Format, root: Path, steps: list[Step]) -> None:
+def _halves(data: bytes, form: TranscriptFormat, root: Path, steps: list[LogStep]) -> None:
     ends = [step.end for step in steps]
     assert ends == sorted(ends), "a cursor that goes back"
     assert ends[-1] <= len(data), "a cursor behind the end"

@@ -19,12 +19,12 @@ from typing import Any
 import click
 
 from scrubjay import errors
-from scrubjay.config import SECTIONS, ModelSettings, Settings, keys_of, variable
-from scrubjay.config_keys import Key
-from scrubjay.surfaces.cli.command import COMMON, Group
-from scrubjay.surfaces.cli.main import INTERRUPTED, UNREAD, cli
-from scrubjay.surfaces.http.answered import SAID
-from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS
+from scrubjay.api.tools import INSTRUCTIONS, TOOLS
+from scrubjay.cli.main import BROKEN_PIPE, COMMON_OPTIONS, INTERRUPTED, Group, cli
+from scrubjay.config.loader import variable_name
+from scrubjay.config.schema import SettingRule
+from scrubjay.config.settings import SECTIONS, ExtraModelSettings, Settings, setting_rules
+from scrubjay.server.http.schemas import ERROR_DESCRIPTIONS
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 NOTE = "<!-- Written by scripts/generate_docs.py; change the code, then run it. -->\n"
@@ -57,12 +57,12 @@ def command_line() -> Iterator[str]:
     """The page of the commands."""
     yield "# Command line\n"
     yield "Every command takes these, before or after its name; after it they win.\n"
-    yield from options([each for each in cli.params if each.name in COMMON])
+    yield from options([each for each in cli.params if each.name in COMMON_OPTIONS])
     yield "Exit codes\n\n| code | meaning |\n| --- | --- |"
     yield "| 0 | Done; also when a search found nothing. |"
     for kind in (errors.InputError, errors.SourceError, errors.StoreError, errors.ProviderError):
         yield f"| {kind.exit_code} | {first(kind)} |"
-    yield f"| {INTERRUPTED} | Interrupted. |\n| {UNREAD} | Nobody read the output any more. |\n"
+    yield f"| {INTERRUPTED} | Interrupted. |\n| {BROKEN_PIPE} | Nobody read the output any more. |\n"
     yield prose(
         "An error is `error: …` and mostly `hint: …` on standard error. With `--json` it is one "
         "line on "
@@ -86,7 +86,7 @@ def commands(group: Group, above: str) -> Iterator[tuple[str, click.Command]]:
 
 def command_page(path: str, command: click.Command) -> Iterator[str]:
     """One command: how it is called, what it does, its options."""
-    own = [each for each in command.params if each.name not in COMMON]
+    own = [each for each in command.params if each.name not in COMMON_OPTIONS]
     pieces = command.collect_usage_pieces(click.Context(command))
     yield f"### scrubjay {path}\n"
     yield f"```text\nscrubjay {path} {' '.join(pieces)}\n```\n"
@@ -129,7 +129,7 @@ def configuration() -> Iterator[str]:
     for name, section in SECTIONS.items():
         yield f"## [{name}]\n\n{about(section)}\n"
         yield from settings(section, f"{name}.")
-    yield f"## [models.NAME]\n\n{about(ModelSettings)}\n"
+    yield f"## [models.NAME]\n\n{about(ExtraModelSettings)}\n"
     yield prose(
         "Described here, a model is known; `scrubjay models add NAME` registers it in a store, and "
         "nothing is "
@@ -137,22 +137,22 @@ def configuration() -> Iterator[str]:
         "from no "
         "other. The environment can change a model that the file describes: for `[models.bge-m3]` "
         "it is "
-        f"`{variable('models.bge-m3.base_url')}`. "
+        f"`{variable_name('models.bge-m3.base_url')}`. "
     )
-    yield from settings(ModelSettings, "models.NAME.")
+    yield from settings(ExtraModelSettings, "models.NAME.")
 
 
 def settings(section: type, prefix: str) -> Iterator[str]:
     """A table of one section's settings."""
     yield "| setting | meaning | takes | default | environment |\n| --- | --- | --- | --- | --- |"
     plain = section() if section is not Settings else None
-    for name, key in keys_of(section).items():
+    for name, key in setting_rules(section).items():
         default = key.default or shown(getattr(plain, name) if plain else Settings().tenant)
-        yield f"| `{name}` | {cell(key.doc)} | {takes(key)} | {default} | `{variable(prefix + name)}` |"
+        yield f"| `{name}` | {cell(key.doc)} | {takes(key)} | {default} | `{variable_name(prefix + name)}` |"
     yield ""
 
 
-def takes(key: Key) -> str:
+def takes(key: SettingRule) -> str:
     """What a setting takes, in a table's cell."""
     return ", ".join(f"`{each}`" for each in key.choices) if key.choices else cell(key.takes)
 
@@ -203,7 +203,7 @@ def http() -> Iterator[str]:
     yield json.dumps({"error": {"type": "InputError", "message": "...", "hint": "...", "exit_code": 2}})
     yield "```\n"
     yield "| status | meaning |\n| --- | --- |"
-    yield from (f"| {code} | {cell(said)} |" for code, said in SAID.items())
+    yield from (f"| {code} | {cell(said)} |" for code, said in ERROR_DESCRIPTIONS.items())
     yield ""
     for tag in told["tags"]:
         yield f"## {tag['name'].capitalize()}\n\n{tag['description']}\n"
@@ -215,11 +215,11 @@ def http() -> Iterator[str]:
 
 def described() -> dict[str, Any]:
     """The OpenAPI of the server; no store is opened for it."""
-    from scrubjay.surfaces.http.app import interface
-    from scrubjay.surfaces.serve.session import Session
+    from scrubjay.server.app import create_api
+    from scrubjay.server.session import Session
 
     with Session(replace(Settings(), store="memory://")) as session:
-        return interface(session).openapi()
+        return create_api(session).openapi()
 
 
 def route(name: str, operation: dict[str, Any], schemas: dict[str, Any]) -> Iterator[str]:

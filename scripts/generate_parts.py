@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "scrubjay"
 RESULTS = ROOT / "bench" / "results"
 METRICS = ("recall@5", "recall@10", "hit@5", "ndcg@10")
-RANKING = ("recall", "store/score.py", "text/grams.py")
+RANKING = ("search", "storage/scoring.py", "text/tokenizer.py")
 """Where the numbers that decide the order are."""
 
 

@@ -51,10 +51,10 @@ def main() -> int:
 def prepared(folder: Path) -> dict[str, str]:
     """Make a store of the demo's notes and a few additions; return the environment that names it."""
     from scrubjay import Memory, NewMemory
-    from scrubjay.config import load
+    from scrubjay.config.loader import load_settings
 
     notes = folder / "notes"
-    with_notes = files("scrubjay.surfaces.cli") / "demo_notes"
+    with_notes = files("scrubjay.cli") / "demo_notes"
     shutil.copytree(str(with_notes), notes)
     environ = {
         "HOME": str(folder),
@@ -65,7 +65,7 @@ def prepared(folder: Path) -> dict[str, str]:
         "SCRUBJAY_USER": "ann",
     }
     os.environ.update(environ)
-    with Memory.open(settings=load()) as memory:
+    with Memory.open(settings=load_settings()) as memory:
         memory.sync(notes, description="Notes of the demo")
         made = memory.add_many([NewMemory(text, date=date, tags=tags) for text, date, tags in SAID])
         memory.update(made[2].id, "The berth in Lisbon costs fifty euros a night.", pinned=True)
@@ -77,7 +77,7 @@ def prepared(folder: Path) -> dict[str, str]:
 
 @contextmanager
 def serving(environ: dict[str, str]) -> Iterator[str]:
-    command = [sys.executable, "-m", "scrubjay.surfaces.cli", "serve", "127.0.0.1:0"]
+    command = [sys.executable, "-m", "scrubjay", "serve", "127.0.0.1:0"]
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, env={**os.environ, **environ}, text=True
     ) as process:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -12,10 +13,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from scrubjay.testing.postgres_server import Server
+    from store_contract.postgres_server import PostgresServer
 
 # The published suites assert in plain Python; rewriting makes a failure show both sides.
-pytest.register_assert_rewrite("scrubjay.testing")
+pytest.register_assert_rewrite("store_contract")
+
+# Programs that tests start import the contract suite too.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH")))
+)
 
 PAGE = Path(__file__).parents[1] / "docs" / "postgres.md"
 
@@ -62,9 +68,9 @@ def postgres_url() -> Iterator[str]:
 @pytest.fixture
 def database(postgres_url: str) -> Iterator[str]:
     """The URL of a database that this test has to itself."""
-    from scrubjay.testing.postgres_server import database
+    from store_contract.postgres_server import temporary_database
 
-    with database(postgres_url, "alone") as url:
+    with temporary_database(postgres_url, "alone") as url:
         yield url
 
 
@@ -79,22 +85,22 @@ def vector_url(database: str) -> str:
 
 
 @pytest.fixture
-def postgres_server() -> Iterator[Server]:
+def postgres_server() -> Iterator[PostgresServer]:
     """A server that this test has to itself, to stop and to start again."""
     with _server() as server:
         yield server
 
 
 @contextmanager
-def _server() -> Iterator[Server]:
-    from scrubjay.testing.postgres_server import SERVER, programs, started
+def _server() -> Iterator[PostgresServer]:
+    from store_contract.postgres_server import SERVER_PACKAGE, server_programs, start_server
 
-    places = programs()
+    places = server_programs()
     if places is None:
         if sys.platform == "linux":
-            pytest.fail(f"{SERVER} is not installed: `pip install --group dev`")
-        pytest.skip(f"{SERVER} has no wheel for {sys.platform}")
-    with started(places, fsync="off") as server:
+            pytest.fail(f"{SERVER_PACKAGE} is not installed: `pip install --group dev`")
+        pytest.skip(f"{SERVER_PACKAGE} has no wheel for {sys.platform}")
+    with start_server(places, fsync="off") as server:
         yield server
 
 
@@ -103,7 +109,7 @@ def application_url(postgres_url: str) -> str:
     """The URL of a database of that server as its user without rights over it, both made as docs/postgres.md says."""
     import psycopg
 
-    from scrubjay.store.postgres.store import PostgresStore
+    from scrubjay.storage.postgres.store import PostgresStore
 
     page = PAGE.read_text("utf-8")
     first, second = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.aio import AsyncCategories, AsyncConcepts, AsyncMemory
-from scrubjay.engine import Memory
+from scrubjay.async_memory import AsyncCategories, AsyncConcepts, AsyncMemory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.wiring.categories import Categories
-from scrubjay.wiring.concepts import Concepts
+from scrubjay.memory import Memory
+from scrubjay.services.dictionary import Categories, Concepts
 
 
 def opened(path: Path) -> Memory:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from scrubjay import AsyncMemory, Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError
-from scrubjay.testing.hash_embedder import HashEmbedder
 
 
 @pytest.fixture

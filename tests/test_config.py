@@ -2,22 +2,19 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.config import (
-    PROVIDERS,
-    RUNTIMES,
-    ModelSettings,
-    Settings,
+from scrubjay.config.loader import (
     api_key,
     auto_keys,
     config_path,
-    load,
-    names,
+    known_settings,
+    load_settings,
     plain_output,
-    variable,
+    variable_name,
 )
+from scrubjay.config.settings import EMBEDDING_PROVIDERS, RUNTIMES, ExtraModelSettings, Settings
+from scrubjay.embeddings.onnx import ONNX_RUNTIMES as KNOWN_RUNTIMES
+from scrubjay.embeddings.registry import EMBEDDER_OPENERS as KNOWN_PROVIDERS
 from scrubjay.errors import ConfigError
-from scrubjay.providers.embedders.open import PROVIDERS as KNOWN_PROVIDERS
-from scrubjay.providers.embedders.runtimes import RUNTIMES as KNOWN_RUNTIMES
 
 
 @pytest.fixture
@@ -34,12 +31,14 @@ def fails(
     file: Path | None = None, environ: dict[str, str] | None = None, **overrides: object
 ) -> ConfigError:
     with pytest.raises(ConfigError) as caught:
-        load(file, environ or {}, {name.replace("__", "."): value for name, value in overrides.items()})
+        load_settings(
+            file, environ or {}, {name.replace("__", "."): value for name, value in overrides.items()}
+        )
     return caught.value
 
 
 def test_without_file_and_environment_every_setting_has_its_default(file) -> None:
-    settings = load(file(""), {})
+    settings = load_settings(file(""), {})
     assert settings == Settings()
     assert settings.store.endswith("memory.db")
     assert settings.user
@@ -49,7 +48,7 @@ def test_without_file_and_environment_every_setting_has_its_default(file) -> Non
 def test_a_later_source_wins_and_the_origin_says_so(file) -> None:
     path = file('tenant = "t"\n[recall]\nlimit = 7\nsnippet = 300\ncandidates = 5\n')
     environ = {"SCRUBJAY_RECALL_LIMIT": "8", "SCRUBJAY_RECALL_SNIPPET": "200"}
-    settings = load(path, environ, {"recall.limit": 9, "store": None})
+    settings = load_settings(path, environ, {"recall.limit": 9, "store": None})
     assert (settings.recall.candidates, settings.recall.snippet, settings.recall.limit) == (5, 200, 9)
     assert settings.origins["recall.candidates"] == f"{path}:5"
     assert settings.origins["recall.snippet"] == "environment SCRUBJAY_RECALL_SNIPPET"
@@ -59,17 +58,17 @@ def test_a_later_source_wins_and_the_origin_says_so(file) -> None:
 
 def test_the_file_is_the_named_one_else_the_default_one(file, monkeypatch, tmp_path: Path) -> None:
     path = file('tenant = "here"\n')
-    assert load(environ={"SCRUBJAY_CONFIG": str(path)}).tenant == "here"
+    assert load_settings(environ={"SCRUBJAY_CONFIG": str(path)}).tenant == "here"
     assert config_path({"SCRUBJAY_CONFIG": str(path)}) == path
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
-    assert load(environ={}).tenant == "default"
+    assert load_settings(environ={}).tenant == "default"
     assert config_path({}).name == "config.toml"
 
 
 def test_the_process_environment_is_read_when_none_is_given(file, monkeypatch) -> None:
     monkeypatch.setenv("SCRUBJAY_CONFIG", str(file("")))
     monkeypatch.setenv("SCRUBJAY_TENANT", "from-process")
-    assert load().tenant == "from-process"
+    assert load_settings().tenant == "from-process"
 
 
 def test_a_mistyped_setting_is_an_error_with_its_line_and_the_nearest_name(file) -> None:
@@ -124,7 +123,7 @@ def test_an_unknown_variable_is_an_error_but_an_empty_or_foreign_one_is_not(file
     error = fails(path, {"SCRUBJAY_RECALL_LIMT": "3"})
     assert error.hint == "did you mean SCRUBJAY_RECALL_LIMIT?"
     assert (
-        load(path, {"SCRUBJAY_RECALL_LIMIT": "", "OPENAI_API_KEY": "k", "_SCRUBJAY_COMPLETE": "x"})
+        load_settings(path, {"SCRUBJAY_RECALL_LIMIT": "", "OPENAI_API_KEY": "k", "_SCRUBJAY_COMPLETE": "x"})
         == Settings()
     )
 
@@ -138,7 +137,7 @@ def test_text_from_the_environment_becomes_the_settings_type(file) -> None:
         "SCRUBJAY_STORE": "some.db",
         "SCRUBJAY_RECALL_TOUCH": "False",
     }
-    settings = load(file(""), environ)
+    settings = load_settings(file(""), environ)
     assert settings.recall.touch is False
     assert settings.sync.embed_seconds == 2.0
     assert settings.sync.include == ("*.md", "*.org")
@@ -155,15 +154,15 @@ def test_text_from_the_environment_becomes_the_settings_type(file) -> None:
 
 def test_a_path_in_the_file_is_relative_to_the_file_and_a_url_stays(file, tmp_path: Path) -> None:
     path = file("store = 'own.db'\n[notes]\ndir = '~/n'\n")
-    settings = load(path, {})
+    settings = load_settings(path, {})
     assert settings.store == str(tmp_path / "own.db")
     assert settings.notes.dir == Path("~/n").expanduser()
-    assert load(path, {"SCRUBJAY_STORE": "memory://"}).store == "memory://"
+    assert load_settings(path, {"SCRUBJAY_STORE": "memory://"}).store == "memory://"
 
 
 def test_a_model_table_is_read_and_its_file_values_can_be_changed_by_the_environment(file) -> None:
     path = file('[models."bge-m3"]\nprovider = "openai-compatible"\nbase_url = "http://a"\nbatch = 2\n')
-    settings = load(path, {"SCRUBJAY_MODELS_BGE_M3_BASE_URL": "http://b"})
+    settings = load_settings(path, {"SCRUBJAY_MODELS_BGE_M3_BASE_URL": "http://b"})
     model = settings.models.extra["bge-m3"]
     assert (model.base_url, model.batch, model.concurrency) == ("http://b", 2, 4)
     assert settings.origins["models.bge-m3.batch"] == f"{path}:4"
@@ -172,7 +171,7 @@ def test_a_model_table_is_read_and_its_file_values_can_be_changed_by_the_environ
 
 def test_a_key_is_read_only_from_the_variable_that_is_named(file) -> None:
     text = '[models.a]\nprovider = "openai"\n[models.b]\nprovider = "openai"\napi_key_env = "MY_KEY"\n'
-    extra = load(file(text), {}).models.extra
+    extra = load_settings(file(text), {}).models.extra
     environ = {"OPENAI_API_KEY": "other", "MY_KEY": "mine"}
     assert api_key("models.a", extra["a"], environ) == ""
     assert api_key("models.b", extra["b"], environ) == "mine"
@@ -181,7 +180,7 @@ def test_a_key_is_read_only_from_the_variable_that_is_named(file) -> None:
 
 
 def test_the_providers_offered_are_services_and_libraries_that_exist() -> None:
-    assert {*PROVIDERS, "static", "minilm"} == {*KNOWN_PROVIDERS, "auto"}
+    assert {*EMBEDDING_PROVIDERS, "static", "minilm"} == {*KNOWN_PROVIDERS, "auto"}
     assert RUNTIMES == KNOWN_RUNTIMES
 
 
@@ -190,8 +189,8 @@ def test_an_unknown_override_is_an_error() -> None:
 
 
 def test_no_two_settings_share_a_variable() -> None:
-    known = names().settings
-    assert len({variable(name) for name in known}) == len(known)
+    known = known_settings().settings
+    assert len({variable_name(name) for name in known}) == len(known)
 
 
 def test_colours_are_off_where_the_environment_says_so() -> None:
@@ -202,19 +201,19 @@ def test_colours_are_off_where_the_environment_says_so() -> None:
 
 def test_keys_in_the_environment_are_read_for_auto_alone() -> None:
     environ = {"OPENAI_API_KEY": "one", "VOYAGE_API_KEY": "two", "GEMINI_API_KEY": ""}
-    assert auto_keys(ModelSettings(provider="auto"), environ) == {"openai": "one", "voyage": "two"}
-    assert auto_keys(ModelSettings(provider="openai"), environ) == {}
+    assert auto_keys(ExtraModelSettings(provider="auto"), environ) == {"openai": "one", "voyage": "two"}
+    assert auto_keys(ExtraModelSettings(provider="openai"), environ) == {}
 
 
 def test_a_language_model_is_named_with_its_address_or_not_at_all(file) -> None:
-    assert (load(file(""), {}).llm.model, load(file(""), {}).llm.base_url) == ("", "")
-    named = load(file('[llm]\nbase_url = "http://localhost:11434/v1"\nmodel = "qwen"\n'), {}).llm
+    assert (load_settings(file(""), {}).llm.model, load_settings(file(""), {}).llm.base_url) == ("", "")
+    named = load_settings(file('[llm]\nbase_url = "http://localhost:11434/v1"\nmodel = "qwen"\n'), {}).llm
     assert (named.model, named.refine) == ("qwen", ("facts", "digests"))
     for text, missing in (('base_url = "http://localhost:1/v1"', "model"), ('model = "qwen"', "base_url")):
         with pytest.raises(ConfigError, match=f"names no {missing}"):
-            load(file(f"[llm]\n{text}\n"), {})
+            load_settings(file(f"[llm]\n{text}\n"), {})
 
 
 def test_a_key_in_the_environment_names_no_language_model(file) -> None:
     environ = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "https://api.openai.com/v1"}
-    assert load(file(""), environ).llm == load(file(""), {}).llm
+    assert load_settings(file(""), environ).llm == load_settings(file(""), {}).llm

@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.config import config_path, data_dir
-from scrubjay.config_start import budget_ms, config_file, data_folder, environment, fingerprint, switched_off
+from scrubjay.config.loader import config_path
+from scrubjay.config.paths import (
+    config_file,
+    data_folder,
+    environment,
+    hook_budget_ms,
+    hooks_disabled,
+    settings_fingerprint,
+)
+from scrubjay.config.settings import data_dir
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -27,12 +35,12 @@ def test_folders_are_where_the_settings_have_them(
 def test_a_change_of_any_setting_changes_the_mark(tmp_path: Path) -> None:
     file = tmp_path / "scrubjay" / "config.toml"
     around = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
-    marks = {fingerprint(around), fingerprint(around | {"SCRUBJAY_USER": "bob"})}
-    marks.add(fingerprint(around | {"XDG_DATA_HOME": "/data"}))
+    marks = {settings_fingerprint(around), settings_fingerprint(around | {"SCRUBJAY_USER": "bob"})}
+    marks.add(settings_fingerprint(around | {"XDG_DATA_HOME": "/data"}))
     file.parent.mkdir()
     for text in ("", 'user = "ann"', 'user = "bob"'):
         file.write_text(text)
-        marks.add(fingerprint(around))
+        marks.add(settings_fingerprint(around))
     assert len(marks) == 5  # a file that is empty says what one that is missing says
 
 
@@ -42,11 +50,13 @@ def test_a_folder_that_is_named_as_it_would_be_anyway_changes_no_mark() -> None:
         "XDG_DATA_HOME": "/h/.local/share",
         "XDG_CACHE_HOME": "/h/.cache",
     }
-    assert fingerprint({"HOME": "/h", **named}) == fingerprint({"HOME": "/h"})
+    assert settings_fingerprint({"HOME": "/h", **named}) == settings_fingerprint({"HOME": "/h"})
 
 
 def test_what_is_no_setting_changes_no_mark() -> None:
-    assert fingerprint({"HOME": "/h", "LANG": "C", "SCRUBJAY_OFF": "1"}) == fingerprint({"HOME": "/h"})
+    assert settings_fingerprint({"HOME": "/h", "LANG": "C", "SCRUBJAY_OFF": "1"}) == settings_fingerprint(
+        {"HOME": "/h"}
+    )
 
 
 def test_flags_are_variables_and_relative_paths_are_absolute(
@@ -65,11 +75,11 @@ def test_flags_are_variables_and_relative_paths_are_absolute(
 )
 def test_a_glance_at_the_settings_tells_the_budget(tmp_path: Path, text: str, found: int) -> None:
     (tmp_path / "config.toml").write_text(f"[hooks]\n{text}\n")
-    assert budget_ms({"SCRUBJAY_CONFIG": str(tmp_path / "config.toml")}, 300) == found
+    assert hook_budget_ms({"SCRUBJAY_CONFIG": str(tmp_path / "config.toml")}, 300) == found
 
 
 @pytest.mark.parametrize(
     ("value", "off"), [("1", True), ("yes", True), ("0", False), ("", False), ("false", False)]
 )
 def test_hooks_are_off_where_the_variable_says_so(value: str, *, off: bool) -> None:
-    assert switched_off({"SCRUBJAY_OFF": value}) is off
+    assert hooks_disabled({"SCRUBJAY_OFF": value}) is off

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
-NOTES = ROOT / "src" / "scrubjay" / "surfaces" / "cli" / "demo_notes"
+NOTES = ROOT / "src" / "scrubjay" / "cli" / "demo_notes"
 SAYS = {
     "ask_your_notes.py": ((str(NOTES), "who takes over when Mara is away?"), r"people/mara\.md:\d+-\d+"),
     "remember_a_conversation.py": ((), r"user, 2026-03-02: .*invoices(.|\n)*already known"),

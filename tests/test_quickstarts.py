@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.agents.all import AGENTS
+from scrubjay.agents.base import AGENTS
 
 PAGES = Path(__file__).parents[1] / "docs" / "agents"
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from scrubjay.engine import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import StoreError
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.memory import Memory
 
 if TYPE_CHECKING:
-    from scrubjay.testing.postgres_server import Server
+    from store_contract.postgres_server import PostgresServer
 
 PAGE = (Path(__file__).parents[1] / "docs" / "runbook.md").read_text("utf-8")
 BLOCKS = dict(re.findall(r"<!-- run: (\w+) -->\n```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
@@ -150,9 +150,12 @@ def test_a_backup_is_restored_and_a_process_that_was_forgotten_writes_nothing(tm
 @pytest.fixture
 def databases(postgres_url: str) -> Iterator[dict[str, str]]:
     """The page's databases: URL on the page to one here."""
-    from scrubjay.testing.postgres_server import database
+    from store_contract.postgres_server import temporary_database
 
-    with database(postgres_url, "restored") as restored, database(postgres_url, "moved") as moved:
+    with (
+        temporary_database(postgres_url, "restored") as restored,
+        temporary_database(postgres_url, "moved") as moved,
+    ):
         here = {"memories": moved, "restored": restored, "moved": moved}
         yield {f"postgresql://scrubjay@db.example/{name}": f"'{url}'" for name, url in here.items()}
 
@@ -160,9 +163,9 @@ def databases(postgres_url: str) -> Iterator[dict[str, str]]:
 def test_a_store_moves_to_postgres_and_is_dumped_and_restored(
     tmp_path: Path, databases: dict[str, str]
 ) -> None:
-    from scrubjay.testing.postgres_server import programs
+    from store_contract.postgres_server import server_programs
 
-    places = programs()
+    places = server_programs()
     assert places is not None
     said = ran(tmp_path, ADDED, "move", "dump", swap=databases, path=str(places / "bin"))
     assert "are the same in postgresql://" in said
@@ -175,7 +178,7 @@ def test_a_store_moves_to_postgres_and_is_dumped_and_restored(
 
 
 def test_a_postgres_server_that_was_down_needs_nothing_but_to_be_started(
-    tmp_path: Path, postgres_server: Server
+    tmp_path: Path, postgres_server: PostgresServer
 ) -> None:
     swap = {"postgresql://scrubjay@db.example/memories": f"'{postgres_server.url}'"}
     (tmp_path / "notes").mkdir()

@@ -8,18 +8,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from scrubjay.aio import AsyncMemory
-    from scrubjay.engine import Memory
+    from scrubjay.async_memory import AsyncMemory
     from scrubjay.errors import ScrubjayError
-    from scrubjay.memory.new import NewMemory
+    from scrubjay.memory import Memory
+    from scrubjay.models.lifecycle import NewMemory
 
 __all__ = ["AsyncMemory", "Memory", "NewMemory", "ScrubjayError", "__version__"]
 __version__ = "0.1.0"
 
 _WHERE = {
-    "AsyncMemory": "scrubjay.aio",
-    "Memory": "scrubjay.engine",
-    "NewMemory": "scrubjay.memory.new",
+    "AsyncMemory": "scrubjay.async_memory",
+    "Memory": "scrubjay.memory",
+    "NewMemory": "scrubjay.models.lifecycle",
     "ScrubjayError": "scrubjay.errors",
 }
 

@@ -1,4 +1,4 @@
-"""Errors, cut by what the caller can do about them.
+"""The tree of errors, ordered by how the caller can respond.
 
 ```text
 ScrubjayError            anything scrubjay raises on purpose
@@ -20,6 +20,8 @@ ScrubjayError            anything scrubjay raises on purpose
 A message says what failed, on which object, the two values that disagree and the state now; `hint` is
 the next command. A cause that was not observed is never named.
 """
+
+from __future__ import annotations
 
 
 class ScrubjayError(Exception):

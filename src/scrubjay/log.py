@@ -1,4 +1,4 @@
-"""Log: what happened, to a small file beside the memories: one line of JSON each, never a memory's or a person's words.
+"""JSON log: one line an event in a small file beside the store; it never holds a memory's text or a question.
 
 Standard library alone, and light: hooks write here when something went wrong. Nothing that fails here is raised, for a
 log that cannot be written must not end what it tells of.
@@ -10,17 +10,17 @@ import os
 import time
 
 LEVELS = ("debug", "info", "warning", "error")
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 """Of the file before it is put aside as ``log.1``: both together are the most that a log takes."""
-NAME = "log"
+FILE_NAME = "log"
 
 
 class Log:
     """The log of one data folder."""
 
-    def __init__(self, folder: str, level: str = "info", most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, folder: str, level: str = "info", most_bytes: int = MAX_BYTES) -> None:
         """Args: the data folder, the least level that is written, and the size at which the file is put aside."""
-        self.path = os.path.join(folder, NAME)
+        self.path = os.path.join(folder, FILE_NAME)
         self._least = LEVELS.index(level)
         self._most = most_bytes
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.agents.agent import Home
+from scrubjay.agents.base import Home
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scrubjay.config_start import fingerprint, runtime_folder
-from scrubjay.resident.place import place
+from scrubjay.config.paths import runtime_folder, settings_fingerprint
+from scrubjay.daemon.client import socket_path
 
 PATIENCE = 60.0
 """Seconds that a test waits for what happens in another process."""
@@ -60,16 +60,16 @@ class Machine:
 
     @property
     def socket(self) -> Path:
-        path = place(runtime_folder(self.env), self.mark)
+        path = socket_path(runtime_folder(self.env), self.mark)
         assert path is not None
         return Path(path)
 
     @property
     def mark(self) -> str:
-        return fingerprint(self.env)
+        return settings_fingerprint(self.env)
 
     def run(self, *args: str, stdin: bytes = b"", **env: str) -> Said:
-        command = [sys.executable, "-P", "-m", "scrubjay.surfaces.cli", *args]
+        command = [sys.executable, "-P", "-m", "scrubjay", *args]
         done = subprocess.run(
             command,
             input=stdin,
@@ -151,7 +151,7 @@ def machine(root: Path, cache: Path) -> Iterator[Machine]:
 
 def idle(found: Machine) -> bool:
     """Whether errands are being done."""
-    from scrubjay.verbs.errands import Errands
+    from scrubjay.api.jobs import JobQueue
 
-    errands = Errands(str(found.data), found.mark)
+    errands = JobQueue(str(found.data), found.mark)
     return Path(errands.folder).is_dir() and errands.busy()

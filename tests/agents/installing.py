@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scrubjay.agents import plan
-from scrubjay.agents.agent import Home, Options
-from scrubjay.agents.all import find
+from scrubjay.agents import installation
+from scrubjay.agents.base import Home, Options, find_agent
 
 NAMES = ("claude-code", "codex", "openclaw", "cursor", "gemini", "opencode")
 PROJECTS = tuple(name for name in NAMES if name != "openclaw")
@@ -20,15 +19,15 @@ SHIPPED = (".openclaw/scrubjay", ".config/opencode/plugins")
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def install(name: str, home: Home, options: Options | None = None) -> plan.Plan:
-    made = plan.to_install(find(name), home, options or Options())
-    plan.carry_out(made, home)
+def install(name: str, home: Home, options: Options | None = None) -> installation.InstallPlan:
+    made = installation.plan_install(find_agent(name), home, options or Options())
+    installation.apply_plan(made, home)
     return made
 
 
-def uninstall(name: str, home: Home, options: Options | None = None) -> plan.Plan:
-    made = plan.to_uninstall(find(name), home, options or Options())
-    plan.carry_out(made, home)
+def uninstall(name: str, home: Home, options: Options | None = None) -> installation.InstallPlan:
+    made = installation.plan_uninstall(find_agent(name), home, options or Options())
+    installation.apply_plan(made, home)
     return made
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.agents import edit_json
+from scrubjay.agents import json_edit
 from scrubjay.errors import InputError
 
 WHERE = Path("settings.json")
@@ -32,14 +32,14 @@ ENTRY = {"type": "stdio", "command": "/bin/scrubjay", "args": ["mcp"]}
     ],
 )  # fmt: skip
 def test_a_member_is_written_in_the_manner_of_what_stands_around_it(before: str, after: str) -> None:
-    assert edit_json.put(before.encode(), ("m", "us"), 1, WHERE).decode() == after
+    assert json_edit.put_value(before.encode(), ("m", "us"), 1, WHERE).decode() == after
 
 
 def test_an_empty_or_missing_file_becomes_a_document() -> None:
     made = b'{\n  "m": {\n    "us": 1\n  }\n}\n'
-    assert edit_json.put(None, ("m", "us"), 1, WHERE) == made
-    assert edit_json.put(b"", ("m", "us"), 1, WHERE) == made
-    assert edit_json.put(b"\xef\xbb\xbf", ("m", "us"), 1, WHERE) == b"\xef\xbb\xbf" + made
+    assert json_edit.put_value(None, ("m", "us"), 1, WHERE) == made
+    assert json_edit.put_value(b"", ("m", "us"), 1, WHERE) == made
+    assert json_edit.put_value(b"\xef\xbb\xbf", ("m", "us"), 1, WHERE) == b"\xef\xbb\xbf" + made
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_an_empty_or_missing_file_becomes_a_document() -> None:
     ],
 )  # fmt: skip
 def test_a_member_that_goes_takes_its_comma_and_what_it_leaves_empty(before: str, after: str) -> None:
-    assert (edit_json.cut(before.encode(), ("m", "us"), WHERE) or b"").decode() == after
+    assert (json_edit.remove_value(before.encode(), ("m", "us"), WHERE) or b"").decode() == after
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ b', "\ud83d\ude00"]""", ["äA\n'\"", "ab", "😀"]),
     ],
 )  # fmt: skip
 def test_what_json5_allows_is_read(text: str, value: Any) -> None:
-    assert edit_json.parse(text.encode(), WHERE) == value
+    assert json_edit.parse_json(text.encode(), WHERE) == value
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_json5_allows_is_read(text: str, value: Any) -> None:
 )
 def test_a_broken_document_is_refused_with_its_place(text: str, told: str) -> None:
     with pytest.raises(InputError) as refused:
-        edit_json.put(text.encode(), ("m",), 1, WHERE)
+        json_edit.put_value(text.encode(), ("m",), 1, WHERE)
     assert str(refused.value).startswith(told)
     assert str(refused.value).endswith("Nothing was changed.")
     assert refused.value.hint
@@ -98,11 +98,11 @@ def test_a_broken_document_is_refused_with_its_place(text: str, told: str) -> No
 
 def test_a_value_of_another_kind_in_the_way_is_named() -> None:
     with pytest.raises(InputError, match=r"settings.json:1:7: m is a list, but an object belongs there"):
-        edit_json.put(b'{"m": []}', ("m", "us"), 1, WHERE)
+        json_edit.put_value(b'{"m": []}', ("m", "us"), 1, WHERE)
     with pytest.raises(InputError, match="the document is a list"):
-        edit_json.put(b"[]", ("m", "us"), 1, WHERE)
+        json_edit.put_value(b"[]", ("m", "us"), 1, WHERE)
     with pytest.raises(InputError, match="is not UTF-8 at byte 1"):
-        edit_json.put(b"{\xff}", ("m", "us"), 1, WHERE)
+        json_edit.put_value(b"{\xff}", ("m", "us"), 1, WHERE)
 
 
 def test_an_item_takes_the_place_of_an_older_one_of_ours() -> None:
@@ -111,10 +111,10 @@ def test_an_item_takes_the_place_of_an_older_one_of_ours() -> None:
     def ours(item: Any) -> bool:
         return str(item).startswith("us")
 
-    after = edit_json.put_item(before, ("hooks",), "us-3", ours, WHERE)
+    after = json_edit.put_item(before, ("hooks",), "us-3", ours, WHERE)
     assert after == b'{"hooks": ["them", "us-3", "more"]}'
-    assert edit_json.put_item(after, ("hooks",), "us-3", ours, WHERE) == after
-    assert edit_json.cut_items(after, ("hooks",), ours, WHERE) == b'{"hooks": ["them", "more"]}'
+    assert json_edit.put_item(after, ("hooks",), "us-3", ours, WHERE) == after
+    assert json_edit.remove_items(after, ("hooks",), ours, WHERE) == b'{"hooks": ["them", "more"]}'
 
 
 BLANK = st.sampled_from(["", " ", "\n", "\r\n\t", "  /* a, } */ ", " // b: {\n", "\n\n    "])
@@ -155,15 +155,15 @@ def documents(draw: st.DrawFn) -> bytes:
 
 @given(documents())
 def test_putting_and_cutting_leave_every_other_value_and_comment_as_it_was(before: bytes) -> None:
-    was = edit_json.parse(before, WHERE)
-    after = edit_json.put(before, ("m", "us"), ENTRY, WHERE)
-    now = edit_json.parse(after, WHERE)
+    was = json_edit.parse_json(before, WHERE)
+    after = json_edit.put_value(before, ("m", "us"), ENTRY, WHERE)
+    now = json_edit.parse_json(after, WHERE)
     assert now == {**was, "m": {**was.get("m", {}), "us": ENTRY}}
     assert after.count(b"//") == before.count(b"//")
-    assert edit_json.put(after, ("m", "us"), ENTRY, WHERE) == after
-    back = edit_json.cut(after, ("m", "us"), WHERE)
+    assert json_edit.put_value(after, ("m", "us"), ENTRY, WHERE) == after
+    back = json_edit.remove_value(after, ("m", "us"), WHERE)
     expected = {name: value for name, value in was.items() if name != "m" or value}
-    found = edit_json.parse(back, WHERE)
+    found = json_edit.parse_json(back, WHERE)
     assert {name: value for name, value in found.items() if name != "m" or value} == expected
     if was.get("m"):
         assert back == before
@@ -174,11 +174,11 @@ def test_a_list_takes_an_item_and_gives_it_back(before: bytes) -> None:
     def ours(item: Any) -> bool:
         return bool(item == ENTRY)
 
-    was = edit_json.parse(before, WHERE)
+    was = json_edit.parse_json(before, WHERE)
     if not isinstance(was.get("x"), list):
-        before = edit_json.put(before, ("x",), [1], WHERE)
-        was = edit_json.parse(before, WHERE)
-    after = edit_json.put_item(before, ("x",), ENTRY, ours, WHERE)
-    assert edit_json.parse(after, WHERE) == {**was, "x": [*was["x"], ENTRY]}
+        before = json_edit.put_value(before, ("x",), [1], WHERE)
+        was = json_edit.parse_json(before, WHERE)
+    after = json_edit.put_item(before, ("x",), ENTRY, ours, WHERE)
+    assert json_edit.parse_json(after, WHERE) == {**was, "x": [*was["x"], ENTRY]}
     if was["x"]:
-        assert edit_json.cut_items(after, ("x",), ours, WHERE) == before
+        assert json_edit.remove_items(after, ("x",), ours, WHERE) == before

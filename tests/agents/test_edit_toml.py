@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.agents import edit_text, edit_toml
+from scrubjay.agents import base, toml_edit
 from scrubjay.errors import InputError
 
 WHERE = Path("config.toml")
@@ -34,22 +34,22 @@ PARTS = (
 def test_a_table_comes_and_goes_and_the_rest_stays_to_the_byte(eol: str, bom: str, parts: set[int]) -> None:
     text = "".join(PARTS[at] for at in sorted(parts))
     before = (bom + text.replace("\n", eol)).encode()
-    after = edit_toml.put_members(before, KEYS, ENTRY, WHERE)
+    after = toml_edit.put_table(before, KEYS, ENTRY, WHERE)
     found = tomllib.loads(after.decode().removeprefix("\ufeff"))
     assert found["mcp_servers"].pop("scrubjay") == ENTRY
     was = tomllib.loads(text)
     assert {name: value for name, value in found.items() if value} == was
     assert after.startswith(before)
     assert eol not in text.replace("\n", eol) or eol == "\n" or after.count(b"\n") == after.count(b"\r\n")
-    assert edit_toml.put_members(after, KEYS, ENTRY, WHERE) == after
-    back = edit_toml.cut(after, KEYS, WHERE)
+    assert toml_edit.put_table(after, KEYS, ENTRY, WHERE) == after
+    back = toml_edit.remove_table(after, KEYS, WHERE)
     assert back in (before, before + eol.encode())
 
 
 def test_members_that_a_person_added_to_our_table_are_kept() -> None:
     before = b'[mcp_servers.scrubjay]\ncommand = "old"\nstartup_timeout_sec = 20 # slow disk\n'
-    after = edit_toml.put_members(before, KEYS, ENTRY, WHERE)
-    assert edit_toml.get(after, KEYS, WHERE) == {**ENTRY, "startup_timeout_sec": 20}
+    after = toml_edit.put_table(before, KEYS, ENTRY, WHERE)
+    assert toml_edit.get_value(after, KEYS, WHERE) == {**ENTRY, "startup_timeout_sec": 20}
     assert b"# slow disk" in after
 
 
@@ -65,23 +65,23 @@ def test_members_that_a_person_added_to_our_table_are_kept() -> None:
 )
 def test_a_broken_document_is_refused_with_its_place(text: bytes, told: str) -> None:
     with pytest.raises(InputError) as refused:
-        edit_toml.put_members(text, KEYS, ENTRY, WHERE)
+        toml_edit.put_table(text, KEYS, ENTRY, WHERE)
     assert str(refused.value).startswith(told)
     assert refused.value.hint
 
 
 def test_a_block_of_instructions_is_brought_up_to_date_where_it_stands() -> None:
-    first = edit_text.put(b"# Mine\r\n", "One.\nTwo.")
+    first = base.put_block(b"# Mine\r\n", "One.\nTwo.")
     assert first.count(b"\n") == first.count(b"\r\n")
     moved = first + b"after\r\n"
-    assert edit_text.put(moved, "Three.").endswith(b"Three.\r\n<!-- scrubjay:end -->\r\nafter\r\n")
-    assert edit_text.cut(moved) == b"# Mine\r\nafter\r\n"
-    assert edit_text.put(first, "One.\nTwo.") == first
+    assert base.put_block(moved, "Three.").endswith(b"Three.\r\n<!-- scrubjay:end -->\r\nafter\r\n")
+    assert base.remove_block(moved) == b"# Mine\r\nafter\r\n"
+    assert base.put_block(first, "One.\nTwo.") == first
 
 
 def test_a_table_that_cannot_stand_there_is_refused() -> None:
     with pytest.raises(InputError, match=r"mcp_servers.scrubjay cannot be changed without"):
-        edit_toml.put_members(b'mcp_servers = { other = { command = "x" } }', KEYS, ENTRY, WHERE)
+        toml_edit.put_table(b'mcp_servers = { other = { command = "x" } }', KEYS, ENTRY, WHERE)
 
 
 def test_our_table_goes_with_its_own_tables_and_leaves_comments_of_the_next() -> None:
@@ -98,10 +98,10 @@ A = "b"
 [z]
 a = 1
 """
-    assert edit_toml.cut(before, KEYS, WHERE) == b"\n# about z\n[z]\na = 1\n"
+    assert toml_edit.remove_table(before, KEYS, WHERE) == b"\n# about z\n[z]\na = 1\n"
 
 
 @given(st.text("#a \n", max_size=12).map(str.encode))
 def test_a_block_leaves_no_trace_but_a_line_end_that_was_missing(before: bytes) -> None:
-    back = edit_text.cut(edit_text.put(before, "Use it."))
+    back = base.remove_block(base.put_block(before, "Use it."))
     assert back in (before, before + b"\n")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hooking import Machine, Said, idle
 
-from scrubjay.memory.delimiters import CLOSE, OPEN
+from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN
 
 HERON = "Our staging database is called heron and lives in Lisbon."
 ASKED = "What is our staging database called?"
@@ -25,8 +25,8 @@ def test_a_prompt_is_answered_with_the_memories_that_have_to_do_with_it(here: Ma
     assert (done.code, done.err) == (0, b"")
     assert "heron" in done.context
     assert "Bread" not in done.context
-    assert done.context.startswith(OPEN)
-    assert done.context.endswith(CLOSE)
+    assert done.context.startswith(BLOCK_OPEN)
+    assert done.context.endswith(BLOCK_CLOSE)
     assert done.json["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
 
 
@@ -130,13 +130,13 @@ def test_ten_megabytes_are_read_to_their_end_and_nothing_is_said(here: Machine) 
 
 
 def test_a_hook_without_standard_input_says_nothing(here: Machine) -> None:
-    command = f'"{sys.executable}" -P -m scrubjay.surfaces.cli hook claude-code prompt <&-'
+    command = f'"{sys.executable}" -P -m scrubjay hook claude-code prompt <&-'
     done = subprocess.run(["sh", "-c", command], capture_output=True, env=here.env, cwd=here.project)
     assert (done.returncode, done.stdout) == (0, b"")
 
 
 def test_an_agent_that_never_closes_its_pipe_goes_on_after_the_budget(here: Machine) -> None:
-    command = [sys.executable, "-P", "-m", "scrubjay.surfaces.cli", "hook", "claude-code", "prompt"]
+    command = [sys.executable, "-P", "-m", "scrubjay", "hook", "claude-code", "prompt"]
     env = {**here.env, "SCRUBJAY_HOOKS_BUDGET_MS": "200"}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as process:
         assert process.stdout is not None
@@ -236,7 +236,7 @@ def test_a_hook_on_a_full_disk_says_what_it_knows_or_nothing_and_exits_with_zero
     told = json.dumps({"prompt": ASKED, "cwd": str(here.project), "transcript_path": str(path)})
     for event in ("prompt", "stop", "session-start"):
         # No file may grow by a byte: what a process meets on a disk that is full.
-        command = f'ulimit -f 0; "{sys.executable}" -P -m scrubjay.surfaces.cli hook claude-code {event}'
+        command = f'ulimit -f 0; "{sys.executable}" -P -m scrubjay hook claude-code {event}'
         done = subprocess.run(["sh", "-c", command], input=told.encode(), capture_output=True, env=here.env)
         assert done.returncode == 0, event
         assert done.stdout == b"" or json.loads(done.stdout)
@@ -248,7 +248,7 @@ def test_two_sessions_that_begin_at_once_are_both_answered_and_missed_transcript
     here.run("add", "Never push on Fridays.", "--tier", "lesson")
     here.transcript(("user", HERON), name="missed")
     told = json.dumps({"session_id": "a", "cwd": str(here.project), "source": "startup"}).encode()
-    command = [sys.executable, "-P", "-m", "scrubjay.surfaces.cli", "hook", "claude-code", "session-start"]
+    command = [sys.executable, "-P", "-m", "scrubjay", "hook", "claude-code", "session-start"]
     both = [
         subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=here.env, cwd=here.project

@@ -100,24 +100,24 @@ def test_a_transcript_that_is_not_there_is_no_trouble(here: Machine) -> None:
 
 
 def test_what_a_killed_process_left_is_done_by_the_next(here: Machine) -> None:
-    from scrubjay.verbs.errands import BEGUN, Errands
+    from scrubjay.api.jobs import RUNNING_SUFFIX, JobQueue
 
     path = here.transcript(("user", HERON))
-    errands = Errands(str(here.data), here.mark)
+    errands = JobQueue(str(here.data), here.mark)
     root = str(path.parent.parent)
     errands.put("capture", event="stop", root=root, path=str(path))
     (waiting,) = [one for one in Path(errands.folder).iterdir() if one.name != "lock"]
-    waiting.rename(waiting.with_name(waiting.name + BEGUN))
+    waiting.rename(waiting.with_name(waiting.name + RUNNING_SUFFIX))
     assert here.run("hook", "--errands").code == 0
     assert HERON in here.found(ASKED)
     assert [one.name for one in Path(errands.folder).iterdir()] == ["lock"]
 
 
 def test_an_errand_that_fails_keeps_no_other_from_being_done(here: Machine) -> None:
-    from scrubjay.verbs.errands import Errands
+    from scrubjay.api.jobs import JobQueue
 
     path = here.transcript(("user", HERON))
-    errands = Errands(str(here.data), here.mark)
+    errands = JobQueue(str(here.data), here.mark)
     errands.put("no such kind", event="stop")
     (Path(errands.folder) / ("0" * 24)).write_text("torn {")
     errands.put("capture", event="stop", root=str(path.parent.parent), path=str(path))
@@ -127,12 +127,12 @@ def test_an_errand_that_fails_keeps_no_other_from_being_done(here: Machine) -> N
 
 
 def test_errands_of_settings_that_nobody_has_any_more_are_removed_after_a_month(here: Machine) -> None:
-    from scrubjay.verbs.errands import MONTH, Errands
+    from scrubjay.api.jobs import STALE_SECONDS, JobQueue
 
     for name in ("a" * 64, "b" * 64):
-        Errands(str(here.data), name).put("consolidate", event="heartbeat")
+        JobQueue(str(here.data), name).put("consolidate", event="heartbeat")
     above = here.data / "errands"
-    old = time.time() - MONTH - 60
+    old = time.time() - STALE_SECONDS - 60
     os.utime(above / ("a" * 16), (old, old))
     assert here.run("hook", "--errands").code == 0
     assert sorted(path.name for path in above.iterdir()) == sorted(["b" * 16, here.mark[:16]])
@@ -142,13 +142,13 @@ def test_two_at_once_do_an_errand_once(here: Machine) -> None:
     import subprocess
     import sys
 
-    from scrubjay.verbs.errands import Errands
+    from scrubjay.api.jobs import JobQueue
 
     path = here.transcript(("user", HERON))
-    Errands(str(here.data), here.mark).put(
+    JobQueue(str(here.data), here.mark).put(
         "capture", event="stop", root=str(path.parent.parent), path=str(path)
     )
-    command = [sys.executable, "-P", "-m", "scrubjay.surfaces.cli", "hook", "--errands"]
+    command = [sys.executable, "-P", "-m", "scrubjay", "hook", "--errands"]
     both = [subprocess.Popen(command, env=here.env, cwd=here.project) for _ in range(2)]
     assert [one.wait() for one in both] == [0, 0]
     assert here.events() == [CAPTURED]
@@ -287,9 +287,9 @@ def test_a_torn_line_of_the_pauses_costs_no_other(here: Machine) -> None:
 
 
 def test_errands_hold_no_word_of_a_session(here: Machine) -> None:
-    from scrubjay.verbs.errands import Errands
+    from scrubjay.api.jobs import JobQueue
 
-    errands = Errands(str(here.data), here.mark)
+    errands = JobQueue(str(here.data), here.mark)
     errands.put("capture", event="stop", root="/r", path="/r/p")
     (waiting,) = [one for one in Path(errands.folder).iterdir() if one.name != "lock"]
     assert set(json.loads(waiting.read_bytes())) == {"kind", "event", "root", "path"}

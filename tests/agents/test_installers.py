@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 from installing import GOLDEN, GROUPS, NAMES, PLAIN, PROJECTS, configured, install, lay, tree, uninstall
 
-from scrubjay.agents import edit_json, plan, record, texts, write
-from scrubjay.agents.agent import Home, Options
-from scrubjay.agents.all import AGENTS, find
+from scrubjay.agents import installation, json_edit, texts
+from scrubjay.agents.base import AGENTS, Home, Options, find_agent
 from scrubjay.errors import InputError
 
 GEMINI = {"GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
@@ -44,16 +43,16 @@ def test_foreign_entries_comments_and_line_ends_stay_as_the_golden_files_say(nam
     assert configured(home.root) == tree(GOLDEN / name / "after")
     # The golden settings.json of Claude Code has comments, which it does not read.
     hooks = name != "claude-code"
-    assert find(name).installed(home) == {"mcp": True, "hooks": hooks, "instructions": True}
+    assert find_agent(name).installed(home) == {"mcp": True, "hooks": hooks, "instructions": True}
     uninstall(name, home)
     assert tree(home.root) == before
-    assert find(name).installed(home) == {"mcp": False, "hooks": False, "instructions": False}
+    assert find_agent(name).installed(home) == {"mcp": False, "hooks": False, "instructions": False}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_second_installation_changes_nothing(name: str, home: Home) -> None:
     install(name, home)
-    assert plan.to_install(find(name), home, Options()).changes == ()
+    assert installation.plan_install(find_agent(name), home, Options()).changes == ()
     moved = replace(home, command=("/elsewhere/my scrubjay/bin/scrubjay",))
     again = install(name, moved)
     assert again.changes
@@ -80,7 +79,7 @@ def test_what_others_change_in_between_survives_the_uninstallation(name: str, ho
     install(name, home)
     for path in home.root.rglob("*"):
         if path.suffix == ".json":
-            path.write_bytes(edit_json.put(path.read_bytes(), ("later",), [1], path))
+            path.write_bytes(json_edit.put_value(path.read_bytes(), ("later",), [1], path))
         elif path.suffix == ".toml":
             path.write_bytes(path.read_bytes() + b"\n[later]\na = 1\n")
         elif path.name in ("CLAUDE.md", "AGENTS.md"):
@@ -95,8 +94,8 @@ def test_what_others_change_in_between_survives_the_uninstallation(name: str, ho
             assert isinstance(found, bytes)
             if content.count(b"\n") > 2:
                 assert lines(found) >= lines(content) - {b'"Stop": []', b'"AfterAgent": []'}
-            wanted = {**edit_json.parse(content, Path(path)), "later": [1]}
-            assert filled(edit_json.parse(found, Path(path))) == filled(wanted)
+            wanted = {**json_edit.parse_json(content, Path(path)), "later": [1]}
+            assert filled(json_edit.parse_json(found, Path(path))) == filled(wanted)
         elif path.endswith(".toml"):
             assert isinstance(found, bytes)
             assert tomllib.loads(found.decode()).pop("later") == {"a": 1}
@@ -114,7 +113,7 @@ def test_a_link_stays_a_link_and_what_it_leads_to_changes(name: str, home: Home)
         path.symlink_to(kept / path.name.lstrip("."))
     before = tree(home.root)
     install(name, home)
-    assert find(name).installed(home)["mcp"]
+    assert find_agent(name).installed(home)["mcp"]
     after = tree(home.root)
     assert {path for path, content in after.items() if str(content).startswith("->")} == {
         path for path, content in before.items() if str(content).startswith("->")
@@ -152,26 +151,26 @@ def test_a_broken_file_is_named_with_its_place_and_nothing_is_changed(name: str,
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_that_changes_while_one_thinks_it_over_is_not_overwritten(name: str, home: Home) -> None:
     lay(tree(GOLDEN / name / "before"), home.root)
-    planned = plan.to_install(find(name), home, Options())
+    planned = installation.plan_install(find_agent(name), home, Options())
     edited = planned.changes[-1].path
     edited.parent.mkdir(exist_ok=True, parents=True)
     edited.write_bytes(b"in the meantime")
     before = tree(home.root)
     with pytest.raises(InputError, match="changed by somebody else in the meantime"):
-        plan.carry_out(planned, home)
+        installation.apply_plan(planned, home)
     assert tree(home.root) == before
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_was_written_is_put_back_when_a_later_file_cannot_be(name: str, home: Home) -> None:
     lay(tree(GOLDEN / name / "before"), home.root)
-    planned = plan.to_install(find(name), home, Options())
+    planned = installation.plan_install(find_agent(name), home, Options())
     # The place of the temporary file beside the last one is taken by a folder.
     last = planned.changes[-1].path
     (last.parent / f".{last.name}.scrubjay-{os.getpid()}" / "x").mkdir(parents=True)
     before = tree(home.root)
     with pytest.raises(InputError, match=r"cannot be written.*Nothing was changed"):
-        plan.carry_out(planned, home)
+        installation.apply_plan(planned, home)
     assert tree(home.root) == before
     assert not planned.at.exists()
 
@@ -196,10 +195,10 @@ def test_rights_are_kept_and_new_configuration_is_the_owners_alone(name: str, ho
 def test_without_hooks_nothing_is_called_and_earlier_hooks_go(name: str, home: Home) -> None:
     install(name, home)
     install(name, home, Options(hooks=False))
-    assert find(name).installed(home) == {"mcp": True, "hooks": False, "instructions": True}
+    assert find_agent(name).installed(home) == {"mcp": True, "hooks": False, "instructions": True}
     after = configured(home.root).values()
     assert not any(b" hook " in content for content in after if isinstance(content, bytes))
-    assert "by itself" in find(name).captured(home, Options(hooks=False))[0]
+    assert "by itself" in find_agent(name).captured(home, Options(hooks=False))[0]
     uninstall(name, home)
     assert tree(home.root) == {}
 
@@ -217,7 +216,7 @@ def test_a_projects_installation_touches_the_project_alone(name: str, home: Home
     install(name, home)
     uninstall(name, home, options)
     assert tree(project) == {}
-    assert find(name).installed(home)["mcp"]
+    assert find_agent(name).installed(home)["mcp"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -237,7 +236,7 @@ def test_a_damaged_record_is_named_and_without_one_ours_is_cut_out(name: str, ho
         if path.endswith(".json"):
             assert isinstance(content, bytes)
             assert isinstance(found, bytes)
-            parsed = (edit_json.parse(each, Path(path)) for each in (found, content))
+            parsed = (json_edit.parse_json(each, Path(path)) for each in (found, content))
             assert filled(next(parsed)) == filled(next(parsed))
         elif isinstance(content, bytes):
             assert found in (content, content + b"\n")
@@ -260,7 +259,9 @@ def test_a_hook_is_known_by_its_command_also_among_others_hooks(name: str, home:
 def test_a_person_keeps_what_they_added_to_our_entry_and_to_our_skill(home: Home) -> None:
     install("claude-code", home)
     path = home.root / ".claude.json"
-    path.write_bytes(edit_json.put(path.read_bytes(), ("mcpServers", "scrubjay", "env"), {"A": "b"}, path))
+    path.write_bytes(
+        json_edit.put_value(path.read_bytes(), ("mcpServers", "scrubjay", "env"), {"A": "b"}, path)
+    )
     skill = home.root / ".claude" / "skills" / "scrubjay" / "SKILL.md"
     skill.write_text("My own way.\n")
     uninstall("claude-code", home)
@@ -305,9 +306,9 @@ def test_codex_does_not_run_hooks_of_a_person_and_of_a_project_twice(home: Home,
 
 def test_an_agent_that_nobody_knows_is_named_with_the_nearest() -> None:
     with pytest.raises(InputError) as refused:
-        find("claude-cod")
+        find_agent("claude-cod")
     assert refused.value.hint == "did you mean claude-code?"
-    assert all(find(name).name == name for name in AGENTS)
+    assert all(find_agent(name).name == name for name in AGENTS)
     assert set(NAMES) <= set(AGENTS)
 
 
@@ -325,15 +326,15 @@ def test_what_an_agent_always_reads_is_short_and_the_skill_is_not_long() -> None
 def test_an_installation_that_died_half_way_is_taken_back_whole(name: str, home: Home) -> None:
     before = tree(GOLDEN / name / "before")
     lay(before, home.root)
-    planned = plan.to_install(find(name), home, Options())
+    planned = installation.plan_install(find_agent(name), home, Options())
     # What `carry_out` does before it writes, and the first of its writes.
     assert planned.record
-    record.save(planned.at, planned.record)
-    write.write(planned.changes[:1])
+    installation.save_record(planned.at, planned.record)
+    installation.write_changes(planned.changes[:1])
     assert tree(home.root) != before
     uninstall(name, home)
     assert tree(home.root) == before
-    write.write(planned.changes[:1])
+    installation.write_changes(planned.changes[:1])
     install(name, home)
     assert configured(home.root) == tree(GOLDEN / name / "after")
 
@@ -380,12 +381,12 @@ def test_a_file_that_the_agent_ignores_is_named_before_anything_is_written(
 ) -> None:
     install(name, home)
     (path,) = (each for each in home.root.rglob("*.json") if "hooks" in json.loads(each.read_text()))
-    assert not any("ignores" in said for said in find(name).captured(home, Options()))
+    assert not any("ignores" in said for said in find_agent(name).captured(home, Options()))
     path.write_text(text)
-    (told,) = (said for said in find(name).captured(home, Options()) if "ignores" in said)
+    (told,) = (said for said in find_agent(name).captured(home, Options()) if "ignores" in said)
     assert f"{path}:" in told
     install(name, home)
-    assert find(name).installed(home)["hooks"] is False
+    assert find_agent(name).installed(home)["hooks"] is False
 
 
 @pytest.mark.parametrize(
@@ -443,7 +444,7 @@ def test_gemini_names_its_instructions_as_its_settings_say_and_what_keeps_scrubj
     folder.mkdir()
     settings = {"mcp": {"excluded": ["scrubjay"]}, "hooksConfig": {"enabled": False}}
     (folder / "settings.json").write_text(json.dumps(settings))
-    said = find("gemini").captured(home, Options())
+    said = find_agent("gemini").captured(home, Options())
     assert ["mcp.excluded" in line for line in said].count(True) == 1
     assert ["hooksConfig.enabled" in line for line in said].count(True) == 1
     (folder / "settings.json").write_text(json.dumps({"context": {"fileName": "TEAM.md"}}))

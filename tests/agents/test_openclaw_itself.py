@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from installing import install, uninstall
 
-from scrubjay.agents.agent import Home
+from scrubjay.agents.base import Home
 
 OPENCLAW = shlex.split(os.environ.get("AGENT_OPENCLAW", ""))
 pytestmark = pytest.mark.skipif(not OPENCLAW, reason="AGENT_OPENCLAW names no openclaw")
@@ -41,7 +41,7 @@ if sys.argv[1] == "hook":
         print(json.dumps({{"context": "<m>tea</m>", "message": "1 memory"}}))
 else:
     os.environ["SCRUBJAY_STORE"] = os.path.join({folder!r}, "memory.db")
-    from scrubjay.surfaces.cli.main import main
+    from scrubjay.cli.main import main
     sys.exit(main())
 """
 

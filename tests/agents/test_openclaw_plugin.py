@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from installing import install
 
-from scrubjay.agents.agent import Home
-from scrubjay.engine import Memory
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.verbs.tools import TOOLS
+from scrubjay.agents.base import Home
+from scrubjay.api.tools import TOOLS
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.memory import Memory
 
 NODE = os.environ.get("AGENT_NODE") or shutil.which("node")
 pytestmark = pytest.mark.skipif(not NODE, reason="node is not here, and AGENT_NODE names none")
@@ -35,7 +35,7 @@ if sys.argv[1] == "hook":
     sys.stdout.write(answers.get(sys.argv[3], ""))
 else:
     os.environ["SCRUBJAY_STORE"] = os.path.join({folder!r}, "memory.db")
-    from scrubjay.surfaces.cli.main import main
+    from scrubjay.cli.main import main
     sys.exit(main())
 """
 

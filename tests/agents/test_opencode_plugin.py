@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 from installing import install, tree, uninstall
 
-from scrubjay.agents import edit_json
-from scrubjay.agents.agent import Home, Options
-from scrubjay.agents.all import find
+from scrubjay.agents import json_edit
+from scrubjay.agents.base import Home, Options, find_agent
 
 NODE = os.environ.get("AGENT_NODE") or shutil.which("node")
 needs_node = pytest.mark.skipif(not NODE, reason="node is not here, and AGENT_NODE names none")
@@ -175,7 +174,7 @@ def test_the_file_and_the_folder_that_are_there_are_used(home: Home) -> None:
     before = tree(home.root)
     install("opencode", home)
     assert (
-        edit_json.get((folder / "opencode.jsonc").read_bytes(), ("mcp", "scrubjay", "type"), folder)
+        json_edit.get_value((folder / "opencode.jsonc").read_bytes(), ("mcp", "scrubjay", "type"), folder)
         == "local"
     )
     assert not (folder / "opencode.json").exists()
@@ -193,4 +192,4 @@ def test_a_plugin_does_not_run_for_a_person_and_for_a_project_both(home: Home, t
     install("opencode", home)
     install("opencode", home, Options(project=project))
     assert not (project / ".opencode" / "plugins" / "scrubjay.js").exists()
-    assert find("opencode").installed(home) == {"mcp": True, "hooks": True, "instructions": True}
+    assert find_agent("opencode").installed(home) == {"mcp": True, "hooks": True, "instructions": True}

@@ -8,8 +8,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.agents.agent import Change
-from scrubjay.agents.plan import difference
+from scrubjay.agents.base import Change
+from scrubjay.agents.installation import unified_diff
 
 LINES = st.lists(st.sampled_from("abcd"), max_size=14).map(lambda lines: [f"{line}\n" for line in lines])
 
@@ -38,12 +38,12 @@ def test_a_difference_leads_from_the_old_lines_to_the_new(
 ) -> None:
     before, after = start + old + end, start + new + end
     change = Change(Path("f"), "".join(before).encode(), "".join(after).encode())
-    shown = difference(change)
+    shown = unified_diff(change)
     assert applied(before, shown) == after
     assert bool(shown) == (before != after)
 
 
 def test_a_line_without_an_end_is_shown_as_one() -> None:
-    shown = difference(Change(Path("f"), b"a", b"a\nb\n"))
+    shown = unified_diff(Change(Path("f"), b"a", b"a\nb\n"))
     assert shown == "--- f\n+++ f\n@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n"
-    assert difference(Change(Path("f"), None, b"a\n")).startswith("--- (no file)\n+++ f\n")
+    assert unified_diff(Change(Path("f"), None, b"a\n")).startswith("--- (no file)\n+++ f\n")

@@ -16,30 +16,30 @@ HEAVY = ("onnxruntime", "openvino", "tokenizers", "mcp", "mcp_types", "httpx", "
          "sentence_transformers", "Stemmer", "yaml", "platformdirs", "anyio", "tomlkit")  # fmt: skip
 """Each costs 5 to 500 ms to import, and most commands need none of them."""
 FENCED = {
-    "apsw": ("store/sqlite/",),
-    "psycopg": ("store/postgres/",),
-    "mcp": ("surfaces/mcp/",),
-    "click": ("surfaces/cli/",),
-    "fastapi": ("surfaces/http/", "surfaces/serve/", "surfaces/proxy/", "surfaces/viewer/"),
-    "prometheus_client": ("surfaces/http/",),
-    "jinja2": ("surfaces/viewer/",),
-    "pydantic": ("surfaces/http/", "surfaces/proxy/"),
-    "starlette": ("surfaces/",),
-    "uvicorn": ("surfaces/serve/",),
-    "tqdm": ("surfaces/cli/",),
-    "httpx": ("providers/post.py", "surfaces/proxy/"),
-    "onnxruntime": ("providers/embedders/",),
-    "openvino": ("providers/embedders/",),
-    "sentence_transformers": ("providers/embedders/",),
-    "tokenizers": ("providers/embedders/", "providers/rerankers/"),
-    "watchfiles": ("ingest/sources/",),
+    "apsw": ("storage/sqlite/",),
+    "psycopg": ("storage/postgres/",),
+    "mcp": ("server/mcp/",),
+    "click": ("cli/",),
+    "fastapi": ("server/",),
+    "prometheus_client": ("server/http/",),
+    "jinja2": ("server/viewer/",),
+    "pydantic": ("server/http/", "server/proxy/"),
+    "starlette": ("server/", "cli/serve.py"),
+    "uvicorn": ("server/",),
+    "tqdm": ("cli/",),
+    "httpx": ("llm/http.py", "server/proxy/"),
+    "onnxruntime": ("embeddings/",),
+    "openvino": ("embeddings/",),
+    "sentence_transformers": ("embeddings/",),
+    "tokenizers": ("embeddings/", "rerankers/"),
+    "watchfiles": ("ingest/watcher.py",),
     "yaml": ("ingest/",),
-    "platformdirs": ("config.py", "config_start.py"),
-    "tomlkit": ("agents/edit_toml.py",),
+    "platformdirs": ("config/",),
+    "tomlkit": ("agents/toml_edit.py",),
     "Stemmer": ("text/",),
 }
 """Library to the only places that may know it, so that another can take its place."""
-WRITING = ("scrubjay.ingest.scrub", "scrubjay.ingest.compare")
+WRITING = ("scrubjay.redaction.redactor", "scrubjay.ingest.scanner")
 """What a search has no use for that is asked no earlier turns and has no files to look at."""
 
 
@@ -70,9 +70,8 @@ def test_only_the_settings_read_the_environment() -> None:
         for path, tree in modules().items()
         if (lines := list(names(tree, "os.environ", "os.getenv", "os.environb", "environ")))
     }
-    # config.py hands the environment on as an argument of that name.
-    # config_start.py is what a hook has before there is time for config.py.
-    allowed = {"config.py", "config_given.py", "config_start.py"}
+    # A hook reads config/paths.py alone: there is no time for the rest of the settings.
+    allowed = {"config/loader.py", "config/paths.py"}
     assert set(readers) <= allowed, readers
 
 
@@ -80,7 +79,7 @@ def test_only_the_command_line_prints() -> None:
     printers = [
         path
         for path, tree in modules().items()
-        if list(names(tree, "print", "sys.stdout", "sys.stderr")) and not path.startswith("surfaces/cli/")
+        if list(names(tree, "print", "sys.stdout", "sys.stderr")) and not path.startswith("cli/")
     ]
     assert printers == []
 
@@ -97,7 +96,7 @@ def test_no_module_imports_a_heavy_library_when_it_is_loaded() -> None:
 def test_a_cold_search_loads_nothing_heavy(tmp_path: Path) -> None:
     script = (
         "import sys\n"
-        "from scrubjay.surfaces.cli.main import run\n"
+        "from scrubjay.cli.main import run\n"
         "code = run(['search', '--json', 'where is it?'])\n"
         f"loaded = sorted(set({(*HEAVY, *WRITING)!r}) & set(sys.modules))\n"
         "print(code, loaded, file=sys.stderr)\n"
@@ -118,9 +117,9 @@ def test_a_cold_search_loads_nothing_heavy(tmp_path: Path) -> None:
 def test_help_loads_neither_numpy_nor_a_store() -> None:
     script = (
         "import sys\n"
-        "from scrubjay.surfaces.cli.main import run\n"
+        "from scrubjay.cli.main import run\n"
         "run(['--help'])\n"
-        "print(sorted({'numpy', 'apsw', 'scrubjay.engine', 'asyncio'} & set(sys.modules)), file=sys.stderr)\n"
+        "print(sorted({'numpy', 'apsw', 'scrubjay.memory', 'asyncio'} & set(sys.modules)), file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert done.stderr.splitlines()[-1] == "[]", done.stderr

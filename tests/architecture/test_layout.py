@@ -57,7 +57,7 @@ def test_the_version_stands_in_one_place_only_twice_said() -> None:
 
 
 def test_every_command_that_is_named_exists() -> None:
-    from scrubjay.surfaces.cli.main import COMMANDS
+    from scrubjay.cli.main import COMMANDS
 
     named = {
         (path.relative_to(ROOT).as_posix(), command)

@@ -6,8 +6,8 @@ import re
 
 from tree import ROOT
 
-from scrubjay.recall import pipeline
-from scrubjay.recall.request import CHANNELS, FUSIONS, STAGES
+from scrubjay.search import pipeline
+from scrubjay.search.request import CHANNELS, FUSIONS, STAGES
 
 RECALL = (ROOT / "docs" / "recall.md").read_text("utf-8")
 

@@ -1,7 +1,7 @@
 """Extraction: what counts as found, and what its figures are made of."""
 
 import extraction
-from scrubjay.ingest.statements.statements import Statement
+from scrubjay.facts.extractor import Statement
 
 
 def row(

@@ -6,7 +6,7 @@ from sets import DOCS, QRELS, QUERIES, write_qrels, write_rows, write_set
 
 import quality
 from cached import CachedEmbedder
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from spans import span_metrics
 
 Printed = pytest.CaptureFixture[str]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from growth import slopes
-from scrubjay.providers.embedders.static import StaticEmbedder
+from scrubjay.embeddings.static import StaticEmbedder
 from worlds import arrivals, asked, batches, vocabulary
 
 WORDS = "jay oak acorn cache winter feather seed flight nest branch".split()

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from scrubjay.agents.agent import Home
-from scrubjay.config import load
-from scrubjay.doctor.case import Case
+from scrubjay.agents.base import Home
+from scrubjay.config.loader import load_settings
+from scrubjay.doctor.checks import Installation
 
 PROGRAM = Path(sys.executable).with_name("scrubjay")
 
@@ -52,16 +52,16 @@ def environ(tmp_path: Path, cache: Path, runtime: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def make(environ: dict[str, str]) -> Callable[..., Case]:
+def make(environ: dict[str, str]) -> Callable[..., Installation]:
     """Makes a case; settings by their dotted names, and what else a case is told."""
 
-    def made(settings: dict[str, Any] | None = None, **told: Any) -> Case:
+    def made(settings: dict[str, Any] | None = None, **told: Any) -> Installation:
         home = Home(
             Path(environ["HOME"]),
             environ,
             (str(PROGRAM),),
             Path(environ["XDG_DATA_HOME"]) / "scrubjay",
         )
-        return Case(load(environ=environ, overrides=settings or {}), home, **told)
+        return Installation(load_settings(environ=environ, overrides=settings or {}), home, **told)
 
     return made

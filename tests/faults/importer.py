@@ -8,13 +8,13 @@ from __future__ import annotations
 import sys
 
 from scrubjay import Memory
-from scrubjay.ingest.porting import memories, ties
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.wiring import adopting
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.services import imports
+from scrubjay.transfer import importer
 
 
 def main(store: str, file: str) -> None:
-    memories.AT_ONCE = ties.AT_ONCE = adopting.AT_ONCE = 7  # type: ignore[misc]
+    importer.MEMORY_BATCH = importer.TIE_BATCH = imports.BATCH_ITEMS = 7  # type: ignore[misc]
     with Memory.open(store, user="ann", embedders=[HashEmbedder(16)]) as memory:
         memory.import_(file, progress=None)
     print("done", flush=True)

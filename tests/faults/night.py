@@ -13,15 +13,15 @@ from pathlib import Path
 from old_talks import NOW
 
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.memory.reports import Progress
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.config.loader import load_settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.models.reports import Progress
 
 
 def opened(path: Path) -> Memory:
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(path.parent / "none")}
     environ["SCRUBJAY_SYNC_LOOK_SECONDS"] = "60"
-    settings = replace(load(environ=environ), cache_dir=path.parent / "cache")
+    settings = replace(load_settings(environ=environ), cache_dir=path.parent / "cache")
     return Memory.open(path, user="ann", settings=settings, embedders=[HashEmbedder(64)])
 
 

@@ -14,10 +14,10 @@ import psycopg
 from old_talks import NOW, turns
 
 from scrubjay import Memory, NewMemory
-from scrubjay.config import load
+from scrubjay.config.loader import load_settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import StoreError
-from scrubjay.store.postgres.store import PostgresStore
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.storage.postgres.store import PostgresStore
 
 TENANT: Final = "default"
 SESSIONS: Final = 4
@@ -30,7 +30,7 @@ def opened(url: str, scratch: Path, *, user: str = "ann", tenant: str = TENANT) 
     """Open a store as a user does, whatever the settings of this machine; its second model is filled in by `embed`."""
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(scratch / "none")}
     environ["SCRUBJAY_SYNC_LOOK_SECONDS"] = "60"
-    settings = replace(load(environ=environ), cache_dir=scratch / "cache")
+    settings = replace(load_settings(environ=environ), cache_dir=scratch / "cache")
     models = [HashEmbedder(16), HashEmbedder(8, name="second")]
     return Memory.open(url, user=user, tenant=tenant, settings=settings, embedders=models)
 
@@ -58,7 +58,7 @@ def lived(memory: Memory, notes: Path) -> None:
 
 
 def records(memory: Memory) -> list[Any]:
-    with memory._desk.store.reader(memory._desk.scope) as reader:
+    with memory._workspace.store.reader(memory._workspace.scope) as reader:
         return list(reader.get(reader.complete("", 100_000)).values())
 
 

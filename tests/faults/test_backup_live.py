@@ -10,19 +10,19 @@ import pytest
 from test_store_killed import writing
 
 from scrubjay.errors import StoreDamagedError
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import PutMemory
-from scrubjay.store.sqlite import backup as copying
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.testing.store_check import disagreements
-from scrubjay.testing.store_samples import memory, write
+from scrubjay.models.records import Scope
+from scrubjay.storage.changes import PutMemory
+from scrubjay.storage.sqlite import maintenance as copying
+from scrubjay.storage.sqlite.store import SQLiteStore
+from store_contract.samples import sample_memory, write_changes
+from store_contract.sqlite_check import disagreements
 
 
 def test_a_backup_taken_while_another_process_writes_is_sound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        copying, "STEPS", 3
+        copying, "BACKUP_STEPS", 3
     )  # as many chances for a write to fall between two steps as can be
     path = tmp_path / "memories.db"
     with writing("live", path, 4, 400) as process:
@@ -48,7 +48,11 @@ def test_a_copy_that_does_not_pass_its_check_is_no_backup(
 ) -> None:
     path = tmp_path / "memories.db"
     store = SQLiteStore(path)
-    write(store, Scope("t", "ann"), *(PutMemory(memory(f"note {n} of jays", "user:ann")) for n in range(200)))
+    write_changes(
+        store,
+        Scope("t", "ann"),
+        *(PutMemory(sample_memory(f"note {n} of jays", "user:ann")) for n in range(200)),
+    )
     store.close()
     pages = path.stat().st_size // 8192
     with path.open("rb+") as torn:  # a page in the middle of a table, overwritten as by a failing disk

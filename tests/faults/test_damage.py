@@ -11,15 +11,23 @@ import pytest
 from test_power_lost import ANN, STEPS, State, changes, held
 
 from scrubjay.errors import ScrubjayError
-from scrubjay.store.changes import PutModel
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.testing.store_answers import EVERY, Question, everything
-from scrubjay.testing.store_check import disagreements
-from scrubjay.testing.store_samples import SMALL, group, vector
+from scrubjay.storage.changes import PutModel
+from scrubjay.storage.sqlite.store import SQLiteStore
+from store_contract.answers import EVERY_STATUS, SampleQuestion, all_answers
+from store_contract.samples import SMALL_MODEL, sample_vector, term_group
+from store_contract.sqlite_check import disagreements
 
 CUTS = 40
 """Lengths of the log, and places of damage, that are tried in a round."""
-QUESTIONS = [Question((group("jay"), group("nut")), vector("jay"), SMALL.fingerprint, EVERY, 50)]
+QUESTIONS = [
+    SampleQuestion(
+        (term_group("jay"), term_group("nut")),
+        sample_vector("jay"),
+        SMALL_MODEL.fingerprint,
+        EVERY_STATUS,
+        50,
+    )
+]
 
 
 @pytest.fixture
@@ -31,7 +39,7 @@ def live(quick: Path) -> tuple[Path, list[State]]:
     for step in range(STEPS):
         if step % 8 == 6:
             continue  # a forget empties the log
-        store.write(ANN, changes(step) if step else [PutModel(SMALL), *changes(step)])
+        store.write(ANN, changes(step) if step else [PutModel(SMALL_MODEL), *changes(step)])
         states.append(held(store))
     for name in ("live.db", "live.db-wal"):
         shutil.copy(quick / name, quick / f"left-{name}")
@@ -100,7 +108,7 @@ def test_rubbish_in_the_file_is_told_in_our_words_and_never_a_crash(
         copy.write_bytes((data[:place] + chance.randbytes(length) + data[place + length :])[: len(data)])
         try:
             with closing(SQLiteStore(copy, b"secret")) as store:
-                everything(store, ANN, QUESTIONS, ("jya",))
+                all_answers(store, ANN, QUESTIONS, ("jya",))
         except ScrubjayError as error:
             told.append(error)
         except Exception as error:

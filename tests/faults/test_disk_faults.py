@@ -10,10 +10,10 @@ from disk import Disk, Fault, faulty
 from test_power_lost import ANN, MINE, State, changes, held
 
 from scrubjay.errors import StoreError
-from scrubjay.store.changes import Forget, PutMemory, PutModel
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.testing.store_check import disagreements
-from scrubjay.testing.store_samples import SMALL, memory, sample_id
+from scrubjay.storage.changes import Forget, PutMemory, PutModel
+from scrubjay.storage.sqlite.store import SQLiteStore
+from store_contract.samples import SMALL_MODEL, sample_id, sample_memory
+from store_contract.sqlite_check import disagreements
 
 STEPS = 9
 POINTS = 12
@@ -67,7 +67,7 @@ class Life:
     def _step(self) -> None:
         if self._store is None:
             self._store = SQLiteStore(self._path, b"secret")
-        made = changes(self.done) if self.done else [PutModel(SMALL), *changes(0)]
+        made = changes(self.done) if self.done else [PutModel(SMALL_MODEL), *changes(0)]
         self._store.write(ANN, made, durable=self.done % 2 == 0)
         self.done += 1
         assert held(self._store) == self._wanted[self.done]
@@ -153,7 +153,7 @@ def test_a_forget_that_cannot_be_wiped_says_that_it_is_forgotten_and_the_next_wr
     path = quick / "memory.db"
     with faulty(0) as disk:
         store = SQLiteStore(path, b"secret")
-        store.write(ANN, [PutMemory(memory(f"zygomaticus {name}", MINE, name=name)) for name in "abc"])
+        store.write(ANN, [PutMemory(sample_memory(f"zygomaticus {name}", MINE, name=name)) for name in "abc"])
         disk.fault = Fault(kind, 0, lasting=True)
         with pytest.raises(StoreError, match="is forgotten and in no answer") as told:
             store.write(ANN, [Forget((sample_id("a"),))])

@@ -11,8 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from scrubjay import Memory, NewMemory
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.testing.store_check import disagreements
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from store_contract.sqlite_check import disagreements
 
 IMPORTER = Path(__file__).with_name("importer.py")
 ROUNDS = 4

@@ -14,11 +14,11 @@ from night import opened
 from old_talks import NOW, turns
 
 from scrubjay import Memory
-from scrubjay.consolidate.pipeline import AT_ONCE
-from scrubjay.testing.store_check import disagreements
+from scrubjay.consolidation.runner import GROUP_BATCH
+from store_contract.sqlite_check import disagreements
 
 NIGHT = Path(__file__).with_name("night.py")
-SESSIONS = AT_ONCE + 8
+SESSIONS = GROUP_BATCH + 8
 TURNS = 4
 ROUNDS = 4
 
@@ -35,7 +35,7 @@ def path(tmp_path: Path) -> Path:
 def sessions(memory: Memory) -> dict[str, tuple[list[str], list[str]]]:
     """Statuses of each session's turns, and its digests."""
     found: dict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    with memory._desk.store.reader(memory._desk.scope) as reader:
+    with memory._workspace.store.reader(memory._workspace.scope) as reader:
         for record in reader.get(reader.complete("", 100_000)).values():
             if record.tier == "observation":
                 found[str(record.session)][0].append(record.status)
@@ -46,7 +46,7 @@ def sessions(memory: Memory) -> dict[str, tuple[list[str], list[str]]]:
 
 def texts(memory: Memory) -> list[tuple[str, str, str]]:
     """Everything that is held, promoted memories among it, and whether it is active."""
-    with memory._desk.store.reader(memory._desk.scope) as reader:
+    with memory._workspace.store.reader(memory._workspace.scope) as reader:
         held = reader.get(reader.complete("", 100_000)).values()
     return sorted((record.id, record.content, record.status) for record in held)
 
@@ -60,7 +60,7 @@ def killed(process: subprocess.Popen[str], seconds: float | None) -> None:
     """Kill a process after some time, or once its first transaction is committed."""
     assert process.stdout is not None
     if seconds is None:
-        assert process.stdout.readline() == f"{AT_ONCE}\n"
+        assert process.stdout.readline() == f"{GROUP_BATCH}\n"
         process.kill()
         return
     try:
@@ -94,13 +94,13 @@ def test_a_night_killed_at_any_moment_leaves_whole_groups_and_the_next_goes_on(
             assert (set(statuses), len(digests)) in (({"active"}, 0), ({told_of}, 1))
         told.append(sum(len(digests) for _, digests in found.values()))
     assert told == sorted(told)
-    assert told[0] == AT_ONCE
+    assert told[0] == GROUP_BATCH
     with opened(path) as memory:
         memory.consolidate(now=NOW, archive=archive)
         assert sessions(memory) == wanted
         assert texts(memory) == whole_texts
         assert memory.consolidate(now=NOW, archive=archive).run is None
-        with memory._desk.store.reader(memory._desk.scope) as reader:
+        with memory._workspace.store.reader(memory._workspace.scope) as reader:
             assert {row.state for row in reader.runs(100)} == {"done"}
 
 
@@ -111,20 +111,20 @@ def test_a_killed_run_is_told_of_and_can_be_undone(path: Path, monkeypatch: pyte
     with opened(path) as memory:
         done = memory.consolidate(now=NOW, archive="transcripts")
         (run,) = done.interrupted
-        assert len(done.made) == SESSIONS - AT_ONCE
-        with memory._desk.store.reader(memory._desk.scope) as reader:
+        assert len(done.made) == SESSIONS - GROUP_BATCH
+        with memory._workspace.store.reader(memory._workspace.scope) as reader:
             (row,) = [row for row in reader.runs(9) if row.id == run]
         assert row.state == "done"
-        assert dict(row.counts) == {"digests": AT_ONCE, "archived": AT_ONCE * TURNS, "interrupted": 1}
+        assert dict(row.counts) == {"digests": GROUP_BATCH, "archived": GROUP_BATCH * TURNS, "interrupted": 1}
         undone = memory.undo(run)
-        assert (undone.removed, undone.restored) == (AT_ONCE, AT_ONCE * TURNS)
-        assert memory.consolidate(now=NOW, archive="transcripts").archived == AT_ONCE * TURNS
+        assert (undone.removed, undone.restored) == (GROUP_BATCH, GROUP_BATCH * TURNS)
+        assert memory.consolidate(now=NOW, archive="transcripts").archived == GROUP_BATCH * TURNS
 
 
 def test_of_two_nights_at_once_one_runs(path: Path) -> None:
     with start("hold", path) as first:
         assert first.stdout is not None
-        assert first.stdout.readline() == f"{AT_ONCE}\n"
+        assert first.stdout.readline() == f"{GROUP_BATCH}\n"
         with start("run", path) as second:
             assert second.communicate()[0] == "busy 0\n"
             assert second.returncode == 0

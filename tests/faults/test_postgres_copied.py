@@ -14,13 +14,13 @@ from storm import FAULTS
 from wire import Wire, wired
 
 from scrubjay.errors import StoreError
-from scrubjay.memory.reports import Progress
-from scrubjay.store.copying import carry as carrying
-from scrubjay.store.copying.copy import copy
-from scrubjay.store.open import open_store
-from scrubjay.testing.postgres_server import Server
-from scrubjay.testing.store_answers import everything
-from scrubjay.testing.store_history import History
+from scrubjay.models.reports import Progress
+from scrubjay.storage.urls import open_store
+from scrubjay.transfer import copy as carrying
+from scrubjay.transfer.copy import copy_tenant
+from store_contract.answers import all_answers
+from store_contract.history import StoreHistory
+from store_contract.postgres_server import PostgresServer
 
 TENANT = "acme"
 STEPS = 80
@@ -31,7 +31,7 @@ PIECES = 10
 
 
 @pytest.fixture
-def wire(lasting: Server) -> Iterator[Wire]:
+def wire(lasting: PostgresServer) -> Iterator[Wire]:
     with wired(lasting.url) as made:
         yield made
 
@@ -44,11 +44,11 @@ class Tenant:
         history: What it lived.
     """
 
-    def __init__(self, server: Server, folder: Path) -> None:
+    def __init__(self, server: PostgresServer, folder: Path) -> None:
         self._databases = Databases(server.url, folder, folder / "notes", "template1")
         self._folder, self._made = folder, 0
         self.file = self.new_file()
-        self.history = History(11, TENANT)
+        self.history = StoreHistory(11, TENANT)
         with closing(open_store(self.file, b"history")) as store:
             for scope, changes in self.history.steps(STEPS):
                 store.write(scope, changes)
@@ -63,21 +63,21 @@ class Tenant:
     def copied(self, source: str, to: str) -> bool:
         """Copy, and return whether it was begun before."""
         with closing(open_store(source)) as store:
-            return copy(store, lambda secret: open_store(to, secret), TENANT).resumed
+            return copy_tenant(store, lambda secret: open_store(to, secret), TENANT).resumed
 
     def same(self, url: str) -> None:
         """Demand that a copy answers as the tenant does."""
         with closing(open_store(url)) as store:
             for scope in self.history.users:
                 questions = [self.history.question() for _ in range(4)]
-                assert everything(store, scope, questions) == everything(
+                assert all_answers(store, scope, questions) == all_answers(
                     self.history.reference, scope, questions
                 )
 
 
 @pytest.fixture
-def tenant(lasting: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tenant:
-    monkeypatch.setattr(carrying, "PIECE", PIECES)
+def tenant(lasting: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tenant:
+    monkeypatch.setattr(carrying, "BATCH_ROWS", PIECES)
     return Tenant(lasting, tmp_path)
 
 
@@ -142,7 +142,7 @@ def test_what_is_read_in_pieces_is_let_go_of_at_whatever_request_the_connection_
 @pytest.mark.parametrize("fault", ["every", "crashed", "fast", "immediate"])
 @pytest.mark.parametrize("way", ["there", "back"])
 def test_a_copy_in_which_the_server_restarts_goes_on_when_it_is_back(
-    tenant: Tenant, lasting: Server, way: str, fault: str, seed: int
+    tenant: Tenant, lasting: PostgresServer, way: str, fault: str, seed: int
 ) -> None:
     """Both ways, at the second piece of memories and while it is verified."""
     full = tenant.new_database()
@@ -158,7 +158,7 @@ def test_a_copy_in_which_the_server_restarts_goes_on_when_it_is_back(
                 FAULTS[fault](lasting, chance)
 
         with closing(open_store(source)) as store, pytest.raises(StoreError) as told:
-            copy(store, lambda secret: open_store(to, secret), TENANT, befall)
+            copy_tenant(store, lambda secret: open_store(to, secret), TENANT, befall)
         assert befallen
         assert "was lost" in str(told.value) or "cannot be reached" in str(told.value)
         assert told.value.hint

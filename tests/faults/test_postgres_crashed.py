@@ -12,18 +12,18 @@ from storm import every
 
 from scrubjay import NewMemory
 from scrubjay.errors import StoreError
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import PutConcept, PutMemory
-from scrubjay.store.postgres.store import PostgresStore
-from scrubjay.testing.postgres_server import Server
-from scrubjay.testing.store_samples import concept, memory
+from scrubjay.models.records import Scope
+from scrubjay.storage.changes import PutConcept, PutMemory
+from scrubjay.storage.postgres.store import PostgresStore
+from store_contract.postgres_server import PostgresServer
+from store_contract.samples import sample_concept, sample_memory
 
 ANN = Scope(TENANT, "ann")
 MINE = "user:ann"
 
 
 def test_what_can_be_read_again_is_lost_by_a_crash_whole_and_the_next_sync_brings_it_back(
-    lazy: Server, tmp_path: Path
+    lazy: PostgresServer, tmp_path: Path
 ) -> None:
     """The process stays, and answers from what is there, not from what it had read before."""
     notes = tmp_path / "notes"
@@ -46,7 +46,7 @@ def test_what_can_be_read_again_is_lost_by_a_crash_whole_and_the_next_sync_bring
         assert answers(ann) == later
 
 
-def test_what_an_agent_added_forgot_or_dreamed_survives_a_crash(lazy: Server, tmp_path: Path) -> None:
+def test_what_an_agent_added_forgot_or_dreamed_survives_a_crash(lazy: PostgresServer, tmp_path: Path) -> None:
     with opened(lazy.url, tmp_path) as ann:
         lived(ann, tmp_path / "notes")
         gone = ann.add("What is to be forgotten.")
@@ -58,7 +58,7 @@ def test_what_an_agent_added_forgot_or_dreamed_survives_a_crash(lazy: Server, tm
         assert held(lazy.url) == before
 
 
-def test_the_secret_that_a_new_tenant_was_told_is_its_secret_after_a_crash(lazy: Server) -> None:
+def test_the_secret_that_a_new_tenant_was_told_is_its_secret_after_a_crash(lazy: PostgresServer) -> None:
     """Else what is added again has another id, and what was forgotten comes back."""
     with closing(PostgresStore(lazy.url)) as store:
         told = store.secret(ANN)
@@ -66,10 +66,10 @@ def test_the_secret_that_a_new_tenant_was_told_is_its_secret_after_a_crash(lazy:
         assert store.secret(ANN) == told
 
 
-def test_the_count_of_changed_concepts_never_comes_again_after_a_crash(lazy: Server) -> None:
+def test_the_count_of_changed_concepts_never_comes_again_after_a_crash(lazy: PostgresServer) -> None:
     """A process keeps by it which names it knows."""
     with closing(PostgresStore(lazy.url)) as store:
-        store.write(ANN, [PutConcept(concept("oak", MINE))])
+        store.write(ANN, [PutConcept(sample_concept("oak", MINE))])
         with store.reader(ANN) as reader:
             told = reader.concept_mark()
         lazy.restart("immediate")
@@ -77,42 +77,44 @@ def test_the_count_of_changed_concepts_never_comes_again_after_a_crash(lazy: Ser
             assert reader.concept_mark() == told
 
 
-def test_who_was_alone_until_the_server_restarted_writes_nothing_more(lasting: Server) -> None:
+def test_who_was_alone_until_the_server_restarted_writes_nothing_more(lasting: PostgresServer) -> None:
     """Another one may have begun the same meanwhile, of whom it cannot know."""
     ann = Scope("alone", "ann")
     with closing(PostgresStore(lasting.url)) as store, closing(PostgresStore(lasting.url)) as other:
-        store.write(ann, [PutMemory(memory("jay", MINE))])
+        store.write(ann, [PutMemory(sample_memory("jay", MINE))])
 
         def work() -> None:
             with store.alone(ann, "night") as mine:
                 assert mine
-                store.write(ann, [PutMemory(memory("elm", MINE))])
+                store.write(ann, [PutMemory(sample_memory("elm", MINE))])
                 every(lasting, random.Random())
                 with other.alone(ann, "night") as theirs:
                     assert theirs
-                store.write(ann, [PutMemory(memory("oak", MINE))])
+                store.write(ann, [PutMemory(sample_memory("oak", MINE))])
 
         with pytest.raises(StoreError, match="was lost"):
             work()
         with store.reader(ann) as reader:
             assert sorted(one.content for one in reader.page("", 9)) == ["elm", "jay"]
-        store.write(ann, [PutMemory(memory("oak", MINE))])
+        store.write(ann, [PutMemory(sample_memory("oak", MINE))])
 
 
-def test_who_is_done_when_the_server_restarts_is_not_told_that_nothing_was_written(lasting: Server) -> None:
+def test_who_is_done_when_the_server_restarts_is_not_told_that_nothing_was_written(
+    lasting: PostgresServer,
+) -> None:
     ann = Scope("done", "ann")
     with closing(PostgresStore(lasting.url)) as store:
         with store.alone(ann, "night"):
-            store.write(ann, [PutMemory(memory("jay", MINE))])
+            store.write(ann, [PutMemory(sample_memory("jay", MINE))])
             every(lasting, random.Random())
         with store.alone(ann, "night") as again:
             assert again
 
 
-def test_a_reader_that_is_lost_when_it_has_read_all_is_not_told_of_a_commit(lasting: Server) -> None:
+def test_a_reader_that_is_lost_when_it_has_read_all_is_not_told_of_a_commit(lasting: PostgresServer) -> None:
     ann = Scope("read", "ann")
     with closing(PostgresStore(lasting.url)) as store:
-        store.write(ann, [PutMemory(memory("jay", MINE))])
+        store.write(ann, [PutMemory(sample_memory("jay", MINE))])
 
         def look() -> None:
             with store.reader(ann) as reader:
@@ -125,7 +127,7 @@ def test_a_reader_that_is_lost_when_it_has_read_all_is_not_told_of_a_commit(last
 
 
 def test_embedding_that_was_stopped_when_all_was_embedded_finds_the_topics_when_it_is_done_again(
-    lasting: Server, tmp_path: Path
+    lasting: PostgresServer, tmp_path: Path
 ) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
@@ -134,7 +136,7 @@ def test_embedding_that_was_stopped_when_all_was_embedded_finds_the_topics_when_
         for one, notes in ((ann, tmp_path / "a"), (other, tmp_path / "b")):
             lived(one, notes)
         other.embed()
-        store = ann._desk.store
+        store = ann._workspace.store
         put = store.write
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(

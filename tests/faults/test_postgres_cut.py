@@ -11,7 +11,7 @@ import pytest
 from served import Databases, answers, held, opened, refusal, sound, works
 from wire import Wire, wired
 
-from scrubjay.testing.postgres_server import Server
+from store_contract.postgres_server import PostgresServer
 
 CUTS = 3
 """Cuts of each work and kind; a hundredth of ``--kills``, if that is more."""
@@ -21,7 +21,7 @@ NAMES = ("add", "sync", "forget", "archive", "embed", "night", "rebuild", "link"
 
 
 @pytest.fixture(scope="module")
-def databases(lasting: Server) -> Iterator[Databases]:
+def databases(lasting: PostgresServer) -> Iterator[Databases]:
     with tempfile.TemporaryDirectory() as scratch:
         yield Databases.make(lasting.url, Path(scratch))
 

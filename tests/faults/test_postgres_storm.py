@@ -18,7 +18,7 @@ from served import NOW, Databases, answers, held, opened, records, refusal, soun
 from storm import FAULTS
 
 from scrubjay import Memory, NewMemory
-from scrubjay.testing.postgres_server import Server
+from store_contract.postgres_server import PostgresServer
 
 FEW = 8
 """Faults; a fiftieth of ``--kills``, if that is more."""
@@ -33,7 +33,7 @@ class Away:
         url: Of its database.
     """
 
-    def __init__(self, server: Server, pool: ProcessPoolExecutor) -> None:
+    def __init__(self, server: PostgresServer, pool: ProcessPoolExecutor) -> None:
         self._server, self._pool, self.url = server, pool, server.url
         pool.submit(int).result()  # begun before there are threads
 
@@ -163,7 +163,7 @@ def asked(memory: Memory, mine: str) -> Callable[[int], None]:
 
 
 def test_nothing_told_is_lost_while_the_server_is_restarted_and_crashes(
-    lazy: Server, tmp_path: Path, kills: int | None, seed: int
+    lazy: PostgresServer, tmp_path: Path, kills: int | None, seed: int
 ) -> None:
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as scratch, ProcessPoolExecutor(1, spawn) as pool:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from disk import LOSSES, Event, faulty, survived
 
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import Change, DropMemory, Forget, PutMemory, PutModel
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.testing.store_check import disagreements
-from scrubjay.testing.store_samples import SMALL, embedded, memory, sample_id
+from scrubjay.models.records import Scope
+from scrubjay.storage.changes import Change, DropMemory, Forget, PutMemory, PutModel
+from scrubjay.storage.sqlite.store import SQLiteStore
+from store_contract.samples import SMALL_MODEL, sample_id, sample_memory, sample_windows
+from store_contract.sqlite_check import disagreements
 
 ANN = Scope("t", "ann")
 MINE = "user:ann"
@@ -27,7 +27,11 @@ def changes(step: int) -> list[Change]:
     """Return what a step writes: memories, now and then one that goes, and one so large that it takes many pages."""
     text = f"jay {step} " + "nut " * (6_000 if step % 7 == 3 else step)
     made: list[Change] = [
-        PutMemory(memory(text, MINE, name=f"m{step}", vectors={SMALL.fingerprint: embedded(text)}))
+        PutMemory(
+            sample_memory(
+                text, MINE, name=f"m{step}", vectors={SMALL_MODEL.fingerprint: sample_windows(text)}
+            )
+        )
     ]
     if step % 5 == 4:
         made.append(DropMemory((sample_id(f"m{step - 3}"),)))
@@ -41,7 +45,7 @@ def lived(path: Path, tell: Callable[[str, int], None], close: bool) -> list[Sta
     store = SQLiteStore(path, b"secret")
     states: list[State] = [frozenset()]
     for step in range(STEPS):
-        made = changes(step) if step else [PutModel(SMALL), *changes(step)]
+        made = changes(step) if step else [PutModel(SMALL_MODEL), *changes(step)]
         tell("begun", step + 1)
         store.write(ANN, made, durable=step % 3 == 0)
         tell("durable" if step % 3 == 0 else "committed", step + 1)

@@ -19,7 +19,8 @@ import apsw
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config import Settings
+from scrubjay.config.settings import Settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import (
     StoreBusyError,
     StoreDamagedError,
@@ -27,19 +28,28 @@ from scrubjay.errors import (
     StoreReadOnlyError,
     StoreVersionError,
 )
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import Forget, PutMemory, PutModel
-from scrubjay.store.sqlite import vectors
-from scrubjay.store.sqlite.lock import turn
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.testing.store_answers import EVERY, Question, everything
-from scrubjay.testing.store_check import disagreements
-from scrubjay.testing.store_samples import SMALL, embedded, group, memory, sample_id, vector, write
+from scrubjay.models.records import Scope
+from scrubjay.storage.changes import Forget, PutMemory, PutModel
+from scrubjay.storage.sqlite import vectors
+from scrubjay.storage.sqlite.lock import writer_turn
+from scrubjay.storage.sqlite.store import SQLiteStore
+from store_contract.answers import EVERY_STATUS, SampleQuestion, all_answers
+from store_contract.samples import (
+    SMALL_MODEL,
+    sample_id,
+    sample_memory,
+    sample_vector,
+    sample_windows,
+    term_group,
+    write_changes,
+)
+from store_contract.sqlite_check import disagreements
 
 ANN = Scope("t", "ann")
 MINE = "user:ann"
-QUESTIONS = [Question((group("jay"),), vector("jay"), SMALL.fingerprint, EVERY, 50)]
+QUESTIONS = [
+    SampleQuestion((term_group("jay"),), sample_vector("jay"), SMALL_MODEL.fingerprint, EVERY_STATUS, 50)
+]
 
 
 @pytest.fixture
@@ -51,20 +61,25 @@ def path(tmp_path: Path) -> Path:
 def store(path: Path) -> Iterator[SQLiteStore]:
     """A store of forty memories, whose writers soon give up waiting."""
     made = SQLiteStore(path, b"secret", patience=0.05)
-    write(made, ANN, PutModel(SMALL))
+    write_changes(made, ANN, PutModel(SMALL_MODEL))
     for number in range(4):
         texts = [f"jay {number} {i}" for i in range(10)]
-        write(
+        write_changes(
             made,
             ANN,
-            *(PutMemory(memory(t, MINE, name=t, vectors={SMALL.fingerprint: embedded(t)})) for t in texts),
+            *(
+                PutMemory(
+                    sample_memory(t, MINE, name=t, vectors={SMALL_MODEL.fingerprint: sample_windows(t)})
+                )
+                for t in texts
+            ),
         )
     yield made
     made.close()
 
 
 def answers(store: SQLiteStore) -> dict[str, object]:
-    return everything(store, ANN, QUESTIONS, ("jya",))
+    return all_answers(store, ANN, QUESTIONS, ("jya",))
 
 
 @contextmanager
@@ -83,15 +98,15 @@ def test_a_full_disk_is_told_and_the_earlier_state_answers(
     store: SQLiteStore, path: Path, spare: int
 ) -> None:
     before = answers(store)
-    large = [PutMemory(memory(f"jay {i} " + os.urandom(4_000).hex(), MINE)) for i in range(60)]
+    large = [PutMemory(sample_memory(f"jay {i} " + os.urandom(4_000).hex(), MINE)) for i in range(60)]
     room = max(file.stat().st_size for file in path.parent.iterdir()) + spare
     with no_file_larger_than(room):
         with pytest.raises(StoreError, match=r"Nothing of this write was stored|Nothing was written") as told:
-            write(store, ANN, *large)
+            write_changes(store, ANN, *large)
         assert type(told.value) is StoreError, StoreReadOnlyError
         assert told.value.hint
         assert answers(store) == before
-    write(store, ANN, large[0])
+    write_changes(store, ANN, large[0])
     assert disagreements(path) == []
     with store.reader(ANN) as reader:
         assert reader.counts().memories == 41
@@ -99,7 +114,7 @@ def test_a_full_disk_is_told_and_the_earlier_state_answers(
 
 def test_a_full_disk_during_a_rebuild_leaves_the_current_generation(store: SQLiteStore, path: Path) -> None:
     before = answers(store)
-    large = [PutMemory(memory(f"jay {i} " + os.urandom(4_000).hex(), MINE)) for i in range(60)]
+    large = [PutMemory(sample_memory(f"jay {i} " + os.urandom(4_000).hex(), MINE)) for i in range(60)]
     room = max(file.stat().st_size for file in path.parent.iterdir()) + 40_000
     with no_file_larger_than(room), pytest.raises(StoreError), store.rebuild(ANN) as rebuild:
         rebuild.write(large)
@@ -115,7 +130,7 @@ def test_a_search_of_a_large_store_on_a_full_disk_does_without_its_files(
     store: SQLiteStore, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are there to be shared between processes; where they cannot be made, each has its own copy."""
-    monkeypatch.setattr(vectors, "LARGE", 1)
+    monkeypatch.setattr(vectors, "LARGE_TABLE", 1)
     with no_file_larger_than(10):
         full = answers(store)
     assert list(path.parent.glob("memories.db-vectors/*")) == []
@@ -130,23 +145,23 @@ def test_a_store_held_by_another_program_is_busy_and_can_be_read(store: SQLiteSt
     with closing(apsw.Connection(str(path))) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreBusyError, match=r"locked by another program\. Nothing was written") as told:
-            write(store, ANN, PutMemory(memory("jay new", MINE)))
+            write_changes(store, ANN, PutMemory(sample_memory("jay new", MINE)))
         assert told.value.hint
         with pytest.raises(StoreBusyError), store.rebuild(ANN):
             pass
         assert answers(store) == before
         other.execute("ROLLBACK")
-    write(store, ANN, PutMemory(memory("jay new", MINE)))
+    write_changes(store, ANN, PutMemory(sample_memory("jay new", MINE)))
 
 
 def test_a_writer_that_takes_its_time_makes_the_next_one_busy(store: SQLiteStore, path: Path) -> None:
     second = SQLiteStore(path, patience=0.05)
     with store.rebuild(ANN) as rebuild:
         with pytest.raises(StoreBusyError, match="Another writer has held"):
-            write(second, ANN, PutMemory(memory("jay new", MINE)))
+            write_changes(second, ANN, PutMemory(sample_memory("jay new", MINE)))
         assert answers(second) == answers(store)
-        rebuild.write([PutMemory(memory("jay rebuilt", MINE))])
-    write(second, ANN, PutMemory(memory("jay new", MINE)))
+        rebuild.write([PutMemory(sample_memory("jay rebuilt", MINE))])
+    write_changes(second, ANN, PutMemory(sample_memory("jay new", MINE)))
     with store.reader(ANN) as reader:
         assert reader.counts().memories == 2
     second.close()
@@ -200,7 +215,9 @@ def test_a_truncated_file_is_damaged(store: SQLiteStore, path: Path, share: floa
     def use() -> None:
         with closing(SQLiteStore(path)) as opened:
             answers(opened)
-            write(opened, ANN, Forget(tuple(sample_id(f"jay {n} {i}") for n in range(4) for i in range(10))))
+            write_changes(
+                opened, ANN, Forget(tuple(sample_id(f"jay {n} {i}") for n in range(4) for i in range(10)))
+            )
 
     with pytest.raises(StoreDamagedError, match="is damaged"):
         use()
@@ -226,7 +243,7 @@ def test_a_store_removed_while_open_takes_no_write_that_would_be_lost(store: SQL
     for file in path.parent.iterdir():
         file.unlink()
     with pytest.raises(StoreError, match="was moved or removed") as told:
-        write(store, ANN, PutMemory(memory("jay lost", MINE)))
+        write_changes(store, ANN, PutMemory(sample_memory("jay lost", MINE)))
     assert told.value.hint
     with pytest.raises(StoreError, match="was moved or removed"), store.reader(ANN):
         pass
@@ -235,29 +252,33 @@ def test_a_store_removed_while_open_takes_no_write_that_would_be_lost(store: SQL
 
 def test_a_store_replaced_while_open_is_told(store: SQLiteStore, path: Path, tmp_path: Path) -> None:
     other = SQLiteStore(tmp_path / "other.db")
-    write(other, ANN, PutMemory(memory("jay other", MINE)))
+    write_changes(other, ANN, PutMemory(sample_memory("jay other", MINE)))
     other.close()
     shutil.move(tmp_path / "other.db", path)
     with pytest.raises(StoreError, match="was moved or removed"):
-        write(store, ANN, PutMemory(memory("jay lost", MINE)))
+        write_changes(store, ANN, PutMemory(sample_memory("jay lost", MINE)))
 
 
 def test_files_of_a_removed_stores_vectors_are_not_the_new_ones(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They may outlive the store that they were made from."""
-    monkeypatch.setattr(vectors, "LARGE", 1)
+    monkeypatch.setattr(vectors, "LARGE_TABLE", 1)
 
     def nearest(text: str) -> float:
         with closing(SQLiteStore(path)) as opened:
-            write(opened, ANN, PutModel(SMALL))
-            write(
+            write_changes(opened, ANN, PutModel(SMALL_MODEL))
+            write_changes(
                 opened,
                 ANN,
-                PutMemory(memory("m", MINE, name="m", vectors={SMALL.fingerprint: embedded(text)})),
+                PutMemory(
+                    sample_memory(
+                        "m", MINE, name="m", vectors={SMALL_MODEL.fingerprint: sample_windows(text)}
+                    )
+                ),
             )
             with opened.reader(ANN) as reader:
-                (hit,) = reader.nearest(SMALL.fingerprint, vector("one"), EVERY).top(5)
+                (hit,) = reader.nearest(SMALL_MODEL.fingerprint, sample_vector("one"), EVERY_STATUS).top(5)
             return hit.score
 
     assert nearest("one") > 0.98
@@ -271,7 +292,7 @@ def test_a_new_store_opened_by_many_at_once_is_made_once(path: Path) -> None:
     def open_it(number: int) -> None:
         gate.wait()
         with closing(SQLiteStore(path)) as opened:
-            write(opened, ANN, PutMemory(memory(f"jay {number}", MINE)))
+            write_changes(opened, ANN, PutMemory(sample_memory(f"jay {number}", MINE)))
 
     with ThreadPoolExecutor(8) as pool:
         for opening in [pool.submit(open_it, number) for number in range(8)]:
@@ -284,7 +305,7 @@ def test_a_new_store_opened_by_many_at_once_is_made_once(path: Path) -> None:
 def test_a_store_is_its_owners_alone(tmp_path: Path) -> None:
     path = tmp_path / "new folder" / "deeper" / "memories.db"
     with closing(SQLiteStore(path)) as opened:
-        write(opened, ANN, PutMemory(memory("jay", MINE)))
+        write_changes(opened, ANN, PutMemory(sample_memory("jay", MINE)))
         for file in path.parent.iterdir():
             assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -293,22 +314,22 @@ def test_a_store_is_its_owners_alone(tmp_path: Path) -> None:
 def test_what_was_forgotten_is_in_no_file(store: SQLiteStore, path: Path) -> None:
     """Neither in a free page, nor in the log, nor in an older copy of the memory."""
     for text in ("zygomaticus minor", "zygomaticus major", "zygomaticus maximus"):
-        write(store, ANN, PutMemory(memory(text, MINE, name="told", title=text, tags=(text,))))
+        write_changes(store, ANN, PutMemory(sample_memory(text, MINE, name="told", title=text, tags=(text,))))
     store.close()
     found = [file.name for file in path.parent.iterdir() if b"zygomat" in file.read_bytes()]
     assert found == [path.name]
     again = SQLiteStore(path)
-    write(again, ANN, Forget((sample_id("told"),)))
+    write_changes(again, ANN, Forget((sample_id("told"),)))
     assert [file.name for file in path.parent.iterdir() if b"zygomat" in file.read_bytes()] == []
     again.close()
 
 
 def test_a_view_that_is_open_only_delays_the_wiping(store: SQLiteStore, path: Path) -> None:
-    write(store, ANN, PutMemory(memory("zygomaticus", MINE, name="told")))
+    write_changes(store, ANN, PutMemory(sample_memory("zygomaticus", MINE, name="told")))
     with store.reader(ANN) as reader:
-        write(store, ANN, Forget((sample_id("told"),)))
+        write_changes(store, ANN, Forget((sample_id("told"),)))
         assert reader.get([sample_id("told")])
-    write(store, ANN)
+    write_changes(store, ANN)
     assert [file.name for file in path.parent.iterdir() if b"zygomat" in file.read_bytes()] == []
 
 
@@ -335,7 +356,7 @@ def guest() -> Iterator[Path]:
 def made_in(folder: Path) -> Path:
     path = folder / "memories.db"
     with closing(SQLiteStore(path)) as made:
-        write(made, ANN, PutMemory(memory("jay", MINE)))
+        write_changes(made, ANN, PutMemory(sample_memory("jay", MINE)))
     return path
 
 
@@ -347,11 +368,11 @@ def test_a_read_only_file_is_read_and_refuses_writes() -> None:
             with opened.reader(ANN) as reader:
                 assert reader.counts().memories == 1
             with pytest.raises(StoreError, match=r"is read-only\. Nothing was written") as told:
-                write(opened, ANN, PutMemory(memory("jay new", MINE)))
+                write_changes(opened, ANN, PutMemory(sample_memory("jay new", MINE)))
             assert "check their owner and mode" in told.value.hint
         path.chmod(0o600)
         with closing(SQLiteStore(path)) as opened:
-            write(opened, ANN, PutMemory(memory("jay new", MINE)))
+            write_changes(opened, ANN, PutMemory(sample_memory("jay new", MINE)))
 
 
 def test_a_memory_of_a_read_only_file_is_read_by_its_id() -> None:
@@ -361,7 +382,7 @@ def test_a_memory_of_a_read_only_file_is_read_by_its_id() -> None:
         with Memory.open(
             path, user="ann", tenant="t", settings=Settings(), embedders=[HashEmbedder(64)]
         ) as opened:
-            with opened._desk.store.reader(opened._desk.scope) as reader:
+            with opened._workspace.store.reader(opened._workspace.scope) as reader:
                 (one,) = reader.complete("", 9)
             (found,) = opened.get(one).records
             assert (found.content, opened.history(one).memory.last_used) == ("jay", None)
@@ -375,12 +396,12 @@ def test_a_store_in_a_read_only_folder_is_read_and_refuses_writes() -> None:
             with opened.reader(ANN) as reader:
                 assert reader.counts().memories == 1
             with pytest.raises(StoreReadOnlyError, match="Nothing was written"):
-                write(opened, ANN, PutMemory(memory("jay new", MINE)))
+                write_changes(opened, ANN, PutMemory(sample_memory("jay new", MINE)))
         with pytest.raises(StoreError, match="cannot be opened"):
             SQLiteStore(folder / "new.db")
         folder.chmod(0o700)
         with closing(SQLiteStore(path)) as opened:
-            write(opened, ANN, PutMemory(memory("jay new", MINE)))
+            write_changes(opened, ANN, PutMemory(sample_memory("jay new", MINE)))
 
 
 def test_a_search_in_a_read_only_folder_answers_and_says_what_it_could_not_read_in() -> None:
@@ -421,6 +442,6 @@ def test_a_file_of_somebody_elses_is_told() -> None:
 
 def test_a_store_whose_turn_another_holds_is_busy_and_free_again_after(path: Path) -> None:
     with closing(SQLiteStore(path)) as store:
-        with turn(path):
+        with writer_turn(path):
             assert store.busy(ANN, patience=0.01)
         assert not store.busy(ANN)

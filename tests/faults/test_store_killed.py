@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import Forget, Prepared, PutDocument, PutMemory
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.testing.store_answers import Question, everything
-from scrubjay.testing.store_check import disagreements
-from scrubjay.testing.store_history import History
-from scrubjay.testing.store_samples import memory, sample_id, write
-from scrubjay.text.tokens import terms
+from scrubjay.models.records import Scope
+from scrubjay.storage.changes import Forget, PreparedMemory, PutDocument, PutMemory
+from scrubjay.storage.sqlite.store import SQLiteStore
+from scrubjay.text.tokenizer import index_terms
+from store_contract.answers import SampleQuestion, all_answers
+from store_contract.history import StoreHistory
+from store_contract.samples import sample_id, sample_memory, write_changes
+from store_contract.sqlite_check import disagreements
 
 WRITER = Path(__file__).with_name("writer.py")
 ROUNDS = 4
@@ -56,8 +56,8 @@ def killed(process: subprocess.Popen[str], chance: random.Random, most: int) -> 
     return int(whole[-1]) if whole else told
 
 
-def answers(store: SQLiteStore, history: History, questions: list[Question]) -> list[object]:
-    return [everything(store, scope, questions, ("deploymnt",)) for scope in history.users]
+def answers(store: SQLiteStore, history: StoreHistory, questions: list[SampleQuestion]) -> list[object]:
+    return [all_answers(store, scope, questions, ("deploymnt",)) for scope in history.users]
 
 
 def test_a_writer_killed_at_any_moment_leaves_every_committed_step_whole(
@@ -70,7 +70,7 @@ def test_a_writer_killed_at_any_moment_leaves_every_committed_step_whole(
         with writing("live", path, number, STEPS) as process:
             told = killed(process, chance, 60)
         assert disagreements(path) == []
-        history = History(number, TENANT)
+        history = StoreHistory(number, TENANT)
         assert len(list(history.steps(told))) == told
         questions = [history.question() for _ in range(5)]
         reopened = SQLiteStore(path, b"history")
@@ -78,19 +78,19 @@ def test_a_writer_killed_at_any_moment_leaves_every_committed_step_whole(
         if found != answers_of(history, questions):
             list(history.steps(1))  # committed, and killed before it could tell
             assert found == answers_of(history, questions), f"round {number}, step {told}"
-        write(reopened, history.users[0], PutMemory(memory("goes on", "public")))
+        write_changes(reopened, history.users[0], PutMemory(sample_memory("goes on", "public")))
         reopened.close()
         assert disagreements(path) == []
 
 
-def answers_of(history: History, questions: list[Question]) -> list[object]:
-    return [everything(history.reference, scope, questions, ("deploymnt",)) for scope in history.users]
+def answers_of(history: StoreHistory, questions: list[SampleQuestion]) -> list[object]:
+    return [all_answers(history.reference, scope, questions, ("deploymnt",)) for scope in history.users]
 
 
 def test_a_rebuild_killed_at_any_moment_leaves_a_whole_generation(tmp_path: Path, rounds: int | None) -> None:
     """The one before or the one after, which hold the same here; what was left goes with the next."""
     path = tmp_path / "memories.db"
-    history = History(3, TENANT)
+    history = StoreHistory(3, TENANT)
     store = SQLiteStore(path, b"history")
     for scope, changes in history.steps(120):
         store.write(scope, changes)
@@ -111,8 +111,8 @@ def test_a_rebuild_killed_at_any_moment_leaves_a_whole_generation(tmp_path: Path
         again.close()
 
 
-def counted(kept: Prepared) -> Prepared:
-    return replace(kept, terms=terms(kept.record.content))
+def counted(kept: PreparedMemory) -> PreparedMemory:
+    return replace(kept, terms=index_terms(kept.record.content))
 
 
 def test_what_a_killed_rebuild_left_is_forgotten_too(tmp_path: Path) -> None:
@@ -121,14 +121,16 @@ def test_what_a_killed_rebuild_left_is_forgotten_too(tmp_path: Path) -> None:
     ann = Scope(TENANT, "ann")
     store = SQLiteStore(path, b"history")
     secret = "zygomaticus horribilis"
-    write(store, ann, *(PutMemory(memory(f"{secret} {i}", "user:ann", name=f"m{i}")) for i in range(300)))
+    write_changes(
+        store, ann, *(PutMemory(sample_memory(f"{secret} {i}", "user:ann", name=f"m{i}")) for i in range(300))
+    )
     store.close()
     with writing("half", path) as process:
         process.kill()
     store = SQLiteStore(path)
     with store.reader(ann) as reader:
         assert reader.counts().memories == 300
-    write(store, ann, Forget(tuple(sample_id(f"m{i}") for i in range(300))))
+    write_changes(store, ann, Forget(tuple(sample_id(f"m{i}") for i in range(300))))
     left = [file.name for file in tmp_path.iterdir() if b"zygomat" in file.read_bytes()]
     assert left == []
     store.close()

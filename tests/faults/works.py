@@ -17,23 +17,21 @@ from typing import Any, Final
 from old_talks import NOW, turns
 
 from scrubjay import Memory, NewMemory
-from scrubjay.config import load
-from scrubjay.consolidate import pipeline
-from scrubjay.ingest.porting import memories, ties
-from scrubjay.memory.records import Record
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import PutMemory
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.surfaces.proxy.conversation import Said
-from scrubjay.surfaces.proxy.spool import Spool
-from scrubjay.surfaces.proxy.wish import Wish
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.testing.store_answers import everything
-from scrubjay.testing.store_check import disagreements
-from scrubjay.testing.store_history import History
-from scrubjay.testing.store_samples import memory as sample
-from scrubjay.verbs.tokens import Principal
-from scrubjay.wiring import adopting
+from scrubjay.api.auth import Principal
+from scrubjay.config.loader import load_settings
+from scrubjay.consolidation import runner
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.models.records import Record, Scope
+from scrubjay.server.proxy.request import MemoryOptions, Utterance
+from scrubjay.server.proxy.turn_queue import TurnQueue
+from scrubjay.services import imports
+from scrubjay.storage.changes import PutMemory
+from scrubjay.storage.sqlite.store import SQLiteStore
+from scrubjay.transfer import importer
+from store_contract.answers import all_answers
+from store_contract.history import StoreHistory
+from store_contract.samples import sample_memory as sample
+from store_contract.sqlite_check import disagreements
 
 SYNCED: Final = 6
 """Files of the folder that is synced."""
@@ -66,12 +64,12 @@ class Round:
         """Open the store as a user does, whatever the settings of this machine."""
         environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(self.folder / "none")}
         environ["SCRUBJAY_SYNC_LOOK_SECONDS"] = "60"
-        settings = replace(load(environ=environ), cache_dir=self.folder / "cache")
+        settings = replace(load_settings(environ=environ), cache_dir=self.folder / "cache")
         return Memory.open(self.path, user="ann", settings=settings, embedders=[HashEmbedder(16), *more])
 
     def records(self) -> list[Record]:
         """Return everything that the store holds."""
-        with self.opened() as memory, memory._desk.store.reader(memory._desk.scope) as reader:
+        with self.opened() as memory, memory._workspace.store.reader(memory._workspace.scope) as reader:
             return list(reader.get(reader.complete("", 100_000)).values())
 
     def sound(self) -> None:
@@ -140,7 +138,7 @@ def sync(round: Round, tell: Tell) -> None:
 
 
 def synced(round: Round, told: int) -> None:
-    with round.opened() as memory, memory._desk.store.reader(memory._desk.scope) as reader:
+    with round.opened() as memory, memory._workspace.store.reader(memory._workspace.scope) as reader:
         found = {}
         for source in reader.sources():
             for path in reader.documents(source.id):
@@ -155,7 +153,7 @@ def synced(round: Round, told: int) -> None:
     if notes.exists() and list(notes.glob("*.md")):
         with round.opened() as memory:
             memory.sync(notes)
-    with round.opened() as memory, memory._desk.store.reader(memory._desk.scope) as reader:
+    with round.opened() as memory, memory._workspace.store.reader(memory._workspace.scope) as reader:
         for source in reader.sources():
             for path in reader.documents(source.id):
                 found[path] = "".join(one.content for one in reader.passages(source.id, path))
@@ -178,7 +176,7 @@ def remembered(round: Round) -> None:
 
 def forget(round: Round, tell: Tell) -> None:
     with round.opened() as memory:
-        with memory._desk.store.reader(memory._desk.scope) as reader:
+        with memory._workspace.store.reader(memory._workspace.scope) as reader:
             held = sorted(reader.get(reader.complete("", 1_000)).values(), key=lambda one: one.content)
         for step, one in enumerate(held, 1):
             memory.forget(one.id)
@@ -284,7 +282,7 @@ def live(round: Round, tell: Tell) -> None:
         left.unlink()
     (round.folder / BEGUN).write_text(str(round.seed))
     store = SQLiteStore(round.path, b"history")
-    for step, (scope, changes) in enumerate(History(round.seed, "t").steps(10_000), 1):
+    for step, (scope, changes) in enumerate(StoreHistory(round.seed, "t").steps(10_000), 1):
         store.write(scope, changes, durable=step % 2 == 0)
         tell(step)
 
@@ -295,14 +293,14 @@ def relived(round: Round, told: int) -> None:
     if not begun.exists() or begun.read_text() != str(round.seed) or not round.path.exists():
         assert told == 0
         return
-    history = History(round.seed, "t")
+    history = StoreHistory(round.seed, "t")
     assert len(list(history.steps(told))) == told
     store = SQLiteStore(round.path, b"history")
 
     def same() -> bool:
         questions = [history.question() for _ in range(2)]
         return all(
-            everything(store, scope, questions) == everything(history.reference, scope, questions)
+            all_answers(store, scope, questions) == all_answers(history.reference, scope, questions)
             for scope in history.users
         )
 
@@ -322,7 +320,7 @@ def talked(round: Round) -> None:
 
 
 def night(round: Round, tell: Tell) -> None:
-    pipeline.AT_ONCE = FEW  # type: ignore[misc]
+    runner.GROUP_BATCH = FEW  # type: ignore[misc]
     with round.opened() as memory:
         memory.consolidate(now=NOW, progress=lambda progress: tell(progress.done))
 
@@ -365,9 +363,9 @@ def _rows(round: Round) -> int:
 
 
 def bring(round: Round, tell: Tell) -> None:
-    memories.AT_ONCE = ties.AT_ONCE = adopting.AT_ONCE = FEW  # type: ignore[misc]
+    importer.MEMORY_BATCH = importer.TIE_BATCH = imports.BATCH_ITEMS = FEW  # type: ignore[misc]
     with round.opened() as memory:
-        store = memory._desk.store
+        store = memory._workspace.store
         write, steps = store.write, count(1)
 
         def told(*given: Any, **options: Any) -> None:
@@ -401,21 +399,21 @@ def brought(round: Round, told: int) -> None:
 # --- the proxy's queue -----------------------------------------------------------------------------------------
 
 
-def _spool(round: Round) -> Spool:
+def _spool(round: Round) -> TurnQueue:
     def damaged(what: str, where: str) -> None:
         raise AssertionError(f"{what}: {where}")
 
-    return Spool(str(round.folder), "store", 1 << 30, damaged)
+    return TurnQueue(str(round.folder), "store", 1 << 30, damaged)
 
 
 def queue(round: Round, tell: Tell) -> None:
     spool, who = _spool(round), Principal("default", "ann")
     for step in range(1, 10_000):
         turns = [
-            Said(role, f"{role} {round.seed} {step}", step * 2 + n)
+            Utterance(role, f"{role} {round.seed} {step}", step * 2 + n)
             for n, role in enumerate(("user", "assistant"))
         ]
-        spool.put(who, Wish(True, True, "", None, "proxy"), f"s{round.seed}", turns)
+        spool.put(who, MemoryOptions(True, True, "", None, "proxy"), f"s{round.seed}", turns)
         tell(step)
         if step % 5 == 0:
             spool.done(spool.first(2))

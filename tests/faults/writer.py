@@ -10,12 +10,12 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import PutDocument, PutMemory
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.testing.store_history import History
-from scrubjay.testing.store_samples import memory
-from scrubjay.text.tokens import terms
+from scrubjay.models.records import Scope
+from scrubjay.storage.changes import PutDocument, PutMemory
+from scrubjay.storage.sqlite.store import SQLiteStore
+from scrubjay.text.tokenizer import index_terms
+from store_contract.history import StoreHistory
+from store_contract.samples import sample_memory
 
 TENANT = "faults"
 
@@ -27,7 +27,7 @@ def tell(what: object) -> None:
 def live(path: Path, seed: int, steps: int) -> None:
     """Live the history of a seed."""
     store = SQLiteStore(path, b"history")
-    history = History(seed, TENANT)
+    history = StoreHistory(seed, TENANT)
     tell("ready")
     for number, (scope, changes) in enumerate(history.steps(steps), 1):
         store.write(scope, changes)
@@ -41,10 +41,12 @@ def rebuild(path: Path) -> None:
     for number in range(1, 1_000_000):
         with store.rebuild(Scope(TENANT, "ann")) as generation:
             for document in generation.documents():
-                kept = [replace(m, terms=terms(m.record.content)) for m in generation.passages(document)]
+                kept = [
+                    replace(m, terms=index_terms(m.record.content)) for m in generation.passages(document)
+                ]
                 generation.write([PutDocument(document, tuple(kept))])
             for added in generation.additions():
-                generation.write([PutMemory(replace(added, terms=terms(added.record.content)))])
+                generation.write([PutMemory(replace(added, terms=index_terms(added.record.content)))])
         tell(number)
 
 
@@ -68,7 +70,7 @@ def add(path: Path, name: str, threads: int, count: int) -> None:
         gate.wait()
         for number in range(count):
             texts = (f"{name} {thread} {number} left", f"{name} {thread} {number} right")
-            store.write(scope, [PutMemory(memory(text, "user:ann")) for text in texts])
+            store.write(scope, [PutMemory(sample_memory(text, "user:ann")) for text in texts])
 
     workers = [threading.Thread(target=work, args=(thread,)) for thread in range(threads)]
     for worker in workers:

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError
-from scrubjay.memory.dates import now_micros
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.models.dates import now_micros
 
 LONG_AGO = 1_700_000_000
 FAR = ("0001-01-01", "0001", "0999-12", "2999-12-31", "9999-12-31", "9999-12", "9999")

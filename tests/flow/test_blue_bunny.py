@@ -54,7 +54,7 @@ def run(environ: dict[str, str], *args: str) -> str:
 
 
 def cli(environ: dict[str, str], *args: str) -> dict[str, object]:
-    found = json.loads(run(environ, "-m", "scrubjay.surfaces.cli", *args, "--json"))
+    found = json.loads(run(environ, "-m", "scrubjay", *args, "--json"))
     assert isinstance(found, dict)
     return found
 
@@ -115,6 +115,6 @@ def holders(store: Path) -> list[str]:
         rows = connection.execute(
             "SELECT tier, hash FROM memory WHERE content LIKE ?", (f"%{PHRASE}%",)
         ).fetchall()
-    from scrubjay.store.sqlite.rows import from_hash
+    from scrubjay.storage.sqlite.rows import id_from_hash
 
-    return [from_hash(tier, number) for tier, number in rows]
+    return [id_from_hash(tier, number) for tier, number in rows]

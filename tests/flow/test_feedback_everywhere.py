@@ -10,11 +10,11 @@ import pytest
 from mcp.client import Client
 
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.memory.new import NewMemory
-from scrubjay.surfaces.cli.main import run
-from scrubjay.surfaces.mcp.server import build
-from scrubjay.surfaces.serve.session import Session
+from scrubjay.cli.main import run
+from scrubjay.config.loader import load_settings
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.server.mcp.server import build_server
+from scrubjay.server.session import Session
 
 
 @pytest.fixture(autouse=True)
@@ -26,8 +26,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def called(tool: str, **arguments: Any) -> Any:
     async def main() -> Any:
-        with Session(load()) as session, anyio.fail_after(60):
-            async with Client(build(session, lambda _: session.owner)) as client:
+        with Session(load_settings()) as session, anyio.fail_after(60):
+            async with Client(build_server(session, lambda _: session.owner)) as client:
                 return await client.call_tool(tool, arguments)
 
     return anyio.run(main)

@@ -14,8 +14,8 @@ import anyio
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.verbs import shape
+from scrubjay.api import serializers
+from scrubjay.config.loader import load_settings
 
 NOTE = (
     "# Garden\n\n## Apples\n\nThe apple tree was planted in 2019.\n\n"
@@ -37,23 +37,21 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 def over_cli(environ: dict[str, str]) -> dict[str, Any]:
-    command = [sys.executable, "-m", "scrubjay.surfaces.cli", "search", "--json", QUESTION]
+    command = [sys.executable, "-m", "scrubjay", "search", "--json", QUESTION]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True)
     return json.loads(done.stdout)
 
 
 def over_python(environ: dict[str, str]) -> dict[str, Any]:
-    with Memory.open(settings=load(environ=environ), cold=True) as memory:
-        return shape.answer(memory.search(QUESTION))
+    with Memory.open(settings=load_settings(environ=environ), cold=True) as memory:
+        return serializers.answer_fields(memory.search(QUESTION))
 
 
 def over_mcp(environ: dict[str, str]) -> dict[str, Any]:
     from mcp.client import Client
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
-    server = StdioServerParameters(
-        command=sys.executable, args=["-m", "scrubjay.surfaces.cli", "mcp"], env=environ
-    )
+    server = StdioServerParameters(command=sys.executable, args=["-m", "scrubjay", "mcp"], env=environ)
 
     async def ask() -> dict[str, Any]:
         with anyio.fail_after(60):
@@ -69,7 +67,7 @@ def test_a_file_that_goes_in_comes_out_with_its_lines(
 ) -> None:
     file = tmp_path / "garden.md"
     file.write_text(NOTE)
-    with Memory.open(settings=load(environ=environ)) as memory:
+    with Memory.open(settings=load_settings(environ=environ)) as memory:
         assert memory.sync(file).added == 2
     best = search(environ)["results"][0]
     path, _, lines = best["citation"].rpartition(":")
@@ -83,7 +81,7 @@ def test_a_file_that_goes_in_comes_out_with_its_lines(
 def test_every_surface_gives_the_same_results(environ: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "garden.md"
     file.write_text(NOTE)
-    with Memory.open(settings=load(environ=environ)) as memory:
+    with Memory.open(settings=load_settings(environ=environ)) as memory:
         memory.sync(file)
     answers = [each(environ) for each in (over_cli, over_python)]
     assert answers[0]["results"] == answers[1]["results"]

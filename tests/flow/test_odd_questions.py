@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from scrubjay import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError
-from scrubjay.testing.hash_embedder import HashEmbedder
 
 KETTLE = "The kettle in the kitchen is blue."
 TEXTS = (KETTLE, "東京タワーは赤い。", "שלום עולם, הקומקום כחול", "Чайник на кухне синий", "Ångström ☕ café")
@@ -143,7 +143,7 @@ def cli(memory: Memory, tmp_path: Path) -> Callable[..., Any]:
     def run(query: str) -> subprocess.CompletedProcess[bytes]:
         environ = {**os.environ, "HOME": str(tmp_path), "SCRUBJAY_STORE": str(tmp_path / "memory.db")}
         environ |= {"SCRUBJAY_USER": "ann", "SCRUBJAY_RESIDENT_AUTO": "false"}
-        command = [sys.executable, "-m", "scrubjay.surfaces.cli", "search", "--json", "-"]
+        command = [sys.executable, "-m", "scrubjay", "search", "--json", "-"]
         return subprocess.run(
             command,
             input=query.encode("utf-8", "surrogatepass"),

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.memory.new import NewMemory
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.config.loader import load_settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.models.lifecycle import NewMemory
 
 MARK = "[secret:password]"
 ASKED = (
@@ -84,7 +84,7 @@ def append(logs: Path, *lines: str) -> None:
 
 def said(memory: Memory, session: str = "s1") -> list[str]:
     """Every turn of a session, in order."""
-    desk = memory._desk
+    desk = memory._workspace
     with desk.store.reader(desk.scope) as reader:
         return [one.content for one in reader.turns(session, 0, 1_000)]
 
@@ -197,7 +197,7 @@ def test_an_import_of_turns_reads_them_with_those_before_and_again_adds_nothing(
 def test_what_is_allowed_stays_in_answers_and_in_earlier_turns(store: Path) -> None:
     file = store.with_name("config.toml")
     file.write_text('[redaction]\nallow = ["rotkehlchen-7", "bramble-Fox-3312"]\n')
-    settings = load(file)
+    settings = load_settings(file)
     with Memory.open(store, user="ann", embedders=[HashEmbedder(64)], settings=settings) as memory:
         memory.add_many([turn(0, "wifi password?"), turn(1, "rotkehlchen-7"), turn(2, "bramble-Fox-3312")])
         memory.add("that was my password", session="s1", turn=3)

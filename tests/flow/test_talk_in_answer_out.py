@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError
-from scrubjay.testing.hash_embedder import HashEmbedder
 
 SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 

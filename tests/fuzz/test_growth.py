@@ -10,12 +10,12 @@ from fuzz.growth import grown, steep
 from fuzz.patterns import patterns
 from fuzz.shapes import shapes
 from fuzz.steps import documents, questions
-from scrubjay.recall.query import MOST_CHARACTERS
+from scrubjay.search.query import MAX_QUERY_LENGTH
 
 # Longer texts: python -m fuzz.grow
 SMALL: Final = {size: shapes(size) for size in (4_096, 16_384)}
 LARGE: Final = {size: dict(list(shapes(size).items())[::2]) for size in (8_192, 32_768)}
-ASKED: Final = {size: shapes(size) for size in (MOST_CHARACTERS // 4, MOST_CHARACTERS)}
+ASKED: Final = {size: shapes(size) for size in (MAX_QUERY_LENGTH // 4, MAX_QUERY_LENGTH)}
 
 
 def test_every_pattern_of_the_package_takes_time_in_proportion_to_its_text() -> None:
@@ -41,6 +41,6 @@ def test_what_is_done_with_a_question_takes_time_in_proportion_to_it(name: str) 
 
 @pytest.mark.parametrize("shape", ["JSON objects, nested", "run of '.'", "words, all different"])
 def test_of_a_question_that_is_far_too_long_the_beginning_alone_costs_time(shape: str) -> None:
-    whole, longer = ASKED[MOST_CHARACTERS][shape], shapes(64 * MOST_CHARACTERS)[shape]
+    whole, longer = ASKED[MAX_QUERY_LENGTH][shape], shapes(64 * MAX_QUERY_LENGTH)[shape]
     with questions() as steps:
         assert (one := steep("thread", steps["thread"], shape, whole, longer)) is None, str(one)

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config import Learn, Settings, load
-from scrubjay.ingest import scrub as scrubber
+from scrubjay.config.loader import load_settings
+from scrubjay.config.settings import LearnSettings, Settings
+from scrubjay.redaction import redactor as scrubber
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -22,7 +23,7 @@ from notes_folder import Listening, Notes
 @pytest.fixture
 def rules_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The scrubber without its tagger: what that takes besides is told in test_scrub_tagged.py."""
-    monkeypatch.setattr(scrubber, "tagged", lambda *_: iter(()))
+    monkeypatch.setattr(scrubber, "find_by_classifier", lambda *_: iter(()))
 
 
 @pytest.fixture
@@ -36,15 +37,15 @@ def notes(tmp_path: Path) -> Notes:
 def settings(tmp_path: Path) -> Settings:
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path / "none"), "SCRUBJAY_USER": "ann"}
     environ["SCRUBJAY_SYNC_LOOK_SECONDS"] = "60"  # what is answered must not hang on how busy the machine is
-    found = load(environ=environ)
+    found = load_settings(environ=environ)
     # Most tests write memories that differ by a word, and nothing is to become of those meanwhile.
-    quiet = replace(found, learn=Learn(stages=()))
+    quiet = replace(found, learn=LearnSettings(stages=()))
     return replace(quiet, store=str(tmp_path / "memory.db"), cache_dir=tmp_path / "cache")
 
 
 @pytest.fixture
 def learning(settings: Settings) -> Settings:
-    return replace(settings, learn=Learn())
+    return replace(settings, learn=LearnSettings())
 
 
 @pytest.fixture

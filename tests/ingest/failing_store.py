@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from scrubjay.errors import StoreBusyError
-from scrubjay.memory.reports import Enlarged, Progress
-from scrubjay.memory.scope import Scope
-from scrubjay.store.base import Reader, Rebuild, Store, Whole
-from scrubjay.store.changes import Change
-from scrubjay.store.quota import Quota
+from scrubjay.models.records import Scope
+from scrubjay.models.reports import IndexReport, Progress
+from scrubjay.storage.changes import Change
+from scrubjay.storage.interface import Reader, Rebuild, Store, TenantReader
+from scrubjay.storage.quota import Quota
 
 
 class Failing:
@@ -74,7 +74,7 @@ class Failing:
         return self._store.tenants()
 
     @contextmanager
-    def whole(self, tenant: str) -> Iterator[Whole]:
+    def whole(self, tenant: str) -> Iterator[TenantReader]:
         with self._store.whole(tenant) as whole:
             yield whole
 
@@ -84,7 +84,7 @@ class Failing:
     def slow(self, scope: Scope) -> str:
         return self._store.slow(scope)
 
-    def enlarge(self, scope: Scope, progress: Callable[[Progress], None]) -> Enlarged:
+    def enlarge(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
         return self._store.enlarge(scope, progress)
 
     def reduce(self, scope: Scope) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 
 LONG_AGO = 1_700_000_000
 

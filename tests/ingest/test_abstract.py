@@ -3,8 +3,8 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.abstract import L0_TOKENS, L1_TOKENS, abstract
-from scrubjay.text.tokens import terms
+from scrubjay.text.summaries import L0_TOKENS, L1_TOKENS, summarise_text
+from scrubjay.text.tokenizer import index_terms
 
 PROSE = (
     "The store keeps every memory in one file. Readers never wait for the writer, because each of them sees "
@@ -73,7 +73,7 @@ PIECES = st.sampled_from((*WORDS, *MARKS, *SCRIPTS))
 
 
 def size(text: str | None) -> int:
-    return terms(text or "").length
+    return index_terms(text or "").length
 
 
 @settings(max_examples=150, deadline=None)
@@ -85,7 +85,7 @@ def size(text: str | None) -> int:
 @example("word " * 27 + "_한국어")
 @example("word " * 26 + "हिन्दी में हिन्दी में _**b**")
 def test_both_fit_their_limits_and_are_left_out_where_the_content_is_that_short(content: str) -> None:
-    phrase, paragraph = abstract("t", content)
+    phrase, paragraph = summarise_text("t", content)
     assert size(phrase) <= L0_TOKENS
     assert size(paragraph) <= L1_TOKENS
     if size(content) <= L0_TOKENS:
@@ -95,12 +95,12 @@ def test_both_fit_their_limits_and_are_left_out_where_the_content_is_that_short(
 
 
 def test_a_turn_of_a_few_words_has_neither() -> None:
-    assert abstract("", "user: yes") == (None, None)
-    assert abstract("", "") == (None, None)
+    assert summarise_text("", "user: yes") == (None, None)
+    assert summarise_text("", "") == (None, None)
 
 
 def test_the_phrase_is_the_first_sentence_and_the_paragraph_goes_on_in_order() -> None:
-    phrase, paragraph = abstract("", PROSE * 3)
+    phrase, paragraph = summarise_text("", PROSE * 3)
     assert phrase is not None
     assert phrase.startswith("The store keeps every memory in one file.")
     assert paragraph is not None
@@ -108,7 +108,7 @@ def test_the_phrase_is_the_first_sentence_and_the_paragraph_goes_on_in_order() -
 
 
 def test_what_was_said_is_not_said_again() -> None:
-    _, paragraph = abstract("", PROSE * 3 + "Nobody needs anything besides.")
+    _, paragraph = summarise_text("", PROSE * 3 + "Nobody needs anything besides.")
     assert paragraph is not None
     assert paragraph.count("Readers never wait") == 1
     assert paragraph.endswith("Nobody needs anything besides.")
@@ -119,7 +119,7 @@ def test_marks_of_markdown_are_taken_off_and_marks_of_secrets_stay() -> None:
         "**Bold** and `code_name` of [the page](https://example.org/a_(b)) and [[Topic|a topic]], "
         "with [secret:password] and [private] and snake_case, **kept** as it is, and 2 * 3 * 4. "
     )
-    phrase, _ = abstract("", content + PROSE)
+    phrase, _ = summarise_text("", content + PROSE)
     assert phrase == (
         "Bold and code_name of the page and a topic, with [secret:password] and [private] and snake_case, "
         "kept as it is, and 2 * 3 * 4."
@@ -128,7 +128,7 @@ def test_marks_of_markdown_are_taken_off_and_marks_of_secrets_stay() -> None:
 
 def test_a_heading_that_is_the_title_is_passed_over_and_another_leads_its_text() -> None:
     content = "# Stores\n\n" + PROSE + "\n\n## Backups\n\nCopy it to a second disk each night. " + PROSE
-    phrase, paragraph = abstract("Stores", content, ("Guide", "Stores"))
+    phrase, paragraph = summarise_text("Stores", content, ("Guide", "Stores"))
     assert phrase is not None
     assert phrase.startswith("The store")
     assert paragraph is not None
@@ -139,7 +139,7 @@ def test_a_heading_that_is_the_title_is_passed_over_and_another_leads_its_text()
 def test_of_a_fence_its_first_line_is_taken_and_of_a_table_its_header() -> None:
     fence = "```sh\nscrubjay sync notes\nscrubjay search " + "word " * 40 + "\n```\n"
     table = "| name | size |\n|---|---|\n" + "| a | 1 |\n" * 40
-    _, paragraph = abstract("", f"Run this once.\n\n{fence}\n{table}\n" + PROSE + MORE)
+    _, paragraph = summarise_text("", f"Run this once.\n\n{fence}\n{table}\n" + PROSE + MORE)
     assert paragraph is not None
     assert paragraph.startswith("Run this once. scrubjay sync notes; name, size; The store keeps")
 
@@ -147,36 +147,36 @@ def test_of_a_fence_its_first_line_is_taken_and_of_a_table_its_header() -> None:
 def test_code_alone_is_told_by_its_comments_and_first_lines() -> None:
     code = '"""Keep rows by key."""\n\nimport os\n\n\ndef keep(row):\n    """Store it."""\n    rows[row.key] = row\n'
     more = "\n".join(f"def f{n}(a, b):\n    return a + {n} * b\n" for n in range(40))
-    phrase, _ = abstract("keep.py", code + more)
+    phrase, _ = summarise_text("keep.py", code + more)
     assert phrase is not None
     assert phrase.startswith("Keep rows by key. import os")
 
 
 def test_a_short_exclamation_does_not_stand_for_the_turn() -> None:
-    phrase, _ = abstract("", "Certainly! " + PROSE)
+    phrase, _ = summarise_text("", "Certainly! " + PROSE)
     assert phrase is not None
     assert phrase.startswith("The store")
 
 
 def test_a_sentence_longer_than_the_room_is_cut_at_a_pause_between_words() -> None:
     long = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    phrase, _ = abstract("", f"{long}seventeen eighteen, then " + long * 3)
+    phrase, _ = summarise_text("", f"{long}seventeen eighteen, then " + long * 3)
     assert phrase == long + "seventeen eighteen…"
 
 
 def test_a_cut_leaves_what_is_drawn_as_one_character_whole() -> None:
     family = "👩\u200d👩\u200d👧"
-    phrase, _ = abstract("", f"a{family} " * 100)
+    phrase, _ = summarise_text("", f"a{family} " * 100)
     assert phrase is not None
     assert phrase.removesuffix("…").replace(f"a{family}", "").strip() in ("", "a")
-    thai, _ = abstract("", "ที่" * 100)
+    thai, _ = summarise_text("", "ที่" * 100)
     assert thai is not None
     assert set(thai.removesuffix("…").split("ที่")) == {""}
 
 
 def test_chinese_counts_by_characters_and_ends_at_its_own_marks() -> None:
     told = "数据库把所有的记忆放在一个文件里。读者从不等待写入者，因为它们各自看到自己的快照。"
-    phrase, paragraph = abstract("", told * 6)
+    phrase, paragraph = summarise_text("", told * 6)
     assert phrase == "数据库把所有的记忆放在一个文件里。读者从不等待写入者…"
     assert paragraph is not None
     assert paragraph.startswith("数据库把所有的记忆放在一个文件里。读者从不")
@@ -184,5 +184,5 @@ def test_chinese_counts_by_characters_and_ends_at_its_own_marks() -> None:
 
 def test_a_word_too_long_for_the_room_is_left_out_whole() -> None:
     blob = "QUJD" * 4_000
-    phrase, paragraph = abstract("", f"{blob} {PROSE * 3}")
+    phrase, paragraph = summarise_text("", f"{blob} {PROSE * 3}")
     assert "QUJD" not in f"{phrase}{paragraph}"

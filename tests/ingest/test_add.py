@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 from notes_folder import Listening
 
 from scrubjay import Memory
-from scrubjay.config import Settings
+from scrubjay.config.settings import Settings
 from scrubjay.errors import InputError
-from scrubjay.ingest.draw import draw
-from scrubjay.ingest.naming import prepare
-from scrubjay.memory.dates import micros
-from scrubjay.memory.new import NewMemory
-from scrubjay.memory.scope import Scope
-from scrubjay.memory.tiers import PREFIX, TIERS
-from scrubjay.store.changes import PutMemory
+from scrubjay.ingest.additions import validate_memory
+from scrubjay.ingest.embedder import prepare_memory
+from scrubjay.models.dates import micros
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.records import TIER_PREFIXES, TIERS, Scope
+from scrubjay.storage.changes import PutMemory
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 OTHER_STATEMENTS = [
@@ -112,7 +111,7 @@ def test_every_field_is_kept(memory: Memory) -> None:
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_every_tier_has_its_prefix(memory: Memory, tier: str) -> None:
-    assert memory.add("x", tier=tier).id.startswith(PREFIX[tier])
+    assert memory.add("x", tier=tier).id.startswith(TIER_PREFIXES[tier])
 
 
 @pytest.mark.parametrize(
@@ -247,10 +246,12 @@ def test_an_addition_names_what_it_is_like(learning: Settings, opened: Callable[
 
 def test_a_text_that_an_earlier_version_stored_is_known_again(memory: Memory) -> None:
     text = "Two lines:\nthe second."
-    drawn = draw(NewMemory(text), memory._desk.scope, memory._desk.store.secret(memory._desk.scope))
+    drawn = validate_memory(
+        NewMemory(text), memory._workspace.scope, memory._workspace.store.secret(memory._workspace.scope)
+    )
     assert drawn.exact != drawn.record.id
-    kept = prepare(replace(drawn.record, id=drawn.exact))
-    memory._desk.store.write(memory._desk.scope, [PutMemory(kept)])
+    kept = prepare_memory(replace(drawn.record, id=drawn.exact))
+    memory._workspace.store.write(memory._workspace.scope, [PutMemory(kept)])
     assert memory.add(text).id == drawn.exact
     assert memory.status().memories == 1
 
@@ -277,8 +278,8 @@ def test_nobody_forgets_what_they_do_not_see(opened: Callable[..., Memory]) -> N
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(alphabet=st.characters(), min_size=1, max_size=60))
 def test_any_text_with_something_in_it_is_kept_as_it_is_and_found_again(text: str) -> None:
-    drawn = draw(NewMemory(f"x{text}"), SCOPE, b"secret")
+    drawn = validate_memory(NewMemory(f"x{text}"), SCOPE, b"secret")
     clean = text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")
     assert drawn.record.content == f"x{clean}" or drawn.scrubbed
-    assert draw(NewMemory(f"x{text}"), SCOPE, b"secret").record.id == drawn.record.id
-    assert draw(NewMemory(f"x{text}"), SCOPE, b"other").record.id != drawn.record.id
+    assert validate_memory(NewMemory(f"x{text}"), SCOPE, b"secret").record.id == drawn.record.id
+    assert validate_memory(NewMemory(f"x{text}"), SCOPE, b"other").record.id != drawn.record.id

@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.align import MOST_COMPARED, Text, align
-from scrubjay.memory.ids import text_hash
-from scrubjay.memory.records import Record
+from scrubjay.ingest.alignment import MAX_COMPARISONS, NewPassage, align_passages
+from scrubjay.models.ids import text_hash
+from scrubjay.models.records import Record
 
 
 def old(memory: str, content: str, *path: str) -> Record:
@@ -13,8 +13,8 @@ def old(memory: str, content: str, *path: str) -> Record:
     return Record(memory, "observation", content, digest, "", "user:ann", "ann", 0, 0, heading_path=path)
 
 
-def new(content: str, *path: str) -> Text:
-    return Text(text_hash(content), path, content)
+def new(content: str, *path: str) -> NewPassage:
+    return NewPassage(text_hash(content), path, content)
 
 
 def ids(found: list[Record | None]) -> list[str | None]:
@@ -23,7 +23,7 @@ def ids(found: list[Record | None]) -> list[str | None]:
 
 def test_equal_texts_are_matched_in_order_wherever_they_stand() -> None:
     before = [old("a", "same", "X"), old("b", "same", "Y"), old("c", "other")]
-    assert ids(align(before, [new("other", "Z"), new("same"), new("same"), new("same")])) == [
+    assert ids(align_passages(before, [new("other", "Z"), new("same"), new("same"), new("same")])) == [
         "c",
         "a",
         "b",
@@ -34,42 +34,51 @@ def test_equal_texts_are_matched_in_order_wherever_they_stand() -> None:
 def test_an_edited_section_is_known_by_its_heading_though_most_words_changed() -> None:
     before = [old("a", "the kettle is blue and old", "Kitchen"), old("b", "the boat is red", "Harbour")]
     after = [new("the bus leaves early", "Harbour"), new("the stove burns gas and wood", "Kitchen")]
-    assert ids(align(before, after)) == ["b", "a"]
+    assert ids(align_passages(before, after)) == ["b", "a"]
 
 
 def test_a_heading_alone_does_not_make_two_texts_one() -> None:
-    assert ids(align([old("a", "alpha beta gamma", "Log")], [new("delta epsilon zeta", "Log")])) == [None]
+    assert ids(align_passages([old("a", "alpha beta gamma", "Log")], [new("delta epsilon zeta", "Log")])) == [
+        None
+    ]
 
 
 def test_a_renamed_section_is_known_by_its_text() -> None:
     before = [old("a", "the kettle is blue and stands by the stove", "Kitchen")]
-    assert ids(align(before, [new("the kettle is green and stands by the stove", "Cooking")])) == ["a"]
-    assert ids(align(before, [new("the kettle was sold last week at a market", "Cooking")])) == [None]
+    assert ids(align_passages(before, [new("the kettle is green and stands by the stove", "Cooking")])) == [
+        "a"
+    ]
+    assert ids(align_passages(before, [new("the kettle was sold last week at a market", "Cooking")])) == [
+        None
+    ]
 
 
 def test_of_several_candidates_the_most_alike_is_taken_then_the_nearest_in_order() -> None:
     before = [old("a", "one two three four", "S"), old("b", "one two three nine", "S")]
     after = [new("one two three nine ten", "S"), new("one two three four five", "S")]
-    assert ids(align(before, after)) == ["b", "a"]
+    assert ids(align_passages(before, after)) == ["b", "a"]
     twins = [old("b", "one two", "S"), old("a", "two one", "S")]
-    assert ids(align(twins, [new("one two!", "S"), new("two one!", "S")])) == ["b", "a"]
+    assert ids(align_passages(twins, [new("one two!", "S"), new("two one!", "S")])) == ["b", "a"]
 
 
 def test_equal_text_wins_over_equal_heading() -> None:
     before = [old("a", "first text here", "One"), old("b", "second text here", "Two")]
-    assert ids(align(before, [new("second text here", "One"), new("first text here", "Two")])) == ["b", "a"]
+    assert ids(align_passages(before, [new("second text here", "One"), new("first text here", "Two")])) == [
+        "b",
+        "a",
+    ]
 
 
 def test_nothing_old_or_nothing_new_matches_nothing() -> None:
-    assert align([], [new("a")]) == [None]
-    assert align([old("a", "x")], []) == []
+    assert align_passages([], [new("a")]) == [None]
+    assert align_passages([old("a", "x")], []) == []
 
 
 def test_of_very_many_changed_passages_only_headings_are_compared() -> None:
-    count = MOST_COMPARED + 2
+    count = MAX_COMPARISONS + 2
     before = [old(f"{n:04}", f"kept words alike {n}", f"Old {n}") for n in range(count)]
     after = [new(f"kept words alike {n} now", f"Old {n}" if n == 7 else f"New {n}") for n in range(count)]
-    assert [memory for memory in ids(align(before, after)) if memory] == ["0007"]
+    assert [memory for memory in ids(align_passages(before, after)) if memory] == ["0007"]
 
 
 WORDS = st.lists(st.sampled_from("red blue old new kettle boat".split()), max_size=4).map(" ".join)
@@ -81,11 +90,11 @@ PATHS = st.sampled_from([(), ("A",), ("B",)])
 def test_no_memory_is_given_twice_and_every_equal_text_is_found(before: list, after: list) -> None:
     records = [old(f"m{n}", text, *path) for n, (text, path) in enumerate(before)]
     texts = [new(text, *path) for text, path in after]
-    found = align(records, texts)
+    found = align_passages(records, texts)
     given_ids = [record.id for record in found if record is not None]
     assert len(found) == len(texts)
     assert len(given_ids) == len(set(given_ids))
-    assert ids(found) == ids(align(records, texts))
+    assert ids(found) == ids(align_passages(records, texts))
     for text in {t.content for t in texts}:
         most = min(sum(r.content == text for r in records), sum(t.content == text for t in texts))
         equal = [f for f, t in zip(found, texts, strict=True) if f and t.content == text == f.content]
@@ -96,4 +105,4 @@ def test_no_memory_is_given_twice_and_every_equal_text_is_found(before: list, af
 @given(st.lists(st.tuples(WORDS, PATHS), max_size=7))
 def test_an_unchanged_document_keeps_every_id_in_place(passages: list) -> None:
     records = [old(f"m{n}", text, *path) for n, (text, path) in enumerate(passages)]
-    assert align(records, [new(text, *path) for text, path in passages]) == records
+    assert align_passages(records, [new(text, *path) for text, path in passages]) == records

@@ -7,12 +7,12 @@ import pytest
 from notes_folder import Listening
 
 from scrubjay import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ProviderError
-from scrubjay.ingest.backfill import AT_ONCE
-from scrubjay.memory.new import NewMemory
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.ingest.embedder import BACKFILL_BATCH
+from scrubjay.models.lifecycle import NewMemory
 
-COUNT = AT_ONCE * 2 + 10
+COUNT = BACKFILL_BATCH * 2 + 10
 
 
 class Second(Listening):
@@ -64,24 +64,24 @@ def test_no_time_embeds_nothing_and_says_how_much_waits(waiting: Memory, second:
 
 def test_a_budget_is_looked_at_between_batches(waiting: Memory) -> None:
     done = waiting.embed(seconds=1e-9)  # spent by the first look: nothing, or one batch on a coarse clock
-    assert done.embedded in (0, AT_ONCE)
+    assert done.embedded in (0, BACKFILL_BATCH)
     assert done.embedded + done.waiting == COUNT
 
 
 def test_stopped_at_any_moment_it_goes_on_where_it_was(waiting: Memory, second: Second) -> None:
-    second.allowed = AT_ONCE + 5
+    second.allowed = BACKFILL_BATCH + 5
     with pytest.raises(ProviderError, match="stopped answering"):
         waiting.embed()
-    assert reach(waiting) == (AT_ONCE, COUNT - AT_ONCE)
+    assert reach(waiting) == (BACKFILL_BATCH, COUNT - BACKFILL_BATCH)
     second.allowed = 10_000
-    assert waiting.embed().embedded == COUNT - AT_ONCE
+    assert waiting.embed().embedded == COUNT - BACKFILL_BATCH
     assert len(second.heard) == len(set(second.heard)) == COUNT
 
 
 def test_progress_rises_and_ends_with_all(waiting: Memory) -> None:
     told: list[Any] = []
     waiting.embed(progress=told.append)
-    assert [p.done for p in told] == [AT_ONCE, 2 * AT_ONCE, COUNT]
+    assert [p.done for p in told] == [BACKFILL_BATCH, 2 * BACKFILL_BATCH, COUNT]
     assert {(p.stage, p.total) for p in told} == {("embed", COUNT)}
     assert [p.seconds for p in told] == sorted(p.seconds for p in told)
 
@@ -138,12 +138,12 @@ def test_a_sync_without_a_budget_backfills_nothing(
 
 
 def test_half_done_it_covers_an_even_sample_not_the_first_comers(waiting: Memory, second: Second) -> None:
-    second.allowed = AT_ONCE
+    second.allowed = BACKFILL_BATCH
     with pytest.raises(ProviderError):
         waiting.embed()
     numbers = [int(text.split()[2]) for text in second.heard]
-    assert len(numbers) == AT_ONCE
-    assert numbers != list(range(AT_ONCE))
+    assert len(numbers) == BACKFILL_BATCH
+    assert numbers != list(range(BACKFILL_BATCH))
     assert 0.25 < sum(number >= COUNT // 2 for number in numbers) / len(numbers) < 0.75
 
 

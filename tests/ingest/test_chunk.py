@@ -5,29 +5,30 @@ import time
 import pytest
 
 from scrubjay.errors import ConfigError
-from scrubjay.ingest.chunk import ChunkSettings, Passage, chunk, overlapped, tokens
+from scrubjay.ingest.chunker import ChunkSettings, Passage, chunk_text, text_with_overlap
+from scrubjay.text.display import estimate_tokens
 
 SENTENCE = "The jay hides an acorn under the third oak and comes back in winter. "  # 15 tokens
 
 
 def texts(text: str, name: str = "notes.md", **sizes: int) -> list[str]:
-    found = chunk(text, name=name, settings=ChunkSettings(**sizes))
+    found = chunk_text(text, name=name, settings=ChunkSettings(**sizes))
     assert "".join(text[p.start : p.end] for p in found) == text
     return [text[p.start : p.end] for p in found]
 
 
 def sizes(found: list[str]) -> list[int]:
-    return [tokens(text) for text in found]
+    return [estimate_tokens(text) for text in found]
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", " \t\r\n", "\ufeff", "\ufeff \n"])
 def test_a_text_without_a_visible_character_has_no_passages(text: str):
-    assert chunk(text, name="a.md") == ()
+    assert chunk_text(text, name="a.md") == ()
 
 
 def test_a_document_is_cut_along_its_headings():
     text = "intro\n\n# A\na\n\n## B\nb\n\n\n# C\nc\n"
-    assert chunk(text, name="notes.md") == (
+    assert chunk_text(text, name="notes.md") == (
         Passage(0, 7, 1, 2, (), "notes.md"),
         Passage(7, 14, 3, 5, ("A",), "A"),
         Passage(14, 23, 6, 9, ("A", "B"), "B"),
@@ -36,7 +37,7 @@ def test_a_document_is_cut_along_its_headings():
 
 
 def test_a_heading_closes_those_as_deep_and_deeper():
-    found = chunk("# A\na\n### B\nb\n## C\nc\n### D\nd\n# E\ne\n", name="x.md")
+    found = chunk_text("# A\na\n### B\nb\n## C\nc\n### D\nd\n# E\ne\n", name="x.md")
     assert [p.heading_path for p in found] == [("A",), ("A", "B"), ("A", "C"), ("A", "C", "D"), ("E",)]
 
 
@@ -45,7 +46,7 @@ def test_two_sections_of_one_title_are_two_passages():
 
 
 def test_a_heading_without_a_body_goes_with_the_section_after_it():
-    (found,) = chunk("# Book\n\n## Chapter\n\ntext\n", name="x.md")
+    (found,) = chunk_text("# Book\n\n## Chapter\n\ntext\n", name="x.md")
     assert (found.heading_path, found.title) == (("Book", "Chapter"), "Chapter")
     assert texts("# A\na\n# B\n# C\nc\n# D\n") == ["# A\na\n", "# B\n# C\nc\n", "# D\n"]
 
@@ -67,7 +68,7 @@ def test_long_front_matter_stands_alone_and_is_cut_at_lines():
 
 def test_a_section_within_the_limit_is_kept_whole():
     text = "# A\n\n" + (SENTENCE * 6 + "\n\n") * 5
-    assert 400 < tokens(text) <= 512
+    assert 400 < estimate_tokens(text) <= 512
     assert texts(text) == [text]
 
 
@@ -84,7 +85,7 @@ def test_the_target_moves_the_cut():
 
 
 def test_only_the_first_piece_of_a_section_does_not_continue_one():
-    found = chunk("# A\n\n" + (SENTENCE * 6 + "\n\n") * 30 + "# B\nb\n", name="x.md")
+    found = chunk_text("# A\n\n" + (SENTENCE * 6 + "\n\n") * 30 + "# B\nb\n", name="x.md")
     assert [p.continues for p in found] == [False] + [True] * (len(found) - 2) + [False]
     assert {p.title for p in found[:-1]} == {"A"}
 
@@ -100,7 +101,7 @@ def test_only_the_first_piece_of_a_section_does_not_continue_one():
     ids=["fence", "table", "list", "paragraph"],
 )
 def test_a_block_that_fits_is_kept_whole(block: str):
-    assert 150 < tokens(block) < 512
+    assert 150 < estimate_tokens(block) < 512
     text = "# A\n\n" + (SENTENCE * 6 + "\n\n") * 4 + block + "\n" + (SENTENCE * 6 + "\n\n") * 4
     assert any(block in part for part in texts(text))
 
@@ -134,7 +135,7 @@ def test_an_outline_is_cut_before_its_outer_items():
 
 def test_marks_of_items_inside_a_fence_are_no_items():
     item = "- run this:\n  ```\n" + "  - not an item\n" * 100 + "  ```\n"
-    assert 256 < tokens(item) < 270  # one is far from the target, two are too long
+    assert 256 < estimate_tokens(item) < 270  # one is far from the target, two are too long
     assert all(part.startswith("- run") for part in texts(item * 20))
 
 
@@ -146,13 +147,13 @@ def test_a_heading_is_never_left_alone_before_a_long_paragraph():
 def test_a_cut_goes_before_a_heading_and_not_behind_it():
     matter = "---\ntitle: " + "word " * 110 + "\n---\n"
     paragraph = SENTENCE * 33 + "\n"
-    assert 100 < tokens(matter) < 128
+    assert 100 < estimate_tokens(matter) < 128
     assert texts(matter + "# A heading\n\n" + paragraph) == [matter, "# A heading\n\n" + paragraph]
 
 
 def test_a_long_line_is_cut_at_sentences_and_both_passages_name_it():
     text = "first\n" + SENTENCE * 200
-    found = chunk(text, name="a.txt")
+    found = chunk_text(text, name="a.txt")
     assert len(found) > 4
     assert {text[p.end - 2 : p.end] for p in found[1:]} == {". "}
     assert [p.line_end for p in found] == [2] * len(found)
@@ -166,7 +167,7 @@ def test_a_long_sentence_is_cut_at_words():
 
 
 def test_ideographs_are_counted_and_cut_without_spaces():
-    assert tokens("カケスは木の実を隠す") == 10
+    assert estimate_tokens("カケスは木の実を隠す") == 10
     found = texts("カケスは木の実を隠す。" * 500)
     assert all(part.endswith("。") for part in found)
     assert max(sizes(texts("木" * 5_000))) <= 512
@@ -184,7 +185,7 @@ def test_one_unbroken_word_is_one_passage_however_long():
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_are_counted_as_an_editor_does(end: str):
     text = "a\u2028a\x0ca\n\n# B\nb\n\n\n# C\nc".replace("\n", end)
-    lines = [(p.line_start, p.line_end) for p in chunk(text, name="x.md")]
+    lines = [(p.line_start, p.line_end) for p in chunk_text(text, name="x.md")]
     assert lines == [(1, 2), (3, 6), (7, 8)]
 
 
@@ -200,25 +201,25 @@ def test_code_is_cut_between_paragraphs_that_start_at_the_margin():
 
 def test_a_piece_is_embedded_with_the_end_of_the_one_before():
     text = "# A\n\n" + (SENTENCE * 6 + "\n\n") * 12
-    found = chunk(text, name="x.md")
-    assert overlapped(text, found, 0) == text[: found[0].end]
-    joined = overlapped(text, found, 1)
+    found = chunk_text(text, name="x.md")
+    assert text_with_overlap(text, found, 0) == text[: found[0].end]
+    joined = text_with_overlap(text, found, 1)
     own = text[found[1].start : found[1].end]
     assert joined.endswith(own)
     assert joined.startswith("The jay")
-    assert 40 <= tokens(joined) - tokens(own) <= 80
-    assert overlapped(text, found, 1, ChunkSettings(overlap=0)) == own
+    assert 40 <= estimate_tokens(joined) - estimate_tokens(own) <= 80
+    assert text_with_overlap(text, found, 1, ChunkSettings(overlap=0)) == own
 
 
 def test_sections_do_not_overlap():
     text = "# A\na\n# B\nb\n"
-    assert overlapped(text, chunk(text, name="x.md"), 1) == "# B\nb\n"
+    assert text_with_overlap(text, chunk_text(text, name="x.md"), 1) == "# B\nb\n"
 
 
 def test_overlap_never_goes_beyond_the_limit():
     text = "# A\n\n" + (SENTENCE * 34 + "\n\n") * 3
-    found = chunk(text, name="x.md")
-    assert all(tokens(overlapped(text, found, index)) <= 512 for index in range(len(found)))
+    found = chunk_text(text, name="x.md")
+    assert all(estimate_tokens(text_with_overlap(text, found, index)) <= 512 for index in range(len(found)))
 
 
 @pytest.mark.parametrize("wrong", [{"target": 0}, {"target": 600}, {"overlap": -1}, {"overlap": 512}])

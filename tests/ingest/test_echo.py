@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory, NewMemory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError
-from scrubjay.ingest.echo import Echo, echo
-from scrubjay.memory.delimiters import CLOSE, OPEN
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.ingest.turns import StrippedText, strip_injected
+from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN
 
-BLOCK = f"{OPEN}\nThe berth in Lisbon costs forty euros.\n{CLOSE}"
+BLOCK = f"{BLOCK_OPEN}\nThe berth in Lisbon costs forty euros.\n{BLOCK_CLOSE}"
 
 
 @pytest.fixture
@@ -23,18 +23,22 @@ def memory(tmp_path: Path) -> Memory:
 
 
 def test_every_block_is_cut_out_and_counted() -> None:
-    assert echo(f"{BLOCK}What is the berth?{BLOCK}") == Echo("What is the berth?", 2)
-    assert echo("nothing here") == Echo("nothing here", 0)
-    assert echo(f"{OPEN}{OPEN}inner{CLOSE} after") == Echo(" after", 1)
+    assert strip_injected(f"{BLOCK}What is the berth?{BLOCK}") == StrippedText("What is the berth?", 2)
+    assert strip_injected("nothing here") == StrippedText("nothing here", 0)
+    assert strip_injected(f"{BLOCK_OPEN}{BLOCK_OPEN}inner{BLOCK_CLOSE} after") == StrippedText(" after", 1)
 
 
 def test_half_a_mark_is_a_word_like_any_other() -> None:
-    for text in (f"what does {OPEN} mean?", f"{CLOSE} ends it", f"{CLOSE} then {OPEN}"):
-        assert echo(text) == Echo(text, 0)
+    for text in (
+        f"what does {BLOCK_OPEN} mean?",
+        f"{BLOCK_CLOSE} ends it",
+        f"{BLOCK_CLOSE} then {BLOCK_OPEN}",
+    ):
+        assert strip_injected(text) == StrippedText(text, 0)
 
 
 def test_many_marks_without_an_end_are_read_once() -> None:
-    assert echo(OPEN * 100_000).blocks == 0
+    assert strip_injected(BLOCK_OPEN * 100_000).blocks == 0
 
 
 def test_a_turn_that_is_added_is_remembered_without_them(memory: Memory) -> None:

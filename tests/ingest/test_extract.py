@@ -8,22 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.extract import HEAD, MOST_TAGS, Facts, extract
-from scrubjay.text.markdown import blocks
+from scrubjay.ingest.reader import MAX_TAGS, METADATA_HEAD, DocumentMetadata, extract_metadata
+from scrubjay.text.markdown import parse_blocks
 
 
-def front(body: str, rest: str = "text\n") -> Facts:
-    return extract(f"---\n{body}\n---\n{rest}", path="notes/a.md")
+def front(body: str, rest: str = "text\n") -> DocumentMetadata:
+    return extract_metadata(f"---\n{body}\n---\n{rest}", path="notes/a.md")
 
 
 def test_a_plain_note_says_nothing():
-    assert extract("Some text.\n", path="notes/a.md") == Facts()
-    assert extract("", path="") == Facts()
+    assert extract_metadata("Some text.\n", path="notes/a.md") == DocumentMetadata()
+    assert extract_metadata("", path="") == DocumentMetadata()
 
 
 def test_front_matter_is_read():
     text = "---\ntitle: Store\ntags: [seeds, '#oak', no]\ndate: 2026-03-01\npin: yes\nscope: public\n---\nx"
-    assert extract(text, path="a.md") == Facts(
+    assert extract_metadata(text, path="a.md") == DocumentMetadata(
         title="Store",
         tags=("seeds", "oak", "no"),
         date=datetime(2026, 3, 1),
@@ -37,7 +37,7 @@ def test_front_matter_is_read():
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_and_a_byte_order_mark_hide_nothing(end: str):
     text = "\ufeff---\ntags: a\npin: yes\n---\n# Title\n".replace("\n", end)
-    facts = extract(text, path="a.md")
+    facts = extract_metadata(text, path="a.md")
     assert (facts.tags, facts.pinned, facts.title) == (("a",), True, "Title")
     assert text[facts.body_start :].startswith("# Title")
 
@@ -62,23 +62,23 @@ def test_tags_are_a_list_or_a_line_of_words(written: str, tags: tuple[str, ...])
 
 def test_tags_may_stand_in_properties_and_on_lines_of_their_own():
     text = "type:: [[F]]\ntags:: [[b c]], d e\n\ntext #no\n#one #two/three\n\nTags: #four, #[[five six]]\n"
-    assert extract(text, path="a.md").tags == ("b c", "d e", "one", "two/three", "four", "five six")
+    assert extract_metadata(text, path="a.md").tags == ("b c", "d e", "one", "two/three", "four", "five six")
 
 
 @pytest.mark.parametrize(
     "text", ["see #12 and #foo", "#123\n", "```\n#a\n```\n", "a\n\nb std::vec:: tags:: x\n", "> #a\n"]
 )
 def test_a_hash_or_a_double_colon_elsewhere_is_no_tag(text: str):
-    assert extract(text, path="a.md").tags == ()
+    assert extract_metadata(text, path="a.md").tags == ()
 
 
 def test_code_says_nothing():
-    assert extract("---\ntags: a\n---\n#b\n", path="2026-03-01/x.py").tags == ()
+    assert extract_metadata("---\ntags: a\n---\n#b\n", path="2026-03-01/x.py").tags == ()
 
 
 def test_too_many_tags_are_cut_with_a_problem():
     facts = front("tags: [" + ", ".join(f"t{n}" for n in range(150)) + "]")
-    assert len(facts.tags) == MOST_TAGS
+    assert len(facts.tags) == MAX_TAGS
     assert facts.problems == ("It has 150 tags; the first 100 are kept.",)
 
 
@@ -95,7 +95,7 @@ def test_too_many_tags_are_cut_with_a_problem():
     ],
 )
 def test_the_title_is_named_or_the_first_heading(text: str, title: str | None):
-    assert extract(text, path="a.md").title == title
+    assert extract_metadata(text, path="a.md").title == title
 
 
 DAY = datetime(2026, 3, 1)
@@ -124,13 +124,13 @@ def test_a_date_with_a_clock_is_an_instant(written: str, moment: datetime):
 def test_date_goes_before_created_and_updated_is_not_read():
     assert front("created: 2026-03-02\ndate: 2026-03-01").date == DAY
     assert front("created: 2026-03-01").date == DAY
-    assert extract("date:: 2026-03-01\n", path="a.md").date == DAY
+    assert extract_metadata("date:: 2026-03-01\n", path="a.md").date == DAY
     assert front("updated: 2026-03-01").date is None
 
 
 @pytest.mark.parametrize("written", ["2026-02-30", "yesterday", "0001-01-01", "2026-03", "2026-03-01 25:00"])
 def test_a_date_that_cannot_be_read_is_a_problem_and_the_path_is_asked(written: str):
-    facts = extract(f"---\ndate: {written}\n---\n", path="2026-03-01.md")
+    facts = extract_metadata(f"---\ndate: {written}\n---\n", path="2026-03-01.md")
     assert (facts.date, facts.precision) == (DAY, "day")
     assert written in facts.problems[0]
 
@@ -143,7 +143,7 @@ def test_a_date_that_cannot_be_read_is_a_problem_and_the_path_is_asked(written: 
     ],
 )
 def test_a_path_names_a_day(path: str):
-    facts = extract("x", path=path)
+    facts = extract_metadata("x", path=path)
     assert (facts.date, facts.precision) == (DAY, "day")
 
 
@@ -151,7 +151,7 @@ def test_a_path_names_a_day(path: str):
     "path", ["2026-13-01.md", "12026-03-011.md", "2026-03_01.md", "a-20260301.md", "2026-03.md"]
 )
 def test_other_numbers_in_a_path_are_no_day(path: str):
-    assert extract("x", path=path).date is None
+    assert extract_metadata("x", path=path).date is None
 
 
 def test_a_pin_is_true_or_false():
@@ -213,7 +213,7 @@ def test_broken_front_matter_that_speaks_of_a_scope_is_private():
 )
 def test_front_matter_that_cannot_be_read_is_a_problem_and_hides_nothing(body: str, says: str):
     text = f"---\n{body}\n---\n# Title\n#tag\n"
-    facts = extract(text, path="2026-03-01.md")
+    facts = extract_metadata(text, path="2026-03-01.md")
     (problem,) = facts.problems
     assert re.search(says, problem)
     assert (facts.title, facts.tags, facts.date) == ("Title", ("tag",), DAY)
@@ -234,7 +234,7 @@ def test_a_bomb_of_aliases_is_refused_at_once():
 
 def test_a_long_document_is_not_read_beyond_its_head():
     start = time.process_time()
-    assert extract("#word\n" + "text\n" * 4_000_000 + "#late\n", path="a.md").tags == ("word",)
+    assert extract_metadata("#word\n" + "text\n" * 4_000_000 + "#late\n", path="a.md").tags == ("word",)
     assert time.process_time() - start < 2
 
 
@@ -256,13 +256,15 @@ PIECES += ("  - item\n", "===\n", "\ufeff", "- a\n", "\tcode\n", "| a |\n|---|\n
 @given(st.booleans(), st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 def test_the_blocks_that_are_known_already_say_the_same(front_matter: bool, body: str):
     text = "---\ntitle: q\n---\n" * front_matter + body
-    assert extract(text, path="a.md", found=blocks(text)) == extract(text, path="a.md")
+    assert extract_metadata(text, path="a.md", found=parse_blocks(text)) == extract_metadata(
+        text, path="a.md"
+    )
 
 
 def test_of_a_long_text_only_the_head_is_read_even_when_its_blocks_are_known():
-    text = "---\npin: yes\n---\n" + "word\n" * (HEAD // 5) + "\n#late\n"
+    text = "---\npin: yes\n---\n" + "word\n" * (METADATA_HEAD // 5) + "\n#late\n"
     assert (
-        extract(text, path="a.md", found=blocks(text))
-        == extract(text, path="a.md")
-        == Facts(pinned=True, body_start=17)
+        extract_metadata(text, path="a.md", found=parse_blocks(text))
+        == extract_metadata(text, path="a.md")
+        == DocumentMetadata(pinned=True, body_start=17)
     )

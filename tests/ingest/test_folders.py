@@ -8,29 +8,29 @@ from pathlib import Path
 
 import pytest
 
+from reference_store.store import ReferenceStore
 from scrubjay import Memory
-from scrubjay.config import Settings
-from scrubjay.ingest.folders import refile
-from scrubjay.memory.scope import Scope
-from scrubjay.memory.tree import path as above
-from scrubjay.store.base import Store
-from scrubjay.store.inmemory.store import InMemoryStore
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.wiring.desk import Desk
-from scrubjay.wiring.lineup import Lineup, given
+from scrubjay.categories.folders import update_folders
+from scrubjay.config.settings import Settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.models.graph import category_path as above
+from scrubjay.models.records import Scope
+from scrubjay.services.models import ModelRegistry, caller_catalog
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.interface import Store
 
 ANN = Scope("t", "ann", ("dev",))
 
 
 @pytest.fixture
-def store() -> InMemoryStore:
-    return InMemoryStore(b"secret")
+def store() -> ReferenceStore:
+    return ReferenceStore(b"secret")
 
 
 @pytest.fixture
-def memory(store: InMemoryStore) -> Memory:
-    lineup = Lineup(store, ANN, given([HashEmbedder(16)]), cold=False, overlap=80)
-    return Memory(Desk(store, ANN, lineup, Settings()))
+def memory(store: ReferenceStore) -> Memory:
+    lineup = ModelRegistry(store, ANN, caller_catalog([HashEmbedder(16)]), cold=False, overlap=80)
+    return Memory(Workspace(store, ANN, lineup, Settings()))
 
 
 @pytest.fixture
@@ -152,6 +152,6 @@ def test_looking_at_what_changed_gives_what_looking_at_everything_gives(
         found = tree(store)
         with store.reader(ANN) as reader:
             (source,) = reader.sources()
-        refile(store, ANN, source, 0)
+        update_folders(store, ANN, source, 0)
         assert found == tree(store)
     shutil.rmtree(notes)

@@ -3,46 +3,59 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from scrubjay.ingest.label import Draft, Ids, Labelled, Traits, label
-from scrubjay.memory.dates import when
-from scrubjay.memory.records import Document, Place, Record, Versions
+from scrubjay.ingest.alignment import (
+    DocumentTraits,
+    DraftPassage,
+    IdFactory,
+    LabelledDocument,
+    label_document,
+)
+from scrubjay.models.dates import parse_when
+from scrubjay.models.records import Document, Record, SourcePlace, StageVersions
 
 SECRET = b"secret"
-DOCUMENT = Document("src_1", "notes/sea.md", "h", 0, 0, "sea.md", Versions("1", "1", "1", "1", "1"))
-TRAITS = Traits("user:ann", "ann", ("sea",), None, False, 10, 20)
+DOCUMENT = Document("src_1", "notes/sea.md", "h", 0, 0, "sea.md", StageVersions("1", "1", "1", "1", "1"))
+TRAITS = DocumentTraits("user:ann", "ann", ("sea",), None, False, 10, 20)
 
 
-def drafts(*texts: str, path: str = "notes/sea.md", heading: str = "Sea") -> list[Draft]:
+def drafts(*texts: str, path: str = "notes/sea.md", heading: str = "Sea") -> list[DraftPassage]:
     return [
-        Draft(
-            text, Place("src_1", path, n, 0, len(text), n + 1, n + 1), (heading,) if heading else (), heading
+        DraftPassage(
+            text,
+            SourcePlace("src_1", path, n, 0, len(text), n + 1, n + 1),
+            (heading,) if heading else (),
+            heading,
         )
         for n, text in enumerate(texts)
     ]
 
 
 def labelled(
-    passages: list[Draft],
+    passages: list[DraftPassage],
     old: list[Record] | None = None,
     *,
     elsewhere: dict[str, Record] | None = None,
     **traits: Any,
-) -> Labelled:
+) -> LabelledDocument:
     others = elsewhere or {}
     known = {record.id: record for record in old or []} | others
-    return label(
-        DOCUMENT, passages, replace(TRAITS, **traits), old or [], Ids(SECRET, others.__contains__, known.get)
+    return label_document(
+        DOCUMENT,
+        passages,
+        replace(TRAITS, **traits),
+        old or [],
+        IdFactory(SECRET, others.__contains__, known.get),
     )
 
 
-def records(found: Labelled) -> list[Record]:
+def records(found: LabelledDocument) -> list[Record]:
     return [memory.record for memory in found.fresh]
 
 
 def addition(memory: str = "les_00000000000000aa", **fields: Any) -> Record:
     return Record(
         memory, "lesson", "Tide.", "h", "Tide", "public", "ann", 1, 2, tags=("own",), pinned=True,
-        event=when("2020"), **fields,
+        event=parse_when("2020"), **fields,
     )  # fmt: skip
 
 
@@ -51,7 +64,7 @@ def mark(record: Record) -> str:
 
 
 def test_a_new_passage_has_an_id_of_its_place_and_what_the_document_gives_it() -> None:
-    (record,) = records(labelled(drafts("The tide turns."), event=when("2026-03-01"), pinned=True))
+    (record,) = records(labelled(drafts("The tide turns."), event=parse_when("2026-03-01"), pinned=True))
     assert record.id.startswith("obs_")
     assert (record.tier, record.key, record.owner, record.tags) == (
         "observation",
@@ -61,13 +74,13 @@ def test_a_new_passage_has_an_id_of_its_place_and_what_the_document_gives_it() -
     )
     assert (record.heading_path, record.title, record.pinned) == (("Sea",), "Sea", True)
     assert (record.recorded_at, record.updated_at) == (10, 20)
-    assert record.event == when("2026-03-01")
+    assert record.event == parse_when("2026-03-01")
 
 
 def test_ids_follow_source_path_headings_and_order_not_the_text() -> None:
-    def one(passages: list[Draft], **document: Any) -> str:
-        found = label(
-            replace(DOCUMENT, **document), passages, TRAITS, [], Ids(SECRET, lambda _: False, {}.get)
+    def one(passages: list[DraftPassage], **document: Any) -> str:
+        found = label_document(
+            replace(DOCUMENT, **document), passages, TRAITS, [], IdFactory(SECRET, lambda _: False, {}.get)
         )
         return records(found)[-1].id
 
@@ -113,7 +126,7 @@ def test_a_passage_that_only_moved_is_kept_with_its_new_place() -> None:
 
 def test_what_a_document_says_of_itself_anew_reaches_every_passage() -> None:
     old = records(labelled(drafts("one", "two")))
-    for change in ({"tags": ("land",)}, {"event": when("2026")}, {"pinned": True}, {"key": "public"}):
+    for change in ({"tags": ("land",)}, {"event": parse_when("2026")}, {"pinned": True}, {"key": "public"}):
         found = labelled(drafts("one", "two"), old, **change)
         assert [record.id for record in records(found)] == [record.id for record in old], change
         for name, value in change.items():
@@ -158,7 +171,7 @@ def test_a_mark_is_honoured_once_and_where_it_stands_on_a_line_of_its_own() -> N
 
 
 def test_an_addition_that_stands_in_another_document_stays_there() -> None:
-    added = addition(place=Place("src_1", "notes/day.md", 0, 0, 5, 1, 1))
+    added = addition(place=SourcePlace("src_1", "notes/day.md", 0, 0, 5, 1, 1))
     assert records(labelled(drafts(mark(added)), elsewhere={added.id: added}))[0].id != added.id
     assert records(labelled(drafts(mark(added)), [added]))[0].id == added.id
 
@@ -170,7 +183,7 @@ def test_a_mark_of_somebody_else_or_of_nothing_is_text() -> None:
 
 
 def test_an_addition_keeps_its_id_though_another_section_has_its_old_words() -> None:
-    added = addition(place=Place("src_1", "notes/sea.md", 0, 0, 5, 1, 1))
+    added = addition(place=SourcePlace("src_1", "notes/sea.md", 0, 0, 5, 1, 1))
     stored = replace(added, content=mark(added))
     edited = mark(added).replace("Tide.", "Ebb.")
     found = labelled([*drafts(mark(added).replace("<!-- ", "<!-- was "), edited)], [stored])

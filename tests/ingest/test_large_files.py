@@ -18,8 +18,8 @@ from notes_folder import Listening, Notes
 from numpy.typing import NDArray
 
 from scrubjay import Memory
-from scrubjay.config import Chunk, Settings
-from scrubjay.memory.records import Record
+from scrubjay.config.settings import ChunkingSettings, Settings
+from scrubjay.models.records import Record
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -41,7 +41,7 @@ def prose(paragraphs: int, *, headings: bool = False, each: int = 25) -> str:
 PEAK = """
 import re, sys
 from pathlib import Path
-from scrubjay.surfaces.cli.main import run
+from scrubjay.cli.main import run
 code = run(sys.argv[1:])
 print(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 sys.exit(code)
@@ -67,11 +67,11 @@ class Breaking(Listening):
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     """Small passages: a thousand of them, which one transaction takes, are no megabyte then."""
-    return replace(settings, chunk=Chunk(target=40, overlap=8, most=55))
+    return replace(settings, chunk=ChunkingSettings(target=40, overlap=8, most=55))
 
 
 def passages(memory: Memory) -> list[Record]:
-    with memory._desk.store.reader(memory._desk.scope) as reader:
+    with memory._workspace.store.reader(memory._workspace.scope) as reader:
         (source,) = reader.sources()
         return reader.passages(source.id, "big.md")
 

@@ -11,11 +11,10 @@ from notes_folder import Notes
 from web import everything, scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.config import Learn, Settings
-from scrubjay.memory.life import Life
-from scrubjay.memory.new import NewMemory
-from scrubjay.memory.records import Record
-from scrubjay.store.changes import PutLife
+from scrubjay.config.settings import LearnSettings, Settings
+from scrubjay.models.lifecycle import LifecycleChange, NewMemory
+from scrubjay.models.records import Record
+from scrubjay.storage.changes import PutLifecycle
 
 Open = Callable[..., Memory]
 
@@ -199,7 +198,7 @@ def test_a_synced_conversation_is_learned_from_once(memory: Memory, notes: Notes
 def test_each_part_can_be_switched_off(
     learning: Settings, opened: Open, stages: tuple[str, ...], facts: int, changed: bool
 ) -> None:
-    memory = opened(settings=replace(learning, learn=Learn(stages=stages)))
+    memory = opened(settings=replace(learning, learn=LearnSettings(stages=stages)))
     memory.add_many([turn(SAID)])
     old = memory.add("The timeout of the gateway is 30 seconds.").id
     assert memory.add("The timeout of the gateway is now 90 seconds.").supersedes == (
@@ -238,7 +237,9 @@ def test_a_removed_source_takes_along_what_rests_on_it_alone_and_nothing_else(
     memory.link(upward, tabs, "derived_from")
     own = memory.add("I keep saying tabs.").id
     memory.link(own, tabs, "derived_from")
-    memory._desk.store.write(memory._desk.scope, [PutLife({decided: Life(pinned=True)})])
+    memory._workspace.store.write(
+        memory._workspace.scope, [PutLifecycle({decided: LifecycleChange(pinned=True)})]
+    )
     assert memory.remove_source(str(notes.root / "one")).derived == 2
     assert memory.get([ana, tabs, decided, upward, own]).unknown == (tabs, upward)
     assert len(memory.history(ana).evidence) == 1

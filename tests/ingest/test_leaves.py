@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from web import categories, edges, everything, scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.ingest.leaves import gather, said
-from scrubjay.ingest.organise import organise
-from scrubjay.memory.models import Model
-from scrubjay.memory.new import NewMemory
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.categories.clustering import gather_members, plain_sentences
+from scrubjay.categories.topics import organise_topics
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.models.ids import EmbeddingModel
+from scrubjay.models.lifecycle import NewMemory
 
 if TYPE_CHECKING:
-    from scrubjay.providers.embedders.port import Kind
+    from scrubjay.embeddings.base import TextKind
 
 Open = Callable[..., Memory]
 MARKS = ("?", "??", "???", "????")
@@ -30,9 +30,9 @@ WORDS = "oak ash elm fir yew box bay fig may rue sorrel clover daisy thistle net
 class ByMarks:
     """Tells texts apart by their question marks alone: words and the base model know nothing of them."""
 
-    model = Model("testing", "by-marks", "1", 8, "mean", 0)
+    model = EmbeddingModel("testing", "by-marks", "1", 8, "mean", 0)
 
-    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> list[NDArray[np.float32]]:
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
         rows = np.full((len(texts), 1, 8), 0.1, dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             row[0, min(text.count("?"), 7)] = 1
@@ -101,10 +101,10 @@ def test_a_model_that_has_only_some_of_the_memories_finds_no_topics(memory: Memo
     base, finer = HashEmbedder(64).model, [ByMarks().model]
     with store_of(memory).reader(scope_of(memory)) as reader:
         some = everything(reader)
-        assert gather(reader, some, base, finer).finer is None
+        assert gather_members(reader, some, base, finer).finer is None
     memory.embed()
     with store_of(memory).reader(scope_of(memory)) as reader:
-        found = gather(reader, some, base, finer)
+        found = gather_members(reader, some, base, finer)
         assert found.finer is not None
         assert (found.model, found.finer.shape, found.vectors.shape) == ("by-marks", (64, 8), (64, 64))
 
@@ -122,14 +122,14 @@ def test_found_by_force_where_all_have_vectors_they_are_those_of_the_finer_model
     add(memory, 0, 48)
     memory.embed()
     before = marks(memory)
-    organise(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64), [ByMarks()])
+    organise_topics(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64), [ByMarks()])
     assert marks(memory) == before
 
 
 def test_a_short_memory_says_its_sentences_without_marks_and_comments() -> None:
     text = "<!-- Old headings. Do not remove. -->\n\n# Oak\n\n- **One** [two](a/b.md)\n\n```\nx = 1\ny = 2\n```\n"
-    assert said(text) == "Oak\nOne two\nx = 1"
-    assert said('<!-- Old headings. -->\n\n<a id="x"></a>\n').strip() == ""
+    assert plain_sentences(text) == "Oak\nOne two\nx = 1"
+    assert plain_sentences('<!-- Old headings. -->\n\n<a id="x"></a>\n').strip() == ""
 
 
 def test_a_memory_that_says_nothing_is_in_no_topic(memory: Memory) -> None:
@@ -137,7 +137,7 @@ def test_a_memory_that_says_nothing_is_in_no_topic(memory: Memory) -> None:
     memory.add_many(
         NewMemory(f"<!-- Old headings. Do not remove or links may break. {n} -->") for n in range(10)
     )
-    organise(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
+    organise_topics(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
     topics = categories(memory, "topic")
     assert topics
     assert not any("headings" in topic.name + topic.abstract + topic.overview for topic in topics)

@@ -7,17 +7,15 @@ from pathlib import Path
 from notes_folder import Notes
 
 from scrubjay import Memory
-from scrubjay.config import Settings
-from scrubjay.memory.events import Event
-from scrubjay.memory.life import Life, lived
-from scrubjay.memory.records import Record
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import PutEvents, PutLife
-from scrubjay.store.sqlite.store import SQLiteStore
+from scrubjay.config.settings import Settings
+from scrubjay.models.lifecycle import Event, LifecycleChange, apply_change
+from scrubjay.models.records import Record, Scope
+from scrubjay.storage.changes import PutEvents, PutLifecycle
+from scrubjay.storage.sqlite.store import SQLiteStore
 
 GARDEN = "# Garden\n\nAll of it.\n\n## Apples\n\nThe apple tree bears red fruit.\n\n## Pears\n\nThe pear tree is old.\n"
 ANN = Scope("default", "ann")
-LIFE = Life("archived", strength=0.25, confidence=0.5, valid_from=1, valid_until=2, last_used=3)
+LIFE = LifecycleChange("archived", strength=0.25, confidence=0.5, valid_from=1, valid_until=2, last_used=3)
 """Whether a passage is pinned, its note says."""
 
 
@@ -29,7 +27,7 @@ def archive(settings: Settings, *records: Record) -> list[Event]:
     """Archive some memories, with an event each, and return the events as they are read."""
     store = SQLiteStore(Path(settings.store))
     told = [Event(one.id, "archived", at, one.key, before="active") for at, one in enumerate(records)]
-    store.write(ANN, [PutLife({one.id: LIFE for one in records}), PutEvents(tuple(told))])
+    store.write(ANN, [PutLifecycle({one.id: LIFE for one in records}), PutEvents(tuple(told))])
     store.close()
     return told[::-1]
 
@@ -51,10 +49,10 @@ def test_an_archived_passage_stays_archived_while_its_text_does(
     before = pears(memory, file)
     told = archive(settings, before)
     memory.rebuild()
-    assert pears(memory, file) == lived(before, LIFE)
+    assert pears(memory, file) == apply_change(before, LIFE)
     notes.write("garden.md", GARDEN)
     memory.sync()
-    assert pears(memory, file) == lived(before, LIFE)
+    assert pears(memory, file) == apply_change(before, LIFE)
     notes.write("garden.md", GARDEN.replace("red fruit", "red and yellow fruit"))
     memory.sync()
     found = pears(memory, file)
@@ -72,7 +70,7 @@ def test_an_archived_addition_stays_archived_over_a_rebuild(memory: Memory, sett
     added = memory.get(memory.add("Deploys happen on Thursday.").id).records[0]
     told = archive(settings, added)
     memory.rebuild()
-    assert memory.get(added.id).records[0] == lived(added, LIFE)
+    assert memory.get(added.id).records[0] == apply_change(added, LIFE)
     assert events(settings) == told
     memory.forget(added.id)
     assert events(settings) == []

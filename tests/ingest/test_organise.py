@@ -16,14 +16,14 @@ from notes_folder import Notes
 from web import categories, edges, everything, scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.config import Connect, Settings
-from scrubjay.ingest.organise import held, organise
-from scrubjay.memory.edges import Edge
-from scrubjay.memory.new import NewMemory
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import PutEdges
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.wiring import adding
+from scrubjay.categories.topics import count_memories, organise_topics
+from scrubjay.config.settings import ConnectSettings, Settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.models.graph import Edge
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.records import Scope
+from scrubjay.services import additions
+from scrubjay.storage.changes import PutEdges
 
 Open = Callable[..., Memory]
 
@@ -100,16 +100,16 @@ def test_growth_by_a_hundredth_renames_nothing_and_finds_its_place(memory: Memor
     assert topics(memory) == before
     assert len(members(memory)) == placed + 2
     # Found anew by force, nearly all of it is as it was.
-    organise(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
+    organise_topics(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
     assert len(topics(memory).items() & before.items()) >= 0.9 * len(before)
     assert rightly_shelved(memory)
 
 
 def test_finding_topics_anew_when_nothing_changed_writes_no_member(memory: Memory) -> None:
     add(memory, texts(0, 60))
-    organise(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
+    organise_topics(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
     before = edges(memory, "belongs")
-    organise(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
+    organise_topics(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
     assert edges(memory, "belongs") == before
 
 
@@ -117,7 +117,7 @@ def test_a_doubling_that_an_addition_did_not_wait_for_is_caught_up_by_the_next_s
     opened: Open, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = opened()
-    monkeypatch.setattr(adding, "MOST_AT_ONCE", 30)
+    monkeypatch.setattr(additions, "MAX_INLINE_RECLUSTER", 30)
     add(memory, texts(0, 20))
     add(memory, texts(20, 50))
     assert {category.built for category in categories(memory, "topic")} == {20}
@@ -130,7 +130,7 @@ def test_topics_are_found_by_the_next_sync_when_one_was_stopped_just_before(
     opened: Open, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = opened()
-    monkeypatch.setattr(adding, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(additions, "MAX_INLINE_RECLUSTER", 0)
     add(memory, texts(0, 40))
     notes.write("a.md", texts(40, 41)[0])
     memory.sync(notes.root)
@@ -144,7 +144,7 @@ def test_a_key_has_topics_by_its_own_number_of_memories(memory: Memory) -> None:
     add(memory, texts(55, 56))
     assert {category.key for category in categories(memory, "topic")} == {"public", "user:ann"}
     store, scope = store_of(memory), scope_of(memory)
-    assert [held(store, scope, key) for key in ("public", "user:ann")] == [40, 16]
+    assert [count_memories(store, scope, key) for key in ("public", "user:ann")] == [40, 16]
 
 
 def test_numbers_of_a_groups_memories_leave_out_what_else_its_members_see(opened: Open) -> None:
@@ -153,7 +153,7 @@ def test_numbers_of_a_groups_memories_leave_out_what_else_its_members_see(opened
         [("user", None), ("public", None), ("group", "dev"), ("group", "ops")], 1
     ):
         add(memory, texts(0, number), visibility=visibility, group=group)
-    found = [held(store_of(memory), scope_of(memory), key) for key in scope_of(memory).keys]
+    found = [count_memories(store_of(memory), scope_of(memory), key) for key in scope_of(memory).keys]
     assert dict(zip(scope_of(memory).keys, found, strict=True)) == {
         "group:dev": 3, "group:ops": 4, "public": 2, "user:ann": 1,
     }  # fmt: skip
@@ -195,7 +195,7 @@ def test_a_member_that_was_given_stays_where_it_was_put(memory: Memory) -> None:
     other = next(one for one in known if one != first.dst)
     put = Edge(first.src, "belongs", other, "user:ann", 1.0, 0, "given")
     store_of(memory).write(scope_of(memory), [PutEdges((put,))])
-    organise(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
+    organise_topics(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
     given = [edge for edge in edges(memory, "belongs") if edge.origin == "given"]
     assert [(edge.src, edge.dst) for edge in given] == [(first.src, other)]
 
@@ -220,7 +220,7 @@ def test_topics_of_another_model_are_found_anew(settings: Settings, opened: Open
 
 
 def test_without_categories_in_the_settings_there_are_none(settings: Settings, opened: Open) -> None:
-    memory = opened(settings=replace(settings, connect=replace(Connect(), stages=("similar",))))
+    memory = opened(settings=replace(settings, connect=replace(ConnectSettings(), stages=("similar",))))
     add(memory, texts(0, 40))
     assert categories(memory, "topic") == []
 
@@ -235,7 +235,7 @@ def test_eight_threads_that_write_and_organise_leave_it_right(memory: Memory, no
             if number < 4:
                 add(memory, texts(start, start + 6))
             elif number < 6:
-                organise(store_of(memory), scope_of(memory), "user:ann", base)
+                organise_topics(store_of(memory), scope_of(memory), "user:ann", base)
             else:
                 notes.write(f"{number}/{step}.md", "\n\n".join(texts(start, start + 6)))
                 memory.sync(notes.root)
@@ -244,7 +244,7 @@ def test_eight_threads_that_write_and_organise_leave_it_right(memory: Memory, no
         list(pool.map(work, range(8)))
     names = Counter((c.key, c.name.casefold()) for c in categories(memory, "topic"))
     assert max(names.values()) == 1
-    organise(store_of(memory), scope_of(memory), "user:ann", base)
+    organise_topics(store_of(memory), scope_of(memory), "user:ann", base)
     assert rightly_shelved(memory)
 
 
@@ -256,7 +256,7 @@ def in_a_process(job: tuple[Settings, int]) -> int:
         for step in range(5):
             start = (number * 5 + step) * 12
             add(memory, texts(start, start + 12))
-            organise(store_of(memory), scope_of(memory), "user:ann", base)
+            organise_topics(store_of(memory), scope_of(memory), "user:ann", base)
     return number
 
 
@@ -266,7 +266,7 @@ def test_two_processes_that_write_and_organise_leave_it_right(settings: Settings
         assert list(pool.map(in_a_process, [(settings, 0), (settings, 1)])) == [0, 1]
     names = Counter((c.key, c.name.casefold()) for c in categories(memory, "topic"))
     assert max(names.values()) == 1
-    organise(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
+    organise_topics(store_of(memory), scope_of(memory), "user:ann", HashEmbedder(64))
     assert rightly_shelved(memory)
     assert len(members(memory)) >= 100
 
@@ -284,7 +284,7 @@ def test_topics_are_found_by_a_finer_model_once_it_covers_all_and_joined_by_the_
         before = {shelf.id for shelf in memory.categories.list(kind="topic")}
         memory.embed()
         after = memory.categories.list(kind="topic")
-        with memory._desk.store.reader(memory._desk.scope) as reader:
+        with memory._workspace.store.reader(memory._workspace.scope) as reader:
             models = {c.model for c in reader.categories() if c.centroid}
     assert before
     assert after

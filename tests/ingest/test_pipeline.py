@@ -12,8 +12,8 @@ import pytest
 from notes_folder import Listening, Notes
 
 from scrubjay import Memory
-from scrubjay.ingest.documents import TICK_NS
-from scrubjay.ingest.fresh import MOST_CHANGED
+from scrubjay.ingest.scanner import MAX_INLINE_FILES
+from scrubjay.ingest.writer import TICK_NS
 
 GARDEN = """\
 # Garden
@@ -84,7 +84,7 @@ def test_files_written_just_before_a_sync_are_not_called_changed_after_it(
     memory: Memory, notes: Notes
 ) -> None:
     just_now = time.time_ns() - 2 * TICK_NS | 1  # its clock tells parts of a second
-    for number in range(MOST_CHANGED + 1):
+    for number in range(MAX_INLINE_FILES + 1):
         os.utime(notes.write(f"{number}.md", f"# Quince {number}\n"), ns=(just_now, just_now))
     memory.sync(notes.root)
     assert memory.search("quince").partial == ()

@@ -9,17 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.ingest.place import place, remote_name
-from scrubjay.ingest.projects import Projects
-from scrubjay.memory.scope import Scope
-from scrubjay.store.inmemory.store import InMemoryStore
+from reference_store.store import ReferenceStore
+from scrubjay.ingest.projects import ProjectResolver, project_of_directory, remote_name
+from scrubjay.models.records import Scope
 
 ANN = Scope("t", "ann")
 
 
 @pytest.fixture
-def store() -> InMemoryStore:
-    return InMemoryStore(b"secret")
+def store() -> ReferenceStore:
+    return ReferenceStore(b"secret")
 
 
 def repository(folder: Path, remote: str = "", *, name: str = "origin") -> Path:
@@ -33,8 +32,8 @@ def repository(folder: Path, remote: str = "", *, name: str = "origin") -> Path:
     return folder
 
 
-def fresh(store: InMemoryStore, scope: Scope = ANN) -> Projects:
-    return Projects(store, scope)
+def fresh(store: ReferenceStore, scope: Scope = ANN) -> ProjectResolver:
+    return ProjectResolver(store, scope)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +58,7 @@ def test_what_is_no_address_of_a_host_names_no_remote(url: str) -> None:
     assert remote_name(url) is None
 
 
-def test_two_clones_and_their_folders_below_are_one_project(tmp_path: Path, store: InMemoryStore) -> None:
+def test_two_clones_and_their_folders_below_are_one_project(tmp_path: Path, store: ReferenceStore) -> None:
     one = repository(tmp_path / "one", "git@github.com:ann/notes.git")
     two = repository(tmp_path / "two", "https://github.com/ann/notes")
     (two / "src" / "deep").mkdir(parents=True)
@@ -67,7 +66,7 @@ def test_two_clones_and_their_folders_below_are_one_project(tmp_path: Path, stor
     assert projects.of(str(one)) == projects.of(str(two / "src" / "deep")) == "github.com/ann/notes"
 
 
-def test_a_linked_worktree_belongs_to_its_main_repository(tmp_path: Path, store: InMemoryStore) -> None:
+def test_a_linked_worktree_belongs_to_its_main_repository(tmp_path: Path, store: ReferenceStore) -> None:
     main = repository(tmp_path / "main")
     linked = main / ".git" / "worktrees" / "side"
     linked.mkdir(parents=True)
@@ -80,7 +79,7 @@ def test_a_linked_worktree_belongs_to_its_main_repository(tmp_path: Path, store:
     assert (projects.of(str(main)) or "").startswith("main-")
 
 
-def test_a_submodule_is_a_project_of_its_own(tmp_path: Path, store: InMemoryStore) -> None:
+def test_a_submodule_is_a_project_of_its_own(tmp_path: Path, store: ReferenceStore) -> None:
     main = repository(tmp_path / "main", "git@h.org:ann/main.git")
     module = main / ".git" / "modules" / "lib"
     module.mkdir(parents=True)
@@ -91,13 +90,13 @@ def test_a_submodule_is_a_project_of_its_own(tmp_path: Path, store: InMemoryStor
 
 
 def test_a_worktree_that_was_removed_is_still_its_repository_when_it_lay_inside(
-    tmp_path: Path, store: InMemoryStore
+    tmp_path: Path, store: ReferenceStore
 ) -> None:
     main = repository(tmp_path / "main", "git@h.org:ann/main.git")
     assert fresh(store).of(str(main / ".agents" / "worktrees" / "gone")) == "h.org/ann/main"
 
 
-def test_a_renamed_repository_keeps_its_name(tmp_path: Path, store: InMemoryStore) -> None:
+def test_a_renamed_repository_keeps_its_name(tmp_path: Path, store: ReferenceStore) -> None:
     main = repository(tmp_path / "before")
     name = fresh(store).of(str(main))
     main.rename(tmp_path / "after")
@@ -105,7 +104,7 @@ def test_a_renamed_repository_keeps_its_name(tmp_path: Path, store: InMemoryStor
 
 
 def test_a_remote_that_is_added_later_joins_the_name_that_was_there(
-    tmp_path: Path, store: InMemoryStore
+    tmp_path: Path, store: ReferenceStore
 ) -> None:
     main = repository(tmp_path / "main")
     name = fresh(store).of(str(main))
@@ -115,7 +114,9 @@ def test_a_remote_that_is_added_later_joins_the_name_that_was_there(
     assert fresh(store).of(str(clone)) == name
 
 
-def test_a_remote_that_moved_is_the_same_project_in_every_clone(tmp_path: Path, store: InMemoryStore) -> None:
+def test_a_remote_that_moved_is_the_same_project_in_every_clone(
+    tmp_path: Path, store: ReferenceStore
+) -> None:
     main = repository(tmp_path / "main", "git@h.org:ann/old.git")
     assert fresh(store).of(str(main)) == "h.org/ann/old"
     (main / ".git" / "config").write_text('[remote "origin"]\n\turl = git@h.org:team/new.git\n')
@@ -123,7 +124,9 @@ def test_a_remote_that_moved_is_the_same_project_in_every_clone(tmp_path: Path, 
     assert fresh(store).of(str(repository(tmp_path / "clone", "git@h.org:team/new.git"))) == "h.org/ann/old"
 
 
-def test_another_repository_at_the_same_path_is_another_project(tmp_path: Path, store: InMemoryStore) -> None:
+def test_another_repository_at_the_same_path_is_another_project(
+    tmp_path: Path, store: ReferenceStore
+) -> None:
     main = repository(tmp_path / "main", "git@h.org:ann/one.git")
     assert fresh(store).of(str(main)) == "h.org/ann/one"
     shutil.rmtree(main)
@@ -132,7 +135,7 @@ def test_another_repository_at_the_same_path_is_another_project(tmp_path: Path, 
     assert fresh(store).of(str(main)) == "h.org/ann/two"
 
 
-def test_clones_of_a_repository_on_this_disk_are_one_project(tmp_path: Path, store: InMemoryStore) -> None:
+def test_clones_of_a_repository_on_this_disk_are_one_project(tmp_path: Path, store: ReferenceStore) -> None:
     bare = tmp_path / "origin.git"
     bare.mkdir()
     one, two = (repository(tmp_path / name, str(bare)) for name in ("one", "two"))
@@ -140,7 +143,7 @@ def test_clones_of_a_repository_on_this_disk_are_one_project(tmp_path: Path, sto
     assert projects.of(str(one)) == projects.of(str(two))
 
 
-def test_a_renamed_plain_folder_is_known_by_its_files(tmp_path: Path, store: InMemoryStore) -> None:
+def test_a_renamed_plain_folder_is_known_by_its_files(tmp_path: Path, store: ReferenceStore) -> None:
     folder = tmp_path / "Notes"
     folder.mkdir()
     for name in ("a.md", "b.md", "c.md"):
@@ -152,7 +155,7 @@ def test_a_renamed_plain_folder_is_known_by_its_files(tmp_path: Path, store: InM
     assert fresh(store).of(str(tmp_path / "Papers")) == name
 
 
-def test_two_plain_folders_of_one_name_are_two_projects(tmp_path: Path, store: InMemoryStore) -> None:
+def test_two_plain_folders_of_one_name_are_two_projects(tmp_path: Path, store: ReferenceStore) -> None:
     for parent in ("a", "b"):
         (tmp_path / parent / "notes").mkdir(parents=True)
         (tmp_path / parent / "notes" / "same.md").touch()
@@ -160,13 +163,13 @@ def test_two_plain_folders_of_one_name_are_two_projects(tmp_path: Path, store: I
     assert projects.of(str(tmp_path / "a" / "notes")) != projects.of(str(tmp_path / "b" / "notes"))
 
 
-def test_a_folder_inside_a_known_plain_project_is_part_of_it(tmp_path: Path, store: InMemoryStore) -> None:
+def test_a_folder_inside_a_known_plain_project_is_part_of_it(tmp_path: Path, store: ReferenceStore) -> None:
     (tmp_path / "vault" / "daily").mkdir(parents=True)
     projects = fresh(store)
     assert projects.of(str(tmp_path / "vault")) == projects.of(str(tmp_path / "vault" / "daily"))
 
 
-def test_a_link_to_a_folder_is_that_folder(tmp_path: Path, store: InMemoryStore) -> None:
+def test_a_link_to_a_folder_is_that_folder(tmp_path: Path, store: ReferenceStore) -> None:
     """As on a disk where upper and lower case are one: two paths, one folder."""
     (tmp_path / "Real").mkdir()
     (tmp_path / "Real" / "a.md").touch()
@@ -177,7 +180,7 @@ def test_a_link_to_a_folder_is_that_folder(tmp_path: Path, store: InMemoryStore)
 
 @pytest.mark.parametrize("remote", ["", "git@github.com:Ann/Garden.git"])
 def test_a_path_in_another_case_that_leads_there_is_the_same_project(
-    tmp_path: Path, store: InMemoryStore, remote: str
+    tmp_path: Path, store: ReferenceStore, remote: str
 ) -> None:
     """As on a disk that does not tell case apart, in whatever case a tool writes its working directory."""
     real = repository(tmp_path / "Garden", remote)
@@ -193,7 +196,7 @@ def test_a_path_in_another_case_that_leads_there_is_the_same_project(
 
 
 def test_home_and_the_root_of_the_disk_are_no_project_even_under_git(
-    tmp_path: Path, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, store: ReferenceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     repository(tmp_path, "git@h.org:ann/dotfiles.git")
@@ -204,7 +207,7 @@ def test_home_and_the_root_of_the_disk_are_no_project_even_under_git(
     assert (projects.of(str(tmp_path / "work")) or "").startswith("work-")
 
 
-def test_a_log_of_another_machine_is_placed_by_its_remote_else_by_its_folder(store: InMemoryStore) -> None:
+def test_a_log_of_another_machine_is_placed_by_its_remote_else_by_its_folder(store: ReferenceStore) -> None:
     projects = fresh(store)
     assert projects.of("/nowhere/on/this/disk", "git@h.org:ann/x.git") == "h.org/ann/x"
     assert projects.of("", "git@h.org:ann/y.git") == "h.org/ann/y"
@@ -212,19 +215,19 @@ def test_a_log_of_another_machine_is_placed_by_its_remote_else_by_its_folder(sto
     assert (projects.of("/nowhere/else") or "").startswith("else-")
 
 
-def test_a_broken_git_file_leaves_a_plain_folder(tmp_path: Path, store: InMemoryStore) -> None:
+def test_a_broken_git_file_leaves_a_plain_folder(tmp_path: Path, store: ReferenceStore) -> None:
     for number, text in enumerate((b"", b"gitdir: /not/there", b"\xff\xfe\x00", b"gitdir: \x00")):
         folder = tmp_path / f"p{number}"
         folder.mkdir()
         (folder / ".git").write_bytes(text)
-        assert not place(str(folder)).repository
+        assert not project_of_directory(str(folder)).repository
     broken = repository(tmp_path / "broken")
     (broken / ".git" / "config").write_bytes(b"[remote\nurl = = =\n\xff")
-    assert place(str(broken)).repository
+    assert project_of_directory(str(broken)).repository
 
 
 def test_a_person_may_name_a_project_by_path_name_or_the_end_of_one(
-    tmp_path: Path, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, store: ReferenceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     main = repository(tmp_path / "main", "git@h.org:ann/Notes.git")
     plain = tmp_path / "vault"
@@ -240,20 +243,20 @@ def test_a_person_may_name_a_project_by_path_name_or_the_end_of_one(
     assert projects.named("unknown") == "unknown"
 
 
-def test_what_one_person_calls_a_place_is_not_seen_by_another(tmp_path: Path, store: InMemoryStore) -> None:
+def test_what_one_person_calls_a_place_is_not_seen_by_another(tmp_path: Path, store: ReferenceStore) -> None:
     main = repository(tmp_path / "main", "git@h.org:ann/secret-plan.git")
     fresh(store).of(str(main))
     assert fresh(store, Scope("t", "bob")).names() == []
 
 
-def test_who_only_asks_writes_nothing(tmp_path: Path, store: InMemoryStore) -> None:
+def test_who_only_asks_writes_nothing(tmp_path: Path, store: ReferenceStore) -> None:
     main = repository(tmp_path / "main")
-    asked = Projects(store, ANN, learn=False).of(str(main))
+    asked = ProjectResolver(store, ANN, learn=False).of(str(main))
     assert fresh(store).names() == []
     assert fresh(store).of(str(main)) == asked
 
 
-def test_a_directory_longer_or_deeper_than_any_is_no_project(store: InMemoryStore) -> None:
+def test_a_directory_longer_or_deeper_than_any_is_no_project(store: ReferenceStore) -> None:
     projects = fresh(store)
     for directory in ("/a" * 20_000, "/a" * 65, "/" + "a" * 5_000, "/../a" * 1_000):
         assert projects.of(directory) is None

@@ -10,7 +10,7 @@ import pytest
 from notes_folder import Listening, Notes
 
 from scrubjay import Memory
-from scrubjay.config import Settings
+from scrubjay.config.settings import Settings
 
 TIDES = "---\npinned: true\ntags: sea\ndate: 2026-03-01\n---\n# Tides\n\nHigh at noon.\n"
 GARDEN = """\
@@ -157,7 +157,7 @@ def test_other_chunk_settings_cut_everything_anew_at_the_next_sync(
 def test_a_rebuild_embeds_with_the_base_model_and_keeps_what_others_made(
     opened: Callable[..., Memory], notes: Notes, model: Listening
 ) -> None:
-    from scrubjay.testing.hash_embedder import HashEmbedder
+    from scrubjay.embeddings.hash_embedder import HashEmbedder
 
     memory = opened(embedders=[model, HashEmbedder(32, name="second")])
     notes.write("garden.md", GARDEN)

@@ -13,9 +13,9 @@ from notes_folder import Notes
 from web import edges, scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.config import Settings
-from scrubjay.ingest import resolve
-from scrubjay.ingest.resolve import relink
+from scrubjay.config.settings import Settings
+from scrubjay.ingest import linker
+from scrubjay.ingest.linker import relink_source
 
 Open = Callable[..., Memory]
 
@@ -233,7 +233,7 @@ def test_after_any_changes_the_links_are_those_that_all_notes_looked_at_anew_wou
     a_look: int,
     steps: list[tuple[str, object]],
 ) -> None:
-    monkeypatch.setattr(resolve, "A_LOOK", a_look)
+    monkeypatch.setattr(linker, "DOCUMENTS_PER_LOOKUP", a_look)
     notes = Notes(tmp_path_factory.mktemp("notes"))
     notes.write("stays.md", page("[[a]]", "[[Two]]", "[b](x/b.md)"))
     with Memory.open(settings=replace(settings, store="memory://")) as memory:
@@ -244,7 +244,7 @@ def test_after_any_changes_the_links_are_those_that_all_notes_looked_at_anew_wou
         with store_of(memory).reader(scope_of(memory)) as reader:
             sources = reader.sources()
         for source in sources:
-            relink(store_of(memory), scope_of(memory), source)
+            relink_source(store_of(memory), scope_of(memory), source)
         assert before == linked(memory)
 
 

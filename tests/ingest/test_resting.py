@@ -8,7 +8,7 @@ import pytest
 from web import scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.memory.new import NewMemory
+from scrubjay.models.lifecycle import NewMemory
 
 Open = Callable[..., Memory]
 TURNS = ("the launch code is blue bunny today", "we sail from Porto on the second of June")

@@ -13,16 +13,15 @@ from notes_folder import Notes
 from web import categories, edges, everything, joined, named, scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.config import CONNECTING, Connect, Settings
+from scrubjay.config.settings import CONNECT_STAGES, ConnectSettings, Settings
 from scrubjay.errors import StoreBusyError
-from scrubjay.ingest import reweave
-from scrubjay.ingest.read import versions
-from scrubjay.memory.categories import Category
-from scrubjay.memory.edges import Edge
-from scrubjay.memory.reports import Progress
-from scrubjay.store.changes import Change, PutEdges, PutVersions
-from scrubjay.wiring.desk import Desk
-from scrubjay.wiring.syncing import chunks
+from scrubjay.ingest import rebuild
+from scrubjay.ingest.reader import stage_versions
+from scrubjay.models.graph import Category, Edge
+from scrubjay.models.reports import Progress
+from scrubjay.services.sync import chunk_settings
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.changes import Change, PutEdges, PutVersions
 
 Open = Callable[..., Memory]
 OLD = Path(__file__).parents[1] / "migrations" / "stores" / "schema_1.db.gz"
@@ -44,9 +43,9 @@ def tree(notes: Notes) -> None:
         notes.write(f"day/{n}.md", f"# Day {n}\n\nToday {subject} and nothing else happened.\n")
 
 
-def wish(desk: Desk, stages: tuple[str, ...]) -> Memory:
+def wish(desk: Workspace, stages: tuple[str, ...]) -> Memory:
     """The same store with other stages."""
-    found = replace(desk.settings, connect=replace(Connect(), stages=stages))
+    found = replace(desk.settings, connect=replace(ConnectSettings(), stages=stages))
     return Memory(replace(desk, settings=found, lexicons={}))
 
 
@@ -68,9 +67,9 @@ def test_what_was_written_with_nothing_connected_is_connected_by_a_rebuild(
     plain: Settings, opened: Open, notes: Notes
 ) -> None:
     tree(notes)
-    desk = opened(settings=plain)._desk
+    desk = opened(settings=plain)._workspace
     wish(desk, ()).sync(notes.root)
-    memory = wish(desk, CONNECTING)
+    memory = wish(desk, CONNECT_STAGES)
     assert edges(memory) == []
     memory.rebuild()
     found = edges(memory)
@@ -106,7 +105,7 @@ def test_it_goes_page_by_page_and_says_how_far_it_is(
     memory = opened(settings=plain)
     memory.sync(notes.root)
     before = told(edges(memory, "links", "references", "similar"))
-    monkeypatch.setattr(reweave, "PAGE", 5)
+    monkeypatch.setattr(rebuild, "REBUILD_PAGE", 5)
     heard: list[Progress] = []
     memory.rebuild(progress=heard.append)
     assert told(edges(memory, "links", "references", "similar")) == before
@@ -132,7 +131,7 @@ def test_a_rebuild_that_was_stopped_while_connecting_is_finished_by_the_next_syn
     plain: Settings, opened: Open, notes: Notes
 ) -> None:
     tree(notes)
-    desk = opened(settings=plain)._desk
+    desk = opened(settings=plain)._workspace
     wish(desk, ()).sync(notes.root)
 
     def connecting(change: Change) -> bool:
@@ -148,18 +147,18 @@ def test_a_rebuild_that_was_stopped_while_connecting_is_finished_by_the_next_syn
     memory.sync()
     assert {edge.kind for edge in edges(memory)} == {"belongs", "links", "references", "similar"}
     with desk.store.reader(desk.scope) as reader:
-        assert reader.versions() == versions(chunks(desk))
+        assert reader.versions() == stage_versions(chunk_settings(desk))
 
 
 def test_a_store_of_another_version_is_connected_by_its_next_sync(
     plain: Settings, opened: Open, notes: Notes
 ) -> None:
     tree(notes)
-    desk = opened(settings=plain)._desk
+    desk = opened(settings=plain)._workspace
     wish(desk, ()).sync(notes.root)
-    old = replace(versions(chunks(desk)), labeller="0")
+    old = replace(stage_versions(chunk_settings(desk)), labeller="0")
     desk.store.write(desk.scope, [PutVersions(old)])
-    memory = wish(desk, CONNECTING)
+    memory = wish(desk, CONNECT_STAGES)
     memory.sync()
     assert {edge.kind for edge in edges(memory)} == {"belongs", "links", "references", "similar"}
 

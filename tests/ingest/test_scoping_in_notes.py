@@ -9,7 +9,7 @@ from pathlib import Path
 from notes_folder import Listening, Notes
 
 from scrubjay import Memory
-from scrubjay.config import Settings
+from scrubjay.config.settings import Settings
 
 SAID = "---\ntags: [Harbour, tides]\ndate: 2026-03-01\npinned: true\n---\n# Tides\n\nHigh water at noon.\n"
 

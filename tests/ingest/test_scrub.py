@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.scrub import SCRUBBER_VERSION, scrub
+from scrubjay.redaction.redactor import REDACTOR_VERSION, redact_text
 
 HEX = "9f86d081884c7d65" + "9a2feaa0c55ad015"
 MIXED = "q7Rz2LkV" + "9pXw4TnB6mYc"
@@ -157,14 +157,14 @@ PROSE = [
 
 @pytest.mark.parametrize(("kind", "text", "shape"), CONTEXTS)
 def test_a_secret_is_told_by_its_place_and_only_the_secret_goes(kind: str, text: str, shape: str) -> None:
-    got = scrub(f"first\n{text}\nlast")
+    got = redact_text(f"first\n{text}\nlast")
     assert got.text == f"first\n{shape.format(f'[secret:{kind}]')}\nlast"
     assert got.counts == {kind: 1}
 
 
 @pytest.mark.parametrize("text", PROSE)
 def test_prose_code_and_placeholders_stay(text: str) -> None:
-    got = scrub(text)
+    got = redact_text(text)
     assert got.text == text
     assert got.counts == {}
 
@@ -172,12 +172,12 @@ def test_prose_code_and_placeholders_stay(text: str) -> None:
 @pytest.mark.parametrize("label", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
 def test_a_private_key_goes_and_keeps_its_lines(label: str) -> None:
     text = f"a\n{PEM.format(label)}\nb"
-    assert scrub(text).text == "a\n[secret:private-key]\n\n\n\n\nb"
+    assert redact_text(text).text == "a\n[secret:private-key]\n\n\n\n\nb"
 
 
 def test_lone_carriage_returns_in_a_secret_stay_line_ends_of_their_own() -> None:
     key = "-----BEGIN PRIVATE KEY-----\rMIIEvAIBADANBgkqhkiG9w0BAQ\n\rAAAAAAAAAAAAAAAAAAAAA\n-----END PRIVATE KEY-----"
-    assert scrub(f"a {key} b").text == "a [secret:private-key]\n\n\n\n b"
+    assert redact_text(f"a {key} b").text == "a [secret:private-key]\n\n\n\n b"
 
 
 def test_a_pgp_key_an_indented_key_and_a_key_on_one_line_go() -> None:
@@ -186,18 +186,18 @@ def test_a_pgp_key_an_indented_key_and_a_key_on_one_line_go() -> None:
         .replace("KEY-----", "KEY BLOCK-----")
         .replace("KEY BLOCK-----\nM", "KEY BLOCK-----\n\nM")
     )
-    assert scrub(pgp).counts == {"pgp-private-key": 1}
-    assert scrub(PEM.format("").replace("\n", "\n    ")).text.startswith("[secret:private-key]\n\n")
+    assert redact_text(pgp).counts == {"pgp-private-key": 1}
+    assert redact_text(PEM.format("").replace("\n", "\n    ")).text.startswith("[secret:private-key]\n\n")
     assert (
-        scrub('{"key": "' + PEM.format("").replace("\n", "\\n") + '"}').text
+        redact_text('{"key": "' + PEM.format("").replace("\n", "\\n") + '"}').text
         == '{"key": "[secret:private-key]"}'
     )
 
 
 def test_a_private_key_that_is_cut_off_goes_to_the_next_blank_line() -> None:
     cut = PEM.format("").split("-----END")[0]
-    assert scrub(f"{cut}\nAfter it.").text == "[secret:private-key]\n\n\n\n\nAfter it."
-    assert scrub(cut + PEM.format("")).text == "[secret:private-key]" + "\n" * 8
+    assert redact_text(f"{cut}\nAfter it.").text == "[secret:private-key]\n\n\n\n\nAfter it."
+    assert redact_text(cut + PEM.format("")).text == "[secret:private-key]" + "\n" * 8
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_private_key_that_is_cut_off_goes_to_the_next_blank_line() -> None:
     ],
 )
 def test_a_private_span_is_never_kept(text: str, expected: str) -> None:
-    got = scrub(text)
+    got = redact_text(text)
     assert got.text == expected
     assert got.counts.get("private", 0) == expected.count("[private]")
 
@@ -222,26 +222,26 @@ def test_a_private_span_is_never_kept(text: str, expected: str) -> None:
     "text", ["a <private b<private>c</private>d> e", "a <private password='kx92<mQp7>d'> e"]
 )
 def test_what_stood_in_a_private_tag_does_not_keep_it_from_being_one(text: str) -> None:
-    once = scrub(text).text
+    once = redact_text(text).text
     assert once == "a [private]"
-    assert not scrub(once).counts
+    assert not redact_text(once).counts
 
 
 def test_overlapping_finds_go_as_one_under_the_name_of_the_certain_one() -> None:
     token = "gh" + "p_" + MIXED * 2
-    got = scrub(f"GITHUB_TOKEN='{token}' https://x:{token}@github.com Authorization: Bearer {token}")
+    got = redact_text(f"GITHUB_TOKEN='{token}' https://x:{token}@github.com Authorization: Bearer {token}")
     assert got.counts == {"github-token": 3}
     assert MIXED not in got.text
 
 
 def test_counts_add_up_by_kind_and_offsets_hold_behind_other_scripts() -> None:
-    got = scrub(f"π𝄞 пароль İ\npassword = 'kx92mQp'\n密码 password='kx92mQz' api_key={HEX}")
+    got = redact_text(f"π𝄞 пароль İ\npassword = 'kx92mQp'\n密码 password='kx92mQz' api_key={HEX}")
     assert got.counts == {"api-key": 1, "password": 2}
     assert got.text.startswith("π𝄞 пароль İ\npassword = '[secret:password]'\n密码 password='")
 
 
 def test_the_version_is_nine() -> None:
-    assert SCRUBBER_VERSION == "9"
+    assert REDACTOR_VERSION == "9"
 
 
 HOSTILE = (
@@ -316,7 +316,7 @@ ROUNDS = 3
 
 def seconds(text: str) -> float:
     start = time.thread_time()
-    scrub(text)
+    redact_text(text)
     return time.thread_time() - start
 
 
@@ -356,10 +356,10 @@ PIECE = st.one_of(
 @given(st.lists(PIECE, max_size=8).map("".join))
 @example("DB_PASSWORD=s3cr3tValue" + "token_type: access-token-v2" * 6 + "secret: sha256 of the file")
 def test_a_second_scrub_changes_nothing_and_lines_keep_their_numbers(text: str) -> None:
-    once = scrub(text)
+    once = redact_text(text)
     assert len(re.findall(r"[\n\r\u2028\u2029\x85\v\f\x1c-\x1e]", once.text)) == len(
         re.findall(r"[\n\r\u2028\u2029\x85\v\f\x1c-\x1e]", text)
     )
-    again = scrub(once.text)
+    again = redact_text(once.text)
     assert again.text == once.text
     assert again.counts == {}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scrubjay.ingest import scrub as scrubber
-from scrubjay.ingest.scrub import scrub
+from scrubjay.redaction import redactor as scrubber
+from scrubjay.redaction.redactor import redact_text
 
 # What stands between the marks goes, and by no rule: where nothing is tagged, all of it stays.
 LISTS = (
@@ -69,9 +69,9 @@ def left(text: str, kinds: str = "password|api-key|token|secret|pin|mailgun-key"
 def found(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is marked goes, and stays where nothing is tagged."""
     text, after = parted(marked)
-    assert left(scrub(text).text) == after
-    monkeypatch.setattr(scrubber, "tagged", lambda *_: iter(()))
-    assert left(scrub(text).text) != after
+    assert left(redact_text(text).text) == after
+    monkeypatch.setattr(scrubber, "find_by_classifier", lambda *_: iter(()))
+    assert left(redact_text(text).text) != after
 
 
 @pytest.mark.parametrize("marked", LISTS)
@@ -83,11 +83,11 @@ def test_secrets_in_a_list_below_a_heading_a_label_or_beside_who_logs_in_go(
 
 @pytest.mark.parametrize("marked", COLUMNS)
 def test_secrets_below_the_heading_of_a_column_go(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scrubber, "tagged", lambda *_: iter(()))
+    monkeypatch.setattr(scrubber, "find_by_classifier", lambda *_: iter(()))
     text, after = parted(marked)
-    assert left(scrub(text).text) == after
-    monkeypatch.setattr(scrubber, "tables", lambda _: iter(()))
-    assert left(scrub(text).text) != after
+    assert left(redact_text(text).text) == after
+    monkeypatch.setattr(scrubber, "find_tables", lambda _: iter(()))
+    assert left(redact_text(text).text) != after
 
 
 @pytest.mark.parametrize("marked", COMMANDS)
@@ -112,11 +112,11 @@ def test_plain_words_that_are_told_to_be_a_password_go(marked: str, monkeypatch:
 @pytest.mark.parametrize("text", STAYS)
 def test_what_is_said_of_passwords_or_stands_below_something_else_stays(text: str) -> None:
     text = text.replace("{{", "{").replace("}}", "}")
-    assert scrub(text).text == text
+    assert redact_text(text).text == text
 
 
 @pytest.mark.parametrize("marked", LISTS + COLUMNS + COMMANDS + TALKS + WORDS)
 def test_what_was_taken_out_once_leaves_nothing_to_take_out_again(marked: str) -> None:
-    once = scrub(parted(marked)[0]).text
-    assert scrub(once).text == once
+    once = redact_text(parted(marked)[0]).text
+    assert redact_text(once).text == once
     assert once.count("\n") == marked.count("\n")

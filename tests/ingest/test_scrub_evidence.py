@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.scrub import scrub
+from scrubjay.redaction.redactor import redact_text
 
 STAYS = (
     "remember: the staging cluster is kestrel-stg-3 now, stg-2 is gone",
@@ -95,12 +95,12 @@ OPENED = (
 
 @pytest.mark.parametrize("text", STAYS)
 def test_what_has_no_form_of_a_secret_and_is_not_said_to_be_one_stays(text: str) -> None:
-    assert scrub(text).text == text
+    assert redact_text(text).text == text
 
 
 @pytest.mark.parametrize(("text", "secret"), SAYS_SO)
 def test_what_a_sentence_says_is_the_secret_goes_whatever_it_is(text: str, secret: str) -> None:
-    assert secret not in scrub(text.format(secret)).text
+    assert secret not in redact_text(text.format(secret)).text
 
 
 @pytest.mark.parametrize("text", ORDINARY)
@@ -115,13 +115,13 @@ def test_an_ordinary_sentence_keeps_its_year_amount_or_count_beside_a_word_that_
             day=f"2026{chance.randrange(1, 13):02}{chance.randrange(10, 28)}",
             parts="-".join(str(chance.randrange(2, 7) * 10) for _ in "abc"),
         )
-        assert scrub(said).text == said
+        assert redact_text(said).text == said
 
 
 @pytest.mark.parametrize("text", OPENED)
 def test_the_number_that_opens_a_lock_goes_whichever_it_is(text: str) -> None:
     for number in (1987, 2033, 3201, 4471, 8675, 447012):
-        assert str(number) not in scrub(text.format(number)).text
+        assert str(number) not in redact_text(text.format(number)).text
 
 
 PIECES = st.sampled_from(
@@ -134,8 +134,8 @@ PIECES = st.sampled_from(
 @settings(max_examples=60, deadline=None)
 @given(st.lists(PIECES, max_size=12))
 def test_redacting_twice_changes_nothing(pieces: list[str]) -> None:
-    once = scrub(" ".join(pieces)).text
-    assert scrub(once).text == once
+    once = redact_text(" ".join(pieces)).text
+    assert redact_text(once).text == once
 
 
 def test_the_numbers_of_a_table_stay_where_no_heading_and_no_cell_before_them_names_a_pin() -> None:
@@ -151,16 +151,16 @@ def test_the_numbers_of_a_table_stay_where_no_heading_and_no_cell_before_them_na
     direct = re.compile(r"(?:code|login|key|pass|token) \| [0-9]+ \|$")
     lost = [
         row
-        for row, now in zip(table.split("\n"), scrub(table).text.split("\n"), strict=True)
+        for row, now in zip(table.split("\n"), redact_text(table).text.split("\n"), strict=True)
         if row != now and not direct.search(row)
     ]
     assert lost == []
     results = "| test | result | ms |\n| --- | --- | --- |\n" + "".join(
         f"| {chance.choice(words)} | pass | {chance.randrange(1000, 9999)} |\n" for _ in range(200)
     )
-    assert scrub(results).counts == {}
+    assert redact_text(results).counts == {}
     doors = "| door | PIN |\n| --- | --- |\n| cellar | 4471 |\n| attic | 9036 |\n"
-    assert scrub(doors).counts == {"pin": 2}
+    assert redact_text(doors).counts == {"pin": 2}
 
 
 @pytest.mark.parametrize(
@@ -173,4 +173,4 @@ def test_a_paragraph_of_plain_words_below_a_word_for_a_secret_stays(before: str)
         "sunday while crew sleeps below"
     )
     text = f"{before}\n\n{said}.\n\nThe crew wakes at seven and has bread.\n"
-    assert scrub(text).text == text
+    assert redact_text(text).text == text

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from scrubjay.ingest import scrub_patterns
-from scrubjay.ingest.scrub import scrub
+from scrubjay.redaction import patterns
+from scrubjay.redaction.redactor import redact_text
 
 pytestmark = pytest.mark.usefixtures("rules_alone")
 
@@ -264,37 +264,37 @@ def test_a_secret_is_told_by_its_form(kind: str, secret: str, miss: str) -> None
         ("`", "`"),
         ("\\n", "\\n"),
     ):
-        got = scrub(before + secret + after)
+        got = redact_text(before + secret + after)
         assert got.text == f"{before}[secret:{kind}]{after}"
         assert got.counts == {kind: 1}
 
 
 @pytest.mark.parametrize(("kind", "secret", "miss"), SHAPES + IN_PLACE)
 def test_what_only_looks_like_a_secret_stays(kind: str, secret: str, miss: str) -> None:
-    assert scrub(f"it is {miss} here").text == f"it is {miss} here"
+    assert redact_text(f"it is {miss} here").text == f"it is {miss} here"
 
 
 @pytest.mark.parametrize(("kind", "secret", "miss"), IN_PLACE)
 def test_a_secret_is_told_by_its_form_and_the_characters_before_it(kind: str, secret: str, miss: str) -> None:
-    got = scrub(f"it is {secret} here")
+    got = redact_text(f"it is {secret} here")
     assert got.counts == {kind: 1}
     assert f"[secret:{kind}]" in got.text
 
 
 def test_every_shape_is_proven_by_an_example() -> None:
-    assert {kind for kind, _ in scrub_patterns.SHAPES} == {row[0] for row in SHAPES + IN_PLACE}
+    assert {kind for kind, _ in patterns.SECRET_PATTERNS} == {row[0] for row in SHAPES + IN_PLACE}
 
 
 @pytest.mark.parametrize(("kind", "secret", "miss"), [row for row in SHAPES if row[0] != "credit-card"][::6])
 def test_a_secret_behind_a_seam_of_a_longer_word_is_found(kind: str, secret: str, miss: str) -> None:
     if kind in {"jwt", "okta-token"}:
         return
-    assert scrub(f"see My.{secret} now").counts.get(kind) == 1
+    assert redact_text(f"see My.{secret} now").counts.get(kind) == 1
 
 
 @pytest.mark.parametrize(("kind", "secret", "miss"), IN_PLACE[:4])
 def test_of_a_secret_nothing_is_left_before_what_tells_it(kind: str, secret: str, miss: str) -> None:
-    assert scrub(f"it is {secret} here").text == f"it is [secret:{kind}] here"
+    assert redact_text(f"it is {secret} here").text == f"it is [secret:{kind}] here"
 
 
 def test_made_up_fillers_stay() -> None:
@@ -304,7 +304,7 @@ def test_made_up_fillers_stay() -> None:
         "sk" + "-" + "0" * 48,
         "hf" + "_" + "aA1" * 12,
     ):
-        assert scrub(text).text == text
+        assert redact_text(text).text == text
 
 
 @pytest.mark.parametrize(
@@ -314,10 +314,10 @@ def test_made_up_fillers_stay() -> None:
     ],
 )
 def test_what_stands_beside_a_mark_cuts_nothing_off_it(text, after):
-    scrubbed = scrub(text.format("rk_live_" + "ILSX03LnyV8yxnbxlX3u" * 4)).text
+    scrubbed = redact_text(text.format("rk_live_" + "ILSX03LnyV8yxnbxlX3u" * 4)).text
 
     assert scrubbed == after
-    assert scrub(scrubbed).text == after
+    assert redact_text(scrubbed).text == after
 
 
 @pytest.mark.parametrize(
@@ -331,4 +331,4 @@ def test_what_stands_beside_a_mark_cuts_nothing_off_it(text, after):
 def test_the_form_of_a_secret_key_is_believed_and_not_a_name_that_calls_it_public(
     name: str, form: str, kind: str
 ) -> None:
-    assert scrub(name + form).text == f"{name}[secret:{kind}]"
+    assert redact_text(name + form).text == f"{name}[secret:{kind}]"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.ingest import scrub as scrubber
-from scrubjay.ingest.scrub import scrub
-from scrubjay.ingest.scrub_tables import MOST_ROWS, tables
+from scrubjay.redaction import redactor as scrubber
+from scrubjay.redaction.redactor import redact_text
+from scrubjay.redaction.tables import MAX_ROWS, find_tables
 
 MARKDOWN = "| Device | Unlock PIN |\n|:---|---:|\n| Printer | 387984 |\n|  | 4410 |"
 SEMICOLONS = "Device;Unlock PIN;Class\nPrinter;387984;3a\nScanner;4410;"
@@ -21,25 +21,25 @@ BLANKS = "Device       Where      Unlock PIN\nPrinter      cellar         387984
 
 @pytest.mark.parametrize("text", [MARKDOWN, SEMICOLONS, COMMAS, TABS, BLANKS])
 def test_each_cell_is_told_behind_its_columns_heading(text: str) -> None:
-    (table,) = tables(f"Before it.\n\n{text}\n\nBehind it.")
+    (table,) = find_tables(f"Before it.\n\n{text}\n\nBehind it.")
     lines = table.text.split("\n")
     assert "Unlock PIN: 387984" in lines
     assert "Unlock PIN: 4410" in lines
 
 
 def test_an_empty_line_ends_a_row_and_an_empty_cell_is_not_told() -> None:
-    (table,) = tables(MARKDOWN)
+    (table,) = find_tables(MARKDOWN)
     assert table.text == "Device: Printer\nUnlock PIN: 387984\n\nUnlock PIN: 4410\n"
 
 
 def test_a_cell_in_quotes_may_hold_what_parts_cells() -> None:
-    (table,) = tables(COMMAS)
+    (table,) = find_tables(COMMAS)
     assert "Device: Printer, old" in table.text.split("\n")
     assert 'Note: say ""hi"", then type' in table.text.split("\n")
 
 
 def test_a_cell_between_blanks_belongs_to_the_heading_it_begins_or_ends_with() -> None:
-    (table,) = tables(BLANKS)
+    (table,) = find_tables(BLANKS)
     assert table.text.startswith("Device: Printer\nWhere: cellar\nUnlock PIN: 387984\n\n")
 
 
@@ -57,12 +57,12 @@ def test_a_cell_between_blanks_belongs_to_the_heading_it_begins_or_ends_with() -
     ],
 )
 def test_prose_lists_and_code_with_commas_are_no_tables(text: str) -> None:
-    assert [table for table in tables(text) if ":" in table.text] == []
+    assert [table for table in find_tables(text) if ":" in table.text] == []
 
 
 @given(st.text(alphabet='ab1 "|;,\t\n\r-:', max_size=200))
 def test_every_cell_stands_where_the_table_says(text: str) -> None:
-    for table in tables(text):
+    for table in find_tables(text):
         for at, start, end in zip(table.told, table.starts, table.ends, strict=True):
             assert table.text[at : at + end - start] == text[start:end]
             assert table.place(at, at + end - start) == (start, end)
@@ -70,7 +70,7 @@ def test_every_cell_stands_where_the_table_says(text: str) -> None:
 
 
 def test_a_stretch_that_goes_on_behind_its_cell_ends_with_it_and_a_heading_is_nowhere() -> None:
-    (table,) = tables(MARKDOWN)
+    (table,) = find_tables(MARKDOWN)
     at = table.text.index("387984")
     assert table.place(at + 2, at + 60) == (MARKDOWN.index("387984") + 2, MARKDOWN.index("387984") + 6)
     assert table.place(0, 3) is None
@@ -78,13 +78,15 @@ def test_a_stretch_that_goes_on_behind_its_cell_ends_with_it_and_a_heading_is_no
 
 
 def test_of_a_table_of_measurements_no_more_rows_are_told_than_cost_little() -> None:
-    (table,) = tables("Hour;Level\n" + "noon;high\n" * (MOST_ROWS + 50))
-    assert len(table.told) == 2 * MOST_ROWS
+    (table,) = find_tables("Hour;Level\n" + "noon;high\n" * (MAX_ROWS + 50))
+    assert len(table.told) == 2 * MAX_ROWS
 
 
 def test_a_table_behind_a_long_one_is_told() -> None:
-    long = "Hour;Level\n" + "noon;high\n" * (MOST_ROWS + 50)
-    assert [table.text[:20] for table in tables(f"{long}\n{SEMICOLONS}")][1:] == ["Device: Printer\nUnlo"]
+    long = "Hour;Level\n" + "noon;high\n" * (MAX_ROWS + 50)
+    assert [table.text[:20] for table in find_tables(f"{long}\n{SEMICOLONS}")][1:] == [
+        "Device: Printer\nUnlo"
+    ]
 
 
 ROWS = [f"unit-{number:03}" for number in range(60)]
@@ -96,7 +98,7 @@ def test_a_pin_sixty_rows_below_its_heading_is_taken(sign: str) -> None:
     pins = [f"{chance.randrange(10**5, 10**6)}" for _ in ROWS]
     rows = [sign.join((unit, "iPad 9", pin, "hall B")) for unit, pin in zip(ROWS, pins, strict=True)]
     head = sign.join(("Asset", "Model", "Unlock PIN", "Place"))
-    after = scrub("\n".join([head, *rows])).text
+    after = redact_text("\n".join([head, *rows])).text
     assert not [pin for pin in pins if pin in after]
     assert after.count("iPad 9") == after.count("hall B") == len(ROWS)
 
@@ -105,11 +107,11 @@ def test_without_tables_told_row_by_row_it_would_stay(monkeypatch: pytest.Monkey
     text = "Asset;Model;Serial;Unlock PIN;Class\n" + "\n".join(
         f"T-{number:03};iPad 9;DMPH{number}LKFUOB;38{7984 + number};3a" for number in range(20)
     )
-    assert "387999" not in scrub(text).text
-    monkeypatch.setattr(scrubber, "tables", lambda _: iter(()))
-    assert "387999" in scrub(text).text
+    assert "387999" not in redact_text(text).text
+    monkeypatch.setattr(scrubber, "find_tables", lambda _: iter(()))
+    assert "387999" in redact_text(text).text
 
 
 def test_a_table_without_a_secret_stays_as_it_is() -> None:
     text = "Name;Code;Price\n" + "\n".join(f"Bolt {size};DIN {900 + size};{size},50" for size in range(3, 40))
-    assert scrub(text).text == text
+    assert redact_text(text).text == text

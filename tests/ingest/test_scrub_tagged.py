@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from scrubjay.ingest import scrub as scrubber
-from scrubjay.ingest import scrub_tagged
-from scrubjay.ingest.scrub import scrub
-from scrubjay.memory.ids import DIGITS
-from scrubjay.memory.tiers import CATEGORY_PREFIX, CONCEPT_PREFIX, PREFIX
+from scrubjay.models.ids import ID_DIGITS
+from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIER_PREFIXES
+from scrubjay.redaction import classifier
+from scrubjay.redaction import redactor as scrubber
+from scrubjay.redaction.redactor import redact_text
 
 # What stands between the marks goes, and stays where nothing is tagged.
 TOLD = (
@@ -40,29 +40,29 @@ def parted(marked: str) -> tuple[str, str]:
 
 
 def off(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(scrubber, "tagged", lambda *_: iter(()))
+    patch.setattr(scrubber, "find_by_classifier", lambda *_: iter(()))
 
 
 @pytest.mark.parametrize("marked", TOLD)
 def test_a_secret_told_in_passing_goes(marked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, secret = parted(marked)
-    assert secret not in scrub(text).text
+    assert secret not in redact_text(text).text
     off(monkeypatch)
-    assert secret in scrub(text).text
+    assert secret in redact_text(text).text
 
 
 @pytest.mark.parametrize("text", STAYS)
 def test_numbers_names_and_talk_about_passwords_stay(text: str) -> None:
-    assert scrub(text).text == text
+    assert redact_text(text).text == text
 
 
 def test_a_secret_is_found_wherever_it_stands_in_a_long_text() -> None:
     line = "We walked along the river and talked about the harvest of last year.\n"
     text, secret = parted(TOLD[0])
-    size = scrub_tagged.PIECE
+    size = classifier.PIECE_CHARACTERS
     for before in (0, size - 150, size - 100, size - 20, size, size + 5, 2 * size - 100):
         filled = (line * (before // len(line) + 1))[:before] + "\n"
-        got = scrub(filled + text + "\n" + line * 20).text
+        got = redact_text(filled + text + "\n" + line * 20).text
         assert secret not in got, before
         assert got.startswith(filled)
         assert got.endswith(line * 20)
@@ -71,58 +71,58 @@ def test_a_secret_is_found_wherever_it_stands_in_a_long_text() -> None:
 def test_one_line_without_end_is_tagged_as_well() -> None:
     text, secret = parted(TOLD[1])
     words = "the harvest of the year before was better and nobody knew why, "
-    assert secret not in scrub(words * 2000 + text + " " + words * 2000).text
+    assert secret not in redact_text(words * 2000 + text + " " + words * 2000).text
 
 
 def test_what_a_rule_has_found_keeps_its_kind_and_its_ends() -> None:
     text = "db: postgres://shop:gAL47D1qXIaSyZPaE1pu1l@10.4.0.12/shop and the alarm goes off with 1043 and the hash key"
-    got = scrub(text)
+    got = redact_text(text)
     assert "postgres://shop:[secret:postgres-password]@10.4.0.12/shop" in got.text
     assert "1043" not in got.text
 
 
 def test_the_kind_tells_digits_what_was_drawn_by_lot_and_what_somebody_made_up() -> None:
-    kinds = {marked: scrub(parted(marked)[0]).counts for marked in TOLD}
+    kinds = {marked: redact_text(parted(marked)[0]).counts for marked in TOLD}
     assert kinds[TOLD[0]] == {"pin": 1}
     assert kinds[TOLD[3]] == {"password": 1}
 
 
 def test_what_is_tagged_once_is_tagged_no_more() -> None:
     for marked in TOLD:
-        once = scrub(parted(marked)[0]).text
-        assert scrub(once).text == once
+        once = redact_text(parted(marked)[0]).text
+        assert redact_text(once).text == once
 
 
 def test_a_text_in_which_nothing_is_promised_is_not_tagged(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(scrub_tagged, "cues", lambda *_: asked.append(1) or iter(()))
-    scrub("The meeting is on Friday and everybody brings something to eat.\n" * 50)
+    monkeypatch.setattr(classifier, "find_cues", lambda *_: asked.append(1) or iter(()))
+    redact_text("The meeting is on Friday and everybody brings something to eat.\n" * 50)
     assert not asked
-    scrub(parted(TOLD[0])[0])
+    redact_text(parted(TOLD[0])[0])
     assert asked
 
 
 def test_a_text_of_blanks_alone_stays() -> None:
-    assert scrub(" \t ").text == " \t "
-    assert scrub("").text == ""
+    assert redact_text(" \t ").text == " \t "
+    assert redact_text("").text == ""
 
 
 @pytest.mark.parametrize("value", ["128000", "29-Apr-2022", "2026-11-23"])
 def test_a_round_number_and_a_date_are_no_secrets_whatever_stands_around(value: str) -> None:
     text = "You get in with {}, ask for Lena."
-    assert scrub(text.format(value)).text == text.format(value)
+    assert redact_text(text.format(value)).text == text.format(value)
     dated = "---\ndate: 9999-12\n---\n# Eclipse\n\nThe sun went dark over the harbour.\n"
-    assert scrub(dated).text == dated
-    assert "kaffe#og-vafler7" not in scrub(text.format("kaffe#og-vafler7")).text
+    assert redact_text(dated).text == dated
+    assert "kaffe#og-vafler7" not in redact_text(text.format("kaffe#og-vafler7")).text
 
 
 def test_what_stands_beside_a_mark_is_not_thereby_a_secret() -> None:
     text = "the code for the gate is [secret:pin], the invoice no. 4471, total 120.50"
-    assert scrub(text).text == text
+    assert redact_text(text).text == text
 
 
 def test_the_signs_that_a_password_ends_with_go_with_it_and_the_full_stop_stays() -> None:
-    got = scrub("boekhouding: inloggen met marieke en dan Fietsbel!acht!!. Niet doorgeven.").text
+    got = redact_text("boekhouding: inloggen met marieke en dan Fietsbel!acht!!. Niet doorgeven.").text
     assert "!" not in got
     assert got.endswith(". Niet doorgeven.")
 
@@ -136,7 +136,7 @@ def test_the_signs_that_a_password_ends_with_go_with_it_and_the_full_stop_stays(
     ],
 )
 def test_a_phrase_that_a_memory_is_tried_with_stays(text: str) -> None:
-    assert scrub(text).text == text
+    assert redact_text(text).text == text
 
 
 STAFF = "| Name | Department | Email | Room | Phone |\n|---|---|---|---|---|\n" + "\n".join(
@@ -153,13 +153,13 @@ ORDERS = "Order,Customer no.,Article,Qty\n" + "\n".join(
 
 @pytest.mark.parametrize("text", [STAFF, BOARD, SHORTCUTS, ORDERS])
 def test_an_ordinary_list_stays_as_it_is(text: str) -> None:
-    assert scrub(text).text == text
+    assert redact_text(text).text == text
 
 
-@pytest.mark.parametrize("prefix", [*PREFIX.values(), CONCEPT_PREFIX, CATEGORY_PREFIX])
+@pytest.mark.parametrize("prefix", [*TIER_PREFIXES.values(), ENTITY_PREFIX, CATEGORY_PREFIX])
 def test_the_id_of_a_memory_is_never_taken(prefix: str) -> None:
     chance = random.Random(1)
     for _ in range(300):
-        own = f"{prefix}{chance.getrandbits(4 * DIGITS):0{DIGITS}x}"
+        own = f"{prefix}{chance.getrandbits(4 * ID_DIGITS):0{ID_DIGITS}x}"
         text = f"## Lesson\n\n<!-- scrubjay:{own} -->\n\nThe heron nests in the willow; the password is in {own}.\n"
-        assert scrub(text).text == text
+        assert redact_text(text).text == text

@@ -7,10 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.ingest import scrub_tokens
-from scrubjay.ingest.scrub_tagged import SAID
-from scrubjay.ingest.scrub_tagger import PROMISES, REACH, Tagger, learnt, packed, unpacked
-from scrubjay.ingest.scrub_tokens import BUCKETS, FORM, MOST, STANDING, TOKEN, Placed, buckets, form, standing
+from scrubjay.redaction import classifier
+from scrubjay.redaction.classifier import (
+    BUCKETS,
+    CONVOLUTION_REACH,
+    FORM,
+    MAX_CACHED_PROMISES,
+    MAX_TOKENS,
+    RULE_COLUMNS,
+    STANDING,
+    TOKEN,
+    Tagger,
+    TokenSpans,
+    load_tagger,
+    pack_weights,
+    token_buckets,
+    token_form,
+    token_positions,
+    unpack_weights,
+)
 
 PROSE = "We walked along the river in the afternoon and talked about the harvest of the year before. "
 LETTER = (
@@ -23,7 +38,7 @@ def tokens(text: str) -> list[str]:
 
 
 def plain(count: int) -> np.ndarray:
-    return np.zeros((count, STANDING + SAID), np.float32)
+    return np.zeros((count, STANDING + RULE_COLUMNS), np.float32)
 
 
 def test_a_text_falls_into_words_signs_and_line_ends() -> None:
@@ -52,50 +67,50 @@ def test_every_character_but_blanks_is_of_one_token_and_of_each_token_there_is_s
         strokeless.split()
     )
     for token in {match[0] for match in found}:
-        own = buckets(token)
-        assert 0 < len(own) <= MOST
+        own = token_buckets(token)
+        assert 0 < len(own) <= MAX_TOKENS
         assert all(0 <= bucket < BUCKETS for bucket in own)
-        assert len(form(token)) == FORM
-        assert np.isfinite(form(token)).all()
-    placed = Placed.of(text)
+        assert len(token_form(token)) == FORM
+        assert np.isfinite(token_form(token)).all()
+    placed = TokenSpans.of(text)
     assert list(placed.tokens) == [match[0] for match in found]
     assert list(zip(placed.starts.tolist(), placed.ends.tolist(), strict=True)) == [m.span() for m in found]
-    assert standing(placed).shape == (len(found), STANDING)
+    assert token_positions(placed).shape == (len(found), STANDING)
 
 
 def test_a_part_of_a_text_is_told_by_where_it_stands_in_the_whole() -> None:
     text = "the pin\u3000of bank\u1680three\ud800 is 4071"
-    part = Placed.of(text, 8, 21)
+    part = TokenSpans.of(text, 8, 21)
     assert [text[at:end] for at, end in zip(part.starts, part.ends, strict=True)] == list(part.tokens)
     assert part.tokens[0] == "of"
     assert part.tokens[part.touched(11, 12)] == ["bank"]
 
 
 def test_words_that_share_their_beginning_share_buckets() -> None:
-    shared = set(buckets("Passwort")) & set(buckets("passwords"))
+    shared = set(token_buckets("Passwort")) & set(token_buckets("passwords"))
     assert len(shared) > 5
-    assert not shared & set(buckets("herring"))
+    assert not shared & set(token_buckets("herring"))
 
 
 @given(st.from_regex(r"[a-z]{1,40}", fullmatch=True))
 def test_a_word_in_small_letters_is_seen_as_any_other_is(word: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        shortly = form(word)
-        patch.setattr(scrub_tokens, "_LETTERS", re.compile("(?!)"))
-        assert form(word) == shortly
+        shortly = token_form(word)
+        patch.setattr(classifier, "_LETTERS", re.compile("(?!)"))
+        assert token_form(word) == shortly
 
 
 def test_how_a_token_stands_is_told_by_blanks_its_line_and_what_stood_before() -> None:
     text = "one  two\nseven seven"
-    made = standing(Placed.of(text))
+    made = token_positions(TokenSpans.of(text))
     wanted = [[0, 0, 0, 0], [1, 1, 5 / 80, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 6 / 80, 1]]
     assert np.allclose(made, wanted)
 
 
 def test_what_stands_far_off_does_not_matter_to_a_token() -> None:
-    near, tagger = tokens(LETTER), learnt()
+    near, tagger = tokens(LETTER), load_tagger()
     before, after = tokens(PROSE * 4), tokens("Ship 40 crates to pier 9, invoice follows. " * 8)
-    assert min(len(before), len(after)) > REACH
+    assert min(len(before), len(after)) > CONVOLUTION_REACH
     first = slice(len(before), len(before) + len(near))
     one = tagger.tag(before + near + before, plain(2 * len(before) + len(near)), first)
     whole = after[:9] + before + near + before + after
@@ -104,9 +119,9 @@ def test_what_stands_far_off_does_not_matter_to_a_token() -> None:
 
 
 def test_who_asks_about_some_tokens_is_told_of_them_what_all_are_told() -> None:
-    letter, prose, tagger = tokens(LETTER), tokens(PROSE * 4), learnt()
+    letter, prose, tagger = tokens(LETTER), tokens(PROSE * 4), load_tagger()
     for some in (letter + prose, prose + letter + prose, prose + letter):
-        assert len(some) > 2 * REACH
+        assert len(some) > 2 * CONVOLUTION_REACH
         at = some.index("kaffe")
         marks = plain(len(some))
         whole = tagger.tag(some, marks, slice(0, len(some)))
@@ -116,17 +131,17 @@ def test_who_asks_about_some_tokens_is_told_of_them_what_all_are_told() -> None:
 
 
 def test_prose_promises_hardly_anything_and_a_letter_with_a_password_does() -> None:
-    assert learnt().promising(tokens(PROSE * 4)).mean() < 0.05
-    promised = learnt().promising(tokens(LETTER))
+    assert load_tagger().promising(tokens(PROSE * 4)).mean() < 0.05
+    promised = load_tagger().promising(tokens(LETTER))
     assert "kaffe" in {token for token, there in zip(tokens(LETTER), promised, strict=True) if there}
 
 
 def test_what_is_kept_of_tokens_does_not_grow_without_end() -> None:
-    tagger = Tagger(learnt()._held)
+    tagger = Tagger(load_tagger()._held)
     first = tagger.promising(["the", "pin", "is", "4071"])
-    for at in range(0, PROMISES + 8000, 8000):
+    for at in range(0, MAX_CACHED_PROMISES + 8000, 8000):
         tagger.promising([f"w{number}" for number in range(at, at + 8000)])
-    assert len(tagger._worth._at) <= PROMISES
+    assert len(tagger._worth._at) <= MAX_CACHED_PROMISES
     assert (tagger.promising(["the", "pin", "is", "4071"]) == first).all()
 
 
@@ -136,18 +151,18 @@ def test_weights_are_kept_in_a_byte_each_and_are_nearly_the_same_after_it() -> N
         "table": chance.normal(size=(2, 40, 8)).astype(np.float32),
         "bias": chance.normal(size=(2, 8)).astype(np.float32),
     }
-    again = unpacked(packed(weights))
+    again = unpack_weights(pack_weights(weights))
     assert again.keys() == weights.keys()
     assert (again["bias"] == weights["bias"]).all()
     largest = np.abs(weights["table"]).max(axis=1, keepdims=True)
     assert (np.abs(again["table"] - weights["table"]) <= largest / 127 / 2 * 1.001).all()
-    assert len(packed(weights)) < 40 * 8 * 2 * 4
+    assert len(pack_weights(weights)) < 40 * 8 * 2 * 4
 
 
 def test_the_weights_that_come_with_the_package_fit_what_is_seen() -> None:
-    held = learnt()._held
+    held = load_tagger()._held
     nets = len(held["out"])
     assert held["table"].shape[:2] == (nets, BUCKETS)
     assert held["word"].shape[1] == held["table"].shape[2] + FORM
-    assert held["marks"].shape[1] == STANDING + SAID
+    assert held["marks"].shape[1] == STANDING + RULE_COLUMNS
     assert held["worth"].shape == (BUCKETS + FORM, 4)

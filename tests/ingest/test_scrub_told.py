@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrubjay.ingest.scrub import scrub
+from scrubjay.redaction.redactor import redact_text
 
 TOLD = (
     "My wifi password is [hunter2-blue-42], guests use the other network.",
@@ -93,7 +93,7 @@ def test_a_secret_that_is_told_goes_and_its_words_stay(text: str) -> None:
     before, _, rest = text.partition("[") if not text.startswith(("{", '"')) else text.partition('"[')
     secret, _, after = rest.partition("]")
     opening = '"' if text.startswith(("{", '"')) else ""
-    clean = scrub(before + opening + secret + after).text
+    clean = redact_text(before + opening + secret + after).text
     assert secret not in clean
     start, end = clean.split("[secret:")[0], clean.rpartition("]")[2]
     assert (before + opening).startswith(start)
@@ -102,9 +102,9 @@ def test_a_secret_that_is_told_goes_and_its_words_stay(text: str) -> None:
 
 @pytest.mark.parametrize("text", STAYS)
 def test_what_only_speaks_of_a_secret_stays(text: str) -> None:
-    assert scrub(text).text == text
+    assert redact_text(text).text == text
 
 
 @pytest.mark.parametrize("value", ["abc\u0131de77", "lo\u017fung-42"])
 def test_a_letter_whose_other_case_is_a_plain_one_breaks_nothing(value: str) -> None:
-    assert value not in scrub(f"пароль: {value}").text
+    assert value not in redact_text(f"пароль: {value}").text

@@ -2,11 +2,11 @@
 
 import pytest
 
-from scrubjay.ingest.sentences import sentences
+from scrubjay.text.summaries import text_units
 
 
 def texts(text: str) -> list[str]:
-    return [words for _, words in sentences(text)]
+    return [words for _, words in text_units(text)]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_wrapped_paragraph_is_cut_at_its_sentences_and_not_at_abbreviations() 
 
 def test_items_headings_quotes_and_tables_are_told_apart() -> None:
     text = "# Top #\n- [x] one\n  goes on\n- two\n1. three\n> said\n\n| a | b |\n|---|---|\n| 1 | 2 |\n---\nend\n"
-    assert list(sentences(text)) == [
+    assert list(text_units(text)) == [
         ("heading", "Top"),
         ("text", "one goes on"),
         ("text", "two"),
@@ -47,7 +47,7 @@ def test_items_headings_quotes_and_tables_are_told_apart() -> None:
 
 def test_of_a_fence_the_first_line_stands_out_and_nothing_in_it_is_read_as_markdown() -> None:
     text = "So:\n\n```py\n\n# not a heading\n**x** = [1](2)\n```\n- item\n"
-    assert list(sentences(text)) == [
+    assert list(text_units(text)) == [
         ("text", "So:"),
         ("code", "# not a heading"),
         ("more code", "**x** = [1](2)"),
@@ -60,7 +60,7 @@ def test_what_is_for_programs_is_not_said() -> None:
         "- One\n  id:: 60a78b6b\n  collapsed:: true\n\n#+BEGIN_QUOTE\nTwo\n#+END_QUOTE\n\n{{#include a.rs}}\n\n"
         "[three]: ch3.html\n\n```rust\n{{#include b.rs}}\n```\n"
     )
-    assert list(sentences(text)) == [("text", "One"), ("text", "Two")]
+    assert list(text_units(text)) == [("text", "One"), ("text", "Two")]
 
 
 def test_a_list_that_starts_indented_is_no_code() -> None:
@@ -70,7 +70,7 @@ def test_a_list_that_starts_indented_is_no_code() -> None:
 
 def test_a_source_file_is_told_by_its_lines_and_its_comments_are_text() -> None:
     text = "// Keeps rows. By key.\nfunc keep(row Row) {\n\trows[row.Key] = row\n}\n"
-    assert list(sentences(text)) == [
+    assert list(text_units(text)) == [
         ("text", "Keeps rows."),
         ("text", "By key."),
         ("code", "func keep(row Row) {"),

@@ -11,10 +11,10 @@ from notes_folder import Notes
 from web import categories, edges, store_of
 
 from scrubjay import Memory
-from scrubjay.config import Settings
+from scrubjay.config.settings import Settings
 from scrubjay.errors import StoreBusyError
-from scrubjay.store.changes import Change, PutCategory, PutEdges
-from scrubjay.wiring.desk import Desk
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.changes import Change, PutCategory, PutEdges
 
 Open = Callable[..., Memory]
 
@@ -28,14 +28,14 @@ def places(change: Change) -> bool:
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def desk(request: pytest.FixtureRequest, settings: Settings, opened: Open) -> Desk:
+def desk(request: pytest.FixtureRequest, settings: Settings, opened: Open) -> Workspace:
     url = "memory://" if request.param == "memory" else settings.store
-    return opened(settings=replace(settings, store=url))._desk
+    return opened(settings=replace(settings, store=url))._workspace
 
 
-def failing(desk: Desk, when: Callable[[Change], bool]) -> tuple[Failing, Memory]:
+def failing(desk: Workspace, when: Callable[[Change], bool]) -> tuple[Failing, Memory]:
     store = Failing(desk.store, when)
-    return store, Memory(Desk(store, desk.scope, desk.lineup, desk.settings))
+    return store, Memory(Workspace(store, desk.scope, desk.lineup, desk.settings))
 
 
 def tree(notes: Notes) -> None:
@@ -45,7 +45,7 @@ def tree(notes: Notes) -> None:
     notes.write("deep/d.md", "# D\n\nNothing.\n")
 
 
-def synced(desk: Desk) -> bool:
+def synced(desk: Workspace) -> bool:
     with desk.store.reader(desk.scope) as reader:
         return all(source.synced_at is not None for source in reader.sources())
 
@@ -59,7 +59,7 @@ def whole(memory: Memory) -> tuple[set[tuple[str, str, str]], set[str]]:
 
 @pytest.mark.parametrize("when", [links, places], ids=["before its links", "before its folders"])
 def test_a_first_sync_that_was_cut_short_is_made_good(
-    desk: Desk, notes: Notes, when: Callable[[Change], bool]
+    desk: Workspace, notes: Notes, when: Callable[[Change], bool]
 ) -> None:
     tree(notes)
     store, memory = failing(desk, when)
@@ -78,7 +78,7 @@ def test_a_first_sync_that_was_cut_short_is_made_good(
 
 @pytest.mark.parametrize("when", [links, places], ids=["before its links", "before its folders"])
 def test_an_edit_whose_sync_was_cut_short_is_made_good(
-    desk: Desk, notes: Notes, when: Callable[[Change], bool]
+    desk: Workspace, notes: Notes, when: Callable[[Change], bool]
 ) -> None:
     tree(notes)
     store, memory = failing(desk, when)
@@ -101,7 +101,7 @@ def test_an_edit_whose_sync_was_cut_short_is_made_good(
 
 
 def test_a_sync_that_was_cut_short_leaves_a_source_that_says_so_until_it_is_made_good(
-    desk: Desk, notes: Notes
+    desk: Workspace, notes: Notes
 ) -> None:
     tree(notes)
     store, memory = failing(desk, links)

@@ -16,11 +16,11 @@ from notes_folder import Notes
 from web import edges, joined, scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.config import Connect, Settings
-from scrubjay.memory.edges import Edge
-from scrubjay.memory.new import NewMemory
-from scrubjay.memory.scope import Scope
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.config.settings import ConnectSettings, Settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.models.graph import Edge
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.records import Scope
 
 HERON = "the grey heron stands in the shallow pond at dawn"
 AGAIN = "at dawn the grey heron stands in the shallow pond"
@@ -37,7 +37,7 @@ def memory(request: pytest.FixtureRequest, settings: Settings, opened: Open) -> 
 
 
 def wishing(settings: Settings, **connect: object) -> Settings:
-    return replace(settings, connect=replace(Connect(), **connect))
+    return replace(settings, connect=replace(ConnectSettings(), **connect))
 
 
 def ids(memory: Memory, texts: Sequence[str], **fields: object) -> list[str]:

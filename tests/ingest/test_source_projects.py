@@ -11,9 +11,9 @@ from notes_folder import Notes
 
 from scrubjay import Memory
 from scrubjay.errors import InputError
-from scrubjay.ingest.projects import Projects
-from scrubjay.memory.scope import Scope
-from scrubjay.store.open import open_store
+from scrubjay.ingest.projects import ProjectResolver
+from scrubjay.models.records import Scope
+from scrubjay.storage.urls import open_store
 
 
 def repository(folder: Path, remote: str) -> Path:
@@ -33,7 +33,7 @@ def project_of(memory: Memory, question: str) -> str | None:
 def as_an_earlier_version_left_it(file: Path, root: Path) -> str:
     """Give what a folder holds the project that every synced folder once was, and forget that it was looked at."""
     store = open_store(str(file))
-    name = Projects(store, Scope("default", "ann"), learn=False).of(str(root))
+    name = ProjectResolver(store, Scope("default", "ann"), learn=False).of(str(root))
     assert name is not None
     store.close()
     with sqlite3.connect(file) as db:

@@ -13,10 +13,10 @@ import pytest
 from notes_folder import Notes
 
 from scrubjay import Memory
-from scrubjay.config import Notes as Notebook
-from scrubjay.config import Settings
+from scrubjay.config.settings import NotesSettings as Notebook
+from scrubjay.config.settings import Settings
 from scrubjay.errors import InputError
-from scrubjay.memory.reports import SourceStatus
+from scrubjay.models.reports import SourceStatus
 
 ANN, BOB = "ann@example.org", "bob@example.net"
 FRONT = "---\npinned: true\nvisibility: public\n---\n# Lathe\n\nThe lathe turns at 900 rpm for brass.\n"

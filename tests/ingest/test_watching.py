@@ -10,26 +10,28 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.memory.reports import Summary
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.config.loader import load_settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.models.reports import SyncReport
 
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
-    settings = load(environ={}, overrides={"sync.debounce": "0.05", "cache_dir": str(tmp_path / "cache")})
+    settings = load_settings(
+        environ={}, overrides={"sync.debounce": "0.05", "cache_dir": str(tmp_path / "cache")}
+    )
     return Memory.open(tmp_path / "m.db", user="ann", settings=settings, embedders=[HashEmbedder()])
 
 
-def watched(memory: Memory) -> tuple[queue.Queue[Summary], threading.Event, threading.Thread]:
-    told: queue.Queue[Summary] = queue.Queue()
+def watched(memory: Memory) -> tuple[queue.Queue[SyncReport], threading.Event, threading.Thread]:
+    told: queue.Queue[SyncReport] = queue.Queue()
     stop = threading.Event()
     thread = threading.Thread(target=lambda: memory.watch(stop=stop, report=told.put))
     thread.start()
     return told, stop, thread
 
 
-def until(told: queue.Queue[Summary], wanted: str) -> Summary:
+def until(told: queue.Queue[SyncReport], wanted: str) -> SyncReport:
     while True:
         summary = told.get(timeout=20)
         if wanted == "added" and summary.added:

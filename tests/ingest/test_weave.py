@@ -12,12 +12,12 @@ from notes_folder import Notes
 from web import edges, everything, named, scope_of, store_of
 
 from scrubjay import Memory
-from scrubjay.config import Connect, Settings
+from scrubjay.config.settings import ConnectSettings, Settings
 from scrubjay.errors import StoreBusyError
-from scrubjay.memory.new import NewMemory
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import PutConcept
-from scrubjay.wiring.desk import Desk
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.records import Scope
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.changes import PutConcept
 
 Open = Callable[..., Memory]
 
@@ -134,9 +134,9 @@ def test_forgetting_a_memory_takes_its_edges_and_a_dropped_source_leaves_none(
 def test_what_a_failed_write_would_have_taught_is_taught_by_the_next(
     settings: Settings, opened: Open, notes: Notes, kind: str
 ) -> None:
-    desk = opened()._desk
+    desk = opened()._workspace
     store = Failing(desk.store, lambda change: isinstance(change, PutConcept))
-    memory = Memory(Desk(store, desk.scope, desk.lineup, settings))
+    memory = Memory(Workspace(store, desk.scope, desk.lineup, settings))
     notes.write("plan.md", PLAN)
     store.left = 2
 
@@ -191,7 +191,7 @@ def test_a_call_of_several_transactions_links_each_memory_once(opened: Open) -> 
 
 
 def test_with_every_stage_off_nothing_is_connected(settings: Settings, opened: Open, notes: Notes) -> None:
-    memory = opened(settings=replace(settings, connect=replace(Connect(), stages=())))
+    memory = opened(settings=replace(settings, connect=replace(ConnectSettings(), stages=())))
     tree(notes)
     memory.sync(notes.root)
     memory.add(PLAN)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from scrubjay import Memory
-from scrubjay.memory.categories import Category
-from scrubjay.memory.edges import STORED, Edge
-from scrubjay.memory.records import Record
-from scrubjay.memory.scope import Scope
-from scrubjay.store.base import Reader, Store
+from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge
+from scrubjay.models.records import Record, Scope
+from scrubjay.storage.interface import Reader, Store
 
 
 def everything(reader: Reader) -> list[Record]:
@@ -21,7 +19,7 @@ def everything(reader: Reader) -> list[Record]:
 def edges(memory: Memory, *kinds: str, scope: Scope | None = None) -> list[Edge]:
     """All edges of some kinds (of every kind, without) that the owner of a memory, or another, sees."""
     with store_of(memory).reader(scope or scope_of(memory)) as reader:
-        return reader.edges([record.id for record in everything(reader)], kinds or STORED)
+        return reader.edges([record.id for record in everything(reader)], kinds or STORED_EDGE_KINDS)
 
 
 def joined(memory: Memory, *kinds: str) -> set[tuple[str, str]]:
@@ -49,8 +47,8 @@ def categories(memory: Memory, kind: str, scope: Scope | None = None) -> list[Ca
 
 
 def store_of(memory: Memory) -> Store:
-    return memory._desk.store
+    return memory._workspace.store
 
 
 def scope_of(memory: Memory) -> Scope:
-    return memory._desk.scope
+    return memory._workspace.scope

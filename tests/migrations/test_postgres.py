@@ -10,13 +10,13 @@ import psycopg
 import pytest
 
 from scrubjay.errors import ScrubjayError, StoreBusyError, StoreVersionError
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import PutMemory
-from scrubjay.store.postgres.connect import connect, transaction
-from scrubjay.store.postgres.migrations import MIGRATIONS, migrate
-from scrubjay.store.postgres.rows import number_of
-from scrubjay.store.postgres.store import PostgresStore
-from scrubjay.testing.store_samples import memory, sample_id, write
+from scrubjay.models.records import Scope
+from scrubjay.storage.changes import PutMemory
+from scrubjay.storage.postgres.connection import connect, transaction
+from scrubjay.storage.postgres.rows import node_hash
+from scrubjay.storage.postgres.schema import MIGRATIONS, migrate
+from scrubjay.storage.postgres.store import PostgresStore
+from store_contract.samples import sample_id, sample_memory, write_changes
 
 ANN = Scope("woods", "ann")
 MINE = "user:ann"
@@ -129,7 +129,7 @@ def older(url: str, stack: ExitStack) -> list[Worker]:
                 db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))", (ANN.tenant,))
                 db.execute(FIND)
                 db.execute("INSERT INTO term (tenant, text) VALUES (1, %s)", (f"word {number}",))
-                db.execute(PUT, (number_of(sample_id(f"old {number}")),))
+                db.execute(PUT, (node_hash(sample_id(f"old {number}")),))
 
         return Worker(put)
 
@@ -149,7 +149,7 @@ def test_postgres_of_an_older_schema_is_migrated_under_two_readers_and_a_writer(
                 worker.been_round()
         assert [worker.error for worker in workers] == [None, None, None]
         assert store.unguarded()
-        write(store, ANN, PutMemory(memory("new", MINE, name="new")))
+        write_changes(store, ANN, PutMemory(sample_memory("new", MINE, name="new")))
         with store.reader(ANN) as reader:
             found = reader.get([sample_id(f"old {number}") for number in range(workers[2].rounds)])
             assert (len(found), reader.counts().memories) == (workers[2].rounds, workers[2].rounds + 1)
@@ -160,7 +160,7 @@ def test_who_works_with_postgres_while_a_newer_scrubjay_migrates_it_is_told_and_
 ) -> None:
     with ExitStack() as stack:
         stores = [stack.enter_context(closing(PostgresStore(database))) for _ in range(3)]
-        write(stores[0], ANN, PutMemory(memory("first", MINE, name="first")))
+        write_changes(stores[0], ANN, PutMemory(sample_memory("first", MINE, name="first")))
 
         def look(store: PostgresStore) -> Callable[[int], None]:
             def once(_: int) -> None:
@@ -170,7 +170,9 @@ def test_who_works_with_postgres_while_a_newer_scrubjay_migrates_it_is_told_and_
             return once
 
         def put(number: int) -> None:
-            write(stores[2], ANN, PutMemory(memory(f"jay {number}", MINE, name=f"jay {number}")))
+            write_changes(
+                stores[2], ANN, PutMemory(sample_memory(f"jay {number}", MINE, name=f"jay {number}"))
+            )
 
         workers = [Worker(look(stores[0])), Worker(look(stores[1])), Worker(put)]
         with working(*workers):
@@ -197,7 +199,7 @@ def test_a_migration_of_postgres_gives_up_when_somebody_holds_the_tables_for_too
             assert told.value.hint
             assert other.execute("SELECT max(id) FROM migration").fetchone() == (4,)
         with closing(PostgresStore(database, patience=0.1)) as store:
-            write(store, ANN, PutMemory(memory("jay", MINE)))
+            write_changes(store, ANN, PutMemory(sample_memory("jay", MINE)))
 
 
 def test_while_a_migration_of_postgres_waits_others_go_on(database: str) -> None:
@@ -217,7 +219,7 @@ def test_while_a_migration_of_postgres_waits_others_go_on(database: str) -> None
 
 def test_a_migration_of_postgres_that_fails_leaves_the_store_as_it_was(database: str) -> None:
     with closing(PostgresStore(database)) as store:
-        write(store, ANN, PutMemory(memory("jay", MINE)))
+        write_changes(store, ANN, PutMemory(sample_memory("jay", MINE)))
         bad = (99, "broken", "CREATE TABLE half (tenant bigint); CREATE TABLE memory (tenant bigint)")
         with closing(connect(database)) as db, pytest.raises(psycopg.errors.DuplicateTable):
             migrate(db, database, migrations=(*MIGRATIONS, bad))

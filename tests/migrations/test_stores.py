@@ -9,20 +9,16 @@ from pathlib import Path
 import apsw
 import pytest
 
-from scrubjay.memory.edges import Edge
-from scrubjay.memory.events import Event
-from scrubjay.memory.ids import tombstones
-from scrubjay.memory.life import Life
-from scrubjay.memory.readings import Reading
-from scrubjay.memory.records import Where
-from scrubjay.memory.runs import Run
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import (
+from scrubjay.models.graph import Edge
+from scrubjay.models.ids import tombstone_hashes
+from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event, LifecycleChange
+from scrubjay.models.records import RecordFilter, Scope
+from scrubjay.storage.changes import (
     Forget,
     PutConcept,
     PutEdges,
     PutEvents,
-    PutLife,
+    PutLifecycle,
     PutMemory,
     PutModel,
     PutReadings,
@@ -30,24 +26,24 @@ from scrubjay.store.changes import (
     PutSource,
     PutVersions,
 )
-from scrubjay.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.testing.store_answers import EVERY
-from scrubjay.testing.store_check import disagreements
-from scrubjay.testing.store_samples import (
-    SMALL,
+from scrubjay.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
+from scrubjay.storage.sqlite.store import SQLiteStore
+from store_contract.answers import EVERY_STATUS
+from store_contract.samples import (
+    SMALL_MODEL,
     VERSIONS,
-    con,
-    concept,
-    embedded,
-    group,
-    memory,
-    put_document,
+    put_sample_document,
+    sample_concept,
+    sample_concept_id,
     sample_id,
-    source,
-    vector,
-    write,
+    sample_memory,
+    sample_source,
+    sample_vector,
+    sample_windows,
+    term_group,
+    write_changes,
 )
+from store_contract.sqlite_check import disagreements
 
 ANN = Scope("default", "ann", ("dev",))
 SECRET = b"a key of thirty-two bytes, fixed."
@@ -57,21 +53,35 @@ KEPT = Path(__file__).with_name("stores")
 
 def make(path: Path) -> None:
     """Write the store whose answers `answers_as_made` knows."""
-    vectors = {SMALL.fingerprint: embedded("jay", 2)}
+    vectors = {SMALL_MODEL.fingerprint: sample_windows("jay", 2)}
     with closing(SQLiteStore(path, SECRET)) as store:
-        write(store, ANN, PutModel(SMALL), PutVersions(VERSIONS), PutSource(source("notes", "group:dev")))
-        texts = ["The jay hides acorns in autumn", "and finds them in winter"]
-        write(store, ANN, put_document("notes", "birds/jay.md", texts, "group:dev", vectors=vectors))
-        write(store, ANN, put_document("notes", "oak.md", ["An oak bears acorns"], "group:dev"))
-        write(
+        write_changes(
             store,
             ANN,
-            PutMemory(memory("deploys happen on thursday", "user:ann", tier="semantic", tags=("ops",))),
-            PutMemory(memory("where are the acorns", "user:ann", session="s", turn=0, project="woods")),
-            PutMemory(memory("under the oak", "user:ann", session="s", turn=1, role="assistant")),
-            PutMemory(memory("the lost acorn", "user:ann")),
+            PutModel(SMALL_MODEL),
+            PutVersions(VERSIONS),
+            PutSource(sample_source("notes", "group:dev")),
         )
-        write(store, ANN, Forget((sample_id("the lost acorn user:ann"),)))
+        texts = ["The jay hides acorns in autumn", "and finds them in winter"]
+        write_changes(
+            store, ANN, put_sample_document("notes", "birds/jay.md", texts, "group:dev", vectors=vectors)
+        )
+        write_changes(
+            store, ANN, put_sample_document("notes", "oak.md", ["An oak bears acorns"], "group:dev")
+        )
+        write_changes(
+            store,
+            ANN,
+            PutMemory(
+                sample_memory("deploys happen on thursday", "user:ann", tier="semantic", tags=("ops",))
+            ),
+            PutMemory(
+                sample_memory("where are the acorns", "user:ann", session="s", turn=0, project="woods")
+            ),
+            PutMemory(sample_memory("under the oak", "user:ann", session="s", turn=1, role="assistant")),
+            PutMemory(sample_memory("the lost acorn", "user:ann")),
+        )
+        write_changes(store, ANN, Forget((sample_id("the lost acorn user:ann"),)))
 
 
 def answers_as_made(path: Path) -> None:
@@ -79,19 +89,22 @@ def answers_as_made(path: Path) -> None:
     with closing(SQLiteStore(path)) as store:
         assert store.secret(ANN) == SECRET
         with store.reader(ANN) as reader:
-            assert (reader.versions(), [state.model for state in reader.models()]) == (VERSIONS, [SMALL])
+            assert (reader.versions(), [state.model for state in reader.models()]) == (
+                VERSIONS,
+                [SMALL_MODEL],
+            )
             assert [one.content for one in reader.passages("notes", "birds/jay.md")] == [
                 "The jay hides acorns in autumn",
                 "and finds them in winter",
             ]
-            found = reader.words([group("jay"), group("thursday")], EVERY)
+            found = reader.words([term_group("jay"), term_group("thursday")], EVERY_STATUS)
             assert [hit.score for hit in found.top(9)] == [1.590496, 1.331019]
-            acorns = reader.words([group("acorns")], EVERY)
+            acorns = reader.words([term_group("acorns")], EVERY_STATUS)
             assert [hit.score for hit in acorns.top(9)] == [0.715668, 0.715668, 0.598913]
-            assert len(reader.words([group("thursday")], Where(tags=("ops",))).top(9)) == 1
-            near = reader.nearest(SMALL.fingerprint, vector("jay"), EVERY)
+            assert len(reader.words([term_group("thursday")], RecordFilter(tags=("ops",))).top(9)) == 1
+            near = reader.nearest(SMALL_MODEL.fingerprint, sample_vector("jay"), EVERY_STATUS)
             assert [hit.score for hit in near.top(9)] == [0.998265, 0.998265]
-            assert reader.coverage(SMALL.fingerprint).waiting == 4
+            assert reader.coverage(SMALL_MODEL.fingerprint).waiting == 4
             counts = reader.counts()
             assert (counts.documents, counts.tiers) == (2, {"observation": 5, "semantic": 1})
             asked, answered = (
@@ -100,27 +113,36 @@ def answers_as_made(path: Path) -> None:
             assert reader.adjacent([asked]) == {asked: (answered,)}
             assert (
                 reader.get([asked])[asked]
-                == memory("where are the acorns", "user:ann", session="s", turn=0, project="woods").record
+                == sample_memory(
+                    "where are the acorns", "user:ann", session="s", turn=0, project="woods"
+                ).record
             )
-            assert reader.forgotten(sorted(tombstones(SECRET, "the lost acorn", ANN.keys)))
-        write(store, ANN, PutMemory(memory("a jay of today", "user:ann")))
+            assert reader.forgotten(sorted(tombstone_hashes(SECRET, "the lost acorn", ANN.keys)))
+        write_changes(store, ANN, PutMemory(sample_memory("a jay of today", "user:ann")))
         with store.reader(ANN) as reader:
-            assert reader.frequencies([group("jay")]) == [2]
-        refers = Edge(asked, "references", con("oak"), "user:ann")
-        write(store, ANN, PutConcept(concept("oak", "user:ann")), PutEdges((refers,)))
+            assert reader.frequencies([term_group("jay")]) == [2]
+        refers = Edge(asked, "references", sample_concept_id("oak"), "user:ann")
+        write_changes(store, ANN, PutConcept(sample_concept("oak", "user:ann")), PutEdges((refers,)))
         with store.reader(ANN) as reader:
             assert reader.edges([asked], ["references"]) == [refers]
             assert [edge.src for edge in reader.follows([asked])] == [answered]
-            assert len(reader.words([group("acorns")], Where(projects=("woods",))).top(9)) == 1
+            assert len(reader.words([term_group("acorns")], RecordFilter(projects=("woods",))).top(9)) == 1
         told = Event(asked, "archived", 1, "user:ann", "run_0123456789", answered, 0, "active")
-        run = Run("run_0123456789", "user:ann", "done", "1", 1, 2, {"archived": 1})
-        read = PutReadings((Reading(asked, "1", b"acorns"),))
-        write(store, ANN, PutLife({asked: Life("archived")}), PutEvents((told,)), PutRun(run), read)
+        run = ConsolidationRun("run_0123456789", "user:ann", "done", "1", 1, 2, {"archived": 1})
+        read = PutReadings((CachedExtraction(asked, "1", b"acorns"),))
+        write_changes(
+            store,
+            ANN,
+            PutLifecycle({asked: LifecycleChange("archived")}),
+            PutEvents((told,)),
+            PutRun(run),
+            read,
+        )
         with store.reader(ANN) as reader:
             assert (reader.events(), reader.runs()) == ([told], [run])
             assert tuple(reader.readings([asked]).values()) == read.readings
             assert reader.counts().by_tier["observation"] == {"active": 5, "archived": 1}
-            assert reader.words([group("acorns")], Where(projects=("woods",))).top(9) == []
+            assert reader.words([term_group("acorns")], RecordFilter(projects=("woods",))).top(9) == []
     assert disagreements(path) == []
 
 
@@ -151,13 +173,13 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from scrubjay.errors import StoreError
-    from scrubjay.store.sqlite import migrations
+    from scrubjay.storage.sqlite import schema
 
     path = tmp_path / "memories.db"
     make(path)
     bad = (MIGRATIONS[-1][0] + 1, "broken", "CREATE TABLE half (x); CREATE TABLE memory (x);")
     with monkeypatch.context() as patched:
-        patched.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, bad))
+        patched.setattr(schema, "MIGRATIONS", (*MIGRATIONS, bad))
         with pytest.raises(StoreError):
             SQLiteStore(path)
     with closing(apsw.Connection(str(path))) as db:

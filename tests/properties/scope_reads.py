@@ -14,14 +14,14 @@ import numpy as np
 from scope_world import WRITERS, World
 
 from scrubjay import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ScrubjayError
-from scrubjay.ingest.projects import Projects
-from scrubjay.memory.scope import Scope
-from scrubjay.recall import webs
-from scrubjay.store.base import Reader
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.testing.store_answers import Question, everything
-from scrubjay.text.tokens import groups
+from scrubjay.ingest.projects import ProjectResolver
+from scrubjay.models.records import Scope
+from scrubjay.search import browse
+from scrubjay.storage.interface import Reader
+from scrubjay.text.tokenizer import query_groups
+from store_contract.answers import SampleQuestion, all_answers
 
 CLOCK = frozenset(
     {
@@ -110,13 +110,14 @@ def reads(world: World, who: Scope, ids: Sequence[str], files: Sequence[Path] = 
         "status": memory.status(),
         "sources": memory.sources(),
         "models": memory.models(),
-        "projects": Projects(world.store, who).names(),
+        "projects": ProjectResolver(world.store, who).names(),
     }
     vector = HashEmbedder(32).embed(["blue jay harbour"])[0][0]
     asked = [
-        Question(groups(q, ("de", "en")), vector, HashEmbedder(32).model.fingerprint) for q in QUERIES[:4]
+        SampleQuestion(query_groups(q, ("de", "en")), vector, HashEmbedder(32).model.fingerprint)
+        for q in QUERIES[:4]
     ]
-    found["store"] = everything(world.store, who, asked, WORDS)
+    found["store"] = all_answers(world.store, who, asked, WORDS)
     # Plain folders are marked by their inodes, which the disk gives as it likes; the names are the memory's.
     found["store"]["projects"] = sorted({*found["store"]["projects"].values()})
     with world.store.reader(who) as reader:
@@ -169,19 +170,19 @@ def _gets(memory: Memory, ids: Sequence[str], files: Sequence[Path]) -> dict[str
 
 
 def _webs(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
-    known = webs.concepts(reader)
-    shelves = webs.categories(reader)
+    known = browse.list_entities(reader)
+    shelves = browse.category_tree(reader)
     named = [*(one.id for one in known), *(one.name for one in known), "Secret Lantern", "quince"]
     return {
         "concepts": known,
-        "concept pages": {name: _asked(webs.concept_page, reader, name) for name in named},
-        "related": {one.id: webs.related(reader, one.id) for one in known},
+        "concept pages": {name: _asked(browse.entity_page, reader, name) for name in named},
+        "related": {one.id: browse.related_entities(reader, one.id) for one in known},
         "categories": shelves,
         "category pages": {
-            name: _asked(webs.category_page, reader, name)
+            name: _asked(browse.category_page, reader, name)
             for name in (*(shelf.id for shelf in shelves), "Birds", "Boats")
         },
-        "links": {one: webs.links(reader, one) for one in ids},
+        "links": {one: browse.memory_links(reader, one) for one in ids},
     }
 
 

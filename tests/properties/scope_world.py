@@ -15,23 +15,25 @@ from pathlib import Path
 from typing import Any
 
 from scrubjay import Memory
-from scrubjay.config import Settings
+from scrubjay.config.settings import Settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ScrubjayError
-from scrubjay.memory.categories import Category
-from scrubjay.memory.edges import Edge
-from scrubjay.memory.events import Event
-from scrubjay.memory.ids import category_id
-from scrubjay.memory.life import Life
-from scrubjay.memory.new import NewMemory
-from scrubjay.memory.readings import Reading
-from scrubjay.memory.runs import Run
-from scrubjay.memory.scope import Scope
-from scrubjay.memory.tiers import STATUSES
-from scrubjay.store.base import Store
-from scrubjay.store.changes import Change, PutCategory, PutEdges, PutEvents, PutLife, PutReadings, PutRun
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.wiring.desk import Desk
-from scrubjay.wiring.lineup import Lineup, given
+from scrubjay.models.graph import Category, Edge
+from scrubjay.models.ids import category_id
+from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event, LifecycleChange, NewMemory
+from scrubjay.models.records import STATUSES, Scope
+from scrubjay.services.models import ModelRegistry, caller_catalog
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.changes import (
+    Change,
+    PutCategory,
+    PutEdges,
+    PutEvents,
+    PutLifecycle,
+    PutReadings,
+    PutRun,
+)
+from scrubjay.storage.interface import Store
 
 ANN = Scope("t", "ann", ("dev",))
 BOB = Scope("t", "bob", ("dev", "ops"))
@@ -147,9 +149,9 @@ class World:
     def memory(self, who: Scope) -> Memory:
         """Return the facade of one principal; all share the store."""
         if who not in self._open:
-            models = given([HashEmbedder(32), HashEmbedder(16, name=SLOW)])
-            lineup = Lineup(self.store, who, models, cold=False)
-            self._open[who] = Memory(Desk(self.store, who, lineup, self.settings))
+            models = caller_catalog([HashEmbedder(32), HashEmbedder(16, name=SLOW)])
+            lineup = ModelRegistry(self.store, who, models, cold=False)
+            self._open[who] = Memory(Workspace(self.store, who, lineup, self.settings))
         return self._open[who]
 
     def every_id(self, tenants: Sequence[Scope] = (*WRITERS, ZOE)) -> list[str]:
@@ -283,12 +285,16 @@ class World:
         with self.store.reader(step.who) as reader:
             own = [one for one, record in reader.get(ids).items() if record.key == step.key]
         other = next((one for chosen in self._chosen(step)[-1:] for one in self.ids.get(chosen, [])), None)
-        life = Life(STATUSES[number % 3], strength=0.5, last_used=number)
-        run = Run(f"run_{number:010x}", step.key, "done", "1", number, None, {"lived": len(own)})
+        life = LifecycleChange(STATUSES[number % 3], strength=0.5, last_used=number)
+        run = ConsolidationRun(f"run_{number:010x}", step.key, "done", "1", number, None, {"lived": len(own)})
         told = [Event(one, "superseded", number, step.key, run.id, other) for one in own]
-        read = tuple(Reading(one, f"{number}", b"read") for one in own)
+        read = tuple(CachedExtraction(one, f"{number}", b"read") for one in own)
         self._put(
-            step, PutLife(dict.fromkeys(own, life)), PutEvents(tuple(told)), PutRun(run), PutReadings(read)
+            step,
+            PutLifecycle(dict.fromkeys(own, life)),
+            PutEvents(tuple(told)),
+            PutRun(run),
+            PutReadings(read),
         )
 
     def _read(self, number: int, step: Step, memory: Memory) -> object:

@@ -5,9 +5,10 @@ import re
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.chunk import ChunkSettings, chunk, overlapped, tokens
-from scrubjay.ingest.extract import extract
-from scrubjay.text.markdown import blocks
+from scrubjay.ingest.chunker import ChunkSettings, chunk_text, text_with_overlap
+from scrubjay.ingest.reader import extract_metadata
+from scrubjay.text.display import estimate_tokens
+from scrubjay.text.markdown import parse_blocks
 
 SMALL = ChunkSettings(target=30, overlap=6, most=40)
 """Small sizes make short texts take every path that long ones take."""
@@ -73,7 +74,7 @@ def editor_lines(text: str) -> list[str]:
 @example("---\na: 1\n---\n```\n", "a.md")
 @settings(max_examples=300, deadline=None)
 def test_passages_partition_the_document_and_keep_the_limit(text: str, name: str):
-    found = chunk(text, name=name, settings=SMALL)
+    found = chunk_text(text, name=name, settings=SMALL)
     if not found:
         assert not text.strip("\ufeff \t\n\r\v\f")
         return
@@ -82,14 +83,14 @@ def test_passages_partition_the_document_and_keep_the_limit(text: str, name: str
     for passage in found:
         own = text[passage.start : passage.end]
         assert own
-        assert tokens(own) <= SMALL.most or not re.search(r"\S\s+\S", own)  # one word
+        assert estimate_tokens(own) <= SMALL.most or not re.search(r"\S\s+\S", own)  # one word
 
 
 @given(TEXTS)
 @settings(max_examples=200, deadline=None)
 def test_line_ranges_are_those_of_an_editor(text: str):
     lines = editor_lines(text)
-    for passage in chunk(text, name="a.md", settings=SMALL):
+    for passage in chunk_text(text, name="a.md", settings=SMALL):
         assert passage.line_start == len(editor_lines(text[: passage.start]))
         assert passage.line_end == len(editor_lines(text[: passage.end - 1] + "x")) - (
             text[: passage.end].endswith("\r\n")
@@ -100,21 +101,21 @@ def test_line_ranges_are_those_of_an_editor(text: str):
 @given(TEXTS)
 @settings(max_examples=200, deadline=None)
 def test_blocks_cover_the_text_and_depend_on_nothing_else(text: str):
-    found = blocks(text)
+    found = parse_blocks(text)
     assert "".join(text[block.start : block.end] for block in found) == text
     assert all(block.end > block.start for block in found)
-    assert blocks(text) == found
+    assert parse_blocks(text) == found
 
 
 @given(TEXTS)
 @settings(max_examples=150, deadline=None)
 def test_what_is_embedded_ends_with_the_passage_and_keeps_the_limit(text: str):
-    found = chunk(text, name="a.md", settings=SMALL)
+    found = chunk_text(text, name="a.md", settings=SMALL)
     for index, passage in enumerate(found):
         own = text[passage.start : passage.end]
-        joined = overlapped(text, found, index, SMALL)
+        joined = text_with_overlap(text, found, index, SMALL)
         assert joined.endswith(own)
-        assert tokens(joined) <= max(SMALL.most, tokens(own))
+        assert estimate_tokens(joined) <= max(SMALL.most, estimate_tokens(own))
         assert text[: passage.end].endswith(joined)
 
 
@@ -128,7 +129,7 @@ def test_an_edit_that_adds_no_heading_changes_only_the_passages_of_its_section(
 
     def sections(parts: list[list[str]]) -> list[list[str]]:
         text = "".join(f"# Section {n}\n\nfirst {' '.join(words)}\n\n" for n, words in enumerate(parts))
-        found = chunk(text, name="a.md", settings=SMALL)
+        found = chunk_text(text, name="a.md", settings=SMALL)
         return [
             [text[p.start : p.end] for p in found if p.title == f"Section {n}"] for n in range(len(parts))
         ]
@@ -142,6 +143,6 @@ def test_an_edit_that_adds_no_heading_changes_only_the_passages_of_its_section(
 @given(TEXTS, st.text(alphabet="0123456789-_/.md", max_size=20))
 @settings(max_examples=150, deadline=None)
 def test_extract_never_raises(text: str, path: str):
-    facts = extract("---\n" + text, path=path)
-    assert extract("---\n" + text, path=path) == facts
+    facts = extract_metadata("---\n" + text, path=path)
+    assert extract_metadata("---\n" + text, path=path) == facts
     assert 0 <= facts.body_start <= len(text) + 4

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrubjay import Memory
+from scrubjay.api import serializers
+from scrubjay.api.tools import TOOLS, Caller, call_tool, find_tool
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ScrubjayError
-from scrubjay.surfaces.mcp import resources
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.verbs import brief, shape
-from scrubjay.verbs.tool import Caller
-from scrubjay.verbs.tools import TOOLS, call, find
+from scrubjay.server.mcp import server
 
 ODD = st.sampled_from(
     ["", "\0", "a\0b", "\ud83d", "\udc00x", "x" * 100_000, '"', '"' * 99, "../../etc/passwd", "🐦" * 99, "-", "*",
@@ -69,13 +68,13 @@ def test_any_arguments_end_in_an_answer_or_an_error_that_says_what_is_wrong(
     memory: Memory, wish: tuple[str, dict[Any, Any]], local: bool
 ) -> None:
     name, arguments = wish
-    tool = find(name)
+    tool = find_tool(name)
     try:
-        said = call(memory, tool, arguments, Caller("fuzz", local))
+        said = call_tool(memory, tool, arguments, Caller("fuzz", local))
         text = tool.tell(said)
     except ScrubjayError as error:
-        said = shape.error(error)
-        text = brief.told_error(said)
+        said = serializers.error_fields(error)
+        text = serializers.error_text(said)
     # What goes over the wire: JSON that any language reads, in sound UTF-8.
     json.dumps(said, ensure_ascii=False, allow_nan=False).encode("utf-8")
     text.encode("utf-8")
@@ -86,7 +85,7 @@ def test_any_arguments_end_in_an_answer_or_an_error_that_says_what_is_wrong(
                      TEXT.map("scrubjay://context/{}".format)), local=st.booleans())  # fmt: skip
 def test_any_address_is_a_resource_or_an_error(memory: Memory, uri: str, local: bool) -> None:
     try:
-        text, kind = resources.read(memory, uri=uri, local=local)
+        text, kind = server.read_uri(memory, uri=uri, local=local)
         assert kind in ("text/markdown", "application/json")
         text.encode("utf-8")
     except ScrubjayError as error:
@@ -98,6 +97,6 @@ def test_any_address_is_a_resource_or_an_error(memory: Memory, uri: str, local: 
 def test_any_prompt_is_text_or_an_error(memory: Memory, name: str, arguments: dict[str, str]) -> None:
     for each in (name, "recall"):
         try:
-            resources.prompt(memory, name=each, arguments=arguments).encode("utf-8")
+            server.prompt_text(memory, name=each, arguments=arguments).encode("utf-8")
         except ScrubjayError as error:
             str(error).encode("utf-8")

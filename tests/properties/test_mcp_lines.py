@@ -10,8 +10,8 @@ import threading
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.surfaces.mcp.server import REFUSED
-from scrubjay.surfaces.mcp.stdio import lines
+from scrubjay.server.mcp.server import TOO_LARGE_METHOD
+from scrubjay.server.mcp.stdio import bounded_lines
 
 MOST = 200
 LINE = st.one_of(
@@ -33,7 +33,7 @@ def read(written: bytes, cuts: list[int], most: int = MOST) -> list[str]:
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        return list(lines(source, most))
+        return list(bounded_lines(source, most))
     finally:
         writer.join()
         os.close(source)
@@ -46,7 +46,7 @@ def test_lines_come_out_as_they_were_written_and_long_ones_never(
 ) -> None:
     found = read(b"\n".join(sent) + (b"\n" if ended else b""), cuts)
     short = [each.decode("utf-8", "replace") for each in sent if each.strip() and len(each) <= MOST]
-    kept = [each for each in found if REFUSED not in each]
+    kept = [each for each in found if TOO_LARGE_METHOD not in each]
     assert [json.loads(each) if each.startswith('{"a"') else each for each in kept] == [
         json.loads(each) if each.startswith('{"a"') else each for each in short
     ]
@@ -67,5 +67,5 @@ def test_the_sender_of_a_message_that_is_too_long_is_told_by_its_id(
     body = {"method": "tools/call", "params": {"id": 5, "arguments": {"id": 6, "content": "x" * filler}}}
     wish = head | body if first else body | head
     (refusal, after) = read(json.dumps(wish).encode() + b"\n[1]\n", cuts)
-    assert json.loads(refusal) == {"jsonrpc": "2.0", "id": number, "method": REFUSED}
+    assert json.loads(refusal) == {"jsonrpc": "2.0", "id": number, "method": TOO_LARGE_METHOD}
     assert after == "[1]"

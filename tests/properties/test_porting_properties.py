@@ -11,17 +11,18 @@ from typing import Any
 
 import pytest
 
-from scrubjay.config import Settings, load
-from scrubjay.engine import Memory
-from scrubjay.memory.scope import Scope
-from scrubjay.store.base import Store
-from scrubjay.store.inmemory.store import InMemoryStore
-from scrubjay.store.postgres.store import PostgresStore
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.testing.store_history import History
-from scrubjay.wiring.desk import Desk
-from scrubjay.wiring.lineup import Lineup, given
+from reference_store.store import ReferenceStore
+from scrubjay.config.loader import load_settings
+from scrubjay.config.settings import Settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.memory import Memory
+from scrubjay.models.records import Scope
+from scrubjay.services.models import ModelRegistry, caller_catalog
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.interface import Store
+from scrubjay.storage.postgres.store import PostgresStore
+from scrubjay.storage.sqlite.store import SQLiteStore
+from store_contract.history import StoreHistory
 
 SEEDS = range(6)
 STEPS = 150
@@ -31,7 +32,7 @@ TENANT = "porting"
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path / "none")}
-    return replace(load(environ=environ), cache_dir=tmp_path / "cache")
+    return replace(load_settings(environ=environ), cache_dir=tmp_path / "cache")
 
 
 @pytest.fixture(params=["inmemory", "sqlite", "postgres"])
@@ -45,7 +46,7 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[]
         elif request.param == "sqlite":
             held.append(SQLiteStore(tmp_path / f"{len(held)}.db"))
         else:
-            held.append(InMemoryStore())
+            held.append(ReferenceStore())
         return held[-1]
 
     yield make
@@ -54,8 +55,8 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[]
 
 
 def facade(store: Store, scope: Scope, settings: Settings) -> Memory:
-    lineup = Lineup(store, scope, given([HashEmbedder(16)]), cold=False, overlap=80)
-    return Memory(Desk(store, scope, lineup, settings))
+    lineup = ModelRegistry(store, scope, caller_catalog([HashEmbedder(16)]), cold=False, overlap=80)
+    return Memory(Workspace(store, scope, lineup, settings))
 
 
 def bare(file: Path) -> list[str]:
@@ -90,7 +91,7 @@ def swapped(value: Any, names: dict[str, str]) -> Any:
 def test_what_is_carried_over_is_what_there_was(
     made: Callable[[], Store], settings: Settings, tmp_path: Path, seed: int
 ) -> None:
-    history = History(seed, TENANT)
+    history = StoreHistory(seed, TENANT)
     list(history.steps(STEPS))
     with closing(made()) as store:
         for number, told in enumerate(history.users):

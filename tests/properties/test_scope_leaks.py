@@ -11,16 +11,18 @@ from typing import Any
 import pytest
 from scope_world import LONG_AGO
 
+from reference_store.store import ReferenceStore
 from scrubjay import Memory
-from scrubjay.config import Notes, Settings, load
-from scrubjay.ingest import lookback, organise
-from scrubjay.memory.reports import Progress
-from scrubjay.memory.scope import Scope
-from scrubjay.store.changes import DropEdges
-from scrubjay.store.inmemory.store import InMemoryStore
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.wiring.desk import Desk
-from scrubjay.wiring.lineup import Lineup, given
+from scrubjay.categories import topics
+from scrubjay.config.loader import load_settings
+from scrubjay.config.settings import NotesSettings, Settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.entities import edits
+from scrubjay.models.records import Scope
+from scrubjay.models.reports import Progress
+from scrubjay.services.models import ModelRegistry, caller_catalog
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.changes import DropEdges
 
 ANN, BOB = Scope("t", "ann", ("dev",)), Scope("t", "bob")
 
@@ -28,21 +30,23 @@ ANN, BOB = Scope("t", "ann", ("dev",)), Scope("t", "bob")
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path / "none")}
-    return load(environ=environ | {"SCRUBJAY_SYNC_LOOK_SECONDS": "60"})
+    return load_settings(environ=environ | {"SCRUBJAY_SYNC_LOOK_SECONDS": "60"})
 
 
 @pytest.fixture
-def store() -> InMemoryStore:
-    return InMemoryStore(bytes(range(32)))
+def store() -> ReferenceStore:
+    return ReferenceStore(bytes(range(32)))
 
 
 @pytest.fixture
-def opened(store: InMemoryStore, settings: Settings) -> Callable[..., Memory]:
+def opened(store: ReferenceStore, settings: Settings) -> Callable[..., Memory]:
     """Open the one store for a principal."""
 
     def open_(who: Scope, **changes: Any) -> Memory:
-        lineup = Lineup(store, who, given([HashEmbedder(32), HashEmbedder(16, name="slow")]), cold=False)
-        return Memory(Desk(store, who, lineup, replace(settings, **changes)))
+        lineup = ModelRegistry(
+            store, who, caller_catalog([HashEmbedder(32), HashEmbedder(16, name="slow")]), cold=False
+        )
+        return Memory(Workspace(store, who, lineup, replace(settings, **changes)))
 
     return open_
 
@@ -143,7 +147,7 @@ def test_how_much_i_hold_does_not_decide_what_a_shared_name_is_found_in(
     opened: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a small store every memory is read, in a large one those that hold the word: small is what others see."""
-    monkeypatch.setattr(lookback, "LITTLE", 5)
+    monkeypatch.setattr(edits, "FEW_MEMORIES", 5)
     ann, bob = opened(ANN), opened(BOB)
     for number in range(6):
         ann.add(f"My own note number {number}.")
@@ -181,9 +185,9 @@ def test_forgetting_what_is_mine_takes_no_concept_from_others(opened: Callable[.
     mine = ann.add("I hide at Wren Lake still.")
     known = [one.name for one in bob.concepts.list()]
     assert "Wren Lake" in known
-    with ann._desk.store.reader(ANN) as reader:
+    with ann._workspace.store.reader(ANN) as reader:
         edges = [(edge.src, edge.kind, edge.dst) for edge in reader.edges([shared.id], ["references"])]
-    ann._desk.store.write(
+    ann._workspace.store.write(
         ANN, [DropEdges(tuple(edges))]
     )  # as when the note that named it says something else
     ann.forget(mine.id)
@@ -205,16 +209,16 @@ def test_what_i_embed_of_my_own_makes_no_difference_to_how_the_topics_of_others_
         (),
         ("I am going to sell the garden and the house before they know that it is for sale.",),
     ):
-        with bob._desk.store.reader(BOB) as reader:
+        with bob._workspace.store.reader(BOB) as reader:
             edges = reader.edges([one.id for one in reader.categories()], ["belongs"], inward=True)
         given = [(edge.src, edge.kind, edge.dst) for edge in edges]
-        bob._desk.store.write(
+        bob._workspace.store.write(
             BOB, [DropEdges(tuple(given))]
         )  # the topics look as if no finer model had found them
         for text in private:
             ann.add(text)
         assert ann.embed().embedded == len(private)
-        with bob._desk.store.reader(BOB) as reader:
+        with bob._workspace.store.reader(BOB) as reader:
             topics = [replace(one, at=0) for one in reader.categories()]
             joined = [
                 (edge.src, edge.dst, edge.weight, edge.rule)
@@ -240,9 +244,11 @@ def test_a_shared_line_of_my_diary_is_stemmed_and_embedded_without_the_private_o
 
 def _diary(folder: Path, settings: Settings, private: str, rebuilt: bool) -> object:
     """Return what is stored of a public addition beside a private one."""
-    store = InMemoryStore(bytes(range(32)))
-    lineup = Lineup(store, ANN, given([HashEmbedder(32), HashEmbedder(16, name="slow")]), cold=False)
-    memory = Memory(Desk(store, ANN, lineup, replace(settings, notes=Notes(dir=folder))))
+    store = ReferenceStore(bytes(range(32)))
+    lineup = ModelRegistry(
+        store, ANN, caller_catalog([HashEmbedder(32), HashEmbedder(16, name="slow")]), cold=False
+    )
+    memory = Memory(Workspace(store, ANN, lineup, replace(settings, notes=NotesSettings(dir=folder))))
     memory.add(private, title="Boats")
     shared = memory.add("The harbour is open.", title="Boats", visibility="public")
     (note,) = folder.glob("*.md")
@@ -269,17 +275,17 @@ def test_pieces_of_one_section_and_one_key_still_lend_to_each_other(
     sentence = "The harbour lantern burns for every boat that comes in late at night. "
     write(tmp_path / "a.md", f"---\nvisibility: public\n---\n# Long\n\n{sentence * 120}\n")
     ann.sync(tmp_path, share=True)
-    with ann._desk.store.reader(ANN) as reader:
+    with ann._workspace.store.reader(ANN) as reader:
         waiting = reader.waiting(HashEmbedder(16, name="slow").model.fingerprint, 99)
     assert len(waiting) > 1
     assert [bool(one.before) for one in waiting].count(True) == len(waiting) - 1
 
 
 def test_topics_of_shared_memories_are_counted_without_my_own(
-    opened: Callable[..., Memory], store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+    opened: Callable[..., Memory], store: ReferenceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The number that a hierarchy was built of is kept with it, where all can read it."""
-    monkeypatch.setattr(organise, "SAMPLE", 20)
+    monkeypatch.setattr(topics, "SAMPLE_SIZE", 20)
     ann = opened(ANN)
     for number in range(20):
         ann.add(f"My own secret number {number} of the garden and the quince, told to nobody else at all.")
@@ -373,7 +379,7 @@ def test_when_somebody_syncs_private_notes_no_shared_topic_is_found_anew(
     bob.sync()
 
     def topics() -> list[Any]:
-        with bob._desk.store.reader(BOB) as reader:
+        with bob._workspace.store.reader(BOB) as reader:
             return [one for one in reader.categories() if one.kind == "topic"]
 
     assert {one.built for one in topics()} == {32}

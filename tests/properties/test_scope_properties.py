@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from scope_reads import differences, plain, reads
 from scope_world import ANN, BOB, CLEO, DAN, EVE, FAY, PLACES, READERS, WRITERS, Step, World, seen
 
-from scrubjay.config import Settings, load
-from scrubjay.memory.scope import Scope
-from scrubjay.store.base import Store
-from scrubjay.store.inmemory.store import InMemoryStore
-from scrubjay.store.sqlite.store import SQLiteStore
+from reference_store.store import ReferenceStore
+from scrubjay.config.loader import load_settings
+from scrubjay.config.settings import Settings
+from scrubjay.models.records import Scope
+from scrubjay.storage.interface import Store
+from scrubjay.storage.sqlite.store import SQLiteStore
 
 SECRET = bytes(range(32))
 """Both worlds of a history share it, so that a memory has one id in both."""
@@ -125,11 +126,11 @@ def nobodys(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     folder = tmp_path_factory.mktemp("settings")
     environ = {"SCRUBJAY_CONFIG": "", "XDG_CONFIG_HOME": str(folder)}
     # Both worlds look at their files to the end, or a busy machine would tell them apart.
-    return load(environ=environ | {"SCRUBJAY_SYNC_LOOK_SECONDS": "60"})
+    return load_settings(environ=environ | {"SCRUBJAY_SYNC_LOOK_SECONDS": "60"})
 
 
 def store(kind: str, file: Path) -> Store:
-    return InMemoryStore(SECRET) if kind == "memory" else SQLiteStore(file, SECRET)
+    return ReferenceStore(SECRET) if kind == "memory" else SQLiteStore(file, SECRET)
 
 
 def felt(kind: str, folder: Path, nobodys: Settings, history: list[Step], reader: Scope) -> list[str]:
@@ -198,7 +199,7 @@ DAY = [
 
 def test_the_reads_see_everything_that_they_are_held_to(tmp_path: Path, nobodys: Settings) -> None:
     """A battery that could not feel a stranger would prove nothing: who may see him feels him in each read."""
-    world = World(InMemoryStore(SECRET), tmp_path / "files", nobodys).live(DAY)
+    world = World(ReferenceStore(SECRET), tmp_path / "files", nobodys).live(DAY)
     ids = world.every_id()
     stranger = Scope("t", "dan", ())
     told = {who: reads(world, who, ids) for who in (DAN, stranger)}

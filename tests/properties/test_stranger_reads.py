@@ -10,14 +10,11 @@ from typing import Any
 
 import pytest
 
-from scrubjay.memory.edges import STORED, Edge
-from scrubjay.memory.events import Event
-from scrubjay.memory.readings import Reading
-from scrubjay.memory.records import Where
-from scrubjay.memory.runs import Run
-from scrubjay.memory.scope import Scope
-from scrubjay.store.base import Reader, Store
-from scrubjay.store.changes import (
+from reference_store.store import ReferenceStore
+from scrubjay.models.graph import STORED_EDGE_KINDS, Edge
+from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
+from scrubjay.models.records import RecordFilter, Scope
+from scrubjay.storage.changes import (
     Forget,
     PutCategory,
     PutConcept,
@@ -30,24 +27,24 @@ from scrubjay.store.changes import (
     PutRun,
     PutSource,
 )
-from scrubjay.store.inmemory.store import InMemoryStore
-from scrubjay.store.postgres.reader import PostgresReader
-from scrubjay.store.postgres.store import PostgresStore
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.testing.store_samples import (
-    SMALL,
-    cat,
-    category,
-    con,
-    concept,
-    embedded,
-    group,
-    memory,
-    put_document,
+from scrubjay.storage.interface import Reader, Store
+from scrubjay.storage.postgres.reader import PostgresReader
+from scrubjay.storage.postgres.store import PostgresStore
+from scrubjay.storage.sqlite.store import SQLiteStore
+from store_contract.samples import (
+    SMALL_MODEL,
+    put_sample_document,
+    sample_category,
+    sample_category_id,
+    sample_concept,
+    sample_concept_id,
     sample_id,
-    source,
-    vector,
-    write,
+    sample_memory,
+    sample_source,
+    sample_vector,
+    sample_windows,
+    term_group,
+    write_changes,
 )
 
 ROUNDS = 400
@@ -101,7 +98,7 @@ def filled(store: Store, name: str) -> Iterator[World]:
     with closing(store):
         made = World(store, users)
         for who in users:
-            write(store, who, PutModel(SMALL))
+            write_changes(store, who, PutModel(SMALL_MODEL))
             for key in who.keys:
                 if (who.tenant, key) not in made.marks:
                     _fill(made, who, key)
@@ -113,7 +110,7 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """A store of each kind."""
     folder = tmp_path_factory.mktemp("strangers")
     if request.param == "inmemory":
-        store: Store = InMemoryStore()
+        store: Store = ReferenceStore()
     elif request.param == "sqlite":
         store = SQLiteStore(folder / "memory.db")
     else:
@@ -134,26 +131,34 @@ def _fill(world: World, who: Scope, key: str) -> None:
     names = [f"{who.tenant} {key} {number}" for number in range(EACH)]
     ids = [sample_id(one) for one in names]
     world.marks[who.tenant, key] = mark
-    world.ids[who.tenant, key] = [*ids, con(mark), cat(mark, key)]
+    world.ids[who.tenant, key] = [*ids, sample_concept_id(mark), sample_category_id(mark, key)]
     said = [
-        memory(
+        sample_memory(
             f"jay {mark} word{number}", key, name=one, title=f"T {mark}", tags=("all", mark), session=f"s {mark}",
-            project=f"p {mark}", turn=number, vectors={SMALL.fingerprint: embedded(f"jay {number % 2}")},
+            project=f"p {mark}", turn=number, vectors={SMALL_MODEL.fingerprint: sample_windows(f"jay {number % 2}")},
         )
         for number, one in enumerate(names)
     ]  # fmt: skip
     root = f"r{mark}"
-    write(world.store, who, PutSource(source(root, key)), *map(PutMemory, said))
-    write(world.store, who, put_document(root, f"{mark}.md", [f"oak {mark}", f"elm {mark} more"], key))
-    write(world.store, who, PutConcept(concept(mark, key, aliases=(f"a {mark}",))))
-    write(world.store, who, PutCategory(category(mark, key)), PutProject(f"at {mark}", f"p {mark}", key))
+    write_changes(world.store, who, PutSource(sample_source(root, key)), *map(PutMemory, said))
+    write_changes(
+        world.store, who, put_sample_document(root, f"{mark}.md", [f"oak {mark}", f"elm {mark} more"], key)
+    )
+    write_changes(world.store, who, PutConcept(sample_concept(mark, key, aliases=(f"a {mark}",))))
+    write_changes(
+        world.store, who, PutCategory(sample_category(mark, key)), PutProject(f"at {mark}", f"p {mark}", key)
+    )
     edges = [Edge(one, "links", ids[0], key) for one in ids[1:]]
-    edges += [Edge(one, "references", con(mark), key) for one in ids]
-    edges += [Edge(one, "belongs", cat(mark, key), key) for one in ids]
-    write(world.store, who, PutEdges(tuple(edges)), PutReadings((Reading(ids[0], "1", mark.encode()),)))
-    write(world.store, who, PutEvents(tuple(Event(one, "used", 1, key, f"run {mark}") for one in ids)))
-    write(world.store, who, PutRun(Run(f"run {mark}", key, "done", "1", 1, None, {})))
-    write(world.store, who, Forget((ids[-1],)))
+    edges += [Edge(one, "references", sample_concept_id(mark), key) for one in ids]
+    edges += [Edge(one, "belongs", sample_category_id(mark, key), key) for one in ids]
+    write_changes(
+        world.store, who, PutEdges(tuple(edges)), PutReadings((CachedExtraction(ids[0], "1", mark.encode()),))
+    )
+    write_changes(
+        world.store, who, PutEvents(tuple(Event(one, "used", 1, key, f"run {mark}") for one in ids))
+    )
+    write_changes(world.store, who, PutRun(ConsolidationRun(f"run {mark}", key, "done", "1", 1, None, {})))
+    write_changes(world.store, who, Forget((ids[-1],)))
 
 
 Ask = Callable[[Reader, random.Random, "Some"], Any]
@@ -165,7 +170,7 @@ class Some:
 
     ids: list[str]
     mark: str
-    where: Where
+    where: RecordFilter
     limit: int
     sources: Sequence[str]
 
@@ -176,13 +181,13 @@ def _some(world: World, chance: random.Random) -> Some:
     mark = chance.choice(list(world.marks.values()))
     where = chance.choice(
         [
-            Where(),
-            Where(tags=(mark,)),
-            Where(projects=(f"p {mark}", None)),
-            Where(sessions=(f"s {mark}",)),
-            Where(sources=(f"r{mark}",), path="*.md"),
-            Where(categories=tuple(chance.sample(everything, 3))),
-            Where(statuses=("active", "archived"), apart_from=f"s {mark}"),
+            RecordFilter(),
+            RecordFilter(tags=(mark,)),
+            RecordFilter(projects=(f"p {mark}", None)),
+            RecordFilter(sessions=(f"s {mark}",)),
+            RecordFilter(sources=(f"r{mark}",), path="*.md"),
+            RecordFilter(categories=tuple(chance.sample(everything, 3))),
+            RecordFilter(statuses=("active", "archived"), apart_from=f"s {mark}"),
         ]
     )
     return Some(chance.sample(everything, 12), mark, where, chance.randrange(1, 30), [f"r{mark}"])
@@ -199,20 +204,26 @@ ASKS: dict[str, Ask] = {
     "complete": lambda r, c, s: r.complete(s.ids[0][: c.randrange(8)], s.limit),
     "page": lambda r, c, s: r.page(sample_id(s.ids[0]), s.limit, c.choice([None, s.where])),
     "latest": lambda r, c, s: r.latest(s.where, s.limit),
-    "words": lambda r, c, s: _found(r.words([group("jay"), group(s.mark)], s.where), s)[0],
+    "words": lambda r, c, s: _found(r.words([term_group("jay"), term_group(s.mark)], s.where), s)[0],
     "similar": lambda r, c, s: r.similar_terms(s.mark[:-1], s.limit),
-    "nearest": lambda r, c, s: _found(r.nearest(SMALL.fingerprint, vector("jay 1"), s.where), s)[0],
-    "alike": lambda r, c, s: r.alike(SMALL.fingerprint, vector("jay 0")[None], s.limit, -1.0, s.where),
-    "vectors": lambda r, c, s: r.vectors(SMALL.fingerprint, s.ids),
-    "waiting": lambda r, c, s: r.waiting(SMALL.fingerprint, s.limit),
+    "nearest": lambda r, c, s: _found(r.nearest(SMALL_MODEL.fingerprint, sample_vector("jay 1"), s.where), s)[
+        0
+    ],
+    "alike": lambda r, c, s: r.alike(
+        SMALL_MODEL.fingerprint, sample_vector("jay 0")[None], s.limit, -1.0, s.where
+    ),
+    "vectors": lambda r, c, s: r.vectors(SMALL_MODEL.fingerprint, s.ids),
+    "waiting": lambda r, c, s: r.waiting(SMALL_MODEL.fingerprint, s.limit),
     "sources": lambda r, c, s: r.sources(),
     "documents": lambda r, c, s: r.documents(s.sources[0]),
     "passages": lambda r, c, s: r.passages(s.sources[0], f"{s.mark}.md"),
     "concepts": lambda r, c, s: (r.concepts(), r.concepts(s.ids), r.concept_rows()),
     "categories": lambda r, c, s: (r.categories(), r.projects()),
-    "edges": lambda r, c, s: r.edges(s.ids, STORED, inward=c.random() < 0.5, limit=c.choice([None, 2])),
-    "degrees": lambda r, c, s: [r.degrees(kind, c.choice([None, s.ids])) for kind in STORED],
-    "meetings": lambda r, c, s: r.meetings(con(s.mark), s.limit)[0],
+    "edges": lambda r, c, s: r.edges(
+        s.ids, STORED_EDGE_KINDS, inward=c.random() < 0.5, limit=c.choice([None, 2])
+    ),
+    "degrees": lambda r, c, s: [r.degrees(kind, c.choice([None, s.ids])) for kind in STORED_EDGE_KINDS],
+    "meetings": lambda r, c, s: r.meetings(sample_concept_id(s.mark), s.limit)[0],
     "follows": lambda r, c, s: r.follows(s.ids),
     "turns": lambda r, c, s: r.turns(f"s {s.mark}", 0, 9),
     "events": lambda r, c, s: (r.events(limit=s.limit), r.events(s.ids), r.events(run=f"run {s.mark}")),
@@ -245,10 +256,10 @@ def test_what_a_stranger_holds_is_neither_counted_nor_told_of(world: World) -> N
         mine = [pair for pair in world.marks if pair not in hidden]
         with world.store.reader(who) as reader:
             assert reader.counts().memories == len(mine) * (EACH + 1)
-            assert reader.words([group("jay")], Where()).memories == len(mine) * (EACH + 1)
+            assert reader.words([term_group("jay")], RecordFilter()).memories == len(mine) * (EACH + 1)
             for pair in hidden:
                 mark = world.marks[pair]
-                assert reader.frequencies([group(mark)]) == [0]
+                assert reader.frequencies([term_group(mark)]) == [0]
                 assert reader.held([f"r{mark}"]) == 0
                 assert reader.last_turn(f"s {mark}") is None
                 if pair[1] not in who.keys:

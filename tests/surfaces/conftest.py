@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from scrubjay.surfaces.cli.main import run
-from scrubjay.verbs.tokens import Tokens
+from scrubjay.api.auth import TokenStore
+from scrubjay.cli.main import run
 
 if TYPE_CHECKING:
     from proxied import Proxied
@@ -55,7 +55,7 @@ class Cli:
         return Said(code, done.out, done.err)
 
     def process(self, *args: str | Path, stdin: str = "") -> Said:
-        command = [sys.executable, "-m", "scrubjay.surfaces.cli", *map(str, args)]
+        command = [sys.executable, "-m", "scrubjay", *map(str, args)]
         done = subprocess.run(
             command,
             input=stdin,
@@ -96,9 +96,9 @@ def cli(environ: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch
 
 
 @pytest.fixture
-def tokens(environ: dict[str, str]) -> Tokens:
+def tokens(environ: dict[str, str]) -> TokenStore:
     """The tokens of those settings."""
-    return Tokens(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
+    return TokenStore(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 
 
 class Gated(HashEmbedder):

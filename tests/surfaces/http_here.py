@@ -10,13 +10,13 @@ import httpx2
 from starlette.testclient import TestClient
 
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.providers.embedders.port import Embedder
-from scrubjay.surfaces.http.app import application
-from scrubjay.surfaces.serve.session import Session
-from scrubjay.surfaces.serve.tokenless import TokenlessAccess
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.verbs.tokens import Principal, Tokens
+from scrubjay.api.auth import Principal, TokenStore
+from scrubjay.config.loader import load_settings
+from scrubjay.embeddings.base import Embedder
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.server.app import create_app
+from scrubjay.server.auth import TokenlessAccess
+from scrubjay.server.session import Session
 
 LOCAL = TokenlessAccess(always=True, own=lambda _scope: True)
 """A client without a socket is one of this account; tokens of a test take nothing from it."""
@@ -28,25 +28,25 @@ def asking(
     environ: dict[str, str], *, open_here: bool = True, embedder: Embedder | None = None
 ) -> Iterator[TestClient]:
     """Yield a client of this machine: the owner, unless it shows a token."""
-    settings = load()
+    settings = load_settings()
 
     def opening() -> Memory:
         return Memory.open(settings=settings, embedders=[embedder or HashEmbedder(64)])
 
     with Session(settings, opening) as session:
-        app = application(session, held(environ), tokenless=LOCAL if open_here else None)
+        app = create_app(session, held(environ), tokenless=LOCAL if open_here else None)
         with TestClient(
             app, base_url="http://127.0.0.1", raise_server_exceptions=False, client=("127.0.0.1", 50_000)
         ) as client:
             yield client
 
 
-def held(environ: dict[str, str]) -> Tokens:
+def held(environ: dict[str, str]) -> TokenStore:
     """The tokens of the settings."""
-    return Tokens(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
+    return TokenStore(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
 
 
-def bearer(tokens: Tokens, name: str, who: Principal, expires: int | None = None) -> dict[str, str]:
+def bearer(tokens: TokenStore, name: str, who: Principal, expires: int | None = None) -> dict[str, str]:
     """Make a token and return the header that shows it."""
     return {"authorization": f"Bearer {tokens.create(name, who, expires)}"}
 

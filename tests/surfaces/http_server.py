@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-COMMAND = [sys.executable, "-m", "scrubjay.surfaces.cli", "serve"]
+COMMAND = [sys.executable, "-m", "scrubjay", "serve"]
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 Use = Callable[[Client], Awaitable[None]]
 Server = Callable[[], AbstractAsyncContextManager[Client]]
-COMMAND = [sys.executable, "-m", "scrubjay.surfaces.cli", "mcp"]
+COMMAND = [sys.executable, "-m", "scrubjay", "mcp"]
 EIGHT = (
     "memory_search",
     "memory_get",

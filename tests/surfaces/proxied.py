@@ -14,15 +14,13 @@ import uvicorn
 from scripted_model import Model
 
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.memory.records import Record
-from scrubjay.surfaces.proxy.app import alone
-from scrubjay.surfaces.proxy.passing import FOREIGN, Passing
-from scrubjay.surfaces.serve.address import Address
-from scrubjay.surfaces.serve.gate import Gate
-from scrubjay.surfaces.serve.session import Session
-from scrubjay.surfaces.serve.tokenless import TokenlessAccess
-from scrubjay.verbs.tokens import Tokens
+from scrubjay.api.auth import TokenStore
+from scrubjay.config.loader import load_settings
+from scrubjay.models.records import Record
+from scrubjay.server.auth import AuthMiddleware, TokenlessAccess
+from scrubjay.server.proxy.app import ERROR_FORMATS, Proxy, create_proxy
+from scrubjay.server.run import Address
+from scrubjay.server.session import Session
 
 
 @dataclass
@@ -31,7 +29,7 @@ class Proxied:
 
     url: str
     model: Model
-    passing: Passing
+    passing: Proxy
     session: Session
     loop: asyncio.AbstractEventLoop
     log: Path
@@ -65,11 +63,11 @@ class Proxied:
 
 def turns_of(memory: Memory) -> list[Record]:
     """All turns in a store, in the order in which they were said."""
-    from scrubjay.memory.records import Where
+    from scrubjay.models.records import RecordFilter
 
-    desk = memory._desk
+    desk = memory._workspace
     with desk.store.reader(desk.scope) as reader:
-        held = reader.latest(Where(tiers=("observation",)), 1_000)
+        held = reader.latest(RecordFilter(tiers=("observation",)), 1_000)
     return sorted(
         held, key=lambda one: (one.session or "", one.turn or 0, one.event.start if one.event else 0)
     )
@@ -112,21 +110,21 @@ def proxying(
     **settings: Any,
 ) -> Iterator[Proxied]:
     """Run the proxy for as long as the block lasts."""
-    known = load(environ={})
-    found = load()
+    known = load_settings(environ={})
+    found = load_settings()
     base = {"openai": f"{model.url}/v1", "anthropic": model.url, "budget_ms": 30_000}
     found = replace(found, proxy=replace(known.proxy, **(base | settings)), llm=llm or found.llm)
-    tokens = Tokens(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
+    tokens = TokenStore(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
     address = Address("127.0.0.1", 0)
     with Session(found, opening) as session:
-        passing = Passing(session)
+        passing = Proxy(session)
         held = address.bound()
-        app = Gate(
-            alone(passing),
+        app = AuthMiddleware(
+            create_proxy(passing),
             tokens,
             session.owner,
             TokenlessAccess(always=True) if open_here else None,
-            foreign=FOREIGN,
+            foreign=ERROR_FORMATS,
         )
         config = uvicorn.Config(
             app,

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.memory.edges import Edge
-from scrubjay.memory.scope import Scope
-from scrubjay.memory.webs import Shelf, ShelfPage
-from scrubjay.store.changes import PutCategory, PutEdges
-from scrubjay.store.open import open_store
-from scrubjay.testing.store_samples import cat, category
+from scrubjay.models.graph import Edge
+from scrubjay.models.records import Scope
+from scrubjay.models.views import CategoryPage, CategorySummary
+from scrubjay.storage.changes import PutCategory, PutEdges
+from scrubjay.storage.urls import open_store
+from store_contract.samples import sample_category, sample_category_id
 
 OWN = "user:ann"
 
@@ -22,12 +22,12 @@ def camp(cli, environ: dict[str, str]) -> list[str]:
     """Three memories: two in a topic below another, one in a folder."""
     ids = [cli("add", f"camp fire number {number}", "--json").json["id"] for number in range(3)]
     shelves = [
-        category("camp", OWN, abstract="camp: tents and fires"),
-        category("fires", OWN, parent=cat("camp", OWN), overview="How fires are made."),
-        category("diary", OWN, kind="path"),
+        sample_category("camp", OWN, abstract="camp: tents and fires"),
+        sample_category("fires", OWN, parent=sample_category_id("camp", OWN), overview="How fires are made."),
+        sample_category("diary", OWN, kind="path"),
     ]
     belongs = [(ids[0], "fires"), (ids[1], "fires"), (ids[2], "diary")]
-    edges = tuple(Edge(memory, "belongs", cat(name, OWN), OWN) for memory, name in belongs)
+    edges = tuple(Edge(memory, "belongs", sample_category_id(name, OWN), OWN) for memory, name in belongs)
     store = open_store(environ["SCRUBJAY_STORE"])
     store.write(Scope("default", "ann"), [*(PutCategory(shelf) for shelf in shelves), PutEdges(edges)])
     store.close()
@@ -54,7 +54,7 @@ def test_categories_are_an_indented_tree(cli, camp) -> None:
 
 
 def test_a_category_is_shown_with_what_is_below_and_its_memories(cli, camp) -> None:
-    head = f"camp\ntopic · 2 memories · {cat('camp', OWN)}\n   camp: tents and fires\n"
+    head = f"camp\ntopic · 2 memories · {sample_category_id('camp', OWN)}\n   camp: tents and fires\n"
     assert cli("categories", "show", "camp").out == head + "\n  fires (2)\n"
     out = cli("categories", "show", "Camp > Fires").out
     assert "How fires are made." in out
@@ -66,8 +66,10 @@ def test_a_category_is_shown_with_what_is_below_and_its_memories(cli, camp) -> N
 
 def test_json_has_the_fields_of_the_values(cli, camp) -> None:
     listed = cli("categories", "list", "--json").json["categories"]
-    assert [list(each) for each in listed] == [[item.name for item in fields(Shelf)]] * 3
-    assert list(cli("categories", "show", "camp", "--json").json) == [item.name for item in fields(ShelfPage)]
+    assert [list(each) for each in listed] == [[item.name for item in fields(CategorySummary)]] * 3
+    assert list(cli("categories", "show", "camp", "--json").json) == [
+        item.name for item in fields(CategoryPage)
+    ]
 
 
 def test_nobody_else_sees_them(cli, camp) -> None:

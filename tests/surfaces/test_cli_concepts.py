@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.memory.webs import ConceptPage, Known, Learned
+from scrubjay.models.views import DictionaryReport, EntityPage, EntitySummary
 
 
 @pytest.fixture
@@ -50,16 +50,16 @@ def test_concepts_are_added_listed_and_shown(cli, boats) -> None:
 
 def test_json_has_the_fields_of_the_values(cli, boats) -> None:
     added = cli("concepts", "add", "kayak", "--json").json
-    assert list(added) == [item.name for item in fields(Learned)]
+    assert list(added) == [item.name for item in fields(DictionaryReport)]
     cli("concepts", "add", "tent")
     listed = cli("concepts", "list", "-n", "1", "--json").json
     assert listed["total"] == 2
-    assert [list(each) for each in listed["concepts"]] == [[item.name for item in fields(Known)]]
+    assert [list(each) for each in listed["concepts"]] == [[item.name for item in fields(EntitySummary)]]
     shown = cli("concepts", "show", "tent", "--json").json
-    assert list(shown) == [item.name for item in fields(ConceptPage)]
+    assert list(shown) == [item.name for item in fields(EntityPage)]
     assert [near["name"] for near in shown["related"]] == ["kayak"]
     for edit in (["rename", "tent", "tarp"], ["merge", "tarp", "kayak"], ["remove", "kayak"]):
-        assert list(cli("concepts", *edit, "--json").json) == [item.name for item in fields(Known)]
+        assert list(cli("concepts", *edit, "--json").json) == [item.name for item in fields(EntitySummary)]
 
 
 def test_a_list_that_is_cut_says_so_and_a_part_of_a_name_narrows_it(cli) -> None:

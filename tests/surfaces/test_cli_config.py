@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scrubjay.config import names, variable
+from scrubjay.config.loader import known_settings, variable_name
 
 
 def test_config_shows_every_setting_with_value_origin_and_variable(cli, tmp_path: Path) -> None:
@@ -13,8 +13,8 @@ def test_config_shows_every_setting_with_value_origin_and_variable(cli, tmp_path
     found = cli("config", "--store", "memory://", "--json").json
     assert (found["file"], found["file_exists"]) == (str(path), True)
     shown = {each["name"]: each for each in found["settings"]}
-    assert set(names().settings) < set(shown)
-    assert all(each["variable"] == variable(name) for name, each in shown.items())
+    assert set(known_settings().settings) < set(shown)
+    assert all(each["variable"] == variable_name(name) for name, each in shown.items())
     assert (shown["recall.limit"]["value"], shown["recall.limit"]["origin"]) == (9, f"{path}:2")
     assert (shown["store"]["value"], shown["store"]["origin"]) == ("memory://", "flag")
     assert shown["recall.snippet"]["origin"] == "environment SCRUBJAY_RECALL_SNIPPET"

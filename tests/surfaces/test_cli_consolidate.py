@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config import Learn, load
-from scrubjay.memory.new import NewMemory
-from scrubjay.store.changes import PutRun
+from scrubjay.config.loader import load_settings
+from scrubjay.config.settings import LearnSettings
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.storage.changes import PutRun
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -26,7 +27,7 @@ def talked(cli) -> Callable[[], list[str]]:
     """Write down an old conversation of six turns."""
 
     def talk() -> list[str]:
-        with Memory.open(settings=load(), cold=True) as memory:
+        with Memory.open(settings=load_settings(), cold=True) as memory:
             added = memory.add_many(
                 NewMemory(
                     f"{FILLER * 2}The mooring {number} costs {number * 13 + 7} euros in Lisbon.",
@@ -67,7 +68,9 @@ def test_a_dry_run_shows_the_digests_and_writes_nothing(cli, talked) -> None:
 
 def test_a_dry_run_shows_how_much_of_each_tier_would_be_promoted_and_the_first_few(cli) -> None:
     facts = [f"The {name} server is on port {8440 + n}." for n, name in enumerate(NAMES)]
-    with Memory.open(settings=replace(load(), learn=Learn(stages=("changes",))), cold=True) as memory:
+    with Memory.open(
+        settings=replace(load_settings(), learn=LearnSettings(stages=("changes",))), cold=True
+    ) as memory:
         memory.add_many(
             NewMemory(f"{FILLER} {fact}", session=f"s{day}", role="user", turn=turn, date=f"2026-01-0{day}")
             for day in (2, 4)
@@ -107,8 +110,8 @@ def diary(cli, tmp_path: Path) -> Path:
 
 def as_an_earlier_version_did() -> None:
     """Have every run look like those of the version that archived notes by itself."""
-    with Memory.open(settings=load(), cold=True) as memory:
-        desk = memory._desk
+    with Memory.open(settings=load_settings(), cold=True) as memory:
+        desk = memory._workspace
         with desk.store.reader(desk.scope) as reader:
             rows = [replace(row, rules="1") for row in reader.runs(9)]
         desk.store.write(desk.scope, [PutRun(row) for row in rows])
@@ -198,8 +201,8 @@ def test_wrong_use_is_an_error(cli) -> None:
 
 def test_whoever_comes_second_is_told_so_and_it_is_no_error(cli, talked) -> None:
     talked()
-    with Memory.open(settings=load(), cold=True) as memory:
-        desk = memory._desk
+    with Memory.open(settings=load_settings(), cold=True) as memory:
+        desk = memory._workspace
         with desk.store.alone(desk.scope, "consolidate"):
             said = cli.process("consolidate")
             assert (said.code, said.out) == (0, "Another process consolidates now; nothing was done.\n")
@@ -215,7 +218,7 @@ def chat(cli):
 
 
 def say(text: str) -> str:
-    with Memory.open(settings=load(), cold=True) as memory:
+    with Memory.open(settings=load_settings(), cold=True) as memory:
         return memory.add(text, session="s", role="user", turn=0).id
 
 

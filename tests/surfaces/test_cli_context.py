@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-from scrubjay.memory.delimiters import CLOSE, OPEN
+from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN
 
 
 def test_a_session_begins_with_a_delimited_block_and_its_size_on_standard_error(cli) -> None:
     cli("add", "Never deploy on Fridays.", "--pin")
     said = cli("context", "--session-start")
     assert said.code == 0
-    assert said.out.startswith(f"{OPEN}\n")
-    assert said.out.endswith(f"{CLOSE}\n")
+    assert said.out.startswith(f"{BLOCK_OPEN}\n")
+    assert said.out.endswith(f"{BLOCK_CLOSE}\n")
     assert "Never deploy on Fridays." in said.out
     assert "tokens of 2,000" in said.err
     assert cli("context").out == said.out

@@ -140,7 +140,7 @@ def test_two_agents_may_read_one_file_of_instructions(cli: Any, home: Path) -> N
 
 
 def test_two_installations_at_once_leave_one_whole_installation(cli: Any, home: Path) -> None:
-    command = [sys.executable, "-m", "scrubjay.surfaces.cli", "install", "claude-code", "codex", "--yes"]
+    command = [sys.executable, "-m", "scrubjay", "install", "claude-code", "codex", "--yes"]
     env = {**os.environ, **cli.environ, "HOME": str(home)}
     running = [
         subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

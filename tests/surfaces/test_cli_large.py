@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scrubjay.store.postgres import store
-from scrubjay.store.postgres.large import Large
+from scrubjay.storage.postgres import store
+from scrubjay.storage.postgres.tenant_index import LargeTenantLimits
 
 
 def test_the_owner_of_a_large_tenant_is_told_what_it_lacks_and_makes_it(
@@ -15,7 +15,7 @@ def test_the_owner_of_a_large_tenant_is_told_what_it_lacks_and_makes_it(
     for text in ("the anchor weighs ten kilos", "the mast is of spruce"):
         assert cli("add", text, *at).code == 0
     assert "warning    of 2 memories" not in cli("status", *at).out  # which is not large
-    monkeypatch.setattr(store, "USUAL", Large(rows=1, nominated=1, alike=1, gathered=0))
+    monkeypatch.setattr(store, "DEFAULT_LIMITS", LargeTenantLimits(rows=1, nominated=1, alike=1, gathered=0))
     said = cli("status", *at).out
     assert "of 2 memories, the words of each are looked through for every search" in said
     assert "the vectors of " in said

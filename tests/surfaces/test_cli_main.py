@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from scrubjay.surfaces.cli.command import Command, Group
-from scrubjay.surfaces.cli.main import COMMANDS
-from scrubjay.surfaces.cli.main import cli as root
+from scrubjay.cli.main import COMMANDS, Command, Group
+from scrubjay.cli.main import cli as root
 
 EVERY = sorted(COMMANDS)
 
@@ -143,7 +142,7 @@ def test_an_interrupted_command_exits_with_130(cli, monkeypatch) -> None:
 
 def test_a_reader_that_goes_away_ends_the_command_quietly(cli, environ) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrubjay.surfaces.cli", "config"],
+        [sys.executable, "-m", "scrubjay", "config"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, **environ},
@@ -159,7 +158,7 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(cli, environ) -> None:
 def test_a_search_loads_nothing_of_other_commands_and_no_heavy_library(cli) -> None:
     cli("add", "the blue boat")
     code = (
-        "import sys; from scrubjay.surfaces.cli.main import run; run(['search', 'boat'])\n"
+        "import sys; from scrubjay.cli.main import run; run(['search', 'boat'])\n"
         "print(*sorted(sys.modules), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -177,9 +176,7 @@ def test_a_search_loads_nothing_of_other_commands_and_no_heavy_library(cli) -> N
         "anyio",
     }
     assert not loaded & heavy
-    others = {
-        f"scrubjay.surfaces.cli.{name}" for name in ("sync", "get", "add", "models", "demo", "progress")
-    }
+    others = {f"scrubjay.cli.{name}" for name in ("sync", "memories", "models", "transfer", "progress")}
     assert not loaded & others
 
 

@@ -65,10 +65,10 @@ def test_lines_that_cannot_be_taken_are_named_and_the_others_are_taken(cli, tmp_
 
 
 def test_every_format_that_the_library_knows_can_be_named(cli) -> None:
-    from scrubjay.ingest.importing.recognise import FORMATS
-    from scrubjay.surfaces.cli import move
+    from scrubjay.cli import transfer
+    from scrubjay.transfer.detection import IMPORT_FORMATS
 
-    assert move.FORMATS == FORMATS
+    assert transfer.IMPORT_FORMATS == IMPORT_FORMATS
 
 
 def test_a_workspace_is_named_as_the_source_that_it_becomes(cli, tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.memory.reports import Progress
-from scrubjay.surfaces.cli.output import clean, colourful, duration, emphasised, line, table, write_json
-from scrubjay.surfaces.cli.progress import Pace, shown
+from scrubjay.cli.output import format_duration, highlight_matches, supports_colour, table, write_json
+from scrubjay.cli.progress import EmbeddingPace, show_progress
+from scrubjay.models.reports import Progress
+from scrubjay.text.display import single_line, strip_control
 
 SEEN_BUT_OBEYED = {*map(chr, range(32)), *map(chr, range(127, 160)), *"\u202a\u202e\u2066"} - {"\n", "\t"}
 
@@ -17,14 +18,14 @@ SEEN_BUT_OBEYED = {*map(chr, range(32)), *map(chr, range(127, 160)), *"\u202a\u2
 @settings(max_examples=100)
 @given(st.text(st.characters(codec=None)))
 def test_a_cleaned_text_holds_nothing_that_a_terminal_obeys(text: str) -> None:
-    assert not set(clean(text)) & SEEN_BUT_OBEYED
-    clean(text).encode("utf-8")
-    assert "\n" not in line(text)
+    assert not set(strip_control(text)) & SEEN_BUT_OBEYED
+    strip_control(text).encode("utf-8")
+    assert "\n" not in single_line(text)
 
 
 @pytest.mark.parametrize("text", ["plain", "naïve café 日本語 🐦", "a\tb\nc", "- [x] *Markdown* `code`"])
 def test_what_is_harmless_stays(text: str) -> None:
-    assert clean(text) == text
+    assert strip_control(text) == text
 
 
 @settings(max_examples=50)
@@ -40,15 +41,15 @@ def test_json_is_one_printable_line_that_reads_back(text: str) -> None:
 
 
 def test_emphasis_finds_other_forms_and_leaves_small_words() -> None:
-    lit = emphasised("We were running, he runs; the run of it.", "the running", on=True)
+    lit = highlight_matches("We were running, he runs; the run of it.", "the running", on=True)
     assert lit.count("\x1b[1;33m") == 3
     assert "the" not in lit.split("\x1b[1;33m")[0]
-    assert emphasised("a b", "a b", on=False) == "a b"
-    assert emphasised("is it", "is it", on=True).count("\x1b[1;33m") == 2
+    assert highlight_matches("a b", "a b", on=False) == "a b"
+    assert highlight_matches("is it", "is it", on=True).count("\x1b[1;33m") == 2
 
 
 def test_a_stream_that_is_no_terminal_gets_no_colours() -> None:
-    assert not colourful(io.StringIO())
+    assert not supports_colour(io.StringIO())
 
 
 def test_tables_line_up_whatever_the_cells_hold() -> None:
@@ -56,7 +57,7 @@ def test_tables_line_up_whatever_the_cells_hold() -> None:
 
 
 def test_progress_off_a_terminal_is_one_line_a_stage(capsys) -> None:
-    with shown() as (report, _):
+    with show_progress() as (report, _):
         for done in range(6):
             report(Progress("write", done, 5, 0.1))
         report(Progress("write", 5, 5, 0.1))
@@ -64,16 +65,16 @@ def test_progress_off_a_terminal_is_one_line_a_stage(capsys) -> None:
 
 
 def test_a_quiet_progress_shows_nothing_but_keeps_the_pace(capsys) -> None:
-    with shown(quiet=True) as (report, pace):
+    with show_progress(quiet=True) as (report, pace):
         for done in range(100):
             report(Progress("embed", done, 100, 0.0))
     assert capsys.readouterr().err == ""
     assert pace.rate > 0
-    assert Pace().rate == 0.0
+    assert EmbeddingPace().rate == 0.0
 
 
 def test_durations_read_as_people_say_them() -> None:
-    assert [duration(each) for each in (0, 9.99, 10, 119, 120, 5_400)] == [
+    assert [format_duration(each) for each in (0, 9.99, 10, 119, 120, 5_400)] == [
         "0.00 s", "9.99 s", "10 s", "119 s", "2 min", "1.5 h",
     ]  # fmt: skip
 

@@ -14,7 +14,7 @@ import openai
 from http_server import serving
 from scripted_model import Model, completion, modelling
 
-COMMAND = [sys.executable, "-m", "scrubjay.surfaces.cli", "proxy", "127.0.0.1:0"]
+COMMAND = [sys.executable, "-m", "scrubjay", "proxy", "127.0.0.1:0"]
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.surfaces.cli.demo import NOTES
+from scrubjay.cli.sync import DEMO_NOTES
 
 README = Path(__file__).parents[2] / "README.md"
 CHANGING = re.compile(r"\b(obs_[0-9a-f]{16}|\d[\d.,]* m?s)\b|\(raw [\d.]+\)")
@@ -21,7 +21,7 @@ def test_the_first_screen_is_what_the_commands_say(
 ) -> None:
     monkeypatch.setenv("SCRUBJAY_SYNC_LOOK_SECONDS", "60")  # however busy the machine is
     notes = tmp_path / "notes"
-    shutil.copytree(NOTES, notes)
+    shutil.copytree(DEMO_NOTES, notes)
     block = next(
         one for one in re.findall(r"```console\n(.*?)```", README.read_text(), re.S) if "sync /notes" in one
     )

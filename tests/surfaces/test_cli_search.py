@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config_recall import FUSIONS as SETTING_FUSIONS
-from scrubjay.config_rerank import KINDS as SETTING_KINDS
-from scrubjay.memory.new import NewMemory
-from scrubjay.providers.rerankers.open import KINDS as KNOWN_KINDS
-from scrubjay.recall.fusion import PRESETS as KNOWN_PRESETS
-from scrubjay.recall.request import FUSIONS, KINDS, MOST_NEIGHBOURS
-from scrubjay.surfaces.cli import search as command
-from scrubjay.surfaces.cli.search import PRESETS
+from scrubjay.cli import search as command
+from scrubjay.cli.search import PRESETS
+from scrubjay.config.settings import FUSIONS as SETTING_FUSIONS
+from scrubjay.config.settings import RERANKER_KINDS as SETTING_KINDS
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.rerankers.base import RERANKERS as KNOWN_KINDS
+from scrubjay.search.plan import PRESETS as KNOWN_PRESETS
+from scrubjay.search.request import FUSIONS, MAX_NEIGHBOURS, RESULT_KINDS
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -340,7 +340,7 @@ def test_a_conversation_is_one_result_and_a_turn_is_shown_among_its_neighbours(c
 
 
 def test_the_commands_lists_are_those_of_the_search() -> None:
-    assert (command.SHAPES, command.MOST_NEIGHBOURS) == (KINDS, MOST_NEIGHBOURS)
+    assert (command.SHAPES, command.MAX_NEIGHBOURS) == (RESULT_KINDS, MAX_NEIGHBOURS)
 
 
 def test_a_memory_without_a_title_or_a_file_says_its_id_once(cli) -> None:

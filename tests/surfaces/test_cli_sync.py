@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.memory.reports import Summary
+from scrubjay.models.reports import SyncReport
 
 
 def test_sync_json_prints_the_summarys_fields(cli, notes) -> None:
     done = cli("sync", notes, "--json").json
-    assert list(done) == [item.name for item in fields(Summary)]
+    assert list(done) == [item.name for item in fields(SyncReport)]
     assert (done["files"], done["added"], done["embedded"], done["problems"]) == (3, 4, 0, [])
     assert done["waiting"] == done["passages"] == 4
     again = cli("sync", "--json").json
@@ -109,7 +109,7 @@ def test_status_tells_what_is_stored(cli, notes, tmp_path: Path) -> None:
 def test_on_a_terminal_sync_fills_the_larger_model_within_its_seconds(environ, notes) -> None:
     main, side = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrubjay.surfaces.cli", "sync", str(notes)],
+        [sys.executable, "-m", "scrubjay", "sync", str(notes)],
         stdin=side, stdout=side, stderr=side, env={**os.environ, **environ, "TERM": "xterm"},
     )  # fmt: skip
     os.close(side)
@@ -142,7 +142,7 @@ def test_watch_without_a_source_says_what_to_run(cli) -> None:
 def test_watch_takes_a_change_in_and_ends_when_told(cli, environ, notes, end: signal.Signals) -> None:
     cli("sync", notes)
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrubjay.surfaces.cli", "watch", "--json"],
+        [sys.executable, "-m", "scrubjay", "watch", "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, **environ, "SCRUBJAY_SYNC_DEBOUNCE": "0.05"},
     )  # fmt: skip
@@ -166,7 +166,7 @@ def test_watch_takes_a_change_in_and_ends_when_told(cli, environ, notes, end: si
 def test_watch_prints_the_time_and_the_file_that_changed(cli, environ, notes) -> None:
     cli("sync", notes)
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrubjay.surfaces.cli", "watch"],
+        [sys.executable, "-m", "scrubjay", "watch"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, **environ, "SCRUBJAY_SYNC_DEBOUNCE": "0.05", "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
@@ -193,7 +193,7 @@ def test_an_interrupted_sync_says_what_is_kept_and_how_to_go_on(environ, tmp_pat
     # A shell that started the tests in the background has them, and so this, ignore the signal.
     heard = (
         "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "runpy.run_module('scrubjay.surfaces.cli', run_name='__main__', alter_sys=True)"
+        "runpy.run_module('scrubjay', run_name='__main__', alter_sys=True)"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", heard, "sync", str(folder)],

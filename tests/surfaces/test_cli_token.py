@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.verbs.tokens import Principal, Tokens, tokens_path
+from scrubjay.api.auth import Principal, TokenStore, tokens_path
 
 
 def test_a_token_is_shown_once_and_only_its_hash_is_kept(cli) -> None:
@@ -22,7 +22,7 @@ def test_a_token_is_shown_once_and_only_its_hash_is_kept(cli) -> None:
     file = tokens_path()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert secret not in file.read_text()
-    found = Tokens(file).find(secret)
+    found = TokenStore(file).find(secret)
     assert found is not None
     assert found.principal == Principal("default", "bob", ("crew",), "codex", ("read", "write"))
     listed = cli("token", "list")
@@ -42,7 +42,7 @@ def test_a_revoked_token_is_gone_and_its_name_is_free(cli) -> None:
     secret = cli("token", "create", "a").out.strip()
     assert cli("token", "create", "a").code == 2
     assert cli("token", "revoke", "a").code == 0
-    assert Tokens(tokens_path()).find(secret) is None
+    assert TokenStore(tokens_path()).find(secret) is None
     assert "there are: none" in cli("token", "revoke", "a").err
     assert cli("token", "create", "a").code == 0
 
@@ -72,7 +72,7 @@ def test_a_broken_file_of_tokens_is_an_error_with_the_way_out(cli, text: str) ->
 
 
 def test_a_token_ends_when_it_says(tmp_path: Path) -> None:
-    tokens = Tokens(tmp_path / "tokens.json")
+    tokens = TokenStore(tmp_path / "tokens.json")
     secret = tokens.create("a", Principal("t", "ann"), 60)
     ends = tokens.all()[0].expires
     assert ends is not None
@@ -85,9 +85,11 @@ def test_processes_that_make_tokens_at_once_lose_none(tmp_path: Path) -> None:
 
     file = tmp_path / "tokens.json"
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda n: Tokens(file).create(f"t{n}", Principal("t", "ann"), None), range(32)))
-    assert {token.name for token in Tokens(file).all()} == {f"t{n}" for n in range(32)}
-    assert all(Tokens(file).find(secret) for secret in made)
+        made = list(
+            pool.map(lambda n: TokenStore(file).create(f"t{n}", Principal("t", "ann"), None), range(32))
+        )
+    assert {token.name for token in TokenStore(file).all()} == {f"t{n}" for n in range(32)}
+    assert all(TokenStore(file).find(secret) for secret in made)
 
 
 def test_a_token_that_was_shown_or_revoked_is_so_after_a_loss_of_power(cli, monkeypatch) -> None:

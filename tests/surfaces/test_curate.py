@@ -12,8 +12,8 @@ from mcp_clients import call, over_http, refusal, running, talk
 from starlette.testclient import TestClient
 
 from scrubjay import Memory
+from scrubjay.api.auth import Principal, TokenStore
 from scrubjay.errors import ForbiddenError
-from scrubjay.verbs.tokens import Principal, Tokens
 
 SAYS = "The harbour master is Ingrid Solberg."
 WHO = {
@@ -158,7 +158,7 @@ def test_whoever_joined_shared_memories_parts_them_again(
     good(client.delete(f"{path}?kind=links", headers=shown["bob"]))
 
 
-def test_over_mcp_the_same_holds(environ: dict[str, str], tokens: Tokens) -> None:
+def test_over_mcp_the_same_holds(environ: dict[str, str], tokens: TokenStore) -> None:
     secrets = {
         name: tokens.create(name, Principal("default", name, ("crew",), scopes=scopes), None)
         for name, scopes in WHO.items()

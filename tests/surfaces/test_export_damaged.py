@@ -12,9 +12,9 @@ import pytest
 from http_here import asking, good, refused
 
 from scrubjay import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ScrubjayError, StoreDamagedError
-from scrubjay.memory.new import NewMemory
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.models.lifecycle import NewMemory
 
 TEXT, TIER, TAGS, PAGE = b"mast number 30", b"observation", b'["rigging"]', b""
 

@@ -41,7 +41,7 @@ def test_what_the_proxy_hooks_and_a_resident_have_seen_is_in_no_file_once_it_is_
         "prompt": f"Where does the {MARKER} lie?",
     }
     hooked = subprocess.run(
-        [sys.executable, "-m", "scrubjay.surfaces.cli", "hook", "claude-code", "prompt"],
+        [sys.executable, "-m", "scrubjay", "hook", "claude-code", "prompt"],
         input=json.dumps({**event, "cwd": str(tmp_path)}), capture_output=True, text=True, check=True, timeout=60,
         env={**os.environ, **environ, "SCRUBJAY_HOOKS_BUDGET_MS": "30000"},
     )  # fmt: skip

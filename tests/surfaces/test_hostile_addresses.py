@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from scrubjay.config_proxy import Proxy
+from scrubjay.config.settings import ProxySettings
 from scrubjay.errors import InputError, ProviderError
-from scrubjay.providers.post import Endpoint, post
-from scrubjay.surfaces.proxy.passing import WIRES
-from scrubjay.surfaces.proxy.upstream import Upstream
+from scrubjay.llm.http import Endpoint, post_json
+from scrubjay.server.proxy.app import ADAPTERS
+from scrubjay.server.proxy.upstream import Upstream
 
 KEY = "k-3f9a7c"
 
@@ -59,7 +59,7 @@ def running(host: _Host) -> Iterator[_Host]:
 def test_a_provider_that_answers_with_a_redirect_is_an_error_and_the_key_goes_nowhere_else() -> None:
     with running(_Host()) as other, running(_Host(other.url + "/v1/embeddings")) as named:
         with pytest.raises(ProviderError):
-            post(
+            post_json(
                 Endpoint(named.url, KEY, backoff=0.0), "/v1/embeddings", {"input": ["a"]}, "Nothing was made."
             )
         assert named.asked[0]["Authorization"] == f"Bearer {KEY}"
@@ -74,9 +74,9 @@ def test_a_provider_that_answers_with_a_redirect_is_an_error_and_the_key_goes_no
     ],
 )  # fmt: skip
 def test_a_path_of_a_request_stays_below_the_upstream_that_the_settings_name(path: str) -> None:
-    settings = Proxy(openai="https://model.example/v1", anthropic="https://model.example")
+    settings = ProxySettings(openai="https://model.example/v1", anthropic="https://model.example")
     upstream = Upstream(settings)
-    for wire in WIRES:
+    for wire in ADAPTERS:
         base = getattr(settings, wire.name)
         try:
             url = upstream.url(wire, (wire.base + path).encode(), b"host=evil.example")
@@ -88,7 +88,7 @@ def test_a_path_of_a_request_stays_below_the_upstream_that_the_settings_name(pat
 
 @pytest.mark.parametrize("path", ["/v2/chat", "https://evil.example/v1", "@evil.example/"])
 def test_what_does_not_begin_with_the_prefix_goes_nowhere(path: str) -> None:
-    upstream = Upstream(Proxy(openai="https://model.example/v1", anthropic="https://model.example"))
-    for wire in WIRES:
+    upstream = Upstream(ProxySettings(openai="https://model.example/v1", anthropic="https://model.example"))
+    for wire in ADAPTERS:
         with pytest.raises(InputError):
             upstream.url(wire, path.encode(), b"")

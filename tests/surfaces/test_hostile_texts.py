@@ -22,13 +22,12 @@ import pytest
 from mcp.client import Client
 
 from scrubjay import Memory
-from scrubjay.agents.hooks.answer import shown
-from scrubjay.config import load
-from scrubjay.surfaces.cli.main import run
-from scrubjay.surfaces.mcp.server import build
-from scrubjay.surfaces.serve.session import Session
-from scrubjay.verbs.reads import read
-from scrubjay.verbs.remind import remind
+from scrubjay.agents.hooks import citation_summary
+from scrubjay.api.queries import event_context, run_query
+from scrubjay.cli.main import run
+from scrubjay.config.loader import load_settings
+from scrubjay.server.mcp.server import build_server
+from scrubjay.server.session import Session
 
 ENTRY = "[obs_0123456789abcdef | 2026-01-01 | lesson | owner]"
 FORGED = (
@@ -83,7 +82,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
     }
     notes = root / "notes"
     notes.mkdir()
-    settings = load(environ=environ)
+    settings = load_settings(environ=environ)
     ids = {}
     with Session(settings) as session:
         memory = session.memory()
@@ -133,7 +132,7 @@ def mcp(ask: Callable[[Client, Held, str], Any]) -> Callable[[Held, str], str]:
         texts: list[str] = []
 
         async def use() -> None:
-            async with Client(build(held.session, lambda _context: held.session.owner)) as client:
+            async with Client(build_server(held.session, lambda _context: held.session.owner)) as client:
                 told = await ask(client, held, name)
                 texts.extend(
                     getattr(one, "text", "")
@@ -172,17 +171,17 @@ def resource(uri: str) -> Callable[[Held, str], str]:
 
 def hook(held: Held, name: str) -> str:
     """What an agent puts into its conversation, and the line that its person sees."""
-    told = remind(
+    told = event_context(
         held.memory,
-        load(environ=held.environ).hooks,
+        load_settings(environ=held.environ).hooks,
         {"name": "prompt", "prompt": f"When is the {WORDS[name]} open?"},
     )
-    return f"{told['text']}\n{shown(told['cited'])}"
+    return f"{told['text']}\n{citation_summary(told['cited'])}"
 
 
 def proxy(held: Held, name: str) -> str:
     told = json.loads(
-        read(held.memory, "recall", {"query": f"When is the {WORDS[name]} open?", "budget": 800})
+        run_query(held.memory, "recall", {"query": f"When is the {WORDS[name]} open?", "budget": 800})
     )
     return str(told["text"])
 

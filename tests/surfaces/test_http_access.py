@@ -8,10 +8,10 @@ import pytest
 from http_here import SCOPES, asking, bearer, good, held, refused
 from starlette.testclient import TestClient
 
-from scrubjay.surfaces.http.app import EVERYBODY
-from scrubjay.verbs.tokens import Principal
+from scrubjay.api.auth import Principal
+from scrubjay.server.app import PUBLIC_PATHS
 
-OPEN = {path for path in EVERYBODY if not path.endswith("/")}
+OPEN = {path for path in PUBLIC_PATHS if not path.endswith("/")}
 
 
 def operations(client: TestClient, headers: dict[str, str]) -> list[tuple[str, str, str | None]]:

@@ -19,8 +19,8 @@ from http_server import COMMAND, serving
 from mcp_clients import running
 from scripted_model import Model
 
-from scrubjay.surfaces.serve.bodies import MOST_UNFINISHED
-from scrubjay.verbs.tokens import SCOPES, Principal
+from scrubjay.api.auth import SCOPES, Principal
+from scrubjay.server.middleware import MAX_UNFINISHED
 
 MB = 1_000_000
 PROXIED = "/anthropic/v1/messages"
@@ -179,11 +179,11 @@ def test_unfinished_bodies_of_one_client_take_a_bounded_memory_and_nobody_elses_
             wire.sendall(b"x" * (50 * MB))
             wire.setblocking(False)
             refused.append(wire)
-        for _ in range(MOST_UNFINISHED):
+        for _ in range(MAX_UNFINISHED):
             login = stack.enter_context(connected(url))
             login.sendall(head(url, "/login", 4_000, "application/x-www-form-urlencoded") + b"x" * 3_900)
         # The server hears of them one after the other, so one that comes at once may still find room.
-        one_more = (_whole_login(url) for _ in range(MOST_UNFINISHED))
+        one_more = (_whole_login(url) for _ in range(MAX_UNFINISHED))
         assert any(b"have not been sent to their end" in said for said in one_more)
         # Others are answered meanwhile, also where their own request is large; and who only asks how it is.
         good(client.get("/readyz"))

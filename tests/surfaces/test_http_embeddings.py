@@ -11,8 +11,8 @@ from http_here import asking, bearer, good, held, refused
 from openai import AuthenticationError, NotFoundError, OpenAI, UnprocessableEntityError
 from starlette.testclient import TestClient
 
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.verbs.tokens import Principal
+from scrubjay.api.auth import Principal
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 
 TEXTS = ["The engine is a Volvo.", "Boil the pasta for nine minutes."]
 NAME = HashEmbedder(64).model.name

@@ -16,9 +16,9 @@ from http_here import asking, bearer, good, held, refused
 from starlette.testclient import TestClient
 
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.surfaces.serve.session import READERS, Session
-from scrubjay.verbs.tokens import Principal
+from scrubjay.api.auth import Principal
+from scrubjay.config.loader import load_settings
+from scrubjay.server.session import MAX_CONCURRENT_READS, Session
 
 ANN, BOB, EVE = (Principal("default", name) for name in ("ann", "bob", "eve"))
 
@@ -48,7 +48,7 @@ def test_eighty_threads_of_one_token_turn_nobody_else_away(environ: dict[str, st
         good(client.post("/v1/memories", json={"content": "The kayak leaks.", "visibility": "public"}), 201)
         with shut(model):
             asked = [threads.submit(search, client, eve) for _ in range(crowd)]
-            most = READERS + load().server.most_waiting
+            most = MAX_CONCURRENT_READS + load_settings().server.most_waiting
             early = [each.result() for _, each in zip(range(crowd - most), as_completed(asked), strict=False)]
             for said in early:
                 assert "yours" in refused(said, 503)
@@ -76,7 +76,7 @@ def test_who_waits_takes_turns_with_the_others_who_wait(environ: dict[str, str],
         assert gate.wait(60)
 
     async def main(session: Session) -> None:
-        slots = 1 if writes else READERS
+        slots = 1 if writes else MAX_CONCURRENT_READS
         crowd = [asyncio.ensure_future(session.do(EVE, holds, writes=writes)) for _ in range(slots)]
         for _ in range(slots):
             assert await asyncio.to_thread(full.acquire, timeout=60)
@@ -87,13 +87,13 @@ def test_who_waits_takes_turns_with_the_others_who_wait(environ: dict[str, str],
         gate.set()
         await asyncio.gather(*crowd)
 
-    with Session(load(), lambda: Memory.open("memory://", user="ann")) as session:
+    with Session(load_settings(), lambda: Memory.open("memory://", user="ann")) as session:
         asyncio.run(main(session))
     assert sorted(begun) == ["ann"] * 3 + ["bob"] * 3 + ["eve"] * 30
     if writes:  # one after the other: the order is known
         assert begun[:9] == ["eve", "bob", "ann"] * 3
     else:  # eight at once: nobody waits for more than a round of the others
-        assert {"ann", "bob"} <= set(begun[: READERS + 3])
+        assert {"ann", "bob"} <= set(begun[: MAX_CONCURRENT_READS + 3])
 
 
 def test_a_person_with_many_tokens_has_one_persons_places(environ: dict[str, str]) -> None:
@@ -114,11 +114,11 @@ def test_a_person_with_many_tokens_has_one_persons_places(environ: dict[str, str
 
 def test_a_probe_under_load_is_answered_once_for_all_who_ask(environ: dict[str, str]) -> None:
     model = Gated()
-    with asking(environ, embedder=model) as client, ThreadPoolExecutor(READERS + 20) as threads:
+    with asking(environ, embedder=model) as client, ThreadPoolExecutor(MAX_CONCURRENT_READS + 20) as threads:
         good(client.post("/v1/memories", json={"content": "The kayak leaks."}), 201)
         with shut(model):
-            asked = [threads.submit(search, client, {}) for _ in range(READERS + 4)]
-            for _ in range(READERS):
+            asked = [threads.submit(search, client, {}) for _ in range(MAX_CONCURRENT_READS + 4)]
+            for _ in range(MAX_CONCURRENT_READS):
                 assert model.entered.acquire(timeout=60)
             probes = [threads.submit(client.get, "/readyz") for _ in range(16)]
             assert {each.result(60).status_code for each in probes} == {200}
@@ -126,7 +126,7 @@ def test_a_probe_under_load_is_answered_once_for_all_who_ask(environ: dict[str, 
 
 
 def test_nobody_waits_for_embeddings_and_they_end_when_their_client_goes(environ: dict[str, str]) -> None:
-    model, crowd = Gated(), READERS + 2
+    model, crowd = Gated(), MAX_CONCURRENT_READS + 2
     body = json.dumps({"model": model.model.name, "input": ["A kayak."] * 200}).encode()
     with asking(environ, embedder=model) as client, ThreadPoolExecutor(crowd) as threads:
         good(client.post("/v1/memories", json={"content": "The kayak leaks."}), 201)

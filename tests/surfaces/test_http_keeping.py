@@ -13,9 +13,9 @@ from http_here import asking, bearer, good, held, refused
 from http_server import serving
 from starlette.testclient import TestClient
 
-from scrubjay.config import load
+from scrubjay.api.auth import Principal
+from scrubjay.config.loader import load_settings
 from scrubjay.errors import ConfigError
-from scrubjay.verbs.tokens import Principal
 
 EVENTS = {"accept": "text/event-stream"}
 
@@ -258,4 +258,4 @@ def test_roots_that_are_not_named_are_the_home_and_the_data_folder(
             good(client.post("/v1/backup", json={"path": str(copy)}))
     monkeypatch.setenv("SCRUBJAY_SERVER_ROOTS", "notes")
     with pytest.raises(ConfigError, match="not the whole path of a folder"):
-        load()
+        load_settings()

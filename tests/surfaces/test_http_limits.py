@@ -17,11 +17,11 @@ from http_server import serving
 from starlette.testclient import TestClient
 
 from scrubjay import Memory
-from scrubjay.config import load
+from scrubjay.api.auth import Principal
+from scrubjay.config.loader import load_settings
 from scrubjay.errors import StoreError
-from scrubjay.surfaces.serve.patience import MOST_SILENT
-from scrubjay.surfaces.serve.session import READERS, Session
-from scrubjay.verbs.tokens import Principal
+from scrubjay.server.middleware import MAX_SILENT_CONNECTIONS
+from scrubjay.server.session import MAX_CONCURRENT_READS, Session
 
 JSON = {"content-type": "application/json"}
 BYTES = {"content-type": "application/octet-stream"}
@@ -153,7 +153,7 @@ def test_an_address_that_opens_connections_without_end_keeps_its_newest(environ:
         place = httpx2.URL(url)
         wires = [
             stack.enter_context(socket.create_connection((place.host, place.port), timeout=20))
-            for _ in range(MOST_SILENT + 20)
+            for _ in range(MAX_SILENT_CONNECTIONS + 20)
         ]
         assert {wire.recv(1) for wire in wires[:20]} == {b""}
         wires[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -176,7 +176,7 @@ class Gated:
     """A model that answers when it is let."""
 
     def __init__(self) -> None:
-        from scrubjay.testing.hash_embedder import HashEmbedder
+        from scrubjay.embeddings.hash_embedder import HashEmbedder
 
         self._inner = HashEmbedder(64)
         self.model = self._inner.model
@@ -192,10 +192,12 @@ def test_a_crowd_is_told_to_come_again(environ: dict[str, str], monkeypatch: pyt
 
     model = Gated()
     model.open.set()
-    with asking(environ, embedder=model) as client, ThreadPoolExecutor(READERS + 5) as crowd:
+    with asking(environ, embedder=model) as client, ThreadPoolExecutor(MAX_CONCURRENT_READS + 5) as crowd:
         good(client.post("/v1/memories", json={"content": "The kayak leaks."}), 201)
         model.open.clear()
-        asked = [crowd.submit(client.get, f"/v1/search?query=kayak+{n}") for n in range(READERS + 5)]
+        asked = [
+            crowd.submit(client.get, f"/v1/search?query=kayak+{n}") for n in range(MAX_CONCURRENT_READS + 5)
+        ]
         try:
             # Nothing is answered before the model is let: those that are ended are those too many.
             early = [
@@ -207,7 +209,10 @@ def test_a_crowd_is_told_to_come_again(environ: dict[str, str], monkeypatch: pyt
             assert good(client.get("/healthz")) == {"status": "ok"}
         finally:
             model.open.set()
-        assert sorted(each.result().status_code for each in asked) == [200] * (READERS + 2) + [503] * 3
+        assert (
+            sorted(each.result().status_code for each in asked)
+            == [200] * (MAX_CONCURRENT_READS + 2) + [503] * 3
+        )
         assert len(good(client.get("/v1/memories"))["memories"]) == 1
 
 
@@ -285,7 +290,7 @@ def test_what_takes_long_ends_at_its_next_step_when_the_server_ends(environ: dic
             session.going_on()
 
     with ThreadPoolExecutor(1) as other:
-        with Session(load(), lambda: Memory.open("memory://", user="ann")) as session:
+        with Session(load_settings(), lambda: Memory.open("memory://", user="ann")) as session:
             doing = other.submit(asyncio.run, session.do(session.owner, work, at_length=True))
             assert begun.wait(60)
         with pytest.raises(StoreError, match="The server ends"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from http_here import asking, bearer, good, held, refused
 from starlette.testclient import TestClient
 
-from scrubjay.verbs.tokens import Principal
+from scrubjay.api.auth import Principal
 
 
 def added(client: TestClient, content: str, **fields: object) -> str:

@@ -10,8 +10,8 @@ from http_here import asking
 from scripted_model import Model, completion
 from starlette.testclient import TestClient
 
-from scrubjay.surfaces.proxy.spool import Spool
-from scrubjay.verbs.errands import locked
+from scrubjay.api.jobs import try_lock
+from scrubjay.server.proxy.turn_queue import TurnQueue
 
 
 def counted(client: TestClient) -> dict[str, str]:
@@ -25,7 +25,7 @@ def test_turns_that_wait_and_turns_that_were_dropped_are_counted(
     monkeypatch.setenv("SCRUBJAY_PROXY_OPENAI", f"{model.url}/v1")
     monkeypatch.setenv("SCRUBJAY_PROXY_QUEUE_MB", "1")
     data = Path(environ["XDG_DATA_HOME"]) / "scrubjay"
-    spool = Spool(str(data), environ["SCRUBJAY_STORE"], 1, lambda damage, aside: None)
+    spool = TurnQueue(str(data), environ["SCRUBJAY_STORE"], 1, lambda damage, aside: None)
     spool.lock.parent.mkdir(parents=True)
     model.answer = lambda request: completion("word " * 70_000)
     said = {"messages": [{"role": "user", "content": "How many words are there?"}]}
@@ -39,7 +39,7 @@ def test_turns_that_wait_and_turns_that_were_dropped_are_counted(
             "scrubjay_proxy_turns_waiting": "0.0",
         }
         other = os.open(spool.lock, os.O_RDWR | os.O_CREAT, 0o600)
-        assert locked(other)  # another server empties the queue, and takes its time
+        assert try_lock(other)  # another server empties the queue, and takes its time
         for number in range(4):
             headers = {"x-scrubjay-memory": "write", "x-scrubjay-session": str(number)}
             client.post("/openai/v1/chat/completions", json=said, headers=headers).raise_for_status()

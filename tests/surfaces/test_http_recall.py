@@ -9,9 +9,8 @@ from http_here import good, refused
 from starlette.testclient import TestClient
 
 from scrubjay import Memory
-from scrubjay.surfaces.http import keeping, living, memories, moving, searching, webs
-from scrubjay.wiring.categories import Categories
-from scrubjay.wiring.concepts import Concepts
+from scrubjay.server.http import graph, memories, search, store
+from scrubjay.services.dictionary import Categories, Concepts
 
 ELSEWHERE = {
     "progress": "events say how far it is",
@@ -24,34 +23,34 @@ ELSEWHERE = {
 }
 """Parameters of the facade that no form has under their names, and why."""
 TWINS = (
-    (Memory.search, searching.Search),
-    (Memory.search, searching.SearchQuery),
-    (Memory.thread, searching.Thread),
-    (Memory.thread, searching.ThreadQuery),
-    (Memory.context, searching.Wanted),
-    (Memory.context, searching.WantedQuery),
-    (Memory.page, memories.Listed),
+    (Memory.search, search.Search),
+    (Memory.search, search.SearchQuery),
+    (Memory.thread, search.Thread),
+    (Memory.thread, search.ThreadQuery),
+    (Memory.context, search.Wanted),
+    (Memory.context, search.WantedQuery),
+    (Memory.page, memories.ListQuery),
     (Memory.get, memories.Get),
     (Memory.get, memories.GetQuery),
     (Memory.add, memories.New),
     (Memory.update, memories.Change),
-    (Memory.feedback, living.Judged),
-    (Memory.forget, living.Named),
-    (Memory.archive, living.Named),
-    (Memory.restore, living.Named),
-    (Memory.link, living.Joined),
-    (Memory.unlink, living.Parted),
-    (Memory.sync, keeping.Sync),
-    (Memory.embed, keeping.Embed),
-    (Memory.rebuild, keeping.Rebuild),
-    (Memory.consolidate, keeping.Consolidate),
-    (Memory.audit, keeping.Look),
-    (Memory.retain, keeping.Retain),
-    (Memory.backup, moving.Backup),
-    (Concepts.list, webs.Part),
-    (Concepts.add, webs.Term),
-    (Concepts.add_many, webs.Terms),
-    (Categories.list, webs.Levels),
+    (Memory.feedback, memories.Judged),
+    (Memory.forget, memories.Named),
+    (Memory.archive, memories.Named),
+    (Memory.restore, memories.Named),
+    (Memory.link, memories.Joined),
+    (Memory.unlink, memories.Parted),
+    (Memory.sync, store.Sync),
+    (Memory.embed, store.Embed),
+    (Memory.rebuild, store.Rebuild),
+    (Memory.consolidate, store.Consolidate),
+    (Memory.audit, store.Look),
+    (Memory.retain, store.Retain),
+    (Memory.backup, store.Backup),
+    (Concepts.list, graph.ConceptsQuery),
+    (Concepts.add, graph.Term),
+    (Concepts.add_many, graph.Terms),
+    (Categories.list, graph.CategoriesQuery),
 )
 LEFT_OUT = {
     "restore_consolidated": "mends what an earlier version archived: scrubjay restore on the machine",
@@ -107,9 +106,7 @@ def test_every_method_of_the_facade_has_a_route_or_a_reason() -> None:
     }
     without |= {"list", "show", "merge", "rename", "remove"}
     assert public - with_forms - without == set(LEFT_OUT)
-    routes = [
-        route.name for part in (memories, living, webs, keeping, moving) for route in part.router.routes
-    ]
+    routes = [route.name for part in (memories, graph, store) for route in part.router.routes]
     assert len(routes) == len(set(routes))
 
 

@@ -11,7 +11,7 @@ from mcp.client import Client
 from mcp_clients import call, over_http, talk
 
 from scrubjay import Memory
-from scrubjay.verbs.tokens import Principal, Tokens
+from scrubjay.api.auth import Principal, TokenStore
 
 
 def bearer(secret: str) -> dict[str, str]:
@@ -34,7 +34,7 @@ def test_what_mcp_adds_http_finds_on_the_same_server(environ: dict[str, str]) ->
 
 
 def test_a_token_sees_what_its_principal_sees_and_does_what_its_scopes_allow(
-    environ: dict[str, str], tokens: Tokens
+    environ: dict[str, str], tokens: TokenStore
 ) -> None:
     ann = tokens.create("ann", Principal("default", "ann"), None)
     eve = tokens.create("eve", Principal("default", "eve", scopes=("read",)), None)
@@ -91,7 +91,7 @@ def test_without_a_token_only_this_machine_is_the_owner(
 
 
 def test_metrics_count_requests_by_route_and_tell_what_is_stored_in_the_callers_sight(
-    environ: dict[str, str], tokens: Tokens
+    environ: dict[str, str], tokens: TokenStore
 ) -> None:
     eve = tokens.create("eve", Principal("default", "eve"), None)
     with Memory.open(environ["SCRUBJAY_STORE"], user="ann") as memory:

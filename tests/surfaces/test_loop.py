@@ -11,19 +11,18 @@ from http_here import LOCAL, held
 
 from fuzz.growth import steep
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.surfaces.http.app import application
-from scrubjay.surfaces.proxy.hear import Ear
-from scrubjay.surfaces.proxy.openai import Chat
-from scrubjay.surfaces.serve.session import Session
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.config.loader import load_settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.server.app import create_app
+from scrubjay.server.proxy.adapters import OpenAIResponseParser, ResponseReader
+from scrubjay.server.session import Session
 
 SHARE = 0.4
 """Of a request's processor time, what the loop's own thread may take of it."""
 
 
 def here() -> Session:
-    settings = load()
+    settings = load_settings()
     return Session(settings, lambda: Memory.open(settings=settings, embedders=[HashEmbedder(64)]))
 
 
@@ -31,7 +30,7 @@ def here() -> Session:
 def test_a_body_of_megabytes_is_mended_beside_the_loop(environ: dict[str, str], body: str) -> None:
     async def asked() -> tuple[float, float]:
         with here() as session:
-            app = application(session, held(environ), tokenless=LOCAL)
+            app = create_app(session, held(environ), tokenless=LOCAL)
             transport = httpx2.ASGITransport(app=app, client=("127.0.0.1", 50_000))
             async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as client:
                 await client.post("/v1/search", json={"query": "what is loaded first"})
@@ -48,7 +47,7 @@ def test_a_body_of_megabytes_is_mended_beside_the_loop(environ: dict[str, str], 
 
 def test_a_long_line_of_an_answer_that_comes_in_small_pieces_is_heard_in_linear_time() -> None:
     def hear(text: str) -> None:
-        ear, line = Ear(Chat(), streamed=True), text.encode()
+        ear, line = ResponseReader(OpenAIResponseParser(), streamed=True), text.encode()
         for at in range(0, len(line), 512):
             ear.feed(line[at : at + 512])
         ear.end()

@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_clients import EIGHT, Server, Use, call, over_http, over_stdio, refusal, running, talk
 from tokenizers import Tokenizer
 
-from scrubjay.verbs.tools import INSTRUCTIONS, TOOLS
+from scrubjay.api.tools import INSTRUCTIONS, TOOLS
 
 # Both transports, and both generations of the protocol: clients of today shake hands over stdio. The other two pairs
 # are met by the tests that ask for `any_server`.

@@ -14,9 +14,9 @@ from mcp.client import Client
 from mcp_clients import call
 
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.surfaces.mcp.server import build
-from scrubjay.surfaces.serve.session import READERS, Session
+from scrubjay.config.loader import load_settings
+from scrubjay.server.mcp.server import build_server
+from scrubjay.server.session import MAX_CONCURRENT_READS, Session
 
 
 class Held(Gated):
@@ -38,14 +38,14 @@ def session(tmp_path: Path, environ: dict[str, str], model: Held) -> Iterator[Se
     def opened() -> Memory:
         return Memory.open(tmp_path / "memory.db", user="ann", embedders=[model])
 
-    with Session(load(), opened) as made:
+    with Session(load_settings(), opened) as made:
         yield made
         model.open.set()
 
 
 def play(session: Session, use: Callable[[Client], Any], mode: str = "legacy", beat: float = 60) -> None:
     async def main() -> None:
-        server = build(session, lambda _: session.owner, beat=beat)
+        server = build_server(session, lambda _: session.owner, beat=beat)
         with anyio.fail_after(90):
             async with Client(server, mode=mode) as client:
                 await use(client)
@@ -87,9 +87,9 @@ def test_a_cancelled_search_stops_waiting_and_the_next_is_answered(session: Sess
         async with anyio.create_task_group() as group:
             with shut(model):
                 # More than there are readers: some run, the rest wait their turn.
-                for _ in range(READERS + 4):
+                for _ in range(MAX_CONCURRENT_READS + 4):
                     group.start_soon(lambda: call(client, "memory_search", query="bird"))
-                await model.reached(READERS)
+                await model.reached(MAX_CONCURRENT_READS)
                 group.cancel_scope.cancel()
         assert await stored(client) == {"bird one"}
 
@@ -186,5 +186,5 @@ def test_a_store_that_fails_to_open_is_tried_again_by_the_next_call(environ: dic
         file.unlink()
         assert (await call(client, "memory_search", query="x"))["results"] == []
 
-    with Session(load()) as session:
+    with Session(load_settings()) as session:
         play(session, use)

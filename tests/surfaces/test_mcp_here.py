@@ -9,9 +9,8 @@ from mcp.client import Client
 from mcp_clients import call, over_http, over_stdio, running, talk
 
 from scrubjay import Memory
-from scrubjay.verbs.tool import Caller
-from scrubjay.verbs.tools import call as run
-from scrubjay.verbs.tools import find
+from scrubjay.api.tools import Caller, find_tool
+from scrubjay.api.tools import call_tool as run
 
 TEXT = "The deploy of the {} service waits for a green build."
 
@@ -62,10 +61,12 @@ def test_only_a_search_is_told_where_it_is_called_from(tmp_path: Path) -> None:
     folder.mkdir()
     caller = Caller("claude", here=str(folder))
     with Memory.open("memory://") as memory:
-        other = run(memory, find("memory_add"), {"content": TEXT.format("otter")}, caller)["id"]
+        other = run(memory, find_tool("memory_add"), {"content": TEXT.format("otter")}, caller)["id"]
         own = memory.add(TEXT.format("heron"), project=str(folder)).id
         for given, best in ((caller, own), (Caller("claude"), None)):
-            found = run(memory, find("memory_search"), {"query": "what does the deploy wait for?"}, given)
+            found = run(
+                memory, find_tool("memory_search"), {"query": "what does the deploy wait for?"}, given
+            )
             assert {one["id"] for one in found["results"]} == {own, other}
             assert best is None or found["results"][0]["id"] == best
-        assert run(memory, find("memory_get"), {"ids": [own]}, caller)["memories"][0]["id"] == own
+        assert run(memory, find_tool("memory_get"), {"ids": [own]}, caller)["memories"][0]["id"] == own

@@ -16,9 +16,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_clients import ACCEPT, HELLO, call, over_http, refusal, running, talk
 
 from scrubjay import Memory
-from scrubjay.surfaces.mcp.web import MOST_EACH
-from scrubjay.surfaces.serve.address import Address
-from scrubjay.verbs.tokens import Principal, Tokens
+from scrubjay.api.auth import Principal, TokenStore
+from scrubjay.server.mcp.http import MAX_SESSIONS_PER_CLIENT
+from scrubjay.server.run import Address
 
 
 def hello(url: str, **headers: str) -> httpx2.Response:
@@ -29,7 +29,7 @@ def hello(url: str, **headers: str) -> httpx2.Response:
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_two_tokens_are_two_principals_and_nothing_leaks_between_them(
-    environ, tokens: Tokens, mode: str
+    environ, tokens: TokenStore, mode: str
 ) -> None:
     ann = tokens.create("ann", Principal("default", "ann", ("crew",), "claude"), None)
     eve = tokens.create("eve", Principal("default", "eve"), None)
@@ -72,7 +72,7 @@ def test_two_tokens_are_two_principals_and_nothing_leaks_between_them(
         talk(over_http(url, ann, mode), still_there)
 
 
-def test_nothing_in_a_request_widens_what_its_token_may_see(environ, tokens: Tokens) -> None:
+def test_nothing_in_a_request_widens_what_its_token_may_see(environ, tokens: TokenStore) -> None:
     eve = tokens.create("eve", Principal("default", "eve"), None)
     with running(environ, "--require-token") as url:
 
@@ -87,7 +87,7 @@ def test_nothing_in_a_request_widens_what_its_token_may_see(environ, tokens: Tok
         talk(over_http(url, eve), use)
 
 
-def test_a_session_belongs_to_the_token_that_began_it(environ, tokens: Tokens) -> None:
+def test_a_session_belongs_to_the_token_that_began_it(environ, tokens: TokenStore) -> None:
     ann = tokens.create("ann", Principal("default", "ann"), None)
     eve = tokens.create("eve", Principal("default", "eve"), None)
     with running(environ, "--require-token") as url:
@@ -100,7 +100,7 @@ def test_a_session_belongs_to_the_token_that_began_it(environ, tokens: Tokens) -
         assert own.status_code == 200
 
 
-def test_an_unknown_an_expired_and_a_revoked_token_open_nothing(environ, tokens: Tokens) -> None:
+def test_an_unknown_an_expired_and_a_revoked_token_open_nothing(environ, tokens: TokenStore) -> None:
     good = tokens.create("good", Principal("default", "ann"), 3_600)
     old = tokens.create("old", Principal("default", "ann"), -1)
     # On this machine one may go without a token, but not with a wrong one.
@@ -182,7 +182,7 @@ def test_an_address_that_others_reach_needs_a_token_to_start_and_to_be_used(cli,
         assert hello(here, Authorization=f"Bearer {secret}", Host="memory.example").status_code == 200
 
 
-def test_a_file_of_tokens_that_others_may_read_lets_nobody_in(environ, tokens: Tokens) -> None:
+def test_a_file_of_tokens_that_others_may_read_lets_nobody_in(environ, tokens: TokenStore) -> None:
     secret = tokens.create("ann", Principal("default", "ann"), None)
     assert stat.S_IMODE(tokens.file.stat().st_mode) == 0o600
     with running(environ) as url:
@@ -206,7 +206,7 @@ def test_a_message_of_ten_megabytes_and_one_that_is_none_are_refused_and_the_ser
 
 
 def test_a_token_that_begins_sessions_without_end_keeps_its_newest_and_others_get_in(
-    environ, tokens: Tokens
+    environ, tokens: TokenStore
 ) -> None:
     eve, bob = (tokens.create(name, Principal("default", name), None) for name in ("eve", "bob"))
     ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
@@ -220,7 +220,7 @@ def test_a_token_that_begins_sessions_without_end_keeps_its_newest_and_others_ge
             return client.post(url, json=ping, headers=shown).status_code
 
         first = begun(bob).headers["mcp-session-id"]
-        mine = [begun(eve).headers["mcp-session-id"] for _ in range(MOST_EACH + 5)]
+        mine = [begun(eve).headers["mcp-session-id"] for _ in range(MAX_SESSIONS_PER_CLIENT + 5)]
         assert [pinged(eve, each) for each in mine[:6]] == [404] * 5 + [200]
         assert (pinged(eve, mine[-1]), pinged(bob, first)) == (200, 200)
         # The one just used is not the one that is idle longest.
@@ -229,19 +229,19 @@ def test_a_token_that_begins_sessions_without_end_keeps_its_newest_and_others_ge
 
 
 def test_who_uses_all_sessions_that_one_may_have_is_told_so_and_others_get_in(
-    environ, tokens: Tokens
+    environ, tokens: TokenStore
 ) -> None:
     eve, bob = (tokens.create(name, Principal("default", name), None) for name in ("eve", "bob"))
     with running(environ, "--require-token") as url, ExitStack() as stack:
         client = stack.enter_context(httpx2.Client(timeout=60, headers=ACCEPT, limits=httpx2.Limits()))
         shown = {"Authorization": f"Bearer {eve}"}
-        for _ in range(MOST_EACH):
+        for _ in range(MAX_SESSIONS_PER_CLIENT):
             session = client.post(url, json=HELLO, headers=shown).headers["mcp-session-id"]
             listening = client.stream("GET", url, headers={**shown, "mcp-session-id": session})
             assert stack.enter_context(listening).status_code == 200
         refused = client.post(url, json=HELLO, headers=shown)
         assert refused.status_code == 503
-        assert f"{MOST_EACH} sessions of yours" in refused.json()["error"]["message"]
+        assert f"{MAX_SESSIONS_PER_CLIENT} sessions of yours" in refused.json()["error"]["message"]
         assert client.post(url, json=HELLO, headers={"Authorization": f"Bearer {bob}"}).status_code == 200
 
 

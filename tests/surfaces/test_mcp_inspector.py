@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from mcp_clients import EIGHT, running
 
-from scrubjay.verbs.tokens import Principal, Tokens, tokens_path
+from scrubjay.api.auth import Principal, TokenStore, tokens_path
 
 ROOT = Path(__file__).parents[2]
 # It looks for its own package.json from where it is started.
@@ -42,9 +42,9 @@ def inspect(request: pytest.FixtureRequest, inspector: list[str], environ: dict[
         return run
 
     if request.param == "stdio":
-        yield by([sys.executable, "-m", "scrubjay.surfaces.cli", "mcp"])
+        yield by([sys.executable, "-m", "scrubjay", "mcp"])
     else:
-        token = Tokens(tokens_path()).create("i", Principal("default", "ann"), None)
+        token = TokenStore(tokens_path()).create("i", Principal("default", "ann"), None)
         with running(environ, "--require-token") as url:
             yield by([url, "--transport", "http", "--header", f"Authorization: Bearer {token}"])
 

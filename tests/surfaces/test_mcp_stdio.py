@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from mcp_clients import COMMAND
 
-from scrubjay.surfaces.mcp.asked import LONGEST
+from scrubjay.server.mcp.stdio import DRAIN_SECONDS
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 
@@ -161,7 +161,7 @@ def test_a_call_that_is_called_off_keeps_nobody_waiting_at_the_end(wire: Wire) -
     wire.send(tool(1, "memory_search", query="x"), gone)
     begun = time.monotonic()
     wire.end()
-    assert time.monotonic() - begun < LONGEST
+    assert time.monotonic() - begun < DRAIN_SECONDS
 
 
 def test_half_an_emoji_as_javascript_cuts_texts_is_taken_as_a_replaced_character(wire: Wire) -> None:

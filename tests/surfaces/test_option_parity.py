@@ -13,17 +13,15 @@ import click
 import pytest
 
 from scrubjay import AsyncMemory, Memory
-from scrubjay.config_rerank import KINDS as RERANKERS
-from scrubjay.memory.contexts import PARTS
-from scrubjay.memory.tiers import STATUSES, TIERS
-from scrubjay.recall.fusion import PRESETS
-from scrubjay.recall.request import FUSIONS, MOST_NEIGHBOURS, MOST_RESULTS
-from scrubjay.recall.request import KINDS as SHAPES
-from scrubjay.surfaces.cli.context import context
-from scrubjay.surfaces.cli.search import search
-from scrubjay.surfaces.cli.thread import thread
-from scrubjay.surfaces.http.searching import Search, SearchQuery, Thread, ThreadQuery, Wanted, WantedQuery
-from scrubjay.verbs.tools import find
+from scrubjay.api.tools import find_tool
+from scrubjay.cli.search import context, search, thread
+from scrubjay.config.settings import RERANKER_KINDS as RERANKERS
+from scrubjay.models.records import STATUSES, TIERS
+from scrubjay.models.results import CONTEXT_PARTS
+from scrubjay.search.plan import PRESETS
+from scrubjay.search.request import FUSIONS, MAX_NEIGHBOURS, MAX_RESULTS
+from scrubjay.search.request import RESULT_KINDS as SHAPES
+from scrubjay.server.http.search import Search, SearchQuery, Thread, ThreadQuery, Wanted, WantedQuery
 
 METHODS = ("search", "thread", "context")
 COMMANDS: dict[str, click.Command] = {"search": search, "thread": thread, "context": context}
@@ -61,7 +59,7 @@ OF_A_MODEL = {
 """All that a tool takes: each word of a tool is read before every conversation, so the rest is left to the settings."""
 CHOICES: dict[str, Sequence[str]] = {
     "tiers": TIERS, "statuses": STATUSES, "preset": tuple(PRESETS), "fusion": FUSIONS, "rerank": RERANKERS,
-    "by": SHAPES, "parts": PARTS,
+    "by": SHAPES, "parts": CONTEXT_PARTS,
 }  # fmt: skip
 
 
@@ -84,7 +82,7 @@ def test_http_takes_what_python_takes(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_tool_takes_its_short_list_and_nothing_that_python_does_not(method: str) -> None:
-    given = set(find(f"memory_{method}").properties)
+    given = set(find_tool(f"memory_{method}").properties)
     if method != "context":
         given = {SAID_ONCE.get(name, name) for name in given}
     assert given == OF_A_MODEL[method]
@@ -118,7 +116,7 @@ def test_http_names_the_choices_that_there_are(method: str) -> None:
 
 def test_the_command_bounds_numbers_as_python_does() -> None:
     most = {param.name: param.type.max for param in search.params if isinstance(param.type, click.IntRange)}
-    assert (most["limit"], most["neighbours"]) == (MOST_RESULTS, MOST_NEIGHBOURS)
+    assert (most["limit"], most["neighbours"]) == (MAX_RESULTS, MAX_NEIGHBOURS)
 
 
 def named(schema: Any) -> list[str]:

@@ -13,21 +13,21 @@ from http_here import asking, good, refused
 from test_mcp_stdio import Wire, tool
 
 if TYPE_CHECKING:
-    from scrubjay.testing.postgres_server import Server
+    from store_contract.postgres_server import PostgresServer
 
 BOAT = "The hull was painted blue by Ann Lee."
 ASKED = "who painted the hull?"
 
 
 @pytest.fixture
-def served(postgres_server: Server, environ: dict[str, str], cli: Any) -> Server:
+def served(postgres_server: PostgresServer, environ: dict[str, str], cli: Any) -> PostgresServer:
     environ["SCRUBJAY_STORE"] = postgres_server.url
     cli.patch.setenv("SCRUBJAY_STORE", postgres_server.url)
     return postgres_server
 
 
 @contextmanager
-def down(server: Server) -> Iterator[None]:
+def down(server: PostgresServer) -> Iterator[None]:
     server.stop()
     try:
         yield
@@ -36,7 +36,7 @@ def down(server: Server) -> Iterator[None]:
 
 
 def test_commands_end_with_4_and_the_way_out_while_it_is_down(
-    cli: Any, served: Server, tmp_path: Path
+    cli: Any, served: PostgresServer, tmp_path: Path
 ) -> None:
     cli.patch.setenv("HOME", str(tmp_path))
     memory = cli("add", BOAT, "--json").json["id"]
@@ -59,7 +59,7 @@ def test_commands_end_with_4_and_the_way_out_while_it_is_down(
 
 
 def test_the_http_server_answers_503_while_it_is_down_and_goes_on_when_it_is_back(
-    environ: dict[str, str], served: Server
+    environ: dict[str, str], served: PostgresServer
 ) -> None:
     with asking(environ) as client:
         memory = good(client.post("/v1/memories", json={"content": BOAT}), 201)["id"]
@@ -86,7 +86,7 @@ def test_the_http_server_answers_503_while_it_is_down_and_goes_on_when_it_is_bac
 
 
 def test_the_mcp_server_says_it_while_it_is_down_and_goes_on_when_it_is_back(
-    environ: dict[str, str], served: Server
+    environ: dict[str, str], served: PostgresServer
 ) -> None:
     """Also one that was started while there was no server to be reached."""
     served.stop()

@@ -15,9 +15,9 @@ from proxied import Proxied, proxying, turns_of
 from scripted_model import DONE, STREAM, Model, Reply, chunk, completion
 
 from scrubjay import Memory
+from scrubjay.api.auth import Principal, TokenStore
+from scrubjay.config.pauses import Pauses
 from scrubjay.errors import ConfigError
-from scrubjay.pauses import Pauses
-from scrubjay.verbs.tokens import Principal, Tokens
 
 SAID: Any = [{"role": "user", "content": "The ferry to Bornholm leaves at nine."}]
 
@@ -126,7 +126,7 @@ def test_a_token_of_ours_goes_no_further_and_the_settings_key_takes_its_place(
     environ: dict[str, str], model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THEIR_KEY", "sk-of-the-team")
-    tokens = Tokens(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
+    tokens = TokenStore(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
     ann = tokens.create("ann", Principal("default", "ann"), None)
     with proxying(environ, model, open_here=False, openai_key_env="THEIR_KEY") as proxy:
         with pytest.raises(openai.AuthenticationError):

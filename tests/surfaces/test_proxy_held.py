@@ -13,14 +13,12 @@ from proxied import Proxied, proxying
 from scripted_model import Model
 
 from scrubjay import Memory
-from scrubjay.surfaces.proxy.conversation import Said
-from scrubjay.surfaces.proxy.held import DamagedError, Held
-from scrubjay.surfaces.proxy.spool import Spool
-from scrubjay.surfaces.proxy.wish import Wish
-from scrubjay.verbs.tokens import Principal
+from scrubjay.api.auth import Principal
+from scrubjay.server.proxy.request import MemoryOptions, Utterance
+from scrubjay.server.proxy.turn_queue import CorruptFileError, QuarantiningFile, TurnQueue
 
 TABLES = "CREATE TABLE IF NOT EXISTS words (word TEXT)"
-ANN, WISH = Principal("default", "ann"), Wish(True, True, "", None, "proxy")
+ANN, WISH = Principal("default", "ann"), MemoryOptions(True, True, "", None, "proxy")
 
 
 def ask(proxy: Proxied, text: str) -> str | None:
@@ -79,16 +77,16 @@ def test_a_damaged_queue_is_put_aside_and_what_passes_from_then_on_is_remembered
     assert f"It was put aside as proxy/{aside.name}" in caplog.text
 
 
-def held(folder: Path) -> tuple[Held, list[str]]:
+def held(folder: Path) -> tuple[QuarantiningFile, list[str]]:
     told: list[str] = []
-    return Held(folder / "q.db", TABLES, lambda damage, aside: told.append(aside)), told
+    return QuarantiningFile(folder / "q.db", TABLES, lambda damage, aside: told.append(aside)), told
 
 
-def put(one: Held, word: str) -> None:
+def put(one: QuarantiningFile, word: str) -> None:
     one.do(lambda base, _: base.execute("INSERT INTO words VALUES (?)", (word,)))
 
 
-def words(one: Held) -> list[str]:
+def words(one: QuarantiningFile) -> list[str]:
     return one.do(lambda base, _: [word for (word,) in base.execute("SELECT word FROM words ORDER BY word")])
 
 
@@ -101,7 +99,7 @@ def test_what_two_servers_write_after_one_found_damage_is_there_for_both_and_for
 
     def finds(base: sqlite3.Connection, file: str) -> str:
         if file == "q.db":
-            raise DamagedError("torn")
+            raise CorruptFileError("torn")
         return file
 
     assert one.do(finds) == "q-1.db"
@@ -124,7 +122,7 @@ def test_of_two_servers_that_find_the_same_damage_one_puts_it_aside_and_both_go_
 
     def finds(base: sqlite3.Connection, file: str) -> list[str]:
         if file == "q.db":
-            raise DamagedError("torn")
+            raise CorruptFileError("torn")
         return [word for (word,) in base.execute("SELECT word FROM words")]
 
     def finds_late(base: sqlite3.Connection, file: str) -> list[str]:
@@ -151,12 +149,12 @@ def test_a_queue_that_somebody_removed_is_begun_again(tmp_path: Path) -> None:
 
 def test_turns_of_a_damaged_queue_take_no_others_with_them_when_they_are_done(tmp_path: Path) -> None:
     told: list[str] = []
-    spool = Spool(str(tmp_path), "memory.db", 1_000_000, lambda damage, aside: told.append(damage))
-    spool.put(ANN, WISH, "s", [Said("user", "The ferry leaves at nine.", 0)])
+    spool = TurnQueue(str(tmp_path), "memory.db", 1_000_000, lambda damage, aside: told.append(damage))
+    spool.put(ANN, WISH, "s", [Utterance("user", "The ferry leaves at nine.", 0)])
     taken = spool.first(16)
     spool.close()
     overwritten(spool.path, 0)
-    spool.put(ANN, WISH, "s", [Said("user", "The tram leaves at noon.", 1)])
+    spool.put(ANN, WISH, "s", [Utterance("user", "The tram leaves at noon.", 1)])
     spool.done(taken)
     assert [one.said["content"] for one in spool.first(16)] == ["The tram leaves at noon."]
     assert (told, len(taken), spool.waiting()) == (["SQLITE_NOTADB"], 1, 1)
@@ -164,11 +162,15 @@ def test_turns_of_a_damaged_queue_take_no_others_with_them_when_they_are_done(tm
 
 
 def test_a_secret_that_answers_the_turn_before_waits_redacted(tmp_path: Path) -> None:
-    spool = Spool(str(tmp_path), "memory.db", 1_000_000, lambda damage, aside: None)
-    before = [Said("user", "wifi password?", 0), Said("assistant", "rotkehlchen-7", 1)]
+    spool = TurnQueue(str(tmp_path), "memory.db", 1_000_000, lambda damage, aside: None)
+    before = [Utterance("user", "wifi password?", 0), Utterance("assistant", "rotkehlchen-7", 1)]
     spool.put(ANN, WISH, "talk", before)
     spool.put(
-        ANN, WISH, "talk", [Said("user", "And of the router?", 2), Said("assistant", "Elster-2", 3)], before
+        ANN,
+        WISH,
+        "talk",
+        [Utterance("user", "And of the router?", 2), Utterance("assistant", "Elster-2", 3)],
+        before,
     )
     assert [one.said["content"] for one in spool.first(10)] == [
         "wifi password?",
@@ -176,6 +178,6 @@ def test_a_secret_that_answers_the_turn_before_waits_redacted(tmp_path: Path) ->
         "And of the router?",
         "Elster-2",
     ]
-    spool.put(ANN, WISH, "other", [Said("assistant", "rotkehlchen-7", 1)], before[:1])
+    spool.put(ANN, WISH, "other", [Utterance("assistant", "rotkehlchen-7", 1)], before[:1])
     assert spool.first(10)[-1].said["content"] == "[secret:password]"
     spool.close()

@@ -17,9 +17,9 @@ from scripted_model import DONE, STREAM, Model, Reply, chunk, completion, stream
 
 from chat_service import serving
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.text.size import tokens as size
-from scrubjay.verbs.tokens import Principal, Tokens
+from scrubjay.api.auth import Principal, TokenStore
+from scrubjay.config.loader import load_settings
+from scrubjay.text.display import estimate_tokens as size
 
 JSON = {"content-type": "application/json"}
 FILE = {"content-type": "multipart/form-data; boundary=x", "authorization": "Bearer sk-theirs"}
@@ -312,7 +312,7 @@ def test_the_language_model_of_the_settings_makes_a_question_whole(
 
     with serving() as chat:
         chat.questions = lambda given: "where does the zeppelin land?"
-        llm = replace(load().llm, base_url=chat.url, model="m", rewrite=True, rewrite_deadline=30.0)
+        llm = replace(load_settings().llm, base_url=chat.url, model="m", rewrite=True, rewrite_deadline=30.0)
         with proxying(environ, model, llm=llm) as proxy:
             proxy.session.memory().add("The zeppelin lands on platform nine.")
             ask(proxy, "Tell me of the zeppelin", "It is an airship that does land.", "and where is that?")
@@ -321,7 +321,7 @@ def test_the_language_model_of_the_settings_makes_a_question_whole(
 
 
 def test_what_another_user_was_told_stays_theirs(environ: dict[str, str], model: Model) -> None:
-    tokens = Tokens(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
+    tokens = TokenStore(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
     eve = tokens.create("eve", Principal("default", "eve", agent="eves-bot"), None)
     blind = tokens.create("blind", Principal("default", "eve", scopes=("write",)), None)
     with proxying(environ, model) as proxy:

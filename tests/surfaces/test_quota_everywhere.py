@@ -14,10 +14,10 @@ from mcp.client import Client
 from proxied import proxying
 from scripted_model import Model
 
-from scrubjay.config import load
-from scrubjay.surfaces.mcp.server import build
-from scrubjay.surfaces.serve.session import Session
-from scrubjay.verbs.tokens import Principal
+from scrubjay.api.auth import Principal
+from scrubjay.config.loader import load_settings
+from scrubjay.server.mcp.server import build_server
+from scrubjay.server.session import Session
 
 USED = [
     {"setting": "memories_per_user", "allowed": 1, "used": 1},
@@ -65,8 +65,8 @@ def test_the_server_answers_507_and_reads_go_on(full: dict[str, str]) -> None:
 
 def test_an_agent_is_told_that_its_tool_failed_and_why(full: dict[str, str]) -> None:
     async def main() -> Any:
-        with Session(load()) as session, anyio.fail_after(60):
-            async with Client(build(session, lambda _: session.owner)) as client:
+        with Session(load_settings()) as session, anyio.fail_after(60):
+            async with Client(build_server(session, lambda _: session.owner)) as client:
                 added = await client.call_tool("memory_add", {"content": "The heron eats fish."})
                 status = await client.read_resource("scrubjay://status")
                 return added, status

@@ -15,11 +15,12 @@ import anyio
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config import Settings, load
+from scrubjay.api.auth import Principal
+from scrubjay.config.loader import load_settings
+from scrubjay.config.settings import Settings
 from scrubjay.errors import InputError
-from scrubjay.surfaces.serve.readers import Readers
-from scrubjay.surfaces.serve.session import Session
-from scrubjay.verbs.tokens import Principal
+from scrubjay.server.session import Session
+from scrubjay.server.workers import WorkerPool
 
 ANN = Principal("default", "ann")
 EVE = Principal("default", "eve")
@@ -27,14 +28,14 @@ EVE = Principal("default", "eve")
 
 @pytest.fixture
 def settings(environ: dict[str, str], tmp_path: Path) -> Settings:
-    return load(environ=environ)
+    return load_settings(environ=environ)
 
 
 @pytest.fixture
-def readers(settings: Settings) -> Iterator[Readers]:
+def readers(settings: Settings) -> Iterator[WorkerPool]:
     with Memory.open(settings=settings, user="ann") as memory:
         memory.add("The zeppelin code is 4711.")
-    found = Readers(settings, 2)
+    found = WorkerPool(settings, 2)
     for each in found.warm():
         each.result()
     yield found
@@ -47,7 +48,7 @@ def snippets(session: Session, who: Principal, query: str = "zeppelin code") -> 
 
 
 def test_a_reader_answers_as_the_process_itself_does_and_each_principal_by_itself(
-    settings: Settings, readers: Readers
+    settings: Settings, readers: WorkerPool
 ) -> None:
     with Session(settings, readers=readers) as session, Session(settings) as alone:
         for who in (ANN, EVE):
@@ -67,7 +68,7 @@ def test_a_reader_answers_as_the_process_itself_does_and_each_principal_by_itsel
 
 
 def test_a_reader_that_dies_is_replaced_and_its_question_is_answered(
-    settings: Settings, readers: Readers
+    settings: Settings, readers: WorkerPool
 ) -> None:
     with Session(settings, readers=readers) as session:
         for process in multiprocessing.active_children():
@@ -80,11 +81,11 @@ def test_what_a_server_asks_itself_to_be_warm_is_not_told_as_slow(
     environ: dict[str, str], monkeypatch: pytest.MonkeyPatch, processes: int
 ) -> None:
     monkeypatch.setenv("SCRUBJAY_LOG_SLOW_MS", "0")
-    settings = load()
+    settings = load_settings()
     with Memory.open(settings=settings) as memory:
         memory.add("The zeppelin code is 4711.")
     log = Path(environ["XDG_DATA_HOME"]) / "scrubjay" / "log"
-    with Session(settings, readers=Readers(settings, processes) if processes else None) as session:
+    with Session(settings, readers=WorkerPool(settings, processes) if processes else None) as session:
 
         async def asks(queries: Sequence[str]) -> None:
             await session.warm("recall", {"query": "What is remembered here?", "budget": 50})
@@ -98,11 +99,11 @@ def test_what_a_server_asks_itself_to_be_warm_is_not_told_as_slow(
 
 
 UNGUARDED = """
-from scrubjay.config import load
-from scrubjay.surfaces.serve.readers import Readers
+from scrubjay.config.loader import load_settings
+from scrubjay.server.workers import WorkerPool
 
 print("begun", flush=True)
-readers = Readers(load(), 1)
+readers = WorkerPool(load_settings(), 1)
 readers.warm()[0].result()
 readers.close()
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scrubjay.surfaces.cli.main import COMMANDS
+from scrubjay.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 

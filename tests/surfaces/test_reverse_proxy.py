@@ -16,7 +16,7 @@ import pytest
 from http_server import COMMAND, started
 
 from scrubjay import Memory
-from scrubjay.verbs.tokens import SCOPES, Principal, Tokens
+from scrubjay.api.auth import SCOPES, Principal, TokenStore
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "http.md").read_text("utf-8")
@@ -117,7 +117,7 @@ def test_behind_nginxs_default_lines_nobody_is_the_owner(
 
 
 def test_the_documented_lines_of_nginx_and_caddy_serve_whoever_shows_a_token(
-    environ: dict[str, str], tmp_path: Path, tokens: Tokens
+    environ: dict[str, str], tmp_path: Path, tokens: TokenStore
 ) -> None:
     secret = tokens.create("ann", Principal("default", "ann", scopes=SCOPES), None)
     port, pair = free(), {"/etc/ssl/memory.pem": tmp_path / "cert", "/etc/ssl/memory.key": tmp_path / "key"}

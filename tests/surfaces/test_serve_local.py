@@ -12,7 +12,7 @@ import httpx2
 from http_here import refused
 from http_server import COMMAND, serving, started
 
-from scrubjay.verbs.tokens import Principal, Tokens
+from scrubjay.api.auth import Principal, TokenStore
 
 NOBODY = 65_534
 """The account that every system has for nobody."""
@@ -30,7 +30,7 @@ def sent(url: str, text: str) -> bytes:
 
 
 def test_nobody_but_this_account_is_the_owner_and_nobody_at_all_from_the_first_token_on(
-    environ: dict[str, str], tokens: Tokens
+    environ: dict[str, str], tokens: TokenStore
 ) -> None:
     with serving(environ, *QUICK) as url, httpx2.Client(base_url=url, timeout=60) as own:
         host = httpx2.URL(url).netloc.decode()
@@ -73,7 +73,7 @@ def by_another_account(url: str, *, waits: bool) -> str:
 
 
 def test_open_says_otherwise_and_is_warned_of_at_the_start_and_by_every_status(
-    environ: dict[str, str], tokens: Tokens, cli: Any
+    environ: dict[str, str], tokens: TokenStore, cli: Any
 ) -> None:
     far = tokens.create("far", Principal("default", "ann", scopes=("read",)), None)
     told = r"warning: (http://\S+) runs with --open[\s\S]*Serving at "

@@ -14,10 +14,10 @@ from http_server import COMMAND, started
 EARLY = """
 import signal, sys
 from pathlib import Path
-from scrubjay.config import load
-from scrubjay.surfaces.serve.address import Address
-from scrubjay.surfaces.serve.run import serve
-from scrubjay.verbs.tokens import Tokens
+from scrubjay.config.loader import load_settings
+from scrubjay.server.run import Address
+from scrubjay.server.run import run_server
+from scrubjay.api.auth import TokenStore
 
 async def answer(scope, receive, send):
     if scope["type"] == "lifespan":
@@ -26,7 +26,7 @@ async def answer(scope, receive, send):
         await send({"type": "lifespan.shutdown.complete"})
 
 early = lambda url: signal.raise_signal(signal.Signals[sys.argv[1]])
-serve(load(), Address("127.0.0.1", 0), Tokens(Path(sys.argv[2])), lambda session: answer, early)
+run_server(load_settings(), Address("127.0.0.1", 0), TokenStore(Path(sys.argv[2])), lambda session: answer, early)
 print("ended")
 """
 

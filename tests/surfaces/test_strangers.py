@@ -16,12 +16,12 @@ from mcp_clients import ACCEPT, HELLO
 from starlette.testclient import TestClient
 
 from scrubjay import Memory
-from scrubjay.config import load
+from scrubjay.api.auth import Principal
+from scrubjay.api.serializers import to_plain
+from scrubjay.config.loader import load_settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ScrubjayError
-from scrubjay.memory.new import NewMemory
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.verbs.shape import plain
-from scrubjay.verbs.tokens import Principal
+from scrubjay.models.lifecycle import NewMemory
 
 ROUNDS = 150
 EACH = 5
@@ -70,7 +70,7 @@ def fill(environ: dict[str, str]) -> World:
     world = World(
         [Principal(t, user, groups, scopes=("read",)) for t in ("one", "two") for user, groups in PEOPLE]
     )
-    with Memory.open(settings=load(), embedders=[HashEmbedder(64)]) as store:
+    with Memory.open(settings=load_settings(), embedders=[HashEmbedder(64)]) as store:
         for who in world.people:
             memory = store.seen_by(who.user, groups=who.groups, tenant=who.tenant)
             for key in keys(who):
@@ -246,7 +246,7 @@ def test_no_random_call_of_a_tool_shows_anything_of_a_stranger(
 
 
 def test_no_random_call_of_the_facade_shows_anything_of_a_stranger(world: World, rounds: int | None) -> None:
-    with Memory.open(settings=load(), embedders=[HashEmbedder(64)]) as store:
+    with Memory.open(settings=load_settings(), embedders=[HashEmbedder(64)]) as store:
         seats = [store.seen_by(who.user, groups=who.groups, tenant=who.tenant) for who in world.people]
         seen = 0
         for number in range(rounds or ROUNDS):
@@ -254,7 +254,7 @@ def test_no_random_call_of_the_facade_shows_anything_of_a_stranger(world: World,
             who, name = chance.randrange(len(seats)), chance.choice([*CALLS])
             wished = wish(world, chance)
             try:
-                told = repr(plain(CALLS[name](seats[who], wished)))
+                told = repr(to_plain(CALLS[name](seats[who], wished)))
             except ScrubjayError as error:
                 told = f"{error} {error.hint}"
             seen += world.check(world.people[who], f"{name} {wished}", told)

@@ -12,14 +12,14 @@ import pytest
 from viewer_pages import Pages, pages, settings_of
 
 from scrubjay import NewMemory
-from scrubjay.verbs.tokens import Principal, Tokens
+from scrubjay.api.auth import Principal, TokenStore
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><a href=javascript:alert(3)>{{7*7}}${7}"
 SAME = {"sec-fetch-site": "same-origin"}
 
 
 @pytest.fixture
-def site(environ: dict[str, str], tokens: Tokens) -> Iterator[Pages]:
+def site(environ: dict[str, str], tokens: TokenStore) -> Iterator[Pages]:
     with pages(settings_of(environ), tokens) as found:
         yield found
 
@@ -272,7 +272,7 @@ def test_an_audit_is_looked_for_fixed_and_taken_back(site: Pages) -> None:
 
 
 def test_a_token_that_reads_sees_no_controls_and_changes_nothing(
-    environ: dict[str, str], tokens: Tokens, site: Pages, file: Path
+    environ: dict[str, str], tokens: TokenStore, site: Pages, file: Path
 ) -> None:
     secret = tokens.create("reader", Principal("default", "ann", scopes=("read",)), None)
     one = passage(site, file)
@@ -296,7 +296,7 @@ def test_a_token_that_reads_sees_no_controls_and_changes_nothing(
 
 
 def test_a_token_that_is_no_admin_writes_no_file_of_the_server(
-    environ: dict[str, str], tokens: Tokens, site: Pages, file: Path
+    environ: dict[str, str], tokens: TokenStore, site: Pages, file: Path
 ) -> None:
     secret = tokens.create("writer", Principal("default", "ann", scopes=("read", "write")), None)
     one, before = passage(site, file), file.read_text()
@@ -312,7 +312,7 @@ def test_a_token_that_is_no_admin_writes_no_file_of_the_server(
 
 
 def test_a_person_without_a_token_is_shown_the_door_and_enters_by_a_cookie(
-    environ: dict[str, str], tokens: Tokens
+    environ: dict[str, str], tokens: TokenStore
 ) -> None:
     secret = tokens.create("ann", Principal("default", "ann"), None)
     with pages(settings_of(environ), tokens, open_here=False) as site:
@@ -340,7 +340,7 @@ def test_a_person_without_a_token_is_shown_the_door_and_enters_by_a_cookie(
 
 
 def test_a_cookie_is_a_login_of_one_server_and_never_the_token(
-    environ: dict[str, str], tokens: Tokens
+    environ: dict[str, str], tokens: TokenStore
 ) -> None:
     secret = tokens.create("ann", Principal("default", "ann"), None)
     with (
@@ -383,7 +383,7 @@ def test_a_login_that_has_ended_keeps_nobody_from_a_server_that_needs_none(site:
 
 
 def test_over_tls_the_cookie_is_secure_and_bound_to_its_host_or_its_path(
-    environ: dict[str, str], tokens: Tokens
+    environ: dict[str, str], tokens: TokenStore
 ) -> None:
     secret = tokens.create("ann", Principal("default", "ann"), None)
     for under, mark, path in (("", "__Host-", "/"), ("/memory", "__Secure-", "/memory")):
@@ -397,7 +397,7 @@ def test_over_tls_the_cookie_is_secure_and_bound_to_its_host_or_its_path(
 
 
 def test_under_a_path_of_a_reverse_proxy_every_link_leads_there(
-    environ: dict[str, str], tokens: Tokens
+    environ: dict[str, str], tokens: TokenStore
 ) -> None:
     secret = tokens.create("ann", Principal("default", "ann"), None)
     with pages(settings_of(environ), tokens, open_here=False, under="/memory") as site:
@@ -456,11 +456,11 @@ def test_no_page_of_another_site_changes_anything_where_no_token_is_needed(
 def test_the_libraries_are_those_whose_marks_are_written_down() -> None:
     import hashlib
 
-    from scrubjay.surfaces.viewer.assets import FOLDER
+    from scrubjay.server.viewer.page import STATIC_FOLDER
 
     notice = (Path(__file__).parents[2] / "NOTICE").read_text("utf-8")
     for name in ("htmx.min.js", "cytoscape.min.js"):
-        assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() in notice
+        assert hashlib.sha256((STATIC_FOLDER / name).read_bytes()).hexdigest() in notice
 
 
 def test_a_shelf_says_its_name_once(site: Pages, file: Path) -> None:

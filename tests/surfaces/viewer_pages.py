@@ -15,12 +15,13 @@ import httpx2
 from http_here import LOCAL
 
 from scrubjay import Memory
-from scrubjay.config import Settings, load
-from scrubjay.surfaces.http.app import application
-from scrubjay.surfaces.serve.prefix import Prefix
-from scrubjay.surfaces.serve.session import Session
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.verbs.tokens import Tokens
+from scrubjay.api.auth import TokenStore
+from scrubjay.config.loader import load_settings
+from scrubjay.config.settings import Settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.server.app import create_app
+from scrubjay.server.middleware import RootPathMiddleware
+from scrubjay.server.session import Session
 
 HERE = "http://127.0.0.1:8765"
 
@@ -102,7 +103,7 @@ class Pages:
 @contextmanager
 def pages(
     settings: Settings,
-    tokens: Tokens,
+    tokens: TokenStore,
     *,
     open_here: bool = True,
     headers: dict[str, str] | None = None,
@@ -112,8 +113,8 @@ def pages(
         return Memory.open(settings=settings, embedders=[HashEmbedder(64)])
 
     with asyncio.Runner() as runner, Session(settings, opening) as session:
-        app: Any = application(session, tokens, tokenless=LOCAL if open_here else None)
-        transport = httpx2.ASGITransport(app=Prefix(app, under))
+        app: Any = create_app(session, tokens, tokenless=LOCAL if open_here else None)
+        transport = httpx2.ASGITransport(app=RootPathMiddleware(app, under))
         client = httpx2.AsyncClient(
             transport=transport, base_url=HERE, headers={"accept": "text/html", **(headers or {})}
         )
@@ -122,4 +123,4 @@ def pages(
 
 
 def settings_of(environ: dict[str, str]) -> Settings:
-    return replace(load(), cache_dir=Path(environ["SCRUBJAY_CACHE_DIR"]))
+    return replace(load_settings(), cache_dir=Path(environ["SCRUBJAY_CACHE_DIR"]))

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config import CONNECTING, Settings, load
-from scrubjay.memory.edges import STORED, Edge
-from scrubjay.memory.new import NewMemory
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.config.loader import load_settings
+from scrubjay.config.settings import CONNECT_STAGES, Settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.models.graph import STORED_EDGE_KINDS, Edge
+from scrubjay.models.lifecycle import NewMemory
 
 KINDS = {"concepts": "references", "links": "links", "similar": "similar", "categories": "belongs"}
 SUBJECTS = (
@@ -47,13 +48,13 @@ def tree(tmp_path: Path) -> Path:
 def start(tmp_path: Path) -> Path:
     """A store with its secret, so that ids are equal in every copy of it."""
     path = tmp_path / "start.db"
-    with opened(path, CONNECTING) as memory:
+    with opened(path, CONNECT_STAGES) as memory:
         memory.add("The first memory makes the tenant and its secret.")
     return path
 
 
 def opened(path: Path, stages: tuple[str, ...]) -> Memory:
-    found = load(environ={"XDG_CONFIG_HOME": str(path.parent), "SCRUBJAY_SYNC_LOOK_SECONDS": "60"})
+    found = load_settings(environ={"XDG_CONFIG_HOME": str(path.parent), "SCRUBJAY_SYNC_LOOK_SECONDS": "60"})
     settings: Settings = replace(
         found, store=str(path), user="ann", connect=replace(found.connect, stages=stages)
     )
@@ -75,12 +76,12 @@ def filled(start: Path, tree: Path, stages: tuple[str, ...]) -> Memory:
 
 def web(memory: Memory) -> dict[str, set[tuple[object, ...]]]:
     """What connects the memories: edges by kind, concepts and categories, all without times."""
-    desk = memory._desk
+    desk = memory._workspace
     with desk.store.reader(desk.scope) as reader:
-        found = reader.edges([record.id for record in reader.page("", 10_000)], STORED)
+        found = reader.edges([record.id for record in reader.page("", 10_000)], STORED_EDGE_KINDS)
         concepts = {(row.id, row.name, row.aliases, row.kind) for row in reader.concepts()}
         categories = {(one.id, one.name, one.parent, one.abstract) for one in reader.categories()}
-    kinds: dict[str, set[tuple[object, ...]]] = {kind: set() for kind in STORED}
+    kinds: dict[str, set[tuple[object, ...]]] = {kind: set() for kind in STORED_EDGE_KINDS}
     for edge in found:
         kinds[edge.kind].add(_without_time(edge))
     return kinds | {"concepts": concepts, "categories": categories}
@@ -91,17 +92,17 @@ def _without_time(edge: Edge) -> tuple[object, ...]:
 
 
 def test_the_switches_are_these() -> None:
-    assert set(CONNECTING) == set(KINDS)
+    assert set(CONNECT_STAGES) == set(KINDS)
 
 
-@pytest.mark.parametrize("off", CONNECTING)
+@pytest.mark.parametrize("off", CONNECT_STAGES)
 def test_without_a_stage_its_edges_are_absent_and_all_else_is_equal(
     start: Path, tree: Path, off: str
 ) -> None:
-    with filled(start, tree, CONNECTING) as memory:
+    with filled(start, tree, CONNECT_STAGES) as memory:
         whole = web(memory)
     assert all(whole[kind] for kind in KINDS.values())
-    with filled(start, tree, tuple(stage for stage in CONNECTING if stage != off)) as memory:
+    with filled(start, tree, tuple(stage for stage in CONNECT_STAGES if stage != off)) as memory:
         found = web(memory)
     gone = {KINDS[off], off}
     assert all(found[part] == set() for part in gone & found.keys())
@@ -112,7 +113,7 @@ def test_without_a_stage_its_edges_are_absent_and_all_else_is_equal(
 
 def test_but_for_the_graph_search_answers_the_same_with_connecting_on_or_off(start: Path, tree: Path) -> None:
     answers = []
-    for stages in (CONNECTING, ()):
+    for stages in (CONNECT_STAGES, ()):
         with filled(start, tree, stages) as memory:
             answers.append(
                 [
@@ -131,7 +132,7 @@ def test_but_for_the_graph_search_answers_the_same_with_connecting_on_or_off(sta
 def test_with_a_stage_off_a_rebuild_makes_none_of_its_edges(start: Path, tree: Path) -> None:
     path = start.with_name("whole.db")
     shutil.copy(start, path)
-    with opened(path, CONNECTING) as memory:
+    with opened(path, CONNECT_STAGES) as memory:
         memory.sync(tree)
     with opened(path, ("links",)) as memory:
         memory.rebuild()

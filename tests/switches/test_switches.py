@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config import Settings, load
-from scrubjay.memory.answers import Answer
-from scrubjay.memory.new import NewMemory
-from scrubjay.recall import plan
-from scrubjay.recall.request import STAGES
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.config.loader import load_settings
+from scrubjay.config.settings import Settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.results import Answer
+from scrubjay.search import plan
+from scrubjay.search.request import STAGES
 
 QUERIES = (
     "the heron and the willow",
@@ -53,7 +54,7 @@ def texts(seed: int = 7, count: int = 300) -> list[str]:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return replace(
-        load(environ={"XDG_CONFIG_HOME": str(tmp_path), "SCRUBJAY_SYNC_LOOK_SECONDS": "60"}),
+        load_settings(environ={"XDG_CONFIG_HOME": str(tmp_path), "SCRUBJAY_SYNC_LOOK_SECONDS": "60"}),
         store=str(tmp_path / "memory.db"),
         user="ann",
     )
@@ -105,7 +106,7 @@ def test_below_its_limit_pruning_changes_nothing(filled: Settings) -> None:
 def test_above_its_limit_pruning_drops_the_commonest_words_and_says_so(
     filled: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "MOST_POSTINGS", 400)
+    monkeypatch.setattr(plan, "MAX_POSTINGS", 400)
     with opened(filled) as memory:
         pruned = memory.search("the old heron ERR_42 zebra", channels=["bm25"])
         whole = memory.search("the old heron ERR_42 zebra", channels=["bm25"], stages=["diversify"])
@@ -136,24 +137,24 @@ def test_a_store_that_was_filled_one_by_one_answers_as_one_that_was_filled_at_on
 
 
 def test_vectors_do_not_depend_on_what_else_was_embedded_in_the_same_call() -> None:
-    from scrubjay.ingest.embed import encode
+    from scrubjay.ingest.embedder import encode_texts
 
     model = HashEmbedder(64, window=8)
-    together = encode(model, texts())
-    alone = [encode(model, [text])[0] for text in texts()]
+    together = encode_texts(model, texts())
+    alone = [encode_texts(model, [text])[0] for text in texts()]
     for one, other in zip(together, alone, strict=True):
         assert one.data.tobytes() == other.data.tobytes()
         assert one.scales.tobytes() == other.scales.tobytes()
 
 
 def test_the_bundled_static_model_gives_the_same_codes_alone_and_in_bulk(tmp_path: Path) -> None:
-    from scrubjay.ingest.embed import encode
-    from scrubjay.providers.embedders.static import StaticEmbedder
+    from scrubjay.embeddings.static import StaticEmbedder
+    from scrubjay.ingest.embedder import encode_texts
 
     model = StaticEmbedder(None, cache_dir=tmp_path)
     some = texts()[:40]
-    together = encode(model, some * 30)[:40]
-    alone = [encode(StaticEmbedder(None, cache_dir=tmp_path), [text])[0] for text in some]
+    together = encode_texts(model, some * 30)[:40]
+    alone = [encode_texts(StaticEmbedder(None, cache_dir=tmp_path), [text])[0] for text in some]
     for one, other in zip(together, alone, strict=True):
         assert one.data.tobytes() == other.data.tobytes()
         assert one.scales.tobytes() == other.scales.tobytes()

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
+from reference_store.store import ReferenceStore
 from scrubjay import Memory
-from scrubjay.config import load
-from scrubjay.memory.scope import Scope
-from scrubjay.store.base import Store
-from scrubjay.store.inmemory.store import InMemoryStore
-from scrubjay.store.sqlite.store import SQLiteStore
-from scrubjay.testing.hash_embedder import HashEmbedder
-from scrubjay.wiring.desk import Desk
-from scrubjay.wiring.lineup import Lineup, given
+from scrubjay.config.loader import load_settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.models.records import Scope
+from scrubjay.services.models import ModelRegistry, caller_catalog
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.interface import Store
+from scrubjay.storage.sqlite.store import SQLiteStore
 
 SECRET = bytes(range(32))
 ANN, BOB = Scope("t", "ann"), Scope("t", "bob")
@@ -29,14 +29,19 @@ BIRDS = ("Heron", "Lapwing", "Wren", "Dunlin")
 
 def opened(store: Store, who: Scope) -> Memory:
     return Memory(
-        Desk(store, who, Lineup(store, who, given([HashEmbedder(32)]), cold=False), load(environ={}))
+        Workspace(
+            store,
+            who,
+            ModelRegistry(store, who, caller_catalog([HashEmbedder(32)]), cold=False),
+            load_settings(environ={}),
+        )
     )
 
 
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "memory":
-        yield InMemoryStore(SECRET)
+        yield ReferenceStore(SECRET)
     else:
         with closing(SQLiteStore(tmp_path / "memory.db", SECRET)) as made:
             yield made
@@ -76,7 +81,7 @@ def told(memory: Memory) -> dict[str, Any]:
 
 
 def test_every_store_tells_the_same_story(store: Store) -> None:
-    reference = opened(InMemoryStore(SECRET), ANN)
+    reference = opened(ReferenceStore(SECRET), ANN)
     memory = opened(store, ANN)
     live(reference)
     live(memory)

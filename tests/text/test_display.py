@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.text.display import clean, escaped, harmless, line, prefixed
+from scrubjay.text.display import escape_json, escape_markup, prefix_lines, single_line, strip_control
 
 ANY = st.text(st.characters(codec=None))
 WRITTEN = {
@@ -42,34 +42,34 @@ UNSEEN = {
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_a_script_or_an_emoji_needs_stays(name: str) -> None:
-    assert clean(WRITTEN[name]) == WRITTEN[name]
+    assert strip_control(WRITTEN[name]) == WRITTEN[name]
 
 
 @pytest.mark.parametrize("name", UNSEEN)
 def test_what_is_not_seen_or_is_obeyed_goes(name: str) -> None:
-    assert clean(UNSEEN[name]).replace("🏴", "").replace("(", "") == "password"
+    assert strip_control(UNSEEN[name]).replace("🏴", "").replace("(", "") == "password"
 
 
 @settings(max_examples=200)
 @given(ANY)
 def test_whatever_is_shown_is_seen_and_stays_where_it_is_put(text: str) -> None:
-    shown = clean(text)
-    assert clean(shown) == shown or "\x1b" in text
+    shown = strip_control(text)
+    assert strip_control(shown) == shown or "\x1b" in text
     assert not [one for one in shown if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\t"]
-    assert len(line(text).splitlines()) <= 1
-    assert all(each[:1] == ">" for each in prefixed(text, "> ").splitlines())
-    assert not set("<\ufe64\uff1c") & set(harmless(text))
-    assert json.loads(escaped(json.dumps(text, ensure_ascii=False))) == text
+    assert len(single_line(text).splitlines()) <= 1
+    assert all(each[:1] == ">" for each in prefix_lines(text, "> ").splitlines())
+    assert not set("<\ufe64\uff1c") & set(escape_markup(text))
+    assert json.loads(escape_json(json.dumps(text, ensure_ascii=False))) == text
 
 
 def test_an_unterminated_sequence_hides_nothing() -> None:
-    assert clean("\x1b]0;all of this is said\x1b[") == "]0;all of this is said["
+    assert strip_control("\x1b]0;all of this is said\x1b[") == "]0;all of this is said["
 
 
 def seconds(text: str) -> float:
     began = time.process_time()
-    prefixed(text, "> ")
-    harmless(text)
+    prefix_lines(text, "> ")
+    escape_markup(text)
     return time.process_time() - began
 
 

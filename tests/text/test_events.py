@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.text.events import MOST_WORDS, events
+from scrubjay.search.query import MAX_EVENT_WORDS, find_events
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from scrubjay.text.events import MOST_WORDS, events
 def test_a_relation_and_a_definite_name_are_an_event(
     text: str, relation: str, named: str, whole: tuple[str, ...]
 ) -> None:
-    (found,) = events(text)
+    (found,) = find_events(text)
     assert (found.relation, text[found.first : found.last], found.whole) == (relation, named, whole)
     assert found.core == whole[: len(found.core)]
 
@@ -51,22 +51,22 @@ def test_a_relation_and_a_definite_name_are_an_event(
     ],
 )
 def test_what_names_no_event_is_left_alone(text: str) -> None:
-    assert events(text) == ()
+    assert find_events(text) == ()
 
 
 def test_what_is_taken_is_no_event_and_ends_one() -> None:
     text = "after the launch party last week"
     at = text.index("last week")
-    (found,) = events(text, [(at, len(text))])
+    (found,) = find_events(text, [(at, len(text))])
     assert text[found.first : found.last] == "after the launch party"
     assert found.whole == ("launch", "party")
-    assert events(text, [(0, len(text))]) == ()
+    assert find_events(text, [(0, len(text))]) == ()
 
 
 def test_a_question_word_ends_the_name_and_so_do_many_words() -> None:
-    assert [one.whole for one in events("after the migration did we move")] == [("migration",)]
-    (found,) = events("after the " + "red " * 40)
-    assert len(found.whole) == MOST_WORDS
+    assert [one.whole for one in find_events("after the migration did we move")] == [("migration",)]
+    (found,) = find_events("after the " + "red " * 40)
+    assert len(found.whole) == MAX_EVENT_WORDS
 
 
 @given(
@@ -74,7 +74,7 @@ def test_a_question_word_ends_the_name_and_so_do_many_words() -> None:
     | st.lists(st.sampled_from(["before", "the", "bis", "zu", "vor", "dem", "(", "x.", "of"])).map(" ".join)
 )
 def test_whatever_is_typed_is_read_without_an_error(text: str) -> None:
-    for found in events(text):
+    for found in find_events(text):
         assert 0 <= found.first < found.last <= len(text)
         assert found.core
         assert found.whole[: len(found.core)] == found.core

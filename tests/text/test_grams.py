@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.text.grams import EDGE, nearest, similarity, trigrams
-from scrubjay.text.tokens import terms
+from scrubjay.text.tokenizer import WORD_EDGE, index_terms, nearest_terms, trigram_similarity, trigrams
 
 
 @pytest.mark.parametrize(
@@ -17,20 +16,20 @@ from scrubjay.text.tokens import terms
     ],
 )
 def test_similarity_is_the_routers_trigram_measure(text, score):
-    assert similarity("Helm charts Kubernetes deployment", text) == pytest.approx(score, abs=5e-5)
+    assert trigram_similarity("Helm charts Kubernetes deployment", text) == pytest.approx(score, abs=5e-5)
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
 @settings(max_examples=60, deadline=None)
 def test_similarity_is_symmetric_and_between_0_and_1(a, b):
-    assert 0 <= similarity(a, b) == similarity(b, a) <= 1
-    assert similarity(a, a) == 1
+    assert 0 <= trigram_similarity(a, b) == trigram_similarity(b, a) <= 1
+    assert trigram_similarity(a, a) == 1
 
 
 def test_the_ends_of_a_term_are_marked_so_that_short_terms_have_trigrams_too():
-    assert trigrams("ab") == {f"{EDGE}ab", f"ab{EDGE}"}
+    assert trigrams("ab") == {f"{WORD_EDGE}ab", f"ab{WORD_EDGE}"}
     assert trigrams("") == frozenset()
-    assert EDGE not in "".join(terms(f"a{EDGE}b").counts)
+    assert WORD_EDGE not in "".join(index_terms(f"a{WORD_EDGE}b").counts)
 
 
 @pytest.mark.parametrize(
@@ -44,14 +43,14 @@ def test_the_ends_of_a_term_are_marked_so_that_short_terms_have_trigrams_too():
 )
 def test_a_mistyped_word_is_nearest_to_the_word_meant(typed, meant):
     vocabulary = ["kubernetes", "postgres", "database", "data", "embedding", "bedding", "cubes", "progress"]
-    assert nearest(typed, vocabulary)[0][0] == meant
+    assert nearest_terms(typed, vocabulary)[0][0] == meant
 
 
 def test_a_word_unlike_all_others_has_none_near_it():
-    assert nearest("banana", ["database", "kubernetes"]) == ()
+    assert nearest_terms("banana", ["database", "kubernetes"]) == ()
 
 
 def test_nearest_is_limited_and_ordered_by_score_then_term():
-    found = nearest("abcd", ["abce", "abcf", "abcd", "abcg"], limit=3)
+    found = nearest_terms("abcd", ["abce", "abcf", "abcd", "abcg"], limit=3)
     assert [term for term, _ in found] == ["abcd", "abce", "abcf"]
     assert found[0][1] == 1

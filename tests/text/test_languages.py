@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.text.languages import SAMPLE, function_words, language
-from scrubjay.text.stems import SNOWBALL, stem
+from scrubjay.text.language import SAMPLE_LENGTH, detect_language, function_words
+from scrubjay.text.tokenizer import SNOWBALL_LANGUAGES, stem_word
 
 SENTENCES = {
     "en": "The cat sits on the table and does not want to go out.",
@@ -43,7 +43,7 @@ SENTENCES = {
 
 @pytest.mark.parametrize(("code", "text"), SENTENCES.items())
 def test_one_sentence_is_enough_to_tell_its_language(code, text):
-    assert language(text) == code
+    assert detect_language(text) == code
 
 
 @pytest.mark.parametrize(
@@ -58,18 +58,21 @@ def test_one_sentence_is_enough_to_tell_its_language(code, text):
     ],
 )
 def test_without_evidence_for_another_the_language_is_english(text):
-    assert language(text) == "en"
+    assert detect_language(text) == "en"
 
 
 def test_a_chinese_page_that_quotes_japanese_stays_chinese():
     assert (
-        language("我们在东京的店里看到了这个名字，写的是「さくら」，我们决定使用它作为数据库的名字。") == "zh"
+        detect_language("我们在东京的店里看到了这个名字，写的是「さくら」，我们决定使用它作为数据库的名字。")
+        == "zh"
     )
 
 
 def test_only_the_beginning_is_read():
     assert (
-        language("The cat is on the table. " * (SAMPLE // 25) + "Die Katze ist auf dem Tisch. " * 1000)
+        detect_language(
+            "The cat is on the table. " * (SAMPLE_LENGTH // 25) + "Die Katze ist auf dem Tisch. " * 1000
+        )
         == "en"
     )
 
@@ -77,18 +80,18 @@ def test_only_the_beginning_is_read():
 @given(st.text(max_size=50))
 @settings(max_examples=60, deadline=None)
 def test_any_text_has_a_language(text):
-    assert len(language(text)) == 2
+    assert len(detect_language(text)) == 2
 
 
 def test_every_language_named_has_a_stemmer():
     import Stemmer
 
-    assert set(SNOWBALL.values()) <= set(Stemmer.algorithms())
+    assert set(SNOWBALL_LANGUAGES.values()) <= set(Stemmer.algorithms())
 
 
 def test_a_word_without_a_stemmer_is_its_own_stem():
-    assert stem("running", "en") == "run"
-    assert stem("running", "zh") == "running"
+    assert stem_word("running", "en") == "run"
+    assert stem_word("running", "zh") == "running"
 
 
 def test_no_small_words_are_known_of_a_language_without_a_list():

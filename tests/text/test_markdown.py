@@ -4,25 +4,25 @@ import time
 
 import pytest
 
-from scrubjay.text.markdown import HEADING_LIMIT, Block, blocks, even
+from scrubjay.text.markdown import HEADING_LIMIT, Block, normalize_newlines, parse_blocks
 
 
 def kinds(text: str, **options: bool) -> list[str]:
-    return [block.kind for block in blocks(text, **options) if block.kind != "blank"]
+    return [block.kind for block in parse_blocks(text, **options) if block.kind != "blank"]
 
 
 def headings(text: str) -> list[tuple[int, str]]:
-    return [(block.level, block.text) for block in blocks(text) if block.kind == "heading"]
+    return [(block.level, block.text) for block in parse_blocks(text) if block.kind == "heading"]
 
 
 def pieces(text: str) -> list[tuple[str, str]]:
-    found = blocks(text)
+    found = parse_blocks(text)
     assert "".join(text[block.start : block.end] for block in found) == text
     return [(block.kind, text[block.start : block.end]) for block in found]
 
 
 def test_an_empty_text_has_no_blocks():
-    assert blocks("") == []
+    assert parse_blocks("") == []
 
 
 def test_atx_headings_have_one_to_six_hashes_and_a_space():
@@ -131,7 +131,7 @@ def test_a_quote_goes_on_with_lazy_lines():
 def test_a_line_indented_by_spaces_and_a_tab_or_by_wide_spaces_is_code_and_the_scan_comes_to_its_end():
     for indent in (" \t", "  \t", "   \t", " \u3000\u3000\u3000", " \v\v\v"):
         text = f"# T\n\n{indent}a\n\tb\n  \tc\nd"
-        assert [block.kind for block in blocks(text)] == ["heading", "blank", "code", "paragraph"]
+        assert [block.kind for block in parse_blocks(text)] == ["heading", "blank", "code", "paragraph"]
 
 
 def test_code_by_indentation_keeps_its_blank_lines_and_interrupts_nothing():
@@ -151,8 +151,8 @@ def test_a_rule_on_the_first_line_is_no_front_matter():
 
 
 def test_a_byte_order_mark_hides_nothing_and_lies_in_the_first_block():
-    assert blocks("\ufeff# a\n") == [Block("heading", 0, 5, 1, "a")]
-    assert blocks("\ufeff") == [Block("paragraph", 0, 1)]
+    assert parse_blocks("\ufeff# a\n") == [Block("heading", 0, 5, 1, "a")]
+    assert parse_blocks("\ufeff") == [Block("paragraph", 0, 1)]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -168,7 +168,7 @@ def test_line_separators_of_unicode_end_no_line():
 
 
 def test_even_keeps_every_offset():
-    assert even("a\r\n\r\rb\n\r") == "a \n\n\nb\n\n"
+    assert normalize_newlines("a\r\n\r\rb\n\r") == "a \n\n\nb\n\n"
 
 
 def test_code_files_have_paragraphs_alone():

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrubjay.errors import InputError
-from scrubjay.text.snippets import CUT_MARK, contains_phrase, highlights, snippet
-from scrubjay.text.tokens import groups
+from scrubjay.text.snippets import CUT_MARK, best_snippet, contains_phrase, find_highlights
+from scrubjay.text.tokenizer import query_groups
 
 FILLER = "Nothing of note happened on that day, and nobody wrote it down.\n"
 ANY_TEXT = st.text(st.sampled_from("ab c.\n日本。 é\u0301👩\u200d👧🇩🇪x_y"), max_size=200)
@@ -15,7 +15,7 @@ ANY_TEXT = st.text(st.sampled_from("ab c.\n日本。 é\u0301👩\u200d👧🇩�
 @given(ANY_TEXT, st.integers(1, 60))
 @settings(max_examples=200, deadline=None)
 def test_a_snippet_is_a_slice_of_the_content_within_the_limit(content, limit):
-    found = snippet(content, groups("b 日本 x_y"), limit)
+    found = best_snippet(content, query_groups("b 日本 x_y"), limit)
     assert len(found.text) <= limit
     assert 0 <= found.start <= found.end <= len(content)
     if limit > 2:
@@ -23,7 +23,7 @@ def test_a_snippet_is_a_slice_of_the_content_within_the_limit(content, limit):
 
 
 def test_a_short_content_is_its_own_snippet_without_marks():
-    found = snippet("\n  short note\n", groups("note"))
+    found = best_snippet("\n  short note\n", query_groups("note"))
     assert (found.text, found.start, found.end) == ("  short note", 1, 13)
 
 
@@ -31,7 +31,7 @@ def test_the_window_holds_the_most_query_words_not_the_most_repetitions():
     content = (
         FILLER * 20 + "store store store store\n" + FILLER * 20 + "The memory has a store.\n" + FILLER * 20
     )
-    found = snippet(content, groups("memory store"), 200)
+    found = best_snippet(content, query_groups("memory store"), 200)
     assert "The memory has a store." in found.text
     assert found.text.startswith(CUT_MARK)
     assert found.text.endswith(CUT_MARK)
@@ -39,32 +39,34 @@ def test_the_window_holds_the_most_query_words_not_the_most_repetitions():
 
 def test_a_word_with_more_weight_decides_between_two_windows():
     content = FILLER * 20 + "Only alfa here.\n" + FILLER * 20 + "Only beta here.\n" + FILLER * 20
-    asked = groups("alfa beta")
-    assert "alfa" in snippet(content, asked, 200).text
-    assert "beta" in snippet(content, asked, 200, weights={"alfa": 1.0, "beta": 5.0}).text
+    asked = query_groups("alfa beta")
+    assert "alfa" in best_snippet(content, asked, 200).text
+    assert "beta" in best_snippet(content, asked, 200, weights={"alfa": 1.0, "beta": 5.0}).text
 
 
 def test_of_two_windows_with_the_same_words_the_one_where_they_stand_together_wins():
     content = FILLER * 20 + "alfa\n" + FILLER * 3 + "alfa beta\n" + FILLER * 20
-    assert 0 < snippet(content, groups("alfa beta"), 500).text.index("alfa beta") < 200
+    assert 0 < best_snippet(content, query_groups("alfa beta"), 500).text.index("alfa beta") < 200
 
 
 def test_a_match_by_a_stem_of_the_documents_language_counts():
     content = FILLER * 20 + "Viele Häuser stehen leer.\n" + FILLER * 20
-    assert "Häuser" in snippet(content, groups("Haus", ("de",)), 150, language="de").text
+    assert "Häuser" in best_snippet(content, query_groups("Haus", ("de",)), 150, language="de").text
 
 
 def test_a_cut_falls_on_a_line_then_a_sentence_then_a_word():
     lines = "One came. Two left\n" * 40
     for limit in range(120, 140):
-        by_line = snippet(lines + "The needle is here\n" + lines, groups("needle"), limit)
+        by_line = best_snippet(lines + "The needle is here\n" + lines, query_groups("needle"), limit)
         assert by_line.text.startswith(CUT_MARK + "One came.")
         assert by_line.text.endswith("Two left" + CUT_MARK)
     prose = FILLER.replace("\n", " ")
-    by_sentence = snippet(prose * 20 + "The needle is here. " + prose * 20, groups("needle"), 300)
+    by_sentence = best_snippet(prose * 20 + "The needle is here. " + prose * 20, query_groups("needle"), 300)
     assert by_sentence.text.startswith(CUT_MARK + "Nothing of note")
     assert by_sentence.text.endswith("wrote it down." + CUT_MARK)
-    by_word = snippet("lorem ipsum dolor " * 50 + "needle " + "sit amet elit " * 50, groups("needle"), 100)
+    by_word = best_snippet(
+        "lorem ipsum dolor " * 50 + "needle " + "sit amet elit " * 50, query_groups("needle"), 100
+    )
     assert set(by_word.text.strip(CUT_MARK).split()) <= {
         "lorem",
         "ipsum",
@@ -78,7 +80,7 @@ def test_a_cut_falls_on_a_line_then_a_sentence_then_a_word():
 
 def test_unspaced_text_is_cut_after_its_full_stop():
     content = "今日は何もなかった。" * 30 + "針はここにある。" + "今日は何もなかった。" * 30
-    found = snippet(content, groups("針"), 60)
+    found = best_snippet(content, query_groups("針"), 60)
     assert "針はここにある。" in found.text
     assert found.text.startswith(CUT_MARK + "今日")
     assert found.text.endswith("。" + CUT_MARK)
@@ -87,42 +89,42 @@ def test_unspaced_text_is_cut_after_its_full_stop():
 @pytest.mark.parametrize("drawn", ["👩\u200d👩\u200d👧", "🇩🇪", "👍🏽", "e\u0301\u0323"])
 def test_a_cut_never_parts_what_is_drawn_as_one_character(drawn):
     for limit in range(20, 20 + len(drawn)):
-        found = snippet("needle" + drawn * 100, groups("needle"), limit)
+        found = best_snippet("needle" + drawn * 100, query_groups("needle"), limit)
         assert (found.end - len("needle")) % len(drawn) == 0
 
 
 def test_nothing_matched_shows_the_beginning():
-    found = snippet(FILLER * 20, groups("absent"), 100)
+    found = best_snippet(FILLER * 20, query_groups("absent"), 100)
     assert found.start == 0
     assert found.text == FILLER.strip() + CUT_MARK
 
 
 def test_a_match_at_the_very_end_uses_the_whole_room_before_it():
     content = FILLER * 20 + "needle"
-    found = snippet(content, groups("needle"), 300)
+    found = best_snippet(content, query_groups("needle"), 300)
     assert found.end == len(content)
     assert len(found.text) > 200
 
 
 def test_a_match_longer_than_the_limit_is_cut():
-    found = snippet("x" * 500, groups("x" * 500), 50)
+    found = best_snippet("x" * 500, query_groups("x" * 500), 50)
     assert len(found.text) <= 50
 
 
 def test_a_limit_below_one_is_refused():
     with pytest.raises(InputError, match="0 characters"):
-        snippet("text", (), 0)
+        best_snippet("text", (), 0)
 
 
 def test_highlights_are_the_words_that_matched():
     content = "Runs of MemoryStore; nothing else runs_on."
-    spans = highlights(content, groups("run store"))
+    spans = find_highlights(content, query_groups("run store"))
     assert [content[a:b] for a, b in spans] == ["Runs", "MemoryStore", "runs_on"]
 
 
 def test_highlights_of_overlapping_bigrams_are_one_span():
-    assert highlights("我们使用数据库。", groups("数据库")) == [(4, 7)]
-    assert highlights("anything", ()) == []
+    assert find_highlights("我们使用数据库。", query_groups("数据库")) == [(4, 7)]
+    assert find_highlights("anything", ()) == []
 
 
 @pytest.mark.parametrize(

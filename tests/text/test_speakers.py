@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrubjay.text.speakers import named
+from scrubjay.search.features import find_speaker
 
 PAIR = {"Caroline", "Mel"}
 
@@ -12,7 +12,7 @@ PAIR = {"Caroline", "Mel"}
     ["What did Caroline paint?", "Caroline's new hobby", "what did caroline paint", "who is (Caroline)?"],
 )
 def test_a_speaker_is_found_where_the_question_names_one(question: str) -> None:
-    assert named(question, PAIR) == "Caroline"
+    assert find_speaker(question, PAIR) == "Caroline"
 
 
 @pytest.mark.parametrize(
@@ -20,17 +20,17 @@ def test_a_speaker_is_found_where_the_question_names_one(question: str) -> None:
     ["What did Caroline and Mel paint?", "What was painted?", "", "Carolines", "the CAROLINE project"],
 )
 def test_none_is_found_where_none_or_several_are_named(question: str) -> None:
-    assert named(question, PAIR) is None
+    assert find_speaker(question, PAIR) is None
 
 
 @pytest.mark.parametrize("question", ["When will it open?", "when will it open?"])
 def test_a_word_that_is_also_a_name_is_the_word(question: str) -> None:
-    assert named(question, {"Will", "Mel"}) is None
+    assert find_speaker(question, {"Will", "Mel"}) is None
 
 
 def test_an_initial_is_no_name() -> None:
-    assert named("Plan A or plan B?", {"A", "B"}) is None
+    assert find_speaker("Plan A or plan B?", {"A", "B"}) is None
 
 
 def test_a_name_with_signs_is_matched_as_it_stands() -> None:
-    assert named("What did Dr. No (the second) say?", {"Dr. No (the second)"}) == "Dr. No (the second)"
+    assert find_speaker("What did Dr. No (the second) say?", {"Dr. No (the second)"}) == "Dr. No (the second)"

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.text.time_words import TONGUES
-from scrubjay.text.times import times
+from scrubjay.text.temporal import TIME_VOCABULARIES, find_times
 
 NOW = datetime(2026, 11, 22, 14, 30)
 """A Sunday."""
@@ -19,7 +18,7 @@ def read(text, now=NOW):
     """Every time in a text: where it stands, its relation, its first day and the first after it."""
     return [
         (text[s.first : s.last], s.relation, *(str(d)[:10] for d in (s.start, s.end)))
-        for s in times(text, now)
+        for s in find_times(text, now)
     ]
 
 
@@ -131,7 +130,7 @@ def test_more_than_one_time_is_read_in_the_order_of_the_text():
     ]  # fmt: skip
 
 
-WORDS = sorted({word for tongue in TONGUES for word in tongue.words})
+WORDS = sorted({word for tongue in TIME_VOCABULARIES for word in tongue.words})
 PARTS = st.one_of(
     st.sampled_from(WORDS),
     st.integers(0, 3000).map(str),
@@ -144,7 +143,7 @@ PARTS = st.one_of(
 @given(st.lists(PARTS, max_size=30).map(" ".join), st.datetimes())
 @settings(max_examples=300, deadline=None)
 def test_nothing_that_can_be_typed_is_an_error_and_every_time_has_an_end_behind_its_start(text, now):
-    found = times(text, now)
+    found = find_times(text, now)
     assert all(span.start < span.end for span in found)
     assert all(0 <= span.first < span.last <= len(text) for span in found)
     assert all(one.last <= other.first for one, other in pairwise(found))
@@ -166,7 +165,7 @@ def test_twice_as_long_a_text_takes_twice_the_steps(unit):
         text = (unit * length)[:length]
         sys.setprofile(step)
         try:
-            times(text, NOW)
+            find_times(text, NOW)
         finally:
             sys.setprofile(None)
         return count
@@ -178,5 +177,5 @@ def test_twice_as_long_a_text_takes_twice_the_steps(unit):
 @given(st.integers(1, 60))
 @settings(max_examples=30, deadline=None)
 def test_days_ago_are_counted_from_the_day_of_the_question(days):
-    (span,) = times(f"{days} days ago", NOW)
+    (span,) = find_times(f"{days} days ago", NOW)
     assert span.start == NOW.replace(hour=0, minute=0) - timedelta(days=days)

@@ -6,10 +6,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scrubjay.text import tokens
-from scrubjay.text.folding import TERM_MARKS, fold
-from scrubjay.text.scripts import holds_run
-from scrubjay.text.tokens import LONGEST_TERM, TermGroup, Terms, find, groups, terms, words
+from scrubjay.text import tokenizer
+from scrubjay.text.normalize import TERM_MARKS, fold, has_unspaced
+from scrubjay.text.tokenizer import (
+    MAX_TERM_LENGTH,
+    TermGroup,
+    Terms,
+    find_terms,
+    index_terms,
+    query_groups,
+    split_words,
+)
 
 ANY_TEXT = st.text(
     st.one_of(
@@ -23,13 +30,13 @@ ANY_TEXT = st.text(
 
 
 def emitted(text: str, language: str = "en") -> set[str]:
-    return set(terms(text, language).counts)
+    return set(index_terms(text, language).counts)
 
 
 def matched(query: str, text: str, language: str = "en") -> list[str]:
     """The query's words that the text answers."""
     present = emitted(text, language)
-    return [group.word for group in groups(query, (language,)) if present & set(group.forms)]
+    return [group.word for group in query_groups(query, (language,)) if present & set(group.forms)]
 
 
 @given(ANY_TEXT)
@@ -37,31 +44,31 @@ def matched(query: str, text: str, language: str = "en") -> list[str]:
 @example("K̇ﷺ½⒜㈠①²")
 @settings(max_examples=150, deadline=None)
 def test_any_text_has_terms_and_its_own_words_always_find_it(text):
-    counted = terms(text)
-    found = words(text)
+    counted = index_terms(text)
+    found = split_words(text)
     assert counted.length == len(found)
     for word in found:
-        assert groups(text[word.start : word.end])[0].forms[0] in counted.counts
-    for group in groups(text):
+        assert query_groups(text[word.start : word.end])[0].forms[0] in counted.counts
+    for group in query_groups(text):
         assert set(group.forms) & counted.counts.keys(), group
 
 
 @given(ANY_TEXT)
 @settings(max_examples=150, deadline=None)
 def test_offsets_slice_the_original_text_back_to_the_word(text):
-    for word in words(text):
+    for word in split_words(text):
         assert 0 <= word.start < word.end <= len(text)
         piece = fold(text[word.start : word.end])
         # One Thai vowel folds into two characters, so a bigram may lie inside what its slice folds to.
-        assert word.text in piece if holds_run(word.text) else word.text == piece.replace("\u2019", "'")
+        assert word.text in piece if has_unspaced(word.text) else word.text == piece.replace("\u2019", "'")
 
 
 @given(ANY_TEXT)
-@example("æ" * LONGEST_TERM)
+@example("æ" * MAX_TERM_LENGTH)
 @settings(max_examples=150, deadline=None)
 def test_a_term_can_be_stored_in_a_list_separated_by_spaces(text):
-    for term in terms(text).counts:
-        assert 0 < len(term) <= LONGEST_TERM
+    for term in index_terms(text).counts:
+        assert 0 < len(term) <= MAX_TERM_LENGTH
         assert all(char.isalnum() or char in TERM_MARKS for char in term if char.isascii()), term
         assert not any(char.isspace() for char in term)
         term.encode("utf-8")
@@ -70,7 +77,7 @@ def test_a_term_can_be_stored_in_a_list_separated_by_spaces(text):
 @given(ANY_TEXT, ANY_TEXT)
 @settings(max_examples=60, deadline=None)
 def test_terms_of_two_texts_on_two_lines_add_up(one, two):
-    both, first, second = terms(f"{one}\n{two}"), terms(one), terms(two)
+    both, first, second = index_terms(f"{one}\n{two}"), index_terms(one), index_terms(two)
     assert both.length == first.length + second.length
     assert both.counts == {
         term: first.counts.get(term, 0) + second.counts.get(term, 0)
@@ -115,7 +122,7 @@ def test_terms_of_two_texts_on_two_lines_add_up(one, two):
     ],
 )
 def test_an_identifier_is_found_by_the_way_someone_asks_for_it(query, text):
-    assert groups(query)[0].word in matched(query, text)
+    assert query_groups(query)[0].word in matched(query, text)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +143,7 @@ def test_a_compound_is_found_by_each_of_its_parts(query, text):
 def test_a_compound_in_a_query_also_asks_for_its_parts_standing_apart():
     assert matched("memory_store", "the store of a memory") == ["memory", "store"]
     assert matched("HTTP-404", "returned HTTP 404") == ["http", "404"]
-    assert [group.word for group in groups("x-ray 3.11.7")] == ["x-ray", "ray", "3.11.7", "3.11"]
+    assert [group.word for group in query_groups("x-ray 3.11.7")] == ["x-ray", "ray", "3.11.7", "3.11"]
 
 
 @pytest.mark.parametrize(
@@ -148,17 +155,17 @@ def test_words_that_only_look_alike_do_not_match(query, text):
 
 
 def test_a_word_counts_once_for_each_term_and_a_compound_is_one_word_long():
-    found = terms("memory_store stores")
+    found = index_terms("memory_store stores")
     assert found.length == 2
     assert found.counts["store"] == 2
-    assert terms("tree-tree").counts["tree"] == 1
+    assert index_terms("tree-tree").counts["tree"] == 1
 
 
 def test_a_hash_is_not_split_at_case_and_a_megabyte_without_a_space_is_found_by_the_same_megabyte():
     blob = "aGVsbG8gd29ybGQ" * 70_000
-    found = terms(blob)
+    found = index_terms(blob)
     assert found.length == 1
-    assert list(found.counts) == [blob[:LONGEST_TERM].lower()]
+    assert list(found.counts) == [blob[:MAX_TERM_LENGTH].lower()]
     assert matched(blob, f"begin {blob} end") == [blob.lower()]
 
 
@@ -196,7 +203,7 @@ def test_a_hash_is_not_split_at_case_and_a_megabyte_without_a_space_is_found_by_
     ],
 )
 def test_a_word_is_found_in_its_own_language(language, query, text):
-    assert matched(query, text, language) == [group.word for group in groups(query, (language,))]
+    assert matched(query, text, language) == [group.word for group in query_groups(query, (language,))]
 
 
 def test_an_accent_may_be_left_out_on_either_side():
@@ -218,8 +225,8 @@ def test_a_vowel_sign_or_a_letter_of_its_own_is_not_taken_for_an_accent():
 
 
 def test_a_query_is_expanded_to_every_language_of_the_store():
-    assert set(groups("Häuser", ("en", "de"))[0].forms) >= {"häuser", "hauser", "haus"}
-    assert groups("running", ())[0].forms == ("running",)
+    assert set(query_groups("Häuser", ("en", "de"))[0].forms) >= {"häuser", "hauser", "haus"}
+    assert query_groups("running", ())[0].forms == ("running",)
 
 
 def test_a_language_without_a_stemmer_leaves_words_whole():
@@ -227,9 +234,9 @@ def test_a_language_without_a_stemmer_leaves_words_whole():
 
 
 def test_unspaced_text_is_as_many_words_long_as_it_has_bigrams():
-    assert terms("数据库").counts == {"数据": 1, "数": 1, "据库": 1, "据": 1, "库": 1}
-    assert terms("数据库").length == 2
-    assert [(word.text, word.start, word.end) for word in words("a 数据库")] == [
+    assert index_terms("数据库").counts == {"数据": 1, "数": 1, "据库": 1, "据": 1, "库": 1}
+    assert index_terms("数据库").length == 2
+    assert [(word.text, word.start, word.end) for word in split_words("a 数据库")] == [
         ("a", 0, 1),
         ("数据", 2, 4),
         ("据库", 3, 5),
@@ -237,11 +244,11 @@ def test_unspaced_text_is_as_many_words_long_as_it_has_bigrams():
 
 
 def test_groups_are_distinct_and_stand_in_the_order_asked():
-    assert groups("The cat, the CAT") == (TermGroup("the", ("the",)), TermGroup("cat", ("cat",)))
+    assert query_groups("The cat, the CAT") == (TermGroup("the", ("the",)), TermGroup("cat", ("cat",)))
 
 
 def test_find_tells_where_words_stand_that_emit_a_term():
-    assert find("Runs: _run_all_ 東京で", {"run", "京"}) == [
+    assert find_terms("Runs: _run_all_ 東京で", {"run", "京"}) == [
         (0, 4, ("run",)),
         (7, 14, ("run",)),
         (17, 19, ("京",)),
@@ -251,5 +258,5 @@ def test_find_tells_where_words_stand_that_emit_a_term():
 @settings(max_examples=200)
 @given(st.text(st.sampled_from(list("ab1Z#+_.'-\u2019\u201c\u2014\u2026 \n\u00a0")), max_size=30))
 def test_a_text_with_typographic_marks_is_counted_as_it_is_cut(text: str) -> None:
-    by_word = Counter(term for forms in tokens.emitted(text) for term in forms)
-    assert terms(text) == Terms(dict(by_word), len(words(text)))
+    by_word = Counter(term for forms in tokenizer.terms_by_word(text) for term in forms)
+    assert index_terms(text) == Terms(dict(by_word), len(split_words(text)))

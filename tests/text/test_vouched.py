@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.text.reworded import words
-from scrubjay.text.vouched import NEGATIONS, Stretch, denials, numbers, unvouched, vouched
+from scrubjay.text.paraphrase import (
+    NEGATIONS,
+    TextSpan,
+    claim_words,
+    count_denials,
+    number_words,
+    supporting_span,
+    unsupported_claims,
+)
 
 SAID = [
     ("The user lives in Porto", "I live in Porto."),
@@ -65,33 +72,33 @@ UNSAID = [
 
 @pytest.mark.parametrize(("claim", "source"), SAID)
 def test_a_claim_in_the_words_of_its_source_is_vouched_for(claim: str, source: str) -> None:
-    assert vouched(claim, source) is not None
+    assert supporting_span(claim, source) is not None
 
 
 @pytest.mark.parametrize(("claim", "source"), UNSAID)
 def test_a_claim_that_says_other_more_or_less_is_not(claim: str, source: str) -> None:
-    assert vouched(claim, source) is None
+    assert supporting_span(claim, source) is None
 
 
 def test_who_is_not_the_user_keeps_saying_i() -> None:
-    assert vouched("I recommend Porto", "I recommend Porto", person=False)
-    assert vouched("The user recommends Porto", "I recommend Porto", person=False) is None
+    assert supporting_span("I recommend Porto", "I recommend Porto", person=False)
+    assert supporting_span("The user recommends Porto", "I recommend Porto", person=False) is None
 
 
 def test_a_claim_must_stand_within_its_quote_whose_denials_it_keeps() -> None:
     said = "I don't eat meat but I love fish"
-    assert vouched("The user loves fish", said, within=Stretch(21, 32)) == (21, 32)
-    assert vouched("The user loves fish", said, within=Stretch(0, 20)) is None
-    assert vouched("The user loves fish", said, within=Stretch(0, 32)) is None
+    assert supporting_span("The user loves fish", said, within=TextSpan(21, 32)) == (21, 32)
+    assert supporting_span("The user loves fish", said, within=TextSpan(0, 20)) is None
+    assert supporting_span("The user loves fish", said, within=TextSpan(0, 32)) is None
 
 
 def test_a_text_that_drops_a_denial_or_a_number_is_not_vouched_for_at_all() -> None:
     source = "I have 3 cats. I don't eat meat. My car is very red."
-    assert unvouched("The user has 3 cats. The user does not eat meat.", source) == []
-    assert unvouched("The user has 3 cats. The user's car is very red.", source) != []
-    assert unvouched("The user does not eat meat. The user's car is very red.", source) != []
+    assert unsupported_claims("The user has 3 cats. The user does not eat meat.", source) == []
+    assert unsupported_claims("The user has 3 cats. The user's car is very red.", source) != []
+    assert unsupported_claims("The user does not eat meat. The user's car is very red.", source) != []
     invented = "The user has 3 cats. The user does not eat meat. The user is happy here."
-    assert unvouched(invented, source) == ["The user is happy here."]
+    assert unsupported_claims(invented, source) == ["The user is happy here."]
 
 
 WORDS = st.sampled_from(
@@ -108,34 +115,34 @@ TEXTS = st.lists(WORDS, min_size=1, max_size=24).map(" ".join)
 def test_nothing_is_vouched_for_with_a_number_or_a_denial_that_the_source_has_not(
     claim: str, source: str
 ) -> None:
-    found = vouched(claim, source)
+    found = supporting_span(claim, source)
     if found is not None:
         stretch = source[slice(*found)]
-        claimed, said = words(claim, claim=True), words(stretch)
-        assert numbers(claimed) == numbers(said)
-        assert denials(claimed) == denials(said)
+        claimed, said = claim_words(claim, claim=True), claim_words(stretch)
+        assert number_words(claimed) == number_words(said)
+        assert count_denials(claimed) == count_denials(said)
 
 
 @given(TEXTS, st.integers(0, 2**32))
 def test_what_is_cut_out_of_a_source_keeps_every_denial_of_its_quote(source: str, seed: int) -> None:
     chance = random.Random(seed)
     start = chance.randrange(len(source))
-    quote = Stretch(start, chance.randrange(start, len(source)) + 1)
-    said = [word for word in words(source) if quote.start <= word.start and word.end <= quote.end]
+    quote = TextSpan(start, chance.randrange(start, len(source)) + 1)
+    said = [word for word in claim_words(source) if quote.start <= word.start and word.end <= quote.end]
     first = chance.randrange(len(said)) if said else 0
     part = said[first : first + chance.randrange(1, 8)]
     claim = source[part[0].start : part[-1].end] if part else source
-    found = vouched(claim, source, within=quote)
+    found = supporting_span(claim, source, within=quote)
     if found is not None:
-        assert denials(words(source[slice(*found)])) == denials(said)
+        assert count_denials(claim_words(source[slice(*found)])) == count_denials(said)
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_any_texts_are_read_and_a_stretch_lies_in_its_source(claim: str, source: str) -> None:
-    found = vouched(claim, source)
+    found = supporting_span(claim, source)
     if found is not None:
         assert 0 <= found.start < found.end <= len(source)
-    for word in words(source):
+    for word in claim_words(source):
         assert 0 <= word.lead <= word.start < word.end <= len(source)
 
 

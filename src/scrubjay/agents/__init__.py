@@ -1,1 +1,1 @@
-"""Agents: which coding agents there are, where each keeps its configuration, and what would be written there."""
+"""Agents: the coding agents that scrubjay can be installed for, and their hooks."""

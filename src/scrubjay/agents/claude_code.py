@@ -1,4 +1,4 @@
-"""Claude Code: MCP in `.claude.json`, hooks in `settings.json`, a skill and a few lines in `CLAUDE.md`.
+"""Claude Code: MCP in `.claude.json`, hooks in `settings.json`, a skill, and a block in `CLAUDE.md`.
 
 Formats as published at code.claude.com/docs (pages settings, mcp, hooks, skills, memory) and as Claude Code 2.1.197
 reads them: servers for all projects in ``mcpServers`` of ``~/.claude.json``, of one project in its ``.mcp.json``; hooks
@@ -13,11 +13,20 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from scrubjay.agents import edit_json, edit_text, hook_groups, texts
-from scrubjay.agents.agent import NAME, OPEN_MODE, SECRET_MODE, Change, Home, Options, edited, read
-from scrubjay.agents.hook_groups import Hook
+from scrubjay.agents import base, hook_config, json_edit, texts
+from scrubjay.agents.base import (
+    PRIVATE_MODE,
+    SERVER_NAME,
+    SHARED_MODE,
+    Change,
+    Home,
+    Options,
+    edit_file,
+    read_file,
+)
+from scrubjay.agents.hook_config import Hook
 
-SERVER: Final = ("mcpServers", NAME)
+SERVER_PATH: Final = ("mcpServers", SERVER_NAME)
 HOOKS: Final = (
     Hook("SessionStart", "session-start", 5, "startup|resume|clear|compact"),
     Hook("UserPromptSubmit", "prompt", 5),
@@ -43,35 +52,37 @@ class ClaudeCode:
         places = _places(home, options)
         entry = {"type": "stdio", "command": home.command[0], "args": [*home.command[1:], "mcp"]}
         hooks = HOOKS if options.hooks else ()
-        mode = OPEN_MODE if options.project else SECRET_MODE
+        mode = SHARED_MODE if options.project else PRIVATE_MODE
         changes = [
-            edited(
+            edit_file(
                 places["mcp"],
-                lambda data: edit_json.put_members(data, SERVER, entry, places["mcp"]),
+                lambda data: json_edit.put_members(data, SERVER_PATH, entry, places["mcp"]),
                 mode=mode,
             ),
-            edited(
+            edit_file(
                 places["hooks"],
-                lambda data: hook_groups.put(data, self.name, hooks, home, places["hooks"]),
+                lambda data: hook_config.put_hooks(data, self.name, hooks, home, places["hooks"]),
                 mode=mode,
             ),
-            edited(places["skill"], lambda _: texts.skill().encode("utf-8")),
+            edit_file(places["skill"], lambda _: texts.skill().encode("utf-8")),
         ]
         if "block" in places:
-            changes.append(edited(places["block"], lambda data: edit_text.put(data, texts.block())))
+            changes.append(edit_file(places["block"], lambda data: base.put_block(data, texts.block())))
         return changes
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
         """Return its files without scrubjay."""
         places = _places(home, options)
         changes = [
-            edited(places["mcp"], lambda data: edit_json.cut(data, SERVER, places["mcp"])),
-            edited(places["hooks"], lambda data: hook_groups.cut(data, self.name, places["hooks"])),
+            edit_file(places["mcp"], lambda data: json_edit.remove_value(data, SERVER_PATH, places["mcp"])),
+            edit_file(
+                places["hooks"], lambda data: hook_config.remove_hooks(data, self.name, places["hooks"])
+            ),
             # Somebody who has rewritten the skill keeps it.
-            edited(places["skill"], lambda data: None if data == texts.skill().encode("utf-8") else data),
+            edit_file(places["skill"], lambda data: None if data == texts.skill().encode("utf-8") else data),
         ]
         if "block" in places:
-            changes.append(edited(places["block"], edit_text.cut))
+            changes.append(edit_file(places["block"], base.remove_block))
         return changes
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
@@ -86,16 +97,17 @@ class ClaudeCode:
             "before that are still there are taken in when the next one begins.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
-            *hook_groups.ignored(_places(home, options)["hooks"], self.title),
+            *hook_config.plain_json_warning(_places(home, options)["hooks"], self.title),
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
         """Return which of its parts are in place for the person."""
         places = _places(home, Options())
         return {
-            "mcp": edit_json.get(read(places["mcp"]), SERVER, places["mcp"]) is not None,
-            "hooks": hook_groups.has(read(places["hooks"]), self.name, HOOKS, places["hooks"]),
-            "instructions": read(places["skill"]) is not None and edit_text.has(read(places["block"])),
+            "mcp": json_edit.get_value(read_file(places["mcp"]), SERVER_PATH, places["mcp"]) is not None,
+            "hooks": hook_config.has_hooks(read_file(places["hooks"]), self.name, HOOKS, places["hooks"]),
+            "instructions": read_file(places["skill"]) is not None
+            and base.has_block(read_file(places["block"])),
         }
 
 
@@ -109,13 +121,13 @@ def _places(home: Home, options: Options) -> dict[str, Path]:
         return {
             "mcp": options.project / ".mcp.json",
             "hooks": own / "settings.local.json",
-            "skill": own / "skills" / NAME / "SKILL.md",
+            "skill": own / "skills" / SERVER_NAME / "SKILL.md",
         }
     folder = _folder(home)
     return {
         "mcp": home.folder("CLAUDE_CONFIG_DIR") / ".claude.json",
         "hooks": folder / "settings.json",
-        "skill": folder / "skills" / NAME / "SKILL.md",
+        "skill": folder / "skills" / SERVER_NAME / "SKILL.md",
         "block": folder / "CLAUDE.md",
     }
 

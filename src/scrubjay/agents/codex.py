@@ -1,4 +1,4 @@
-"""Codex: MCP in `config.toml`, hooks in `hooks.json`, a few lines in `AGENTS.md`.
+"""Codex: MCP in `config.toml`, hooks in `hooks.json`, a block in `AGENTS.md`.
 
 Formats as published at developers.openai.com/codex (pages config-reference, mcp, hooks, guides/agents-md) and as
 codex-cli 0.169.0 reads them: servers in ``[mcp_servers.NAME]``; hooks in ``hooks.json`` beside it, of Claude Code's
@@ -13,11 +13,20 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from scrubjay.agents import edit_text, edit_toml, hook_groups, texts
-from scrubjay.agents.agent import NAME, OPEN_MODE, SECRET_MODE, Change, Home, Options, edited, read
-from scrubjay.agents.hook_groups import Hook
+from scrubjay.agents import base, hook_config, texts, toml_edit
+from scrubjay.agents.base import (
+    PRIVATE_MODE,
+    SERVER_NAME,
+    SHARED_MODE,
+    Change,
+    Home,
+    Options,
+    edit_file,
+    read_file,
+)
+from scrubjay.agents.hook_config import Hook
 
-SERVER: Final = ("mcp_servers", NAME)
+SERVER_PATH: Final = ("mcp_servers", SERVER_NAME)
 HOOKS: Final = (
     Hook("SessionStart", "session-start", 5, "startup|resume|clear|compact"),
     Hook("UserPromptSubmit", "prompt", 5),
@@ -44,24 +53,24 @@ class Codex:
         # Codex runs the hooks of a person and of a project both: ours would run twice.
         twice = options.project and self.installed(home)["hooks"]
         wanted = HOOKS if options.hooks and not twice else ()
-        mode = OPEN_MODE if options.project else SECRET_MODE
+        mode = SHARED_MODE if options.project else PRIVATE_MODE
         return [
-            edited(config, lambda data: edit_toml.put_members(data, SERVER, entry, config), mode=mode),
-            edited(
+            edit_file(config, lambda data: toml_edit.put_table(data, SERVER_PATH, entry, config), mode=mode),
+            edit_file(
                 hooks,
-                lambda data: hook_groups.put(data, self.name, wanted, home, hooks),
+                lambda data: hook_config.put_hooks(data, self.name, wanted, home, hooks),
                 mode=mode,
             ),
-            edited(instructions, lambda data: edit_text.put(data, texts.block())),
+            edit_file(instructions, lambda data: base.put_block(data, texts.block())),
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
         """Return its files without scrubjay."""
         config, hooks, instructions = _places(home, options)
         return [
-            edited(config, lambda data: edit_toml.cut(data, SERVER, config)),
-            edited(hooks, lambda data: hook_groups.cut(data, self.name, hooks)),
-            edited(instructions, edit_text.cut),
+            edit_file(config, lambda data: toml_edit.remove_table(data, SERVER_PATH, config)),
+            edit_file(hooks, lambda data: hook_config.remove_hooks(data, self.name, hooks)),
+            edit_file(instructions, base.remove_block),
         ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
@@ -77,16 +86,16 @@ class Codex:
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line that says so.",
             "Codex asks you first: open /hooks in it and trust the hooks of scrubjay. Until then they do not run.",
-            *hook_groups.ignored(_places(home, options)[1], self.title),
+            *hook_config.plain_json_warning(_places(home, options)[1], self.title),
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
         """Return which of its parts are in place for the person."""
         config, hooks, instructions = _places(home, Options())
         return {
-            "mcp": edit_toml.get(read(config), SERVER, config) is not None,
-            "hooks": hook_groups.has(read(hooks), self.name, HOOKS, hooks),
-            "instructions": edit_text.has(read(instructions)),
+            "mcp": toml_edit.get_value(read_file(config), SERVER_PATH, config) is not None,
+            "hooks": hook_config.has_hooks(read_file(hooks), self.name, HOOKS, hooks),
+            "instructions": base.has_block(read_file(instructions)),
         }
 
 

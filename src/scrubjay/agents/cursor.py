@@ -14,15 +14,24 @@ import shutil
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scrubjay.agents import edit_json, texts
-from scrubjay.agents.agent import NAME, OPEN_MODE, SECRET_MODE, Change, Home, Options, edited, read
+from scrubjay.agents import json_edit, texts
+from scrubjay.agents.base import (
+    PRIVATE_MODE,
+    SERVER_NAME,
+    SHARED_MODE,
+    Change,
+    Home,
+    Options,
+    edit_file,
+    read_file,
+)
 
-SERVER: Final = ("mcpServers", NAME)
-EVENT: Final = ("hooks", "sessionStart")
-VERSION: Final = ("version",)
+SERVER_PATH: Final = ("mcpServers", SERVER_NAME)
+HOOK_PATH: Final = ("hooks", "sessionStart")
+VERSION_PATH: Final = ("version",)
 TIMEOUT: Final = 5
 """Seconds, a last resort: scrubjay's own budget is far shorter."""
-RULE: Final = "---\ndescription: How to use the memory\nalwaysApply: true\n---\n\n"
+RULE_HEADER: Final = "---\ndescription: How to use the memory\nalwaysApply: true\n---\n\n"
 
 
 class Places(NamedTuple):
@@ -50,21 +59,25 @@ class Cursor:
         # Cursor runs the hooks of a person and of a project both: ours would run twice.
         twice = options.project and self.installed(home)["hooks"]
         wanted = options.hooks and not twice
-        mode = OPEN_MODE if options.project else SECRET_MODE
+        mode = SHARED_MODE if options.project else PRIVATE_MODE
         return [
-            edited(mcp, lambda data: edit_json.put_members(data, SERVER, entry, mcp), mode=mode),
-            edited(hooks, lambda data: _put(data, home, hooks) if wanted else _cut(data, hooks), mode=mode),
-            edited(told, lambda _: _told(options)),
+            edit_file(mcp, lambda data: json_edit.put_members(data, SERVER_PATH, entry, mcp), mode=mode),
+            edit_file(
+                hooks,
+                lambda data: _put_hook(data, home, hooks) if wanted else _remove_hook(data, hooks),
+                mode=mode,
+            ),
+            edit_file(told, lambda _: _instructions(options)),
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
         """Return its files without scrubjay."""
         mcp, hooks, told = _places(home, options)
         return [
-            edited(mcp, lambda data: edit_json.cut(data, SERVER, mcp)),
-            edited(hooks, lambda data: _cut(data, hooks)),
+            edit_file(mcp, lambda data: json_edit.remove_value(data, SERVER_PATH, mcp)),
+            edit_file(hooks, lambda data: _remove_hook(data, hooks)),
             # Somebody who has rewritten it keeps it.
-            edited(told, lambda data: None if data == _told(options) else data),
+            edit_file(told, lambda data: None if data == _instructions(options) else data),
         ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
@@ -80,39 +93,47 @@ class Cursor:
     def installed(self, home: Home) -> dict[str, bool]:
         """Return which of its parts are in place for the person."""
         mcp, hooks, told = _places(home, Options())
-        found = edit_json.get(read(hooks), EVENT, hooks)
+        found = json_edit.get_value(read_file(hooks), HOOK_PATH, hooks)
         return {
-            "mcp": edit_json.get(read(mcp), SERVER, mcp) is not None,
+            "mcp": json_edit.get_value(read_file(mcp), SERVER_PATH, mcp) is not None,
             "hooks": isinstance(found, list) and any(map(_is_ours, found)),
-            "instructions": read(told) is not None,
+            "instructions": read_file(told) is not None,
         }
 
 
-def _put(data: bytes | None, home: Home, where: Path) -> bytes | None:
-    if edit_json.get(data, VERSION, where) is None:
-        data = edit_json.put(data, VERSION, 1, where)
+def _put_hook(data: bytes | None, home: Home, where: Path) -> bytes | None:
+    if json_edit.get_value(data, VERSION_PATH, where) is None:
+        data = json_edit.put_value(data, VERSION_PATH, 1, where)
     hook = {"command": home.hook("cursor", "session-start"), "timeout": TIMEOUT}
-    return edit_json.put_item(data, EVENT, hook, _is_ours, where)
+    return json_edit.put_item(data, HOOK_PATH, hook, _is_ours, where)
 
 
-def _cut(data: bytes | None, where: Path) -> bytes | None:
-    data = edit_json.cut_items(data, EVENT, _is_ours, where)
+def _remove_hook(data: bytes | None, where: Path) -> bytes | None:
+    data = json_edit.remove_items(data, HOOK_PATH, _is_ours, where)
     # A version alone says nothing, and was written with our hook.
-    return edit_json.cut(data, VERSION, where) if edit_json.parse(data, where) == {"version": 1} else data
+    return (
+        json_edit.remove_value(data, VERSION_PATH, where)
+        if json_edit.parse_json(data, where) == {"version": 1}
+        else data
+    )
 
 
 def _is_ours(hook: Any) -> bool:
     command = hook.get("command") if isinstance(hook, dict) else None
-    return isinstance(command, str) and NAME in command and " hook cursor " in command
+    return isinstance(command, str) and SERVER_NAME in command and " hook cursor " in command
 
 
-def _told(options: Options) -> bytes:
-    return f"{RULE}{texts.block()}\n".encode() if options.project else texts.skill().encode("utf-8")
+def _instructions(options: Options) -> bytes:
+    return f"{RULE_HEADER}{texts.block()}\n".encode() if options.project else texts.skill().encode("utf-8")
 
 
 def _places(home: Home, options: Options) -> Places:
     folder = (options.project or home.root) / ".cursor"
-    told = folder / "rules" / f"{NAME}.mdc" if options.project else folder / "skills" / NAME / "SKILL.md"
+    told = (
+        folder / "rules" / f"{SERVER_NAME}.mdc"
+        if options.project
+        else folder / "skills" / SERVER_NAME / "SKILL.md"
+    )
     return Places(folder / "mcp.json", folder / "hooks.json", told)
 
 

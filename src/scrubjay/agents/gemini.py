@@ -1,4 +1,4 @@
-"""Gemini CLI: MCP and hooks in `settings.json`, a few lines in `GEMINI.md`.
+"""Gemini CLI: MCP and hooks in `settings.json`, a block in `GEMINI.md`.
 
 Formats as in the docs of the package @google/gemini-cli 0.61.0 (reference/configuration, tools/mcp-server, hooks/
 reference, cli/gemini-md, cli/trusted-folders; geminicli.com/docs) and as that version reads them: servers in
@@ -13,13 +13,22 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from scrubjay.agents import edit_json, edit_text, hook_groups, texts
-from scrubjay.agents.agent import NAME, OPEN_MODE, SECRET_MODE, Change, Home, Options, edited, read
-from scrubjay.agents.hook_groups import Hook
+from scrubjay.agents import base, hook_config, json_edit, texts
+from scrubjay.agents.base import (
+    PRIVATE_MODE,
+    SERVER_NAME,
+    SHARED_MODE,
+    Change,
+    Home,
+    Options,
+    edit_file,
+    read_file,
+)
+from scrubjay.agents.hook_config import Hook
 
-SERVER: Final = ("mcpServers", NAME)
-ALLOWED: Final = ("mcp", "allowed")
-EXCLUDED: Final = ("mcp", "excluded")
+SERVER_PATH: Final = ("mcpServers", SERVER_NAME)
+ALLOWED_PATH: Final = ("mcp", "allowed")
+EXCLUDED_PATH: Final = ("mcp", "excluded")
 FILE_NAME: Final = "GEMINI.md"
 HOOKS: Final = (
     Hook("SessionStart", "session-start", 5_000),
@@ -49,14 +58,14 @@ class Gemini:
 
         def put(data: bytes | None) -> bytes | None:
             entry = {"command": home.command[0], "args": [*home.command[1:], "mcp"]}
-            data = edit_json.put_members(data, SERVER, entry, settings)
-            if edit_json.get(data, ALLOWED, settings) is not None:
-                data = edit_json.put_item(data, ALLOWED, NAME, _is_ours, settings)
-            return hook_groups.put(data, self.name, wanted, home, settings)
+            data = json_edit.put_members(data, SERVER_PATH, entry, settings)
+            if json_edit.get_value(data, ALLOWED_PATH, settings) is not None:
+                data = json_edit.put_item(data, ALLOWED_PATH, SERVER_NAME, _is_ours, settings)
+            return hook_config.put_hooks(data, self.name, wanted, home, settings)
 
         return [
-            edited(settings, put, mode=OPEN_MODE if options.project else SECRET_MODE),
-            edited(instructions, lambda data: edit_text.put(data, texts.block())),
+            edit_file(settings, put, mode=SHARED_MODE if options.project else PRIVATE_MODE),
+            edit_file(instructions, lambda data: base.put_block(data, texts.block())),
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
@@ -64,24 +73,26 @@ class Gemini:
         settings, instructions = _places(home, options)
 
         def cut(data: bytes | None) -> bytes | None:
-            data = edit_json.cut(data, SERVER, settings)
-            data = edit_json.cut_items(data, ALLOWED, _is_ours, settings)
-            return hook_groups.cut(data, self.name, settings)
+            data = json_edit.remove_value(data, SERVER_PATH, settings)
+            data = json_edit.remove_items(data, ALLOWED_PATH, _is_ours, settings)
+            return hook_config.remove_hooks(data, self.name, settings)
 
-        return [edited(settings, cut), edited(instructions, edit_text.cut)]
+        return [edit_file(settings, cut), edit_file(instructions, base.remove_block)]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
         """Return what will be read and kept."""
         settings, _ = _places(home, options)
-        excluded = edit_json.get(read(settings), EXCLUDED, settings)
-        kept_out = (f"{settings} excludes the server {NAME} (mcp.excluded): Gemini will not start it.",)
-        said = kept_out if isinstance(excluded, list) and NAME in excluded else ()
+        excluded = json_edit.get_value(read_file(settings), EXCLUDED_PATH, settings)
+        kept_out = (
+            f"{settings} excludes the server {SERVER_NAME} (mcp.excluded): Gemini will not start it.",
+        )
+        said = kept_out if isinstance(excluded, list) and SERVER_NAME in excluded else ()
         if not options.hooks:
             return (
                 f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
                 *said,
             )
-        if edit_json.get(read(settings), ("hooksConfig", "enabled"), settings) is False:
+        if json_edit.get_value(read_file(settings), ("hooksConfig", "enabled"), settings) is False:
             said = (
                 *said,
                 f"{settings} switches all hooks off (hooksConfig.enabled): none of these will run.",
@@ -98,11 +109,11 @@ class Gemini:
     def installed(self, home: Home) -> dict[str, bool]:
         """Return which of its parts are in place for the person."""
         settings, instructions = _places(home, Options())
-        data = read(settings)
+        data = read_file(settings)
         return {
-            "mcp": edit_json.get(data, SERVER, settings) is not None,
-            "hooks": hook_groups.has(data, self.name, HOOKS, settings, plain=False),
-            "instructions": edit_text.has(read(instructions)),
+            "mcp": json_edit.get_value(data, SERVER_PATH, settings) is not None,
+            "hooks": hook_config.has_hooks(data, self.name, HOOKS, settings, plain=False),
+            "instructions": base.has_block(read_file(instructions)),
         }
 
 
@@ -119,7 +130,7 @@ def _places(home: Home, options: Options) -> tuple[Path, Path]:
 
 def _file_name(settings: Path) -> str | None:
     """How the settings call the file of instructions; None where they do not say."""
-    named = edit_json.get(read(settings), ("context", "fileName"), settings)
+    named = json_edit.get_value(read_file(settings), ("context", "fileName"), settings)
     names = named if isinstance(named, list) else [named]
     if FILE_NAME in names:
         return FILE_NAME
@@ -127,7 +138,7 @@ def _file_name(settings: Path) -> str | None:
 
 
 def _is_ours(name: object) -> bool:
-    return name == NAME
+    return name == SERVER_NAME
 
 
 AGENT: Final = Gemini()

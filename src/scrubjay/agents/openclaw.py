@@ -1,4 +1,4 @@
-"""OpenClaw: a plugin in its memory slot, so that `memory_search` and `memory_get` are scrubjay's and no longer its own.
+"""OpenClaw: a plugin in its memory slot that replaces its own memory tools.
 
 Formats as in the docs of the package openclaw 2026.9.6 (plugins/manifest, plugins/hooks, plugins/sdk-overview/
 memory-and-context, tools/plugin, gateway/configuration) and as that version reads them: JSON5 in
@@ -19,17 +19,17 @@ import shutil
 from pathlib import Path
 from typing import Any, Final
 
-from scrubjay.agents import edit_json, plugins, texts
-from scrubjay.agents.agent import NAME, SECRET_MODE, Change, Home, Options, edited, read
+from scrubjay.agents import json_edit, plugins, texts
+from scrubjay.agents.base import PRIVATE_MODE, SERVER_NAME, Change, Home, Options, edit_file, read_file
 from scrubjay.errors import InputError
 
-ENTRY: Final = ("plugins", "entries", NAME)
-PATHS: Final = ("plugins", "load", "paths")
-SLOT: Final = ("plugins", "slots", "memory")
-ALLOW: Final = ("plugins", "allow")
-OWN: Final = "memory-core"
+ENTRY_PATH: Final = ("plugins", "entries", SERVER_NAME)
+PLUGIN_PATHS: Final = ("plugins", "load", "paths")
+SLOT_PATH: Final = ("plugins", "slots", "memory")
+ALLOW_PATH: Final = ("plugins", "allow")
+BUILTIN_MEMORY: Final = "memory-core"
 """OpenClaw's own memory. Out of the slot it would still offer its tools, by the same names."""
-PROFILES: Final = ("coding",)
+TOOL_PROFILES: Final = ("coding",)
 """OpenClaw's tool profiles that have the tools without further ado; its own memory tools are in this one."""
 
 
@@ -51,11 +51,13 @@ class OpenClaw:
         """
         _only_a_person(options)
         config, folder = _config(home), _folder(home)
-        shipped = {**plugins.files(self.name), **_written()}
+        shipped = {**plugins.files(self.name), **_plugin_files()}
         return [
-            edited(config, lambda data: _put(data, config, folder, home, options), mode=SECRET_MODE),
+            edit_file(
+                config, lambda data: _put_plugin(data, config, folder, home, options), mode=PRIVATE_MODE
+            ),
             *(
-                edited(folder / name, lambda _, content=content: content)  # type: ignore[misc]
+                edit_file(folder / name, lambda _, content=content: content)  # type: ignore[misc]
                 for name, content in shipped.items()
             ),
         ]
@@ -68,10 +70,10 @@ class OpenClaw:
         """
         _only_a_person(options)
         config, folder = _config(home), _folder(home)
-        names = (*plugins.files(self.name), *_written())
+        names = (*plugins.files(self.name), *_plugin_files())
         return [
-            edited(config, lambda data: _cut(data, config, folder)),
-            *(edited(folder / name, lambda _: None) for name in dict.fromkeys(names)),
+            edit_file(config, lambda data: _remove_plugin(data, config, folder)),
+            *(edit_file(folder / name, lambda _: None) for name in dict.fromkeys(names)),
         ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
@@ -96,59 +98,76 @@ class OpenClaw:
     def installed(self, home: Home) -> dict[str, bool]:
         """Return which of its parts are in place; the tools and the instructions are the plugin's."""
         config, folder = _config(home), _folder(home)
-        data = read(config)
-        ours = edit_json.get(data, SLOT, config) == NAME and read(folder / "index.js") is not None
+        data = read_file(config)
+        ours = (
+            json_edit.get_value(data, SLOT_PATH, config) == SERVER_NAME
+            and read_file(folder / "index.js") is not None
+        )
         return {
             "mcp": ours,
-            "hooks": ours and edit_json.get(data, (*ENTRY, "config", "log"), config) is not None,
+            "hooks": ours and json_edit.get_value(data, (*ENTRY_PATH, "config", "log"), config) is not None,
             "instructions": ours,
         }
 
 
-def _put(data: bytes | None, where: Path, folder: Path, home: Home, options: Options) -> bytes | None:
+def _put_plugin(data: bytes | None, where: Path, folder: Path, home: Home, options: Options) -> bytes | None:
     _must_be_allowed(data, where)
-    replaced = _replaced(data, where)
-    data = edit_json.put_item(data, PATHS, str(folder), lambda path: _is_ours(path, folder), where)
-    data = edit_json.put(data, SLOT, NAME, where)
+    replaced = _replaced_plugins(data, where)
+    data = json_edit.put_item(data, PLUGIN_PATHS, str(folder), lambda path: _is_ours(path, folder), where)
+    data = json_edit.put_value(data, SLOT_PATH, SERVER_NAME, where)
     for name in replaced["enabled"]:
-        data = edit_json.put(data, _enabled(name), False, where)
-    data = edit_json.put_members(data, ENTRY, {"enabled": True}, where)
-    access = (*ENTRY, "hooks", "allowConversationAccess")
-    data = edit_json.put(data, access, True, where) if options.hooks else edit_json.cut(data, access, where)
+        data = json_edit.put_value(data, _enabled(name), False, where)
+    data = json_edit.put_members(data, ENTRY_PATH, {"enabled": True}, where)
+    access = (*ENTRY_PATH, "hooks", "allowConversationAccess")
+    data = (
+        json_edit.put_value(data, access, True, where)
+        if options.hooks
+        else json_edit.remove_value(data, access, where)
+    )
     own = {"command": list(home.command), "replaces": replaced}
     if options.hooks:
         own["log"] = str(_log(home))
-    data = edit_json.put_members(data, (*ENTRY, "config"), own, where)
+    data = json_edit.put_members(data, (*ENTRY_PATH, "config"), own, where)
     if not options.hooks:
-        data = edit_json.cut(data, (*ENTRY, "config", "log"), where)
-    if edit_json.get(data, ALLOW, where) is not None:
-        data = edit_json.put_item(data, ALLOW, NAME, lambda name: name == NAME, where)
+        data = json_edit.remove_value(data, (*ENTRY_PATH, "config", "log"), where)
+    if json_edit.get_value(data, ALLOW_PATH, where) is not None:
+        data = json_edit.put_item(data, ALLOW_PATH, SERVER_NAME, lambda name: name == SERVER_NAME, where)
     return data
 
 
-def _cut(data: bytes | None, where: Path, folder: Path) -> bytes | None:
-    if edit_json.get(data, SLOT, where) == NAME:
-        replaced = _replaced(data, where)
+def _remove_plugin(data: bytes | None, where: Path, folder: Path) -> bytes | None:
+    if json_edit.get_value(data, SLOT_PATH, where) == SERVER_NAME:
+        replaced = _replaced_plugins(data, where)
         before = replaced.get("slot")
-        data = edit_json.put(data, SLOT, before, where) if before else edit_json.cut(data, SLOT, where)
+        data = (
+            json_edit.put_value(data, SLOT_PATH, before, where)
+            if before
+            else json_edit.remove_value(data, SLOT_PATH, where)
+        )
         for name, was in replaced["enabled"].items():
             keys = _enabled(name)
-            data = edit_json.cut(data, keys, where) if was is None else edit_json.put(data, keys, was, where)
-    data = edit_json.cut(data, ENTRY, where)
-    data = edit_json.cut_items(data, PATHS, lambda path: _is_ours(path, folder), where)
-    return edit_json.cut_items(data, ALLOW, lambda name: name == NAME, where)
+            data = (
+                json_edit.remove_value(data, keys, where)
+                if was is None
+                else json_edit.put_value(data, keys, was, where)
+            )
+    data = json_edit.remove_value(data, ENTRY_PATH, where)
+    data = json_edit.remove_items(data, PLUGIN_PATHS, lambda path: _is_ours(path, folder), where)
+    return json_edit.remove_items(data, ALLOW_PATH, lambda name: name == SERVER_NAME, where)
 
 
-def _replaced(data: bytes | None, where: Path) -> dict[str, Any]:
+def _replaced_plugins(data: bytes | None, where: Path) -> dict[str, Any]:
     """Who was in the slot, and what the plugins disabled for scrubjay had for ``enabled``: null for nothing."""
-    slot = edit_json.get(data, SLOT, where)
-    if slot == NAME:
-        known = edit_json.get(data, (*ENTRY, "config", "replaces"), where)
+    slot = json_edit.get_value(data, SLOT_PATH, where)
+    if slot == SERVER_NAME:
+        known = json_edit.get_value(data, (*ENTRY_PATH, "config", "replaces"), where)
         return (
             known if isinstance(known, dict) and isinstance(known.get("enabled"), dict) else {"enabled": {}}
         )
-    names = [name for name in dict.fromkeys((OWN, slot)) if isinstance(name, str) and name != "none"]
-    was = {name: edit_json.get(data, _enabled(name), where) for name in names}
+    names = [
+        name for name in dict.fromkeys((BUILTIN_MEMORY, slot)) if isinstance(name, str) and name != "none"
+    ]
+    was = {name: json_edit.get_value(data, _enabled(name), where) for name in names}
     enabled = {name: value for name, value in was.items() if value is not False}
     return {**({"slot": slot} if isinstance(slot, str) else {}), "enabled": enabled}
 
@@ -163,13 +182,13 @@ def _must_be_allowed(data: bytes | None, where: Path) -> None:
     Raises:
         InputError: Plugins are off, or this one is denied or disabled.
     """
-    denied = edit_json.get(data, ("plugins", "deny"), where)
+    denied = json_edit.get_value(data, ("plugins", "deny"), where)
     for reason, holds in (
-        ("plugins.enabled is false", edit_json.get(data, ("plugins", "enabled"), where) is False),
-        (f"plugins.deny names {NAME}", isinstance(denied, list) and NAME in denied),
+        ("plugins.enabled is false", json_edit.get_value(data, ("plugins", "enabled"), where) is False),
+        (f"plugins.deny names {SERVER_NAME}", isinstance(denied, list) and SERVER_NAME in denied),
         (
-            f"plugins.entries.{NAME}.enabled is false",
-            edit_json.get(data, (*ENTRY, "enabled"), where) is False,
+            f"plugins.entries.{SERVER_NAME}.enabled is false",
+            json_edit.get_value(data, (*ENTRY_PATH, "enabled"), where) is False,
         ),
     ):
         if holds:
@@ -180,20 +199,20 @@ def _must_be_allowed(data: bytes | None, where: Path) -> None:
 
 
 def _is_ours(path: Any, folder: Path) -> bool:
-    return isinstance(path, str) and (path == str(folder) or path.endswith(f"/{NAME}/plugin"))
+    return isinstance(path, str) and (path == str(folder) or path.endswith(f"/{SERVER_NAME}/plugin"))
 
 
-def _written() -> dict[str, bytes]:
+def _plugin_files() -> dict[str, bytes]:
     """What is written of the plugin for the tools that this scrubjay has."""
     from importlib.metadata import version
 
-    from scrubjay.verbs.tools import TOOLS
+    from scrubjay.api.tools import TOOLS
 
     shipped = plugins.files("openclaw")
     manifest = json.loads(shipped["openclaw.plugin.json"])
     manifest["contracts"] = {"tools": [tool.name for tool in TOOLS]}
     manifest["toolMetadata"] = {
-        tool.name: {"profiles": list(PROFILES), "sideEffecting" if tool.writes else "replaySafe": True}
+        tool.name: {"profiles": list(TOOL_PROFILES), "sideEffecting" if tool.writes else "replaySafe": True}
         for tool in TOOLS
     }
     verbs = {
@@ -203,7 +222,7 @@ def _written() -> dict[str, bytes]:
             for tool in TOOLS
         ],
     }
-    package = json.loads(shipped["package.json"]) | {"version": version(NAME)}
+    package = json.loads(shipped["package.json"]) | {"version": version(SERVER_NAME)}
     return {
         "openclaw.plugin.json": _json(manifest),
         "package.json": _json(package),
@@ -237,7 +256,7 @@ def _config(home: Home) -> Path:
 
 
 def _folder(home: Home) -> Path:
-    return _state(home) / NAME / "plugin"
+    return _state(home) / SERVER_NAME / "plugin"
 
 
 def _log(home: Home) -> Path:

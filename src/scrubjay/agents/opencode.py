@@ -1,4 +1,4 @@
-"""OpenCode: MCP and instructions in `opencode.json`, a plugin that tells of a session's events.
+"""OpenCode: MCP and instructions in `opencode.json`, a plugin that forwards a session's events.
 
 Formats as published at opencode.ai/docs (config, mcp-servers, plugins, rules) and as opencode-ai 1.18.33 reads them:
 JSON with comments in ``~/.config/opencode`` (XDG_CONFIG_HOME), ``opencode.jsonc`` before ``opencode.json``; servers in
@@ -16,14 +16,23 @@ import shutil
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from scrubjay.agents import edit_json, plugins, texts
-from scrubjay.agents.agent import NAME, OPEN_MODE, SECRET_MODE, Change, Home, Options, edited, read
+from scrubjay.agents import json_edit, plugins, texts
+from scrubjay.agents.base import (
+    PRIVATE_MODE,
+    SERVER_NAME,
+    SHARED_MODE,
+    Change,
+    Home,
+    Options,
+    edit_file,
+    read_file,
+)
 
-SERVER: Final = ("mcp", NAME)
-INSTRUCTIONS: Final = ("instructions",)
-NAMES: Final = ("opencode.jsonc", "opencode.json")
-PLUGIN: Final = "scrubjay.js"
-COMMAND: Final = 'const COMMAND = ["scrubjay"];'
+SERVER_PATH: Final = ("mcp", SERVER_NAME)
+INSTRUCTIONS_PATH: Final = ("instructions",)
+CONFIG_NAMES: Final = ("opencode.jsonc", "opencode.json")
+PLUGIN_FILE: Final = "scrubjay.js"
+COMMAND_LINE: Final = 'const COMMAND = ["scrubjay"];'
 """The line of the plugin that is written for this machine."""
 
 
@@ -54,13 +63,13 @@ class OpenCode:
 
         def put(data: bytes | None) -> bytes | None:
             entry = {"type": "local", "command": [*home.command, "mcp"]}
-            data = edit_json.put_members(data, SERVER, entry, config)
-            return edit_json.put_item(data, INSTRUCTIONS, str(instructions), _is_ours, config)
+            data = json_edit.put_members(data, SERVER_PATH, entry, config)
+            return json_edit.put_item(data, INSTRUCTIONS_PATH, str(instructions), _is_ours, config)
 
         return [
-            edited(config, put, mode=OPEN_MODE if options.project else SECRET_MODE),
-            edited(instructions, lambda _: f"{texts.block()}\n".encode()),
-            edited(plugin, lambda _: code),
+            edit_file(config, put, mode=SHARED_MODE if options.project else PRIVATE_MODE),
+            edit_file(instructions, lambda _: f"{texts.block()}\n".encode()),
+            edit_file(plugin, lambda _: code),
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
@@ -68,10 +77,14 @@ class OpenCode:
         config, plugin, instructions = _places(home, options)
 
         def cut(data: bytes | None) -> bytes | None:
-            data = edit_json.cut(data, SERVER, config)
-            return edit_json.cut_items(data, INSTRUCTIONS, _is_ours, config)
+            data = json_edit.remove_value(data, SERVER_PATH, config)
+            return json_edit.remove_items(data, INSTRUCTIONS_PATH, _is_ours, config)
 
-        return [edited(config, cut), edited(instructions, lambda _: None), edited(plugin, lambda _: None)]
+        return [
+            edit_file(config, cut),
+            edit_file(instructions, lambda _: None),
+            edit_file(plugin, lambda _: None),
+        ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
         """Return what will be read and kept."""
@@ -90,25 +103,25 @@ class OpenCode:
     def installed(self, home: Home) -> dict[str, bool]:
         """Return which of its parts are in place for the person."""
         config, plugin, instructions = _places(home, Options())
-        data = read(config)
-        named = edit_json.get(data, INSTRUCTIONS, config)
+        data = read_file(config)
+        named = json_edit.get_value(data, INSTRUCTIONS_PATH, config)
         return {
-            "mcp": edit_json.get(data, SERVER, config) is not None,
-            "hooks": read(plugin) is not None,
+            "mcp": json_edit.get_value(data, SERVER_PATH, config) is not None,
+            "hooks": read_file(plugin) is not None,
             "instructions": isinstance(named, list)
             and any(map(_is_ours, named))
-            and read(instructions) is not None,
+            and read_file(instructions) is not None,
         }
 
 
 def _plugin(home: Home) -> bytes:
-    shipped = plugins.files("opencode")[PLUGIN].decode("utf-8")
+    shipped = plugins.files("opencode")[PLUGIN_FILE].decode("utf-8")
     command = f"const COMMAND = {json.dumps(home.command, ensure_ascii=False)};"
-    return shipped.replace(COMMAND, command, 1).encode("utf-8")
+    return shipped.replace(COMMAND_LINE, command, 1).encode("utf-8")
 
 
 def _is_ours(path: object) -> bool:
-    return isinstance(path, str) and path.endswith(f"/{NAME}/instructions.md")
+    return isinstance(path, str) and path.endswith(f"/{SERVER_NAME}/instructions.md")
 
 
 def _folder(home: Home) -> Path:
@@ -118,11 +131,13 @@ def _folder(home: Home) -> Path:
 def _places(home: Home, options: Options) -> Places:
     folder = options.project / ".opencode" if options.project else _folder(home)
     below = options.project or folder
-    config = next((below / name for name in NAMES if (below / name).is_file()), below / NAMES[-1])
+    config = next(
+        (below / name for name in CONFIG_NAMES if (below / name).is_file()), below / CONFIG_NAMES[-1]
+    )
     own = next(
         (each for each in (folder / "plugins", folder / "plugin") if each.is_dir()), folder / "plugins"
     )
-    return Places(config, own / PLUGIN, folder / NAME / "instructions.md")
+    return Places(config, own / PLUGIN_FILE, folder / SERVER_NAME / "instructions.md")
 
 
 AGENT: Final = OpenCode()

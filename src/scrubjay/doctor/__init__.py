@@ -1,1 +1,1 @@
-"""Doctor: is the installation well, and does each agent in fact remember? Each finding is a line with its way out."""
+"""Doctor: diagnose the installation and prove that each agent remembers."""

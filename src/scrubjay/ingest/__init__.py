@@ -1,1 +1,1 @@
-"""WRITE PATH: sources > chunk > extract > label > embed > write."""
+"""Ingest: from files, transcripts and calls to stored memories."""

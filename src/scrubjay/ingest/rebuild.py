@@ -1,4 +1,7 @@
-"""Rebuild: every memory -> a new generation, made from what is stored, with the stages as they are now.
+"""Rebuild: chunk, embed and link everything that is stored anew.
+
+For a store that an earlier version wrote, and for whoever changed the dictionary or the settings by much. Each
+page is one transaction, so what is read meanwhile is connected as before or as after, never half.
 
 Passages partition their document, so its stored text is their join, but for what was forgotten (`gaps`): no file is
 read, and a folder that is not mounted today loses nothing. Ids, additions, pins and tombstones stay.
@@ -12,36 +15,119 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.ingest.chunk import ChunkSettings
-from scrubjay.ingest.embed import embed
-from scrubjay.ingest.forget import AGAIN
-from scrubjay.ingest.gaps import whole
-from scrubjay.ingest.label import Ids, Traits, label
-from scrubjay.ingest.naming import prepare
-from scrubjay.ingest.noted import noted
-from scrubjay.ingest.read import drafts, versions
-from scrubjay.memory.ids import text_hash
-from scrubjay.memory.records import Document, Record, Versions
-from scrubjay.memory.reports import Progress
-from scrubjay.memory.scope import Scope
-from scrubjay.memory.tiers import UNTRUSTED
-from scrubjay.store.base import Rebuild, Store
-from scrubjay.store.changes import Change, Prepared, PutDocument, PutMemory, PutVersions
+from scrubjay.categories.folders import update_folders
+from scrubjay.categories.topics import organise_topics
+from scrubjay.ingest.alignment import (
+    DocumentTraits,
+    IdFactory,
+    label_document,
+    note_marker_id,
+    restore_offsets,
+)
+from scrubjay.ingest.chunker import ChunkSettings
+from scrubjay.ingest.deletion import REREAD_HASH
+from scrubjay.ingest.embedder import embed_memories, prepare_memory
+from scrubjay.ingest.linker import EdgeBuilder, relink_source
+from scrubjay.ingest.reader import draft_passages, stage_versions
+from scrubjay.models.dates import now_micros
+from scrubjay.models.ids import text_hash
+from scrubjay.models.records import UNTRUSTED, Document, Record, Scope, Source, StageVersions
+from scrubjay.models.reports import Progress
+from scrubjay.storage.changes import (
+    Change,
+    DropCategory,
+    PreparedMemory,
+    PutDocument,
+    PutEdges,
+    PutMemory,
+    PutVersions,
+)
+from scrubjay.storage.interface import Rebuild, Store
+from scrubjay.text.tokenizer import Terms
 
 if TYPE_CHECKING:
-    from scrubjay.providers.embedders.port import Embedder
+    from scrubjay.embeddings.base import Embedder
 
-AT_ONCE: Final = 64
+
+REBUILD_PAGE: Final = 1_000
+NO_TERMS: Final = Terms({}, 0)
+"""Of what is stored already no terms are needed."""
+
+
+def rebuild_edges(
+    store: Store,
+    scope: Scope,
+    base: Embedder,
+    weaver: EdgeBuilder,
+    progress: Callable[[Progress], None] | None = None,
+) -> None:
+    """Connect every memory that a principal may write.
+
+    Args:
+        store: Where.
+        scope: Who writes.
+        base: The base model.
+        weaver: Connects a page.
+        progress: Told how far it is.
+    """
+    started = time.monotonic()
+    after, done = "", 0
+    with store.reader(scope) as reader:
+        total = reader.counts().memories
+        sources = reader.sources()
+    own = {source.id for source in sources}
+    while True:
+        with store.reader(scope) as reader:
+            page = reader.page(after, REBUILD_PAGE)
+            known = any(s.model.fingerprint == base.model.fingerprint for s in reader.models())
+            vectors = reader.vectors(base.model.fingerprint, [r.id for r in page]) if known else {}
+        if not page:
+            break
+        after = page[-1].id
+        memories = [
+            PreparedMemory(r, NO_TERMS, {base.model.fingerprint: vectors[r.id]} if r.id in vectors else {})
+            for r in page
+        ]
+        ids = [record.id for record in page]
+        weaver.learn(page, ids)
+        # In which folder a shared note stands, only they can tell anew who sync it.
+        theirs = {record.id for record in page if record.place is not None and record.place.source not in own}
+        first, last = weaver.changes(memories, [memory for memory in ids if memory not in theirs], again=True)
+        anew = [PutEdges((), tuple(sorted(theirs)), ("references", "similar"))] if theirs else []
+        store.write(scope, [*first, *anew, *last])
+        done += len(page)
+        if progress is not None:
+            progress(Progress("connect", done, total, time.monotonic() - started))
+    if "links" in weaver.stages:
+        for source in sources:
+            relink_source(store, scope, source)
+    if "categories" in weaver.stages:
+        _rebuild_categories(store, scope, base, sources)
+    else:
+        with store.reader(scope) as reader:
+            gone = [DropCategory(category.id) for category in reader.categories()]
+        store.write(scope, gone)
+
+
+def _rebuild_categories(store: Store, scope: Scope, base: Embedder, sources: Sequence[Source]) -> None:
+    """Find all topics and places anew."""
+    for key in scope.keys:
+        organise_topics(store, scope, key, base)
+    for source in sources:
+        update_folders(store, scope, source, now_micros())
+
+
+REBUILD_BATCH: Final = 64
 """Documents of one transaction, and sixteen times as many additions."""
 
 
-def rebuild(
+def rebuild_tenant(
     store: Store,
     scope: Scope,
     base: Embedder,
     chunks: ChunkSettings,
     progress: Callable[[Progress], None] | None = None,
-    stamp: Versions | None = None,
+    stamp: StageVersions | None = None,
 ) -> None:
     """Make every memory of the tenant anew beside the old ones, then switch to them at once.
 
@@ -59,51 +145,54 @@ def rebuild(
         own = {source.id for source in reader.sources()}
     with store.rebuild(scope) as generation:
         documents = generation.documents()
-        for first in range(0, len(documents), AT_ONCE):
-            batch = documents[first : first + AT_ONCE]
+        for first in range(0, len(documents), REBUILD_BATCH):
+            batch = documents[first : first + REBUILD_BATCH]
             changes = [_remade(generation, document, base, chunks, secret) for document in batch]
             generation.write(changes)
             if progress is not None:
                 done, total = (
                     sum(1 for document in some if document.source in own)
-                    for some in (documents[: first + AT_ONCE], documents)
+                    for some in (documents[: first + REBUILD_BATCH], documents)
                 )
                 progress(Progress("write", done, total, time.monotonic() - started))
         additions = generation.additions()
-        for first in range(0, len(additions), AT_ONCE * 16):
-            generation.write(_again(additions[first : first + AT_ONCE * 16], base))
-        generation.write([PutVersions(stamp or versions(chunks))])
+        for first in range(0, len(additions), REBUILD_BATCH * 16):
+            generation.write(_again(additions[first : first + REBUILD_BATCH * 16], base))
+        generation.write([PutVersions(stamp or stage_versions(chunks))])
 
 
 def _remade(
     generation: Rebuild, document: Document, base: Embedder, chunks: ChunkSettings, secret: bytes
 ) -> PutDocument:
     old = [memory.record for memory in generation.passages(document)]
-    fresh_document = replace(document, versions=versions(chunks))
+    fresh_document = replace(document, versions=stage_versions(chunks))
     redacted = document.versions.scrubber != fresh_document.versions.scrubber
     # Its file says what was written, and what an earlier version redacted: the next sync reads it again.
     if not document.cursor and (redacted or any(map(_altered, old))):
-        fresh_document = replace(fresh_document, mtime_ns=0, content_hash=AGAIN)
+        fresh_document = replace(fresh_document, mtime_ns=0, content_hash=REREAD_HASH)
     if not old:
         return PutDocument(fresh_document if not document.cursor else _read_by(document, fresh_document))
     if document.cursor:  # turns are kept as they were said: a transcript is no text that can be cut anew
-        turns = [prepare(record) for record in old]
+        turns = [prepare_memory(record) for record in old]
         return PutDocument(
-            _read_by(document, fresh_document), tuple(embed(turns, [""] * len(turns), base, chunks.overlap))
+            _read_by(document, fresh_document),
+            tuple(embed_memories(turns, [""] * len(turns), base, chunks.overlap)),
         )
     text = "".join(record.content for record in old)
-    cut = whole(drafts(document.source, document.path, text, chunks, document.title), old)
+    cut = restore_offsets(draft_passages(document.source, document.path, text, chunks, document.title), old)
     traits = _traits(old)
-    ids = Ids(secret, taken=lambda memory: False, find={record.id: record for record in old}.get)
-    labelled = label(fresh_document, cut, traits, old, ids)
+    ids = IdFactory(secret, taken=lambda memory: False, find={record.id: record for record in old}.get)
+    labelled = label_document(fresh_document, cut, traits, old, ids)
     made = {memory.record.id: memory for memory in labelled.fresh}
     by_id = {record.id: record for record in old}
     for kept in labelled.kept:
-        made[kept.id] = prepare(replace(by_id[kept.id], place=kept.place))
+        made[kept.id] = prepare_memory(replace(by_id[kept.id], place=kept.place))
     ordered = sorted(
         made.values(), key=lambda memory: memory.record.place.ordinal if memory.record.place else 0
     )
-    return PutDocument(fresh_document, tuple(embed(ordered, _befores(ordered), base, chunks.overlap)))
+    return PutDocument(
+        fresh_document, tuple(embed_memories(ordered, _befores(ordered), base, chunks.overlap))
+    )
 
 
 def _altered(record: Record) -> bool:
@@ -116,16 +205,16 @@ def _read_by(document: Document, remade: Document) -> Document:
     return replace(remade, versions=replace(remade.versions, extractor=document.versions.extractor))
 
 
-def _traits(old: Sequence[Record]) -> Traits:
+def _traits(old: Sequence[Record]) -> DocumentTraits:
     """Return what the passages of a document share; an addition among them has traits of its own.
 
     Of a note of additions alone nothing is known but its owner: a new piece stays private to them.
     """
-    shared = next((record for record in old if noted(record.content) is None), None)
+    shared = next((record for record in old if note_marker_id(record.content) is None), None)
     if shared is None:
         first = old[0]
         shared = replace(first, key=f"user:{first.owner}", tags=(), event=None, pinned=False)
-    return Traits(
+    return DocumentTraits(
         shared.key,
         shared.owner,
         shared.tags,
@@ -138,7 +227,7 @@ def _traits(old: Sequence[Record]) -> Traits:
     )
 
 
-def _befores(ordered: Sequence[Prepared]) -> list[str]:
+def _befores(ordered: Sequence[PreparedMemory]) -> list[str]:
     befores = [""] if ordered else []
     for before, memory in pairwise(ordered):
         one, other = before.record, memory.record
@@ -147,6 +236,6 @@ def _befores(ordered: Sequence[Prepared]) -> list[str]:
     return befores
 
 
-def _again(memories: Sequence[Prepared], base: Embedder) -> list[Change]:
-    fresh = [prepare(memory.record) for memory in memories]
-    return [PutMemory(memory) for memory in embed(fresh, [""] * len(fresh), base)]
+def _again(memories: Sequence[PreparedMemory], base: Embedder) -> list[Change]:
+    fresh = [prepare_memory(memory.record) for memory in memories]
+    return [PutMemory(memory) for memory in embed_memories(fresh, [""] * len(fresh), base)]

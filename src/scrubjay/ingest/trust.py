@@ -1,4 +1,4 @@
-"""Trust: a source, its files -> whose words each is, and what is stored of them brought in step with that.
+"""Trust: decide whose words a source's files hold, from Git history and settings.
 
 A file is its owner's unless it lies below a folder of dependencies, or in a repository most of whose last commits are
 others' (`commit_authors`), or a person said otherwise of the whole source. What is not its owner's has the origin
@@ -8,25 +8,112 @@ others' (`commit_authors`), or a person said otherwise of the whole source. What
 from __future__ import annotations
 
 import os
+import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from scrubjay.ingest.commit_authors import work
-from scrubjay.ingest.forget import AGAIN
-from scrubjay.ingest.noted import noted
-from scrubjay.ingest.place import shared_directory
-from scrubjay.ingest.run import Run
-from scrubjay.ingest.sources.files import FileState
-from scrubjay.memory.life import Life
-from scrubjay.memory.records import FOREIGN, JOINT, OWN, Document, Record, Source
-from scrubjay.memory.reports import Trouble
-from scrubjay.memory.sources import dependency, holding, location, whose
-from scrubjay.memory.tiers import UNTRUSTED
-from scrubjay.memory.turns import PERSON
-from scrubjay.store.changes import Change, PutDocument, PutLife, PutSource
+from scrubjay.ingest.alignment import note_marker_id
+from scrubjay.ingest.deletion import REREAD_HASH
+from scrubjay.ingest.projects import shared_git_directory
+from scrubjay.ingest.scanner import FileState
+from scrubjay.ingest.writer import SyncRun
+from scrubjay.models.lifecycle import LifecycleChange
+from scrubjay.models.records import FOREIGN, JOINT, OWN, PERSON_ROLES, UNTRUSTED, Document, Record, Source
+from scrubjay.models.reports import FileError
+from scrubjay.models.sources import authorship, containing_repository, dependency_folder, source_location
+from scrubjay.storage.changes import Change, PutDocument, PutLifecycle, PutSource
+
+MAX_COMMITS: Final = 300
+"""Commits that are looked at."""
+GIT_TIMEOUT_SECONDS: Final = 3.0
+"""Time that git has to answer; it takes some hundredths."""
+_WIDTH: Final = 120
+"""Characters of an author's address that are read: a stranger wrote it, of any length."""
+_OFFLINE: Final = tuple(
+    word
+    for name in ("file", "ext", "ssh", "git", "http", "https")
+    for word in ("-c", f"protocol.{name}.allow=never")
+)
+"""A partial clone would fetch what it lacks; its configuration may name a program to do it."""
+
+
+def commit_authors(git_dir: str) -> list[str] | None:
+    """Return the addresses of the authors of a repository's last commits; None where git does not tell.
+
+    Args:
+        git_dir: Its ``.git`` directory. Nothing is fetched, no hook, pager or signature program is run.
+    """
+    asked = (
+        "log",
+        f"--max-count={MAX_COMMITS}",
+        f"--format=%<({_WIDTH},trunc)%ae",
+        "--no-show-signature",
+        "HEAD",
+        "--",
+    )
+    return _git(git_dir, asked)
+
+
+def own_addresses(git_dir: str) -> frozenset[str]:
+    """Return the e-mail addresses under which whoever works here commits: those that are set, and git's guess."""
+    signed = _git(git_dir, ("var", "GIT_AUTHOR_IDENT")) or ()
+    guessed = {line.rpartition(">")[0].rpartition("<")[2] for line in signed}
+    return frozenset({*(_git(git_dir, ("config", "--get-all", "user.email")) or ()), *guessed} - {""})
+
+
+def repository_ownership(git_dir: str) -> str:
+    """Return whose work a repository is: ``OWN``, ``JOINT`` or ``FOREIGN``.
+
+    Own is one without commits, or with at least half of them by the person; joint one with some. Where git does not
+    tell (it is not installed, it takes too long), one that has commits and a remote is foreign: it may be a clone.
+    """
+    written = commit_authors(git_dir)
+    if written is None:
+        return FOREIGN if _begun(git_dir) and _cloned(git_dir) else OWN
+    mine = own_addresses(git_dir)
+    count = sum(author in mine for author in written)
+    if 2 * count >= len(written):
+        return OWN
+    return JOINT if count else FOREIGN
+
+
+def _begun(git_dir: str) -> bool:
+    """Return whether there are commits at all, as far as files tell."""
+    return any(
+        os.path.exists(os.path.join(git_dir, name)) for name in ("packed-refs", "logs/HEAD", "shallow")
+    )
+
+
+def _cloned(git_dir: str) -> bool:
+    try:
+        with open(os.path.join(git_dir, "config"), "rb") as file:
+            return b"[remote " in file.read(1_000_000)
+    except OSError:
+        return False
+
+
+def _git(git_dir: str, arguments: Sequence[str]) -> list[str] | None:
+    """Return what git answers, line by line, folded; None where it does not."""
+    command = ["git", f"--git-dir={git_dir}", "--no-pager", "--no-replace-objects", *_OFFLINE, *arguments]
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=GIT_TIMEOUT_SECONDS,
+            check=False,
+            cwd=git_dir,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if done.returncode != 0:
+        return None
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    return [line.strip().casefold() for line in lines if line.strip()]
+
 
 _WHY: Final = {
     FOREIGN: "none of the last commits there is yours (`git config user.email`)",
@@ -52,8 +139,8 @@ NO_CHOICE: Final = TrustChoice()
 """Leave what was chosen before."""
 
 
-def judge(
-    run: Run,
+def judge_source(
+    run: SyncRun,
     registered: Source,
     files: Sequence[FileState],
     known: Mapping[str, Document],
@@ -75,35 +162,37 @@ def judge(
     """
     now = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
     if not now.trust:
-        now = replace(now, repositories=_looked(registered, files, whole=whole))
+        now = replace(now, repositories=_repositories(registered, files, whole=whole))
     shares = _shares(run, now, known) if choice.share is None else choice.share
     now = replace(now, share=shares)
     fresh = [one.path for one in files if one.path not in known]
     if now == registered:
         _notice(run, now, fresh)
         return registered
-    turned = {path for path in known if (whose(registered, path) == OWN) != (whose(now, path) == OWN)}
+    turned = {
+        path for path in known if (authorship(registered, path) == OWN) != (authorship(now, path) == OWN)
+    }
     shared = registered.share is not False  # an earlier version took all front matter at its word
     reread = turned if choice.share in (None, shared) else set(known)
     changes: list[Change] = [PutSource(replace(now, synced_at=registered.synced_at))]
-    lives: dict[str, Life] = {}
+    lives: dict[str, LifecycleChange] = {}
     with run.store.reader(run.scope) as reader:
         for path in sorted(turned):
-            own = whose(now, path) == OWN
+            own = authorship(now, path) == OWN
             for record in reader.passages(now.id, path):
                 origin = _origin(record) if own else UNTRUSTED
-                if noted(record.content) == record.id:  # an addition, said elsewhere
+                if note_marker_id(record.content) == record.id:  # an addition, said elsewhere
                     continue
                 if origin != record.origin:
-                    lives[record.id] = Life(origin=origin, pinned=record.pinned and own)
+                    lives[record.id] = LifecycleChange(origin=origin, pinned=record.pinned and own)
     notes = [known[path] for path in sorted(reread) if not known[path].cursor]
-    changes += [PutDocument(replace(note, content_hash=AGAIN, mtime_ns=0)) for note in notes]
-    run.store.write(run.scope, [*changes, PutLife(lives)])
+    changes += [PutDocument(replace(note, content_hash=REREAD_HASH, mtime_ns=0)) for note in notes]
+    run.store.write(run.scope, [*changes, PutLifecycle(lives)])
     _notice(run, now, [*sorted(turned), *fresh])
     if registered.share is None and shares:
-        where = location(now)
+        where = source_location(now)
         run.tally.notices.append(
-            Trouble(
+            FileError(
                 where,
                 "Front matter shows some of its notes to others, as it did before; of a new source it would not.",
                 f"scrubjay sync {where} --no-share keeps them private",
@@ -114,12 +203,12 @@ def judge(
 
 def _origin(record: Record) -> str:
     """Return whose words a passage or turn is, where its source is trusted."""
-    if record.role is None or record.role in PERSON:
+    if record.role is None or record.role in PERSON_ROLES:
         return "owner"
     return "agent" if record.role in ("assistant", "ai", "model", "bot") else record.origin
 
 
-def _shares(run: Run, source: Source, known: Mapping[str, Document]) -> bool:
+def _shares(run: SyncRun, source: Source, known: Mapping[str, Document]) -> bool:
     """Return whether front matter of a source may share; of one of an earlier version, whether it did."""
     if source.share is not None:
         return source.share
@@ -127,12 +216,14 @@ def _shares(run: Run, source: Source, known: Mapping[str, Document]) -> bool:
         return any(
             record.key != source.key and record.turn is None
             for path in known
-            if whose(source, path) == OWN
+            if authorship(source, path) == OWN
             for record in reader.passages(source.id, path)
         )
 
 
-def _looked(source: Source, files: Sequence[FileState], *, whole: bool) -> tuple[tuple[str, str, str], ...]:
+def _repositories(
+    source: Source, files: Sequence[FileState], *, whole: bool
+) -> tuple[tuple[str, str, str], ...]:
     """Return the repositories in which a source's files lie, whose work each is, and at which head that was found.
 
     A repository whose head moved since it was judged is judged again, whoever looks and however often before.
@@ -152,14 +243,14 @@ def _looked(source: Source, files: Sequence[FileState], *, whole: bool) -> tuple
         if head and known.get(name, ("", ""))[1] == head:
             judged[name] = known[name]
         else:
-            judged[name] = (work(shared), head)
+            judged[name] = (repository_ownership(shared), head)
     return tuple((name, found, head) for name, (found, head) in sorted(judged.items()))
 
 
 def _nearest(folder: str, home: str, found: dict[str, str | None]) -> None:
     """Note folders up to the nearest repository: each with its ``.git`` directory, or None for a folder of none."""
     while folder not in found and folder not in (home, os.path.dirname(folder)):
-        found[folder] = shared_directory(folder)
+        found[folder] = shared_git_directory(folder)
         if found[folder] is not None:
             return
         folder = os.path.dirname(folder)
@@ -174,18 +265,18 @@ def _head(git_dir: str) -> str:
     return f"{log.st_mtime_ns}:{log.st_size}"
 
 
-def _notice(run: Run, source: Source, paths: Sequence[str]) -> None:
+def _notice(run: SyncRun, source: Source, paths: Sequence[str]) -> None:
     """Say which files are not taken as their owner's, by what they lie in, unless that is what a person said."""
     if source.trust:
         return
     counts: Counter[tuple[str, str]] = Counter()
     for path in dict.fromkeys(paths):
-        if whose(source, path) != OWN:
-            folder = dependency(source, path)
+        if authorship(source, path) != OWN:
+            folder = dependency_folder(source, path)
             if folder is not None:
                 counts[folder, _DEPENDENCY] += 1
             else:
-                place, found = holding(source, path)
+                place, found = containing_repository(source, path)
                 within = place is not None and place.startswith(
                     source.root
                 )  # else the source is a part of it
@@ -193,10 +284,10 @@ def _notice(run: Run, source: Source, paths: Sequence[str]) -> None:
     for (place, why), count in sorted(counts.items()):
         files = "1 file is" if count == 1 else f"{count:,} files are"
         run.tally.notices.append(
-            Trouble(
+            FileError(
                 place,
                 f"{files} untrusted, since {why}. Searches find untrusted text, marked so; it sets no pin and no "
                 "visibility, nothing is learned from it, and no other context shows it.",
-                f"scrubjay sync {Path(location(source))} --trusted, if all of it is to be trusted",
+                f"scrubjay sync {Path(source_location(source))} --trusted, if all of it is to be trusted",
             )
         )

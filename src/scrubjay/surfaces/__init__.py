@@ -1,1 +1,1 @@
-"""HOW scrubjay is reached. Surfaces translate and decide nothing."""
+"""The old place of the command line, for configurations that name it."""

@@ -1,1 +1,1 @@
-"""Text: tokens, languages, n-grams, Markdown structure, snippets. Knows nothing of stores."""
+"""Text processing: tokens, languages, Markdown structure, temporal expressions, snippets; knows nothing of stores."""

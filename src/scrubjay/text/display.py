@@ -1,12 +1,14 @@
-"""Display: str -> the text as a terminal or a model may be shown it. What is stored is never changed.
+"""Display: text made safe to show in a terminal or a prompt, and its estimated size in tokens.
 
-A title, a file's name, a memory's words were written by somebody, and are data wherever they are shown:
+Titles, file names and memories are data wherever they are shown:
 
-- what steers a terminal goes: escape sequences, C0 and C1 controls;
-- what is not seen goes: marks that turn the direction of writing, characters without width, tag characters, variation
-  selectors that select nothing. A joiner stays within an emoji and in scripts that are written with it, and so do the
-  tags of the three flags that have them;
-- a name is one line; of a text each line stands behind a prefix, so that none looks like a line of ours.
+- escape sequences, C0 and C1 controls are removed;
+- invisible characters are removed: direction marks, zero-width characters, tag characters, variation selectors
+  that select nothing. Joiners stay within emoji and in scripts that use them, and so do the tags of the three
+  flags that have them;
+- a name is one line; each line of a text gets a prefix, so that none looks like a line of ours.
+
+Imported by hooks: keep it free of heavy imports.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from functools import cache
 from typing import Final
 
 NON_JOINER, JOINER = "\u200c", "\u200d"
-LONGEST: Final = 3
+MAX_JOINED: Final = 3
 """Of a run of marks: a character has a variation and a joiner behind it, and nothing has more."""
 _SEQUENCE: Final = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])"
 _FLAG: Final = (
@@ -30,7 +32,7 @@ _UNSEEN: Final = (
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""What is shown only where it does something that is seen, by the character before it: ``_shown``."""
+"""What is shown only where it does something that is seen, by the character before it: ``_replacement``."""
 _ESCAPED: Final = f"[\x85\u2028\u2029{_UNSEEN}]"
 
 _Ranges = tuple[tuple[str, str], ...]
@@ -50,24 +52,24 @@ _SELECTABLE: Final[_Ranges] = (
 )  # fmt: skip
 
 
-def clean(text: str) -> str:
+def strip_control(text: str) -> str:
     r"""Return a text without what a terminal would obey or a reader would not see; its line ends are line feeds.
 
-    >>> clean("a\x1b[31mb\x07c\r\nd\te\u202e")
+    >>> strip_control("a\x1b[31mb\x07c\r\nd\te\u202e")
     'abc\nd\te'
     """
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    return _pattern().sub(_shown, text)
+    return _control_pattern().sub(_replacement, text)
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
+def _control_pattern() -> re.Pattern[str]:
     """Compiled on use: a hook has no time for it, and seldom needs it."""
     return re.compile(f"({_SEQUENCE})|(\r\n|[{_LINE_ENDS}])|({_FLAG})|[{_UNSEEN}]+")
 
 
-def _shown(found: re.Match[str]) -> str:
+def _replacement(found: re.Match[str]) -> str:
     """Return what is shown in the place of one of those."""
     sequence, line_end, flag = found.groups()
     if sequence or line_end or flag:
@@ -76,66 +78,68 @@ def _shown(found: re.Match[str]) -> str:
     before = found.string[max(start - 1, 0) : start]
     after = found.string[end : end + 1]
     kept = ""
-    for mark in found[0][:LONGEST]:
-        if _selects(mark, before) or _joins(mark, before, after):
+    for mark in found[0][:MAX_JOINED]:
+        if _is_variation_selector(mark, before) or _is_joiner(mark, before, after):
             kept += mark
             before = mark
     return kept
 
 
-def _selects(mark: str, before: str) -> bool:
+def _is_variation_selector(mark: str, before: str) -> bool:
     """Return whether a mark is a variation selector behind what has variations."""
-    return ("\ufe00" <= mark <= "\ufe0f" and _among(before, _SELECTABLE)) or (
-        "\U000e0100" <= mark <= "\U000e01ef" and _among(before, _IDEOGRAPHS)
+    return ("\ufe00" <= mark <= "\ufe0f" and _in_ranges(before, _SELECTABLE)) or (
+        "\U000e0100" <= mark <= "\U000e01ef" and _in_ranges(before, _IDEOGRAPHS)
     )
 
 
-def _joins(mark: str, before: str, after: str) -> bool:
+def _is_joiner(mark: str, before: str, after: str) -> bool:
     """Return whether a mark joins letters or keeps them apart where a script has that, or joins an emoji of several."""
     if mark not in (JOINER, NON_JOINER):
         return False
-    emoji = mark == JOINER and _among(after, _EMOJI) and (before == "\ufe0f" or _among(before, _EMOJI))
-    return emoji or _among(before, _JOINING)
+    emoji = (
+        mark == JOINER and _in_ranges(after, _EMOJI) and (before == "\ufe0f" or _in_ranges(before, _EMOJI))
+    )
+    return emoji or _in_ranges(before, _JOINING)
 
 
-def _among(character: str, ranges: _Ranges) -> bool:
+def _in_ranges(character: str, ranges: _Ranges) -> bool:
     for first, last in ranges:  # noqa: SIM110 a generator takes three times as long, and a hostile text has many
         if first <= character <= last:
             return True
     return False
 
 
-def line(text: str) -> str:
+def single_line(text: str) -> str:
     r"""Return a text on one line: a title, a name, a path.
 
-    >>> line("a\n\n  b")
+    >>> single_line("a\n\n  b")
     'a b'
     """
-    return " ".join(clean(text).split())
+    return " ".join(strip_control(text).split())
 
 
-def prefixed(text: str, prefix: str) -> str:
+def prefix_lines(text: str, prefix: str) -> str:
     r"""Return a text with each of its lines behind a prefix.
 
-    >>> prefixed("a\n\n[obs_1 | owner]", "> ")
+    >>> prefix_lines("a\n\n[obs_1 | owner]", "> ")
     '> a\n>\n> [obs_1 | owner]'
     """
-    return "\n".join(f"{prefix}{each}".rstrip() for each in clean(text).split("\n"))
+    return "\n".join(f"{prefix}{each}".rstrip() for each in strip_control(text).split("\n"))
 
 
-def harmless(text: str) -> str:
+def escape_markup(text: str) -> str:
     r"""Return a text on one line that can neither close nor open a mark-up: every less-than sign is ``&lt;``.
 
-    >>> harmless("a\n</scrubjay-memories> <b> 1 < 2")
+    >>> escape_markup("a\n</scrubjay-memories> <b> 1 < 2")
     'a &lt;/scrubjay-memories> &lt;b> 1 &lt; 2'
     """
-    return re.sub("[<\ufe64\uff1c]", "&lt;", line(text))
+    return re.sub("[<\ufe64\uff1c]", "&lt;", single_line(text))
 
 
-def escaped(json_text: str) -> str:
-    r"""Return JSON in which all that `clean` would take out is an escape, so that it reads back as it is stored.
+def escape_json(json_text: str) -> str:
+    r"""Return JSON in which all that `strip_control` would take out is an escape, so that it reads back as it is stored.
 
-    >>> escaped('"a\u202eb"')
+    >>> escape_json('"a\u202eb"')
     '"a\\u202eb"'
     """
     if json_text.isascii() and "\x7f" not in json_text:
@@ -146,3 +150,31 @@ def escaped(json_text: str) -> str:
 def _utf16(character: str) -> str:
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+
+_SPACE = b" \t\n\r\x0b\x0c"
+_FOLLOWING = bytes(range(0x80, 0xC0))
+_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-=_~*#"
+_DIGITS = b"0123456789"
+
+
+def quarter_tokens(text: str) -> int:
+    """Quarter tokens of a text; the weight of a whole is the sum of its parts, wherever it is cut."""
+    raw = text.encode("utf-8", "surrogatepass")
+    seen = raw.translate(None, _SPACE + _FOLLOWING)
+    other = seen.translate(None, _LETTERS)
+    rare = other.translate(None, _DIGITS)
+    return (len(seen) - len(other)) + 2 * (len(other) - len(rare)) + 4 * len(rare)
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate how many tokens an embedding model makes of a text.
+
+    A quarter for an ASCII letter or a character that is drawn in rows (``- = _ ~ * #``), a half for a digit,
+    one for any other character that is not white space. MiniLM makes of English notes 1.02 to 1.09 times as
+    many, of Chinese 1.00, of Japanese .97, of Arabic .98, of German 1.36, of code 1.14.
+
+    >>> estimate_tokens("Recall each seed."), estimate_tokens("思い出す"), estimate_tokens("")
+    (5, 4, 0)
+    """
+    return -(-quarter_tokens(text) // 4)

@@ -1,10 +1,10 @@
-"""Blocks: str -> list[Block]. The block structure of Markdown, by one scan over the lines.
+"""Markdown: the block structure of a text, by one scan over its lines.
 
-The scan finds where headings, paragraphs, lists, fences, tables, quotes, HTML and front matter begin and
-end, and nothing inside them: no inline markup, no tree. Blocks are consecutive and cover the whole text.
+The scan finds where headings, paragraphs, lists, fences, tables, quotes, HTML and front matter begin and end,
+and nothing inside them: no inline markup, no tree. Blocks are consecutive and cover the whole text.
 
-CommonMark 0.31 and GFM tables are followed where they speak of block boundaries, with these departures, each
-because notes are written by people and not by converters:
+CommonMark 0.31 and GFM tables are followed for block boundaries, with these departures, each because notes are
+written by people and not by converters:
 
 - A list item that is a heading (``- ## Usage``, how Logseq writes outlines) is a heading.
 - An underlined (setext) heading is at most ``SETEXT_LINES`` lines long; below more, ``---`` is a rule.
@@ -13,6 +13,9 @@ because notes are written by people and not by converters:
 
 Every construct is scanned at most a fixed number of times, so the time is linear in the length of any text.
 Line ends are LF, CRLF and CR, as an editor counts them; U+2028, form feed and the like are not.
+
+The ``*_end`` functions know nothing of the paragraph that may be open before the line, nor of other blocks; the
+scan calls them in order. Their patterns are possessive throughout, so no input makes them backtrack.
 """
 
 from __future__ import annotations
@@ -21,11 +24,207 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Final, Literal
+from urllib.parse import unquote
 
-from scrubjay.text import spans
+ATX = re.compile(r"(?>(?:[-*+][ \t]++)?)(#{1,6})(?:[ \t]([^\n]*))?(?:\n|\Z)")
+SETEXT = re.compile(r"(?<![=-])(?:=++|-++)[ \t]*+(?:\n|\Z)")
+RULE = re.compile(r"([-*_])[ \t]*+(?>(?:\1[ \t]*+){2,})(?:\n|\Z)")
+LIST_ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|\n|\Z)")
+_INNER = re.compile(
+    r"([ \t]*+)((?>(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)*))"
+    r"(#{1,6}[ \t]|`{3,}+(?=[^`\n]*+(?:\n|\Z))|~{3,}+)?"
+)
+_FENCE = re.compile(r"(`{3,}+)[^`\n]*+(?:\n|\Z)|(~{3,}+)")
+_CLOSER = re.compile(r"\n {0,3}(`{3,}+|~{3,}+)[ \t]*+(?=\n|\Z)")
+_DELIMITER = re.compile(
+    r"[ \t]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?>(?:\|[ \t]*+:?+-++:?+[ \t]*+)*)\|?+[ \t]*+(?:\n|\Z)"
+)
+_RAW_HTML = re.compile(r"<(?:(!--)|(\?)|(?:pre|script|style|textarea)(?=[\s>]))", re.IGNORECASE)
+_RAW_END = re.compile(r"</(?:pre|script|style|textarea)>", re.IGNORECASE)
+_HTML = re.compile(
+    r"</?(?:address|article|aside|body|blockquote|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt"
+    r"|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link"
+    r"|main|menu|nav|noframes|ol|optgroup|option|p|param|section|source|summary|table|tbody|td|tfoot|th|thead"
+    r"|title|tr|track|ul)(?=[\s/>])",
+    re.IGNORECASE,
+)
+_INTERRUPTING = (ATX, _FENCE, RULE, LIST_ITEM, _HTML, _RAW_HTML)
+_INDENTS = ("    ", "\t", " \t", "  \t", "   \t")
+"""What begins a line of code: a tab goes on to the next column that four divides."""
+_FRONT = re.compile(r"\ufeff?---[ \t]*\n(?=[^\n]*:|[#{]|---|\.\.\.)")
+_FRONT_END = re.compile(r"\n(?:---|\.\.\.)[ \t]*+(?=\n|\Z)")
 
-Kind = Literal[
+
+def line_end(text: str, pos: int) -> int:
+    """Behind the line at ``pos``, its line end included."""
+    return text.find("\n", pos) + 1 or len(text)
+
+
+def blank_end(text: str, pos: int) -> int:
+    """The run of lines with nothing but white space."""
+    end = pos
+    while end < len(text):
+        stop = line_end(text, end)
+        if text[end] != "\n" and not text[end:stop].isspace():
+            break
+        end = stop
+    return end if end > pos else 0
+
+
+def front_matter_end(text: str) -> int:
+    """YAML between ``---`` on the first line and ``---`` or ``...``; its first line must look like YAML."""
+    head = _FRONT.match(text)
+    tail = _FRONT_END.search(text, head.end() - 1) if head else None
+    return line_end(text, tail.end()) if tail else 0
+
+
+def rule_end(text: str, pos: int) -> int:
+    """A thematic break."""
+    found = RULE.match(text, pos)
+    return found.end() if found else 0
+
+
+def fence_end(text: str, pos: int) -> int:
+    """Fenced code up to its closing fence, else to the end of the text."""
+    found = _FENCE.match(text, pos)
+    if not found:
+        return 0
+    mark = found[1] or found[2]
+    for closer in _CLOSER.finditer(text, line_end(text, pos) - 1):
+        if closer[1][0] == mark[0] and len(closer[1]) >= len(mark):
+            return line_end(text, closer.end())
+    return len(text)
+
+
+def quote_end(text: str, pos: int) -> int:
+    """A block quote with the paragraph lines that lazily go on with it."""
+    end = line_end(text, pos)
+    while end < len(text) and (text[end] == ">" or not _interrupts(text, end)):
+        end = line_end(text, end)
+    return end
+
+
+def code_end(text: str, pos: int) -> int:
+    """Code by indentation, as the line at ``pos`` is; blank lines belong to it when more of it follows."""
+    end = ahead = line_end(text, pos)
+    while ahead < len(text):
+        stop = line_end(text, ahead)
+        if not text[ahead:stop].isspace():
+            if not text.startswith(_INDENTS, ahead):
+                break
+            end = stop
+        ahead = stop
+    return end
+
+
+def html_end(text: str, pos: int, endless: set[str]) -> int:
+    """An HTML block: to its closing mark for comments and raw text, to a blank line for other block tags.
+
+    Args:
+        text: The text.
+        pos: Where a ``<`` stands.
+        endless: Closing marks that were looked for in vain; added to, so that none is looked for twice.
+    """
+    raw = _RAW_HTML.match(text, pos)
+    if raw:
+        end = _raw_html_end(text, pos, "-->" if raw[1] else "?>" if raw[2] else "</", endless)
+        if end:
+            return end
+    elif not _HTML.match(text, pos):
+        return 0
+    end = line_end(text, pos)
+    while end < len(text) and not text[end : line_end(text, end)].isspace():
+        end = line_end(text, end)
+    return end
+
+
+def _raw_html_end(text: str, pos: int, mark: str, endless: set[str]) -> int:
+    if mark in endless:
+        return 0
+    if mark == "</":
+        found = _RAW_END.search(text, pos)
+        at = found.start() if found else -1
+    else:
+        at = text.find(mark, pos)
+    if at < 0:
+        endless.add(mark)
+        return 0
+    return line_end(text, at)
+
+
+def table_end(text: str, header: int, pos: int) -> int:
+    """A table whose header row is at ``header`` and whose row of dashes is at ``pos``."""
+    end = line_end(text, pos)
+    if text.find("|", header, pos) < 0 or text.find("|", pos, end) < 0 or not _DELIMITER.match(text, pos):
+        return 0
+    while end < len(text):
+        stop = line_end(text, end)
+        if text.find("|", end, stop) < 0 or text[end] in "#>`~":
+            break
+        end = stop
+    return end
+
+
+def list_end(text: str, pos: int) -> int:
+    """A list with all its items, the lists and fences in them, and the blank lines between."""
+    end = ahead = _item_line_end(text, pos)
+    loose = False
+    while ahead < len(text):
+        stop = line_end(text, ahead)
+        if text[ahead:stop].isspace():
+            ahead, loose = stop, True
+            continue
+        if not _continues_list(text, ahead, loose):
+            break
+        end = ahead = _item_line_end(text, ahead)
+        loose = False
+    return end
+
+
+def _continues_list(text: str, pos: int, loose: bool) -> bool:
+    """Whether the line at ``pos`` goes on with the list; ``loose`` when a blank line came before it."""
+    if text[pos] in " \t" or LIST_ITEM.match(text, pos):
+        inner = _INNER.match(text, pos)
+        heading = inner and inner[2] and not inner[2][0].isdigit() and (inner[3] or "").startswith("#")
+        return not heading and not RULE.match(text, pos)
+    return not loose and not _interrupts(text, pos)
+
+
+def _item_line_end(text: str, pos: int) -> int:
+    """Behind the line of a list at ``pos``, or behind the whole fence that it opens.
+
+    The fence ends where its item ends, so that an unclosed one takes no more than that.
+    """
+    end = line_end(text, pos)
+    inner = _INNER.match(text, pos)
+    if inner is None or not inner[3] or inner[3][0] == "#":
+        return end
+    mark, least = inner[3], len(inner[1]) + (1 if inner[2] else 0)
+    ahead = end
+    while ahead < len(text):
+        stop = line_end(text, ahead)
+        words = text[ahead:stop].strip()
+        lead = _INNER.match(text, ahead)
+        if words and lead and len(lead[1]) < least:
+            break
+        if words.startswith(mark) and not words.strip(mark[0]):
+            return stop
+        end, ahead = (stop if words else end), stop
+    return end
+
+
+def _interrupts(text: str, pos: int) -> bool:
+    """Whether the line at ``pos`` starts a block even where a paragraph could go on."""
+    first = text[pos]
+    if first.isalpha():
+        return False
+    if first in " \t\n":
+        return text[pos : line_end(text, pos)].isspace()
+    return first == ">" or any(opener.match(text, pos) for opener in _INTERRUPTING)
+
+
+BlockKind = Literal[
     "heading", "paragraph", "list", "fence", "code", "table", "quote", "html", "blank", "front_matter", "rule"
 ]
 
@@ -35,7 +234,7 @@ SETEXT_LINES = 2
 HEADING_LIMIT = 200
 """Characters of a heading's text that are kept: a heading of a megabyte must not go into every passage."""
 
-CODE = frozenset(
+CODE_EXTENSIONS = frozenset(
     (
         *(
             ".bash",
@@ -90,17 +289,17 @@ class Block:
         text: A heading's words without markup, at most ``HEADING_LIMIT`` characters; else empty.
     """
 
-    kind: Kind
+    kind: BlockKind
     start: int
     end: int
     level: int = 0
     text: str = ""
 
 
-def even(text: str) -> str:
+def normalize_newlines(text: str) -> str:
     r"""The text with each line end made one ``\n`` and nothing moved: ``\r\n`` becomes a space and ``\n``.
 
-    >>> even("a\r\nb\rc\n")
+    >>> normalize_newlines("a\r\nb\rc\n")
     'a \nb\nc\n'
     """
     if "\r" not in text:
@@ -108,27 +307,27 @@ def even(text: str) -> str:
     return _CARRIAGE.sub("\n", text).replace("\r\n", " \n")
 
 
-def blocks(text: str, *, markdown: bool = True) -> list[Block]:
+def parse_blocks(text: str, *, markdown: bool = True) -> list[Block]:
     r"""Cut a text into consecutive blocks that cover it; an empty text has none.
 
     Args:
         text: Any text; a byte order mark at its start belongs to the first block and hides nothing.
         markdown: False for code, where only blank lines part paragraphs and ``#`` starts a comment.
 
-    >>> [(block.kind, block.text) for block in blocks("# Seeds\n- oak\n- pine\n")]
+    >>> [(block.kind, block.text) for block in parse_blocks("# Seeds\n- oak\n- pine\n")]
     [('heading', 'Seeds'), ('list', '')]
     """
-    scan = _Scan(even(text))
+    scan = _Scan(normalize_newlines(text))
     return scan.markdown() if markdown else scan.plain()
 
 
-def is_code(path: str) -> bool:
+def is_code_file(path: str) -> bool:
     """Whether a file holds code or data, by the ending of its name.
 
-    >>> is_code("src/main.py"), is_code("notes/python.md"), is_code("TODO")
+    >>> is_code_file("src/main.py"), is_code_file("notes/python.md"), is_code_file("TODO")
     (True, False, False)
     """
-    return PurePosixPath(path).suffix.lower() in CODE
+    return PurePosixPath(path).suffix.lower() in CODE_EXTENSIONS
 
 
 class _Scan:
@@ -144,7 +343,7 @@ class _Scan:
 
     def markdown(self) -> list[Block]:
         text, size = self.text, len(self.text)
-        pos = spans.front_matter(text)
+        pos = front_matter_end(text)
         if pos:
             self.add("front_matter", 0, pos)
         elif text.startswith("\ufeff") and size > 1:
@@ -165,11 +364,11 @@ class _Scan:
         self.close(len(self.text))
         return self.found
 
-    def add(self, kind: Kind, start: int, end: int, level: int = 0, text: str = "") -> int:
+    def add(self, kind: BlockKind, start: int, end: int, level: int = 0, text: str = "") -> int:
         self.found.append(Block(kind, start, end, level, text))
         return end
 
-    def put(self, kind: Kind, start: int, end: int, level: int = 0, text: str = "") -> int:
+    def put(self, kind: BlockKind, start: int, end: int, level: int = 0, text: str = "") -> int:
         """Add the block, after the paragraph that it closes; nothing when there is no end."""
         if end:
             self.close(start)
@@ -186,30 +385,34 @@ class _Scan:
             self.paragraph, self.lines = pos, 0
         self.last = pos
         self.lines += 1
-        return spans.line(self.text, pos)
+        return line_end(self.text, pos)
 
     def blank(self, pos: int) -> int:
-        return self.put("blank", pos, spans.blank(self.text, pos))
+        return self.put("blank", pos, blank_end(self.text, pos))
 
     def heading(self, pos: int) -> int:
-        found = spans.ATX.match(self.text, pos)
-        return self.put("heading", pos, found.end(), len(found[1]), _closed(found[2] or "")) if found else 0
+        found = ATX.match(self.text, pos)
+        return (
+            self.put("heading", pos, found.end(), len(found[1]), _strip_closing(found[2] or ""))
+            if found
+            else 0
+        )
 
     def fence(self, pos: int) -> int:
-        return self.put("fence", pos, spans.fence(self.text, pos))
+        return self.put("fence", pos, fence_end(self.text, pos))
 
     def quote(self, pos: int) -> int:
-        return self.put("quote", pos, spans.quote(self.text, pos))
+        return self.put("quote", pos, quote_end(self.text, pos))
 
     def html(self, pos: int) -> int:
-        return self.put("html", pos, spans.html(self.text, pos, self.endless))
+        return self.put("html", pos, html_end(self.text, pos, self.endless))
 
     def mark(self, pos: int) -> int:
         """A line that starts with ``-``, ``*``, ``+``, ``_``, ``=``, ``|``, ``:`` or a digit."""
         return (
             self.underline(pos)
             or self.table(pos)
-            or self.put("rule", pos, spans.rule(self.text, pos))
+            or self.put("rule", pos, rule_end(self.text, pos))
             or (self.heading(pos) if self.text[pos] in "-*+" else 0)
             or self.list(pos)
         )
@@ -218,31 +421,31 @@ class _Scan:
         """A setext heading, when the line at ``pos`` underlines the open paragraph."""
         if self.paragraph < 0 or self.lines > SETEXT_LINES:
             return 0
-        found = spans.SETEXT.match(self.text, pos)
+        found = SETEXT.match(self.text, pos)
         if not found:
             return 0
         start, self.paragraph = self.paragraph, -1
-        words = _words(" ".join(self.text[start : min(pos, start + 4 * HEADING_LIMIT)].split()))
+        words = _heading_words(" ".join(self.text[start : min(pos, start + 4 * HEADING_LIMIT)].split()))
         return self.add("heading", start, found.end(), 1 if self.text[pos] == "=" else 2, words)
 
     def table(self, pos: int) -> int:
         """A table, when the line at ``pos`` is the row of dashes below a header row."""
-        end = spans.table(self.text, self.last, pos) if self.paragraph >= 0 else 0
+        end = table_end(self.text, self.last, pos) if self.paragraph >= 0 else 0
         if end and self.paragraph == self.last:
             self.paragraph = -1
         return self.put("table", self.last, end)
 
     def list(self, pos: int) -> int:
         text = self.text
-        if not spans.ITEM.match(text, pos):
+        if not LIST_ITEM.match(text, pos):
             return 0
         if self.paragraph >= 0 and text[pos].isdigit() and not text.startswith(("1.", "1)"), pos):
             return 0  # a sentence's line may well start with "1984."
-        return self.put("list", pos, spans.items(text, pos))
+        return self.put("list", pos, list_end(text, pos))
 
     def indented(self, pos: int) -> int:
         """A line that starts with white space: blank, a block a few columns in, a nested list, or code."""
-        line = self.text[pos : spans.line(self.text, pos)]
+        line = self.text[pos : line_end(self.text, pos)]
         indent = len(line) - len(line.lstrip())
         if indent == len(line):
             return self.blank(pos)
@@ -253,11 +456,11 @@ class _Scan:
             return self.shifted(pos, opens(self, at))
         if self.paragraph >= 0 or not deep:
             return 0
-        if spans.ITEM.match(self.text, at):
+        if LIST_ITEM.match(self.text, at):
             return self.shifted(pos, self.heading(at) or self.list(at))
         if self.outlined():
-            return self.put("list", pos, spans.items(self.text, pos))
-        return self.put("code", pos, spans.code(self.text, pos))
+            return self.put("list", pos, list_end(self.text, pos))
+        return self.put("code", pos, code_end(self.text, pos))
 
     def outlined(self) -> bool:
         """Whether the last block is a list item that is a heading: then what is indented is its body."""
@@ -278,14 +481,14 @@ class _Scan:
         return end
 
 
-def _closed(raw: str) -> str:
+def _strip_closing(raw: str) -> str:
     """An ATX heading's words, without the hashes that may close it."""
     words = raw[: 4 * HEADING_LIMIT].strip()
     bare = words.rstrip("#")
-    return _words(bare if not bare or bare[-1] in " \t" else words)
+    return _heading_words(bare if not bare or bare[-1] in " \t" else words)
 
 
-def _words(raw: str) -> str:
+def _heading_words(raw: str) -> str:
     """A heading's words without anchors, link targets, bold and code marks."""
     words = raw
     if "<a" in words or "{#" in words:
@@ -307,3 +510,72 @@ _STARTS: dict[str, Callable[[_Scan, int], int]] = {
     "\t": _Scan.indented,
     **dict.fromkeys("-*+_=|:0123456789", _Scan.mark),
 }
+
+
+MAX_LINKS: Final = 50
+"""Links of one passage that are followed: a table of contents is not a memory of all that it lists."""
+MAX_LINK_TEXT: Final = 20_000
+"""Characters of a passage that are read: only a line that cannot be cut is longer, and it is data."""
+_LINK_CODE = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)|(`+)(?!`).+?(?<!`)\2(?!`)", re.DOTALL | re.MULTILINE)
+_WIKI_LINK = re.compile(r"(?<!!)\[\[([^\[\]\n|#]{0,200})(?:#([^\[\]\n|]{1,200}))?(?:\|[^\[\]\n]{0,200})?\]\]")
+_INLINE_LINK = re.compile(
+    r"(?<!!)\[(?:[^\[\]\n\\]|\\.){0,300}\]\(\s*(?:<([^<>\n]{1,500})>|([^()\s<>]{1,500}))(?:\s[^()\n]{0,200})?\)"
+)
+_REFERENCE_LINK = re.compile(r"^ {0,3}\[[^\[\]\n]{1,200}\]:\s+<?([^\s<>]{1,500})>?", re.MULTILINE)
+_URL_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
+_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTarget:
+    """What a link names.
+
+    Attributes:
+        name: Page name of a wiki link, or a path as the link gives it; empty for a place in the same document.
+        heading: Heading or anchor within it, or an empty string.
+        rule: ``wikilink`` or ``markdown``.
+    """
+
+    name: str
+    heading: str
+    rule: str
+
+
+def extract_links(text: str) -> tuple[LinkTarget, ...]:
+    """Return what a text links to, in order of first mention, none twice.
+
+    >>> extract_links("see [[Seeds#Winter|there]] and [this](../a%20b.md#x), not `[[code]]` or [out](https://x.org)")
+    (LinkTarget(name='Seeds', heading='Winter', rule='wikilink'), LinkTarget(name='../a b.md', heading='x', rule='markdown'))
+    """
+    if "[" not in text:
+        return ()
+    text = text[:MAX_LINK_TEXT]
+    plain = _LINK_CODE.sub(" ", text) if "`" in text or "~~~" in text else text
+    found: list[tuple[int, LinkTarget]] = []
+    for match in _WIKI_LINK.finditer(plain):
+        name, heading = match[1].strip(), (match[2] or "").strip()
+        if name or heading:
+            found.append((match.start(), LinkTarget(name, heading, "wikilink")))
+    for pattern in (_INLINE_LINK, _REFERENCE_LINK):
+        for match in pattern.finditer(plain):
+            target = _local_target(next(part for part in match.groups() if part))
+            if target is not None:
+                found.append((match.start(), target))
+    ordered = sorted(found, key=lambda pair: pair[0])
+    return tuple(dict.fromkeys(target for _, target in ordered))[:MAX_LINKS]
+
+
+def _local_target(url: str) -> LinkTarget | None:
+    if _URL_SCHEME.match(url):
+        return None
+    path, _, anchor = url.partition("#")
+    return LinkTarget(unquote(path.partition("?")[0]), unquote(anchor), "markdown")
+
+
+def heading_slug(heading: str) -> str:
+    """Return a heading as an anchor names it.
+
+    >>> heading_slug("What's new, in 2.0?")
+    'whats-new-in-20'
+    """
+    return _NOT_IN_SLUG.sub("", heading.strip().lower()).replace(" ", "-")

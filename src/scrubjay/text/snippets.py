@@ -1,9 +1,9 @@
-"""Snippet: (content, groups) -> the window of the content that answers them best.
+"""Snippets: the window of a text that matches a query best, highlights, and phrase search.
 
 A window is worth the sum of the weights of the *distinct* groups that match in it; twenty repetitions of one
-word never outweigh two words side by side. Equal windows go to the tighter one, where the words stand
-together, then to the earlier. Matches are those of the scorer: any form of a group, in the language in which
-the content was indexed.
+word never outweigh two words side by side. Equal windows go to the tighter one, where the words stand together,
+then to the earlier. Matches are those of the scorer: any form of a group, in the language in which the content
+was indexed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scrubjay.errors import InputError
-from scrubjay.text.scripts import holds_run
-from scrubjay.text.tokens import TermGroup, find, words
+from scrubjay.text.normalize import has_unspaced
+from scrubjay.text.tokenizer import TermGroup, find_terms, split_words
 
 SNIPPET_LIMIT = 700
 """Characters, marks included: the size of a search result's snippet (features R1)."""
@@ -26,7 +26,7 @@ CUT_MARK = "…"
 LEAD_SHARE = 1 / 3
 """Share of the free room given to what stands before the match; readers need more of what follows."""
 
-LEAST_WEIGHT = 0.5
+MIN_WEIGHT = 0.5
 """Weight of the last group where the caller gave none; the first weighs 1, so order them rarest first."""
 
 # Ends of sentences: the full stops of all scripts here; a Latin one only before white space.
@@ -57,7 +57,7 @@ class _Match:
     groups: tuple[int, ...]
 
 
-def snippet(
+def best_snippet(
     content: str,
     groups: Sequence[TermGroup],
     limit: int = SNIPPET_LIMIT,
@@ -85,18 +85,20 @@ def snippet(
             hint="leave the limit out for 700 characters",
         )
     if len(content) <= limit:
-        first, last = _trim(content, 0, len(content))
+        first, last = _trim_window(content, 0, len(content))
         return Snippet(content[first:last], first, last)
     matches = _matches(content, groups, language)
     room = max(1, limit - 2 * len(CUT_MARK))
-    first, last = _best(matches, _weights(groups, weights), room)
-    start, end = _cut(content, first, min(last, first + room), room)
+    first, last = _densest_window(matches, _weights(groups, weights), room)
+    start, end = _cut_window(content, first, min(last, first + room), room)
     before = CUT_MARK if content[:start].strip() else ""
     after = CUT_MARK if content[end:].strip() else ""
     return Snippet(f"{before}{content[start:end]}{after}"[:limit], start, end)
 
 
-def highlights(content: str, groups: Sequence[TermGroup], *, language: str = "en") -> list[tuple[int, int]]:
+def find_highlights(
+    content: str, groups: Sequence[TermGroup], *, language: str = "en"
+) -> list[tuple[int, int]]:
     """Return start and end of every word of the content that matches a group, in order, none overlapping.
 
     Overlapping bigrams of an unspaced script are joined into one span.
@@ -118,22 +120,22 @@ def contains_phrase(content: str, phrase: str) -> bool:
     scripts are compared character by character. A phrase without a word is looked for as it is written
     ("->"); an empty one is in no content.
     """
-    wanted = _atoms(phrase)
+    wanted = _phrase_atoms(phrase)
     if not wanted:
         return bool(phrase.strip()) and phrase.strip() in content
     if content.isascii():  # spares most contents the cutting into words
         lowered = content.lower()
         if any(atom not in lowered for atom in wanted):
             return False
-    return _in_a_row(wanted) in _in_a_row(_atoms(content))
+    return _join_atoms(wanted) in _join_atoms(_phrase_atoms(content))
 
 
-def _atoms(text: str) -> list[str]:
+def _phrase_atoms(text: str) -> list[str]:
     """Return the folded words without inner marks, and the characters of unspaced scripts one by one."""
     atoms: list[str] = []
     end = 0
-    for word in words(text):
-        if word.text.isascii() or not holds_run(word.text):
+    for word in split_words(text):
+        if word.text.isascii() or not has_unspaced(word.text):
             atoms += filter(None, _MARKS.split(word.text))
         else:  # of overlapping bigrams only the last character is new
             atoms += word.text[-1] if word.start < end else word.text
@@ -141,7 +143,7 @@ def _atoms(text: str) -> list[str]:
     return atoms
 
 
-def _in_a_row(atoms: Iterable[str]) -> str:
+def _join_atoms(atoms: Iterable[str]) -> str:
     return "\n".join(("", *atoms, ""))
 
 
@@ -152,28 +154,28 @@ def _matches(content: str, groups: Sequence[TermGroup], language: str) -> list[_
             owners.setdefault(form, []).append(index)
     return [
         _Match(start, end, tuple(sorted({index for form in forms for index in owners[form]})))
-        for start, end, forms in (find(content, owners, language) if owners else ())
+        for start, end, forms in (find_terms(content, owners, language) if owners else ())
     ]
 
 
 def _weights(groups: Sequence[TermGroup], weights: Mapping[str, float] | None) -> list[float]:
     if weights is not None:
         return [weights.get(group.word, 0.0) for group in groups]
-    step = (1 - LEAST_WEIGHT) / max(1, len(groups) - 1)
+    step = (1 - MIN_WEIGHT) / max(1, len(groups) - 1)
     return [1 - step * index for index in range(len(groups))]
 
 
-def _best(matches: Sequence[_Match], weights: Sequence[float], room: int) -> tuple[int, int]:
+def _densest_window(matches: Sequence[_Match], weights: Sequence[float], room: int) -> tuple[int, int]:
     """Return start and end of the densest stretch of matches within ``room`` characters."""
     best, found = (-1.0, 0), (0, 0)
     counts = [0] * len(weights)
     left = 0
     for right, match in enumerate(matches):
-        _count(match.groups, counts, 1)
+        _count_groups(match.groups, counts, 1)
         while left < right and (
-            match.end - matches[left].start > room or _spare(matches[left].groups, counts)
+            match.end - matches[left].start > room or _is_spare(matches[left].groups, counts)
         ):
-            _count(matches[left].groups, counts, -1)
+            _count_groups(matches[left].groups, counts, -1)
             left += 1
         worth = round(sum(w for w, times in zip(weights, counts, strict=True) if times), 9)
         rank = (worth, matches[left].start - match.end)
@@ -182,17 +184,17 @@ def _best(matches: Sequence[_Match], weights: Sequence[float], room: int) -> tup
     return found
 
 
-def _count(indexes: Iterable[int], counts: list[int], by: int) -> None:
+def _count_groups(indexes: Iterable[int], counts: list[int], by: int) -> None:
     for index in indexes:
         counts[index] += by
 
 
-def _spare(indexes: Iterable[int], counts: Sequence[int]) -> bool:
+def _is_spare(indexes: Iterable[int], counts: Sequence[int]) -> bool:
     """Tell whether the window keeps all its groups without this match."""
     return all(counts[index] > 1 for index in indexes)
 
 
-def _cut(content: str, first: int, last: int, room: int) -> tuple[int, int]:
+def _cut_window(content: str, first: int, last: int, room: int) -> tuple[int, int]:
     """Return a window of at most ``room`` characters around the match, cut where the text pauses."""
     spare = room - (last - first)
     earliest = max(0, first - int(spare * LEAD_SHARE))
@@ -200,13 +202,13 @@ def _cut(content: str, first: int, last: int, room: int) -> tuple[int, int]:
         len(content) - earliest < room
     ):  # the match stands near the end: what is left of the room goes before it
         earliest = max(0, len(content) - room)
-    start = 0 if earliest == 0 else _next_pause(content, earliest, first)
+    start = 0 if earliest == 0 else _first_start(content, earliest, first)
     latest = min(len(content), start + room)
-    end = len(content) if latest == len(content) else _last_pause(content, last, latest)
-    return _trim(content, start, end)
+    end = len(content) if latest == len(content) else _last_stop(content, last, latest)
+    return _trim_window(content, start, end)
 
 
-def _next_pause(content: str, earliest: int, first: int) -> int:
+def _first_start(content: str, earliest: int, first: int) -> int:
     """Return the first place to start in ``earliest..first``: a line, a sentence, a word, a grapheme."""
     line = content.find("\n", earliest - 1, first)
     if line >= 0:
@@ -215,10 +217,10 @@ def _next_pause(content: str, earliest: int, first: int) -> int:
         match = pattern.search(content, earliest, first)
         if match:
             return match.end()
-    return _grapheme(content, earliest, first)
+    return _grapheme_start(content, earliest, first)
 
 
-def _last_pause(content: str, last: int, latest: int) -> int:
+def _last_stop(content: str, last: int, latest: int) -> int:
     """Return the last place to stop in ``last..latest``, best a line if that leaves most of the room used."""
     line = content.rfind("\n", last, latest + 1)
     if line >= (last + latest) // 2:
@@ -230,18 +232,18 @@ def _last_pause(content: str, last: int, latest: int) -> int:
         place = bisect_right(ends, latest)
         if place:
             return ends[place - 1]
-    while latest > last and _joined(content, latest):
+    while latest > last and _inside_grapheme(content, latest):
         latest -= 1
     return latest
 
 
-def _grapheme(content: str, place: int, last: int) -> int:
-    while place < last and _joined(content, place):
+def _grapheme_start(content: str, place: int, last: int) -> int:
+    while place < last and _inside_grapheme(content, place):
         place += 1
     return place
 
 
-def _joined(content: str, place: int) -> bool:
+def _inside_grapheme(content: str, place: int) -> bool:
     """Tell whether a cut at ``place`` would part what is drawn as one character."""
     if not 0 < place < len(content):
         return False
@@ -258,7 +260,7 @@ def _joined(content: str, place: int) -> bool:
     return flags % 2 == 1 and "\U0001f1e6" <= after <= "\U0001f1ff"
 
 
-def _trim(content: str, start: int, end: int) -> tuple[int, int]:
+def _trim_window(content: str, start: int, end: int) -> tuple[int, int]:
     """Leave out blank lines at the start and white space at the end; the first line keeps its indent."""
     while start < end and content[start] in "\n\r":
         start += 1

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.sources.files import scan
-from scrubjay.ingest.sources.ignore import Ignore
+from scrubjay.ingest.scanner import IgnoreRules, scan_files
 
 FOLDERS = ("", "a/", "b/", "a/b/", "b/a/", "x.md/", "a/b/ab/", "a b/")
 FILES = ("x.md", "y.md", "ax.md", "]x.md", "a.md")
@@ -77,19 +76,19 @@ def test_what_is_ignored_is_what_git_ignores(repository: Path, rules: dict[str, 
     command = [*git, "ls-files", "-o", "-z", "--exclude-standard", "--", "*.md"]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     expected = sorted(name for name in listed.split("\0") if name)
-    assert [state.path for state in scan(repository).files] == expected
+    assert [state.path for state in scan_files(repository).files] == expected
 
 
 @pytest.mark.parametrize("line", ["broken\\", "x[", "!", "[a-", "[[:alpha:]"])
 def test_a_line_that_is_no_pattern_matches_nothing_and_is_named(line: str) -> None:
-    ignore = Ignore([line, "y.md"])
+    ignore = IgnoreRules([line, "y.md"])
     assert ignore.broken == (line,)
     assert ignore.decide("y.md")
     assert ignore.decide(line) is None
 
 
 def test_comments_blank_lines_and_escapes_are_read_as_git_reads_them() -> None:
-    ignore = Ignore(["# no", "", "  ", "\\#yes", "\\!bang", "trail\\ ", "cr\r"])
+    ignore = IgnoreRules(["# no", "", "  ", "\\#yes", "\\!bang", "trail\\ ", "cr\r"])
     assert ignore.broken == ()
     assert [path for path in ("# no", "#yes", "!bang", "trail ", "trail", "cr") if ignore.decide(path)] == [
         "#yes",

@@ -12,7 +12,7 @@ import watchfiles
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from scrubjay.errors import SourceError
-from scrubjay.ingest.sources.watch import Changes, watch
+from scrubjay.ingest.watcher import FileChanges, watch_roots
 
 QUIET = 0.1
 LONG = 20
@@ -22,25 +22,25 @@ class Watcher:
     """A watch in a thread of its own, its changes in a queue; an error it ends with is put there too."""
 
     def __init__(self, *roots: Path) -> None:
-        self.queue: queue.Queue[Changes | Exception | None] = queue.Queue()
+        self.queue: queue.Queue[FileChanges | Exception | None] = queue.Queue()
         self.stop = threading.Event()
         self.thread = threading.Thread(target=self._run, args=(roots,), daemon=True)
         self.thread.start()
 
     def _run(self, roots: tuple[Path, ...]) -> None:
         try:
-            for changes in watch(roots, debounce=QUIET, stop=self.stop):
+            for changes in watch_roots(roots, debounce=QUIET, stop=self.stop):
                 self.queue.put(changes)
             self.queue.put(None)
         except SourceError as error:
             self.queue.put(error)
 
-    def next(self) -> Changes:
+    def next(self) -> FileChanges:
         changes = self.queue.get(timeout=LONG)
-        assert isinstance(changes, Changes), changes
+        assert isinstance(changes, FileChanges), changes
         return changes
 
-    def until(self, wanted: Callable[[Changes], bool]) -> list[Changes]:
+    def until(self, wanted: Callable[[FileChanges], bool]) -> list[FileChanges]:
         """All changes up to one that is wanted: a slow machine may tell one burst in two."""
         seen = [self.next()]
         while not wanted(seen[-1]):
@@ -73,7 +73,7 @@ def test_a_new_a_changed_and_a_deleted_file_are_named(tmp_path: Path, start: Sta
     note = tmp_path / "a.md"
     for act in (lambda: note.write_text("1"), lambda: note.write_text("2"), note.unlink):
         act()
-        assert watcher.next() == Changes((note,), True, (), "")
+        assert watcher.next() == FileChanges((note,), True, (), "")
 
 
 def test_an_editors_write_and_rename_is_one_change_of_the_file(tmp_path: Path, start: Start) -> None:
@@ -93,7 +93,7 @@ def test_files_that_no_scan_lists_wake_no_one(tmp_path: Path, start: Start) -> N
     for name in (".git/a.md", "node_modules/b.md", "c.py", ".d.md"):
         (tmp_path / name).write_text("x")
     (tmp_path / "z.md").write_text("x")
-    assert watcher.next() == Changes((tmp_path / "z.md",), True, (), "")
+    assert watcher.next() == FileChanges((tmp_path / "z.md",), True, (), "")
 
 
 def test_a_new_folder_an_ignore_file_and_a_moved_folder_ask_for_a_full_scan(
@@ -159,7 +159,7 @@ def test_a_root_that_goes_and_comes_back_is_missing_and_then_watched_again(
     assert not gone.complete
     assert "went away" in gone.reason
     (other / "a.md").write_text("x")
-    assert watcher.next() == Changes((other / "a.md",), True, (root,), "")
+    assert watcher.next() == FileChanges((other / "a.md",), True, (root,), "")
     root.mkdir()
     assert not watcher.until(lambda told: told.missing == ())[-1].complete
     (root / "b.md").write_text("x")
@@ -230,10 +230,10 @@ def test_a_watch_that_the_system_refuses_ends_with_the_reason(
 
     monkeypatch.setattr(watchfiles, "watch", refused)
     with pytest.raises(SourceError, match="has stopped") as caught:
-        next(watch([tmp_path], stop=threading.Event()))
+        next(watch_roots([tmp_path], stop=threading.Event()))
     assert "max_user_watches" in caught.value.hint
 
 
 def test_the_library_is_loaded_only_when_a_watch_begins() -> None:
-    code = "import sys, scrubjay.ingest.sources.watch; sys.exit('watchfiles' in sys.modules)"
+    code = "import sys, scrubjay.ingest.watcher; sys.exit('watchfiles' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,1 +1,1 @@
-"""The command line: one module per command group."""
+"""The old place of the command line, for configurations that name it."""

@@ -1,7 +1,7 @@
-"""The command line as a module: ``python -m scrubjay.surfaces.cli``."""
+"""Run the command line under its old name: agents' configurations call ``python -m scrubjay.surfaces.cli``."""
 
 from __future__ import annotations
 
-from scrubjay.surfaces.cli.entry import main
+from scrubjay.cli.entry import main
 
 main()

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.ingest.sources.transcripts.follow import follow
-from scrubjay.ingest.sources.transcripts.format import Broken, Format, Left
-from scrubjay.memory.turns import Turn
+from scrubjay.ingest.transcripts.base import BrokenRow, SkippedItem, TranscriptFormat
+from scrubjay.ingest.transcripts.importer import follow_log
+from scrubjay.models.records import Turn
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -17,7 +17,7 @@ class Reading:
     turns: list[Turn]
     left: Counter[str]
     unknown: Counter[str]
-    broken: list[Broken]
+    broken: list[BrokenRow]
     end: int
 
     def brief(self) -> list[tuple[str, str, str]]:
@@ -27,17 +27,17 @@ class Reading:
 
 @pytest.fixture
 def read() -> Callable[..., Reading]:
-    def reading(form: Format, file: Path, root: Path = FIXTURES, cursor: int = 0) -> Reading:
+    def reading(form: TranscriptFormat, file: Path, root: Path = FIXTURES, cursor: int = 0) -> Reading:
         turns, broken, end = [], [], cursor
         left: Counter[str] = Counter()
         unknown: Counter[str] = Counter()
         with open(file, "rb") as opened:
-            for step in follow(opened, form, root, file.relative_to(root).as_posix(), cursor):
+            for step in follow_log(opened, form, root, file.relative_to(root).as_posix(), cursor):
                 end = step.end
                 for one in step.found:
                     if isinstance(one, Turn):
                         turns.append(one)
-                    elif isinstance(one, Left):
+                    elif isinstance(one, SkippedItem):
                         (unknown if one.unknown else left)[one.kind] += 1
                     else:
                         broken.append(one)

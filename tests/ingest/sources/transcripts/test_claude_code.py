@@ -1,9 +1,9 @@
 import json
 from pathlib import Path
 
-from scrubjay.ingest.sources.transcripts.claude_code import FORMAT
-from scrubjay.memory.dates import when
-from scrubjay.memory.turns import Turn
+from scrubjay.ingest.transcripts.claude import CLAUDE_CODE
+from scrubjay.models.dates import parse_when
+from scrubjay.models.records import Turn
 
 TALK = "5f0c1a52-0d3e-4c6b-9a41-1f2d3c4b5a60"
 BRANCH = f"{TALK}~00000011"
@@ -32,7 +32,7 @@ def write(root: Path, *records: dict[str, object], name: str = "s.jsonl") -> Pat
 
 
 def test_a_talk_comes_as_what_was_said_in_it_with_the_rest_left_out_and_counted(read, fixtures) -> None:
-    found = read(FORMAT, fixtures / "claude_code" / f"{TALK}.jsonl")
+    found = read(CLAUDE_CODE, fixtures / "claude_code" / f"{TALK}.jsonl")
     assert found.brief() == [
         (TALK, "user", "Where do we keep the tide tables?"),
         (TALK, "assistant", "I will look in the repository."),
@@ -58,8 +58,8 @@ def test_a_talk_comes_as_what_was_said_in_it_with_the_rest_left_out_and_counted(
 
 def test_a_turn_keeps_its_uuid_time_directory_place_and_title(read, fixtures) -> None:
     file = fixtures / "claude_code" / f"{TALK}.jsonl"
-    found = read(FORMAT, file)
-    moment = when("2026-03-01T10:03:00Z")
+    found = read(CLAUDE_CODE, file)
+    moment = parse_when("2026-03-01T10:03:00Z")
     data = file.read_bytes().splitlines(keepends=True)
     start = sum(map(len, data[:15]))
     assert moment is not None
@@ -86,19 +86,19 @@ def test_a_torn_last_line_waits_and_is_taken_once_it_is_whole(read, fixtures, tm
     torn = (fixtures / "claude_code" / f"{TALK}.jsonl").read_bytes()
     file = tmp_path / f"{TALK}.jsonl"
     file.write_bytes(torn)
-    first = read(FORMAT, file, tmp_path)
+    first = read(CLAUDE_CODE, file, tmp_path)
     assert torn[first.end :].startswith(b'{"parentUuid"')
     assert not first.broken
     file.write_bytes(
         torn + b'tant","content":[{"type":"text","text":"Fair winds."}]},"uuid":"u","sessionId":"s"}\n'
     )
-    then = read(FORMAT, file, tmp_path, first.end)
+    then = read(CLAUDE_CODE, file, tmp_path, first.end)
     assert [(turn.text, turn.line) for turn in then.turns] == [("Fair winds.", 34)]
     assert then.end == file.stat().st_size
 
 
 def test_a_subagents_file_is_a_session_below_its_parents_and_an_agent_asks_in_it(read, fixtures) -> None:
-    found = read(FORMAT, fixtures / "claude_code" / TALK / "subagents" / "agent-a1b2c3d4.jsonl")
+    found = read(CLAUDE_CODE, fixtures / "claude_code" / TALK / "subagents" / "agent-a1b2c3d4.jsonl")
     session = f"{TALK}/a1b2c3d4"
     assert found.brief() == [
         (session, "user", "Find every file that names a port."),
@@ -110,7 +110,7 @@ def test_a_subagents_file_is_a_session_below_its_parents_and_an_agent_asks_in_it
 
 def test_an_old_sidechain_inside_the_file_is_named_by_its_first_record(read, fixtures) -> None:
     talk = "9d0e7f11-2222-4a4a-8b8b-0c0c0d0d0e0e"
-    found = read(FORMAT, fixtures / "claude_code" / f"{talk}.jsonl")
+    found = read(CLAUDE_CODE, fixtures / "claude_code" / f"{talk}.jsonl")
     assert [(*one, turn.origin) for one, turn in zip(found.brief(), found.turns, strict=True)] == [
         (talk, "user", "Check the ports.", "owner"),
         (f"{talk}/000000cb", "user", "List ports", "agent"),
@@ -120,8 +120,8 @@ def test_an_old_sidechain_inside_the_file_is_named_by_its_first_record(read, fix
 
 
 def test_a_resumed_talks_copies_are_the_same_turns_and_are_taken_once_a_file(read, fixtures) -> None:
-    first = read(FORMAT, fixtures / "claude_code" / f"{TALK}.jsonl")
-    resumed = read(FORMAT, fixtures / "claude_code" / "c0ffee00-3333-4b4b-9c9c-1a1a2b2b3c3c.jsonl")
+    first = read(CLAUDE_CODE, fixtures / "claude_code" / f"{TALK}.jsonl")
+    resumed = read(CLAUDE_CODE, fixtures / "claude_code" / "c0ffee00-3333-4b4b-9c9c-1a1a2b2b3c3c.jsonl")
     kept = [(turn.key, turn.session, turn.text) for turn in first.turns]
     copies = [(turn.key, turn.session, turn.text) for turn in resumed.turns[:2]]
     assert copies == [kept[0], kept[2]]
@@ -140,7 +140,7 @@ def test_going_back_twice_makes_two_branches_and_the_first_goes_on_where_it_was(
         record(6, 5, "assistant", "so be it"),
         record(7, 3, "assistant", "still here"),
     )
-    sessions = [turn.session for turn in read(FORMAT, file, tmp_path).turns]
+    sessions = [turn.session for turn in read(CLAUDE_CODE, file, tmp_path).turns]
     assert sessions == ["s", "s", "s", "s~00000004", "s~00000005", "s~00000005", "s"]
 
 
@@ -160,13 +160,13 @@ def test_tools_side_by_side_and_answers_in_blocks_are_no_branches(read, tmp_path
         record(8, 5, "assistant", "And the first."),
         record(9, 8, "user", "Thanks."),
     )
-    assert {turn.session for turn in read(FORMAT, file, tmp_path).turns} == {"s"}
+    assert {turn.session for turn in read(CLAUDE_CODE, file, tmp_path).turns} == {"s"}
 
 
 def test_a_record_whose_parent_is_too_old_to_be_known_is_on_the_main_branch(
     read, tmp_path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("scrubjay.ingest.sources.transcripts.lineage.Lineage.__init__.__defaults__", (2,))
+    monkeypatch.setattr("scrubjay.ingest.transcripts.base.BranchTracker.__init__.__defaults__", (2,))
     file = write(
         tmp_path,
         record(1, 0, "user", "one"),
@@ -174,7 +174,7 @@ def test_a_record_whose_parent_is_too_old_to_be_known_is_on_the_main_branch(
         record(3, 2, "user", "three"),
         record(4, 1, "user", "instead"),
     )
-    assert {turn.session for turn in read(FORMAT, file, tmp_path).turns} == {"s"}
+    assert {turn.session for turn in read(CLAUDE_CODE, file, tmp_path).turns} == {"s"}
 
 
 def test_words_about_a_tag_stay_and_a_records_odd_fields_are_no_error(read, tmp_path) -> None:
@@ -189,7 +189,7 @@ def test_words_about_a_tag_stay_and_a_records_odd_fields_are_no_error(read, tmp_
         {"type": "user", "message": {"content": "No uuid, no session."}, "isSidechain": "yes"},
         record(8, 0, "user", "From a program.", origin={"kind": "task-notification"}),
     )
-    found = read(FORMAT, file, tmp_path)
+    found = read(CLAUDE_CODE, file, tmp_path)
     assert [(turn.key, turn.text) for turn in found.turns] == [
         (uuid(1), "What is a <system-reminder>, and [Request interrupted by user] in a log?"),
         ("s:7", "No uuid, no session."),

@@ -2,28 +2,28 @@ import io
 
 import pytest
 
-from scrubjay.ingest.sources.transcripts.due import ENOUGH_BYTES, ENOUGH_LINES, continues, due
+from scrubjay.ingest.transcripts.base import DUE_BYTES, DUE_LINES, is_cursor_valid, is_log_due
 
 
 def grown(by: bytes, before: bytes = b"{}\n") -> bool:
-    return due(io.BytesIO(before + by), len(before))
+    return is_log_due(io.BytesIO(before + by), len(before))
 
 
 def test_a_log_is_due_when_it_grew_by_100_kilobytes_or_50_lines() -> None:
-    assert (ENOUGH_BYTES, ENOUGH_LINES) == (102_400, 50)
+    assert (DUE_BYTES, DUE_LINES) == (102_400, 50)
     assert not grown(b"")
     assert not grown(b"{}\n" * 49)
     assert grown(b"{}\n" * 50)
     assert not grown(b"{}\n" * 49 + b'{"torn')
-    assert not grown(b"x" * (ENOUGH_BYTES - 1))
-    assert grown(b"x" * ENOUGH_BYTES)
+    assert not grown(b"x" * (DUE_BYTES - 1))
+    assert grown(b"x" * DUE_BYTES)
 
 
 def test_both_limits_can_be_set() -> None:
     log = io.BytesIO(b"{}\n" * 3)
-    assert due(log, 0, enough_lines=3)
-    assert not due(log, 0, enough_lines=4)
-    assert due(log, 0, enough_bytes=9)
+    assert is_log_due(log, 0, enough_lines=3)
+    assert not is_log_due(log, 0, enough_lines=4)
+    assert is_log_due(log, 0, enough_bytes=9)
 
 
 def test_a_new_log_is_due_by_the_same_rule() -> None:
@@ -46,5 +46,5 @@ def test_a_new_log_is_due_by_the_same_rule() -> None:
     ],
 )
 def test_a_log_that_was_cut_or_written_anew_is_noticed(log: bytes, cursor: int, same: bool) -> None:
-    assert continues(io.BytesIO(log), cursor) is same
-    assert due(io.BytesIO(log), cursor) is not same
+    assert is_cursor_valid(io.BytesIO(log), cursor) is same
+    assert is_log_due(io.BytesIO(log), cursor) is not same

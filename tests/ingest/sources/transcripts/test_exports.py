@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.ingest.sources.transcripts import chatgpt, claude_export
-from scrubjay.ingest.sources.transcripts.format import Format
+from scrubjay.ingest.transcripts import chatgpt, claude
+from scrubjay.ingest.transcripts.base import TranscriptFormat
 
 
 def place(file: Path, name: str) -> tuple[int, int]:
@@ -35,7 +35,7 @@ def loads(data: bytes) -> object:
 
 def test_a_chatgpt_conversation_is_the_path_to_its_current_node_and_its_other_paths(read, fixtures) -> None:
     file = fixtures / "chatgpt" / "conversations.json"
-    found = read(chatgpt.FORMAT, file)
+    found = read(chatgpt.CHATGPT, file)
     assert found.brief() == [
         ("conv-1", "user", "Where to eat in Lisbon?"),
         ("conv-1", "assistant", "Try Baixa. It is near."),
@@ -56,7 +56,7 @@ def test_a_chatgpt_conversation_is_the_path_to_its_current_node_and_its_other_pa
 
 def test_a_chatgpt_turn_keeps_its_id_time_title_and_place(read, fixtures) -> None:
     file = fixtures / "chatgpt" / "conversations.json"
-    found = read(chatgpt.FORMAT, file).turns
+    found = read(chatgpt.CHATGPT, file).turns
     assert [turn.key for turn in found[:4]] == ["m-u1", "m-a3", "m-u3", "m-a5"]
     # 1e12 seconds are the year 33658, though as milliseconds they would be 2001; the last time is NaN.
     assert [turn.at for turn in found[:4]] == [1_772_359_200_500_000, 1_772_359_213_000_000, None, None]
@@ -69,7 +69,7 @@ def test_a_chatgpt_turn_keeps_its_id_time_title_and_place(read, fixtures) -> Non
 
 def test_a_claude_conversation_is_the_path_to_its_last_message_and_its_other_paths(read, fixtures) -> None:
     file = fixtures / "claude" / "conversations.json"
-    found = read(claude_export.FORMAT, file)
+    found = read(claude.CLAUDE_EXPORT, file)
     assert found.brief() == [
         ("cl-1", "user", "What grows in shade?\n\nnorth wall, dry soil"),
         ("cl-1", "assistant", "Let me look.\n\nFerns and hostas."),
@@ -95,7 +95,7 @@ def test_a_named_leaf_decides_between_claudes_branches(read, tmp_path: Path, fix
     file = tmp_path / "one.json"
     file.write_text(json.dumps({**first, "current_leaf_message_uuid": "dddddddd-2"}))
     assert [
-        (session, text[:5]) for session, _, text in read(claude_export.FORMAT, file, tmp_path).brief()
+        (session, text[:5]) for session, _, text in read(claude.CLAUDE_EXPORT, file, tmp_path).brief()
     ] == [
         ("cl-1", "What "),
         ("cl-1", "Roses"),
@@ -104,17 +104,17 @@ def test_a_named_leaf_decides_between_claudes_branches(read, tmp_path: Path, fix
     ]
 
 
-@pytest.mark.parametrize(("form", "folder"), [(chatgpt.FORMAT, "chatgpt"), (claude_export.FORMAT, "claude")])
-def test_an_export_is_known_by_its_head(form: Format, folder: str, fixtures) -> None:
+@pytest.mark.parametrize(("form", "folder"), [(chatgpt.CHATGPT, "chatgpt"), (claude.CLAUDE_EXPORT, "claude")])
+def test_an_export_is_known_by_its_head(form: TranscriptFormat, folder: str, fixtures) -> None:
     for other in ("chatgpt", "claude"):
         head = (fixtures / other / "conversations.json").read_bytes()
         assert form.recognise("/x/conversations-000.json", b"\xef\xbb\xbf" + head) == (other == folder)
         assert not form.recognise("/x/notes.md", head)
 
 
-@pytest.mark.parametrize(("form", "folder"), [(chatgpt.FORMAT, "chatgpt"), (claude_export.FORMAT, "claude")])
+@pytest.mark.parametrize(("form", "folder"), [(chatgpt.CHATGPT, "chatgpt"), (claude.CLAUDE_EXPORT, "claude")])
 def test_a_torn_export_gives_every_whole_conversation_and_one_problem(
-    read, fixtures, tmp_path: Path, form: Format, folder: str
+    read, fixtures, tmp_path: Path, form: TranscriptFormat, folder: str
 ) -> None:
     data = (fixtures / folder / "conversations.json").read_bytes()
     whole = read(form, fixtures / folder / "conversations.json").turns

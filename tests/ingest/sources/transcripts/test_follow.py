@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.sources.transcripts import claude_code, codex, generic, jsonl
-from scrubjay.ingest.sources.transcripts.follow import Step, follow
-from scrubjay.ingest.sources.transcripts.format import Format, Left
-from scrubjay.memory.turns import Turn
+from scrubjay.ingest.transcripts import claude, codex, generic, jsonl
+from scrubjay.ingest.transcripts.base import SkippedItem, TranscriptFormat
+from scrubjay.ingest.transcripts.importer import LogStep, follow_log
+from scrubjay.models.records import Turn
 
 FIXTURES = Path(__file__).parent / "fixtures"
-FORMS = {"claude_code": claude_code.FORMAT, "codex": codex.FORMAT, "generic": generic.FORMAT}
+FORMS = {"claude_code": claude.CLAUDE_CODE, "codex": codex.CODEX, "generic": generic.GENERIC}
 FILES = [(file, form) for name, form in FORMS.items() for file in sorted((FIXTURES / name).rglob("*.jsonl"))]
 
 
-def steps(data: bytes, form: Format, path: str = "s.jsonl", cursor: int = 0) -> list[Step]:
-    return list(follow(io.BytesIO(data), form, FIXTURES, path, cursor))
+def steps(data: bytes, form: TranscriptFormat, path: str = "s.jsonl", cursor: int = 0) -> list[LogStep]:
+    return list(follow_log(io.BytesIO(data), form, FIXTURES, path, cursor))
 
 
-def found(read: list[Step]) -> list[object]:
+def found(read: list[LogStep]) -> list[object]:
     return [one for step in read for one in step.found]
 
 
@@ -36,7 +36,7 @@ def endless(one: object) -> object:
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_reading_in_two_at_any_byte_gives_what_reading_at_once_gives(
-    file: Path, form: Format, data: st.DataObject
+    file: Path, form: TranscriptFormat, data: st.DataObject
 ) -> None:
     whole = file.read_bytes()
     split = data.draw(st.integers(0, len(whole)))
@@ -65,7 +65,7 @@ def test_branches_and_sidechains_are_the_same_wherever_the_first_reading_ended(
 ) -> None:
     lines = [log_line(number, back, kind) for number, (back, kind) in enumerate(records)]
     whole, half = b"".join(lines), b"".join(lines[:split])
-    form = claude_code.FORMAT
+    form = claude.CLAUDE_CODE
     assert found(steps(half, form)) + found(steps(whole, form, cursor=len(half))) == found(steps(whole, form))
 
 
@@ -91,8 +91,8 @@ def test_a_branch_of_a_large_file_keeps_its_name_as_far_as_the_log_is_read_again
     records[90] = (5, "user")  # gone back, within what is read again
     lines = [log_line(number, back, kind) for number, (back, kind) in enumerate(records)]
     whole, half = b"".join(lines), b"".join(lines[:95])
-    turns = [one for one in found(steps(whole, claude_code.FORMAT)) if isinstance(one, Turn)]
-    then = [one for one in found(steps(whole, claude_code.FORMAT, cursor=len(half))) if isinstance(one, Turn)]
+    turns = [one for one in found(steps(whole, claude.CLAUDE_CODE)) if isinstance(one, Turn)]
+    then = [one for one in found(steps(whole, claude.CLAUDE_CODE, cursor=len(half))) if isinstance(one, Turn)]
     assert then == turns[95:]
     assert {turn.session for turn in then} == {"s~00000090"}
 
@@ -103,23 +103,23 @@ def test_what_no_store_takes_is_made_storable_and_blank_turns_are_left_out() -> 
         + b"\n"
         for text in ("a\0b \ud800", "", " \n ")
     )
-    turn, *left = found(steps(data, generic.FORMAT))
+    turn, *left = found(steps(data, generic.GENERIC))
     assert isinstance(turn, Turn)
     assert (turn.text, turn.session, turn.cwd) == ("a\ufffdb \ufffd", "s\ufffd", "/a\ufffd")
     turn.key.encode()
-    assert left == [Left("blank"), Left("blank")]
+    assert left == [SkippedItem("blank"), SkippedItem("blank")]
 
 
 def test_a_line_that_cannot_be_read_is_a_step_of_its_own_and_is_told_once() -> None:
     data = b'{"role": "user", "content": "a"}\nnonsense\n{"role": "user", "content": "b"}\n'
-    read = steps(data, generic.FORMAT)
+    read = steps(data, generic.GENERIC)
     assert [step.end for step in read] == [33, 42, 75]
-    assert [type(one).__name__ for one in found(read)] == ["Turn", "Broken", "Turn"]
-    assert [type(one).__name__ for one in found(steps(data, generic.FORMAT, cursor=42))] == ["Turn"]
-    assert found(steps(data, generic.FORMAT, cursor=75)) == []
+    assert [type(one).__name__ for one in found(read)] == ["Turn", "BrokenRow", "Turn"]
+    assert [type(one).__name__ for one in found(steps(data, generic.GENERIC, cursor=42))] == ["Turn"]
+    assert found(steps(data, generic.GENERIC, cursor=75)) == []
 
 
 def test_what_a_log_calls_its_records_is_shown_short_and_harmless() -> None:
     data = json.dumps({"type": "\x1b[2J" + "x" * 500, "sessionId": "s"}).encode() + b"\n"
-    (left,) = found(steps(data, claude_code.FORMAT))
-    assert left == Left("\ufffd[2J" + "x" * 56, unknown=True)
+    (left,) = found(steps(data, claude.CLAUDE_CODE))
+    assert left == SkippedItem("\ufffd[2J" + "x" * 56, unknown=True)

@@ -1,9 +1,9 @@
 import json
 from pathlib import Path
 
-from scrubjay.ingest.sources.transcripts import gemini, gemini_whole
-from scrubjay.ingest.sources.transcripts.format import Format
-from scrubjay.memory.dates import when
+from scrubjay.ingest.transcripts import gemini
+from scrubjay.ingest.transcripts.base import TranscriptFormat
+from scrubjay.models.dates import parse_when
 
 TALK = "9f0c1a52-1111-4c6b-9a41-aaaaaaaaaaaa"
 BRANCH = f"{TALK}~77777777"
@@ -17,7 +17,7 @@ def write(file: Path, *records: object) -> Path:
 
 
 def test_a_conversation_is_its_words_with_the_rest_left_out_and_counted(read, fixtures) -> None:
-    found = read(gemini.FORMAT, fixtures / FOLDER / "chats/session-2026-03-01T10-00-9f0c1a52.jsonl")
+    found = read(gemini.GEMINI_LOG, fixtures / FOLDER / "chats/session-2026-03-01T10-00-9f0c1a52.jsonl")
     assert found.brief() == [
         (TALK, "user", "Explain @cart.py"),
         (TALK, "assistant", "It adds up the cart."),
@@ -33,14 +33,14 @@ def test_a_conversation_is_its_words_with_the_rest_left_out_and_counted(read, fi
     assert [turn.key for turn in found.turns] == ["g3", "g5", "g7", "g8", "77777777-aaaa", "s2"]
     assert {turn.cwd for turn in found.turns} == {"/home/ann/shop"}
     assert [turn.title for turn in found.turns[1:3]] == ["", "The cart"]
-    moment = when("2026-03-01T10:00:02Z")
+    moment = parse_when("2026-03-01T10:00:02Z")
     assert moment is not None
     assert found.turns[0].at == moment.start
     assert found.turns[-1].at is None
 
 
 def test_a_sub_agents_conversation_is_its_own_and_an_agent_asked(read, fixtures) -> None:
-    found = read(gemini.FORMAT, fixtures / FOLDER / f"chats/{TALK}/sub7.jsonl")
+    found = read(gemini.GEMINI_LOG, fixtures / FOLDER / f"chats/{TALK}/sub7.jsonl")
     assert found.brief() == [
         (f"{TALK}/sub7", "user", "Find who calls total."),
         (f"{TALK}/sub7", "assistant", "Nobody does."),
@@ -50,14 +50,14 @@ def test_a_sub_agents_conversation_is_its_own_and_an_agent_asked(read, fixtures)
 
 def test_reading_in_two_halves_gives_what_reading_at_once_gives(read, fixtures) -> None:
     file = fixtures / FOLDER / "chats/session-2026-03-01T10-00-9f0c1a52.jsonl"
-    whole = read(gemini.FORMAT, file).turns
+    whole = read(gemini.GEMINI_LOG, file).turns
     for cut in (turn.end for turn in whole):
-        later = read(gemini.FORMAT, file, cursor=cut).turns
+        later = read(gemini.GEMINI_LOG, file, cursor=cut).turns
         assert [turn for turn in whole if turn.end <= cut] + later == whole
 
 
 def test_a_conversation_written_whole_is_read_as_one(read, fixtures) -> None:
-    found = read(gemini_whole.FORMAT, fixtures / FOLDER / "chats/session-2025-11-01T10-00-0ldc0ffe.json")
+    found = read(gemini.GEMINI_FILE, fixtures / FOLDER / "chats/session-2025-11-01T10-00-0ldc0ffe.json")
     session = "0ldc0ffe-2222-4c6b-9a41-bbbbbbbbbbbb"
     assert found.brief() == [(session, "user", "Which port?"), (session, "assistant", "8080.")]
     assert [(turn.line, turn.title, turn.agent) for turn in found.turns] == [
@@ -68,7 +68,7 @@ def test_a_conversation_written_whole_is_read_as_one(read, fixtures) -> None:
 
 
 def test_the_list_of_prompts_gives_only_what_no_conversation_beside_it_has(read, fixtures) -> None:
-    found = read(gemini_whole.FORMAT, fixtures / FOLDER / "logs.json")
+    found = read(gemini.GEMINI_FILE, fixtures / FOLDER / "logs.json")
     session = "deadbeef-3333-4c6b-9a41-cccccccccccc"
     assert found.brief() == [(session, "user", "We ship on Fridays.")]
     assert found.turns[0].key == f"{session}:1"
@@ -78,7 +78,7 @@ def test_the_list_of_prompts_gives_only_what_no_conversation_beside_it_has(read,
 
 def test_a_checkpoint_is_a_session_of_its_projects_name(read, fixtures, tmp_path: Path) -> None:
     file = fixtures / FOLDER / "checkpoint-friday.json"
-    found = read(gemini_whole.FORMAT, file)
+    found = read(gemini.GEMINI_FILE, file)
     assert found.brief() == [
         ("shop/checkpoint-friday", "assistant", "Got it."),
         ("shop/checkpoint-friday", "user", "Ship on Friday."),
@@ -88,21 +88,21 @@ def test_a_checkpoint_is_a_session_of_its_projects_name(read, fixtures, tmp_path
     older = tmp_path / "shop" / "checkpoint-friday.json"
     older.parent.mkdir()
     older.write_text(json.dumps(json.loads(file.read_text())["history"]))
-    assert read(gemini_whole.FORMAT, older, tmp_path).brief() == found.brief()
-    assert read(gemini_whole.FORMAT, older, tmp_path / "shop").brief() == found.brief()
+    assert read(gemini.GEMINI_FILE, older, tmp_path).brief() == found.brief()
+    assert read(gemini.GEMINI_FILE, older, tmp_path / "shop").brief() == found.brief()
 
 
 def test_each_file_is_known_by_its_head_and_by_one_format_alone(fixtures) -> None:
-    def by(file: Path) -> list[Format]:
+    def by(file: Path) -> list[TranscriptFormat]:
         head = file.read_bytes()[:65_536]
         return [
-            form for form in (gemini.FORMAT, gemini_whole.FORMAT) if form.recognise(file.as_posix(), head)
+            form for form in (gemini.GEMINI_LOG, gemini.GEMINI_FILE) if form.recognise(file.as_posix(), head)
         ]
 
     files = [file for file in (fixtures / FOLDER).rglob("*") if file.suffix in {".json", ".jsonl"}]
     assert len(files) == 5
     for file in files:
-        assert by(file) == [gemini.FORMAT if file.suffix == ".jsonl" else gemini_whole.FORMAT]
+        assert by(file) == [gemini.GEMINI_LOG if file.suffix == ".jsonl" else gemini.GEMINI_FILE]
 
 
 def test_a_message_counts_from_the_first_line_that_has_its_words(read, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_message_counts_from_the_first_line_that_has_its_words(read, tmp_path:
         {**empty, "content": "Now."},
         {**empty, "content": "Now."},
     )
-    found = read(gemini.FORMAT, file, tmp_path)
+    found = read(gemini.GEMINI_LOG, file, tmp_path)
     assert [(turn.line, turn.text) for turn in found.turns] == [(3, "Now.")]
 
 
@@ -128,4 +128,4 @@ def test_a_project_that_links_out_of_the_source_tells_no_directory(read, tmp_pat
         {"id": "a", "type": "user", "content": "hello"},
     )
     (root / "p" / ".project_root").symlink_to(tmp_path / "secret")
-    assert [turn.cwd for turn in read(gemini.FORMAT, file, root).turns] == [None]
+    assert [turn.cwd for turn in read(gemini.GEMINI_LOG, file, root).turns] == [None]

@@ -1,10 +1,10 @@
 import json
 
-from scrubjay.ingest.sources.transcripts.generic import FORMAT
+from scrubjay.ingest.transcripts.generic import GENERIC
 
 
 def test_the_documented_fields_are_read_and_the_rest_is_not(read, fixtures) -> None:
-    found = read(FORMAT, fixtures / "generic" / "talk.jsonl")
+    found = read(GENERIC, fixtures / "generic" / "talk.jsonl")
     assert found.brief() == [
         ("2026-03-01", "user", "Where is the key?"),
         ("2026-03-01", "assistant", "On the hook.\n\nBy the door."),
@@ -33,7 +33,7 @@ def test_a_message_is_named_by_session_id_and_words_so_that_only_a_copy_has_its_
     def keys(name: str, *lines: dict[str, object]) -> list[str]:
         file = tmp_path / name
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        return [turn.key for turn in read(FORMAT, file, tmp_path).turns]
+        return [turn.key for turn in read(GENERIC, file, tmp_path).turns]
 
     said = {"role": "user", "content": "yes", "session": "s", "id": "1"}
     assert keys("a.jsonl", said) == keys("b.jsonl", {"role": "system", "content": "x"}, said)

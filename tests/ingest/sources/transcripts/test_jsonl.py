@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.ingest.sources.transcripts import jsonl
-from scrubjay.ingest.sources.transcripts.format import HEAD_BYTES, Broken, Row
+from scrubjay.ingest.transcripts import jsonl
+from scrubjay.ingest.transcripts.base import HEAD_BYTES, BrokenRow, LogRow
 
 
-def rows(data: bytes, cursor: int = 0) -> list[Row | Broken]:
-    return list(jsonl.rows(io.BytesIO(data), cursor))
+def rows(data: bytes, cursor: int = 0) -> list[LogRow | BrokenRow]:
+    return list(jsonl.read_rows(io.BytesIO(data), cursor))
 
 
 def brief(data: bytes) -> list[tuple[int, object]]:
-    return [(row.line, row.value if isinstance(row, Row) else row.message) for row in rows(data)]
+    return [(row.line, row.value if isinstance(row, LogRow) else row.message) for row in rows(data)]
 
 
 def test_rows_name_their_line_and_bytes_and_leave_none_out() -> None:
     data = b'{"a": 1}\n\n{"b": "\xc3\xa4"}\n'
-    assert rows(data) == [Row(1, 0, 9, {"a": 1}), Row(3, 10, len(data), {"b": "ä"})]
+    assert rows(data) == [LogRow(1, 0, 9, {"a": 1}), LogRow(3, 10, len(data), {"b": "ä"})]
 
 
 def test_a_byte_order_mark_carriage_returns_and_nul_bytes_around_a_line_are_no_part_of_it() -> None:
@@ -46,29 +46,29 @@ def test_a_line_that_cannot_be_read_is_told_and_the_ones_around_it_are_read(
 
 
 def test_a_line_longer_than_is_read_is_passed_over_and_the_rest_goes_on(monkeypatch) -> None:
-    monkeypatch.setattr(jsonl, "MOST_LINE_BYTES", 50)
+    monkeypatch.setattr(jsonl, "MAX_LINE_BYTES", 50)
     long = b'{"a": "' + b"x" * 300 + b'"}\n'
     found = rows(b'{"b": 1}\n' + long + b'{"c": 2}\n')
     assert found == [
-        Row(1, 0, 9, {"b": 1}),
-        Broken(2, 9, 9 + len(long), f"has {len(long)} bytes, more than the 50 that are read"),
-        Row(3, 9 + len(long), 18 + len(long), {"c": 2}),
+        LogRow(1, 0, 9, {"b": 1}),
+        BrokenRow(2, 9, 9 + len(long), f"has {len(long)} bytes, more than the 50 that are read"),
+        LogRow(3, 9 + len(long), 18 + len(long), {"c": 2}),
     ]
     assert rows(b'{"b": 1}\n' + long[:-1]) == found[:1]
     exact = b'{"a": "' + b"x" * 41 + b'"}'
-    assert [type(row) for row in rows(exact + b"\n" + exact)] == [Row, Row]
+    assert [type(row) for row in rows(exact + b"\n" + exact)] == [LogRow, LogRow]
 
 
 @pytest.mark.parametrize("tail", [b'{"b": ', b'{"b": 2', b'{"b": "\xc3', b"12", b'"b"', b"\0\0"])
 def test_a_torn_last_line_is_neither_read_nor_told(tail: bytes) -> None:
-    assert rows(b'{"a": 1}\n' + tail) == [Row(1, 0, 9, {"a": 1})]
+    assert rows(b'{"a": 1}\n' + tail) == [LogRow(1, 0, 9, {"a": 1})]
 
 
 def test_a_last_line_that_is_a_whole_object_needs_no_line_end_and_is_not_read_again_with_it() -> None:
     data = b'{"a": 1}\n{"b": 2}'
-    assert rows(data)[-1] == Row(2, 9, 17, {"b": 2})
+    assert rows(data)[-1] == LogRow(2, 9, 17, {"b": 2})
     then = rows(data + b'\n{"c": 3}\n', cursor=17)
-    assert [row for row in then if row.start >= 17] == [Row(3, 18, 27, {"c": 3})]
+    assert [row for row in then if row.start >= 17] == [LogRow(3, 18, 27, {"c": 3})]
 
 
 def test_of_a_large_file_the_head_and_the_last_part_before_the_cursor_are_read_again(monkeypatch) -> None:
@@ -100,14 +100,14 @@ def test_the_memory_that_a_large_file_needs_does_not_grow_with_it(tmp_path: Path
     assert file.stat().st_size > 60_000_000
     tracemalloc.start()
     with open(file, "rb") as opened:
-        assert sum(1 for _ in jsonl.rows(opened, 0)) == 150
+        assert sum(1 for _ in jsonl.read_rows(opened, 0)) == 150
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20_000_000
 
 
 def test_a_head_gives_the_objects_on_its_whole_lines() -> None:
-    assert jsonl.peek(b"") == ()
-    assert jsonl.peek(b'\xef\xbb\xbf{"a": 1}\n\n[1]\n{"b": 2}') == ({"a": 1}, None, {"b": 2})
+    assert jsonl.peek_objects(b"") == ()
+    assert jsonl.peek_objects(b'\xef\xbb\xbf{"a": 1}\n\n[1]\n{"b": 2}') == ({"a": 1}, None, {"b": 2})
     full = b'{"a": 1}\n' + b'{"b": "' + b"x" * HEAD_BYTES
-    assert jsonl.peek(full[:HEAD_BYTES]) == ({"a": 1},)
+    assert jsonl.peek_objects(full[:HEAD_BYTES]) == ({"a": 1},)

@@ -13,28 +13,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scrubjay.errors import SourceError
-from scrubjay.ingest.sources.transcripts import (
-    chatgpt,
-    claude_export,
-    gemini,
-    gemini_whole,
-    openclaw,
-    opencode,
-)
-from scrubjay.ingest.sources.transcripts.follow import follow
-from scrubjay.ingest.sources.transcripts.format import Format
-from scrubjay.memory.turns import Turn
+from scrubjay.ingest.transcripts import chatgpt, claude, gemini, openclaw, opencode
+from scrubjay.ingest.transcripts.base import TranscriptFormat
+from scrubjay.ingest.transcripts.importer import follow_log
+from scrubjay.models.records import Turn
 
 FIXTURES = Path(__file__).parent / "fixtures"
 CASES = [
-    (openclaw.FORMAT, "openclaw/agents/main/sessions/11111111-aaaa-4bbb-8ccc-000000000001.jsonl"),
-    (gemini.FORMAT, "gemini/shop/chats/session-2026-03-01T10-00-9f0c1a52.jsonl"),
-    (gemini_whole.FORMAT, "gemini/shop/chats/session-2025-11-01T10-00-0ldc0ffe.json"),
-    (gemini_whole.FORMAT, "gemini/shop/logs.json"),
-    (gemini_whole.FORMAT, "gemini/shop/checkpoint-friday.json"),
-    (chatgpt.FORMAT, "chatgpt/conversations.json"),
-    (claude_export.FORMAT, "claude/conversations.json"),
-    (opencode.FORMAT, "opencode/export.json"),
+    (openclaw.OPENCLAW, "openclaw/agents/main/sessions/11111111-aaaa-4bbb-8ccc-000000000001.jsonl"),
+    (gemini.GEMINI_LOG, "gemini/shop/chats/session-2026-03-01T10-00-9f0c1a52.jsonl"),
+    (gemini.GEMINI_FILE, "gemini/shop/chats/session-2025-11-01T10-00-0ldc0ffe.json"),
+    (gemini.GEMINI_FILE, "gemini/shop/logs.json"),
+    (gemini.GEMINI_FILE, "gemini/shop/checkpoint-friday.json"),
+    (chatgpt.CHATGPT, "chatgpt/conversations.json"),
+    (claude.CLAUDE_EXPORT, "claude/conversations.json"),
+    (opencode.OPENCODE_FILES, "opencode/export.json"),
 ]
 NAMES = [path.rpartition("/")[2][:20] for _, path in CASES]
 
@@ -90,10 +83,10 @@ def dumped(file: Path, draw: Any) -> bytes:
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
-def check(form: Format, root: Path, file: Path) -> None:
+def check(form: TranscriptFormat, root: Path, file: Path) -> None:
     with open(file, "rb") as opened:
         try:
-            steps = list(follow(opened, form, root, file.relative_to(root).as_posix()))
+            steps = list(follow_log(opened, form, root, file.relative_to(root).as_posix()))
         except SourceError:
             return
     for turn in (found for step in steps for found in step.found if isinstance(found, Turn)):
@@ -120,7 +113,7 @@ def check(form: Format, root: Path, file: Path) -> None:
 @given(data=st.data())
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_log_whose_values_were_replaced_is_read_without_an_error(
-    form: Format, path: str, data: Any
+    form: TranscriptFormat, path: str, data: Any
 ) -> None:
     with tempfile.TemporaryDirectory() as made:
         file = Path(made) / path
@@ -133,7 +126,9 @@ def test_a_log_whose_values_were_replaced_is_read_without_an_error(
 @pytest.mark.parametrize(("form", "path"), CASES, ids=NAMES)
 @given(data=st.data())
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-def test_a_log_whose_bytes_were_replaced_is_read_without_an_error(form: Format, path: str, data: Any) -> None:
+def test_a_log_whose_bytes_were_replaced_is_read_without_an_error(
+    form: TranscriptFormat, path: str, data: Any
+) -> None:
     whole = (FIXTURES / path).read_bytes()
     place = data.draw(st.integers(0, len(whole)))
     spoilt = whole[:place] + data.draw(st.binary(max_size=4)) + whole[place + data.draw(st.integers(0, 40)) :]
@@ -157,4 +152,4 @@ def test_a_session_whose_files_were_replaced_is_read_without_an_error(data: Any)
             except ValueError:
                 value = {}
             file.write_text(json.dumps(mutated(value, data.draw)))
-        check(opencode.FORMAT, Path(made), Path(made) / "storage/session/proj1/ses_1.json")
+        check(opencode.OPENCODE_FILES, Path(made), Path(made) / "storage/session/proj1/ses_1.json")

@@ -3,11 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.ingest.sources.transcripts.format import Left
-from scrubjay.ingest.sources.transcripts.openclaw import FORMAT
-from scrubjay.ingest.sources.transcripts.wrapping import answer, asked
-from scrubjay.memory.dates import when
-from scrubjay.memory.turns import Turn
+from scrubjay.ingest.transcripts.base import SkippedItem
+from scrubjay.ingest.transcripts.openclaw import OPENCLAW, assistant_words, user_words
+from scrubjay.models.dates import parse_when
+from scrubjay.models.records import Turn
 
 TALK = "11111111-aaaa-4bbb-8ccc-000000000001"
 SPAWNED = "22222222-aaaa-4bbb-8ccc-000000000002"
@@ -27,7 +26,7 @@ def write(root: Path, *entries: object, name: str = "s.jsonl") -> Path:
 
 
 def test_a_session_is_its_words_with_the_rest_left_out_and_counted(read, fixtures) -> None:
-    found = read(FORMAT, fixtures / FOLDER / f"{TALK}.jsonl")
+    found = read(OPENCLAW, fixtures / FOLDER / f"{TALK}.jsonl")
     assert found.brief() == [
         (TALK, "user", "Which database do we use?"),
         (TALK, "assistant", "PostgreSQL 18."),
@@ -58,9 +57,9 @@ def test_a_turn_keeps_its_id_time_directory_title_and_place(read, fixtures) -> N
     file = fixtures / FOLDER / f"{TALK}.jsonl"
     lines = file.read_bytes().splitlines(keepends=True)
     start = sum(map(len, lines[:11]))
-    moment = when("2026-03-01T10:01:01Z")
+    moment = parse_when("2026-03-01T10:01:01Z")
     assert moment is not None
-    found = read(FORMAT, file).turns
+    found = read(OPENCLAW, file).turns
     assert found[4] == Turn(
         "b0000001", "user", "Keep it, and back it up at night.", f"{TALK}~b0000001", 12, start,
         start + len(lines[11]), moment.start, "/home/ann/claw", agent="openclaw", title="Database talk",
@@ -70,8 +69,8 @@ def test_a_turn_keeps_its_id_time_directory_title_and_place(read, fixtures) -> N
 
 def test_what_a_sub_agent_is_asked_an_agent_asked(read, fixtures) -> None:
     file = fixtures / FOLDER / f"{SPAWNED}.jsonl.reset.2026-03-02T00-00-00.000Z"
-    assert FORMAT.recognise(file.as_posix(), file.read_bytes())
-    found = read(FORMAT, file)
+    assert OPENCLAW.recognise(file.as_posix(), file.read_bytes())
+    found = read(OPENCLAW, file)
     assert found.brief() == [
         (SPAWNED, "user", "Test the backup."),
         (SPAWNED, "assistant", "It restores."),
@@ -84,7 +83,7 @@ def test_what_a_sub_agent_is_asked_an_agent_asked(read, fixtures) -> None:
 def test_without_a_list_beside_it_a_session_is_a_persons(read, tmp_path: Path, listed: str | None) -> None:
     if listed is not None:
         (tmp_path / "sessions.json").write_text(listed)
-    found = read(FORMAT, write(tmp_path, said("a", None, "user", "hello")), tmp_path)
+    found = read(OPENCLAW, write(tmp_path, said("a", None, "user", "hello")), tmp_path)
     assert [turn.origin for turn in found.turns] == ["owner"]
 
 
@@ -98,7 +97,7 @@ def test_a_first_message_that_is_said_anew_is_a_branch(read, tmp_path: Path) -> 
         said("d", "b", "user", "three"),
         said("e", "c", "assistant", "another"),
     )
-    assert read(FORMAT, file, tmp_path).brief() == [
+    assert read(OPENCLAW, file, tmp_path).brief() == [
         ("s", "user", "one"),
         ("s", "assistant", "two"),
         ("s~c", "user", "other"),
@@ -111,7 +110,7 @@ def test_entries_of_version_1_have_no_ids_and_are_one_session(read, tmp_path: Pa
     plain = [
         {"type": "message", "message": {"role": role, "content": role}} for role in ("user", "assistant")
     ]
-    found = read(FORMAT, write(tmp_path, *plain, *plain), tmp_path).turns
+    found = read(OPENCLAW, write(tmp_path, *plain, *plain), tmp_path).turns
     assert [turn.session for turn in found] == ["s"] * 4
     assert [turn.key for turn in found] == ["s:2", "s:3", "s:4", "s:5"]
 
@@ -121,7 +120,7 @@ def test_an_answer_that_only_the_channel_was_given_is_kept(read, tmp_path: Path)
         **said("a", None, "assistant", "Sent."),
         "message": {"role": "assistant", "content": "Sent.", "model": "delivery-mirror"},
     }
-    found = read(FORMAT, write(tmp_path, mirror, {**mirror, "id": "b", "parentId": "a"}), tmp_path)
+    found = read(OPENCLAW, write(tmp_path, mirror, {**mirror, "id": "b", "parentId": "a"}), tmp_path)
     assert found.brief() == [("s", "assistant", "Sent.")]
     assert found.left == {"delivery-mirror": 1}
 
@@ -142,7 +141,7 @@ def test_parents_in_circles_copies_and_wrong_types_lose_no_other_entry(read, tmp
         {"type": ["session"]},
         said("c", "c", "user", "three"),
     )
-    found = read(FORMAT, file, tmp_path)
+    found = read(OPENCLAW, file, tmp_path)
     assert [text for _, _, text in found.brief()] == ["one", "two", "three"]
     assert found.left == {"copy": 1}
 
@@ -151,7 +150,7 @@ def test_the_pi_agents_own_logs_carry_its_name(read, tmp_path: Path) -> None:
     folder = tmp_path / ".pi" / "agent" / "sessions" / "--w--"
     folder.mkdir(parents=True)
     file = write(folder, said("a", None, "user", "hello"), name="2026-03-01_s.jsonl")
-    assert [turn.agent for turn in read(FORMAT, file, tmp_path).turns] == ["pi"]
+    assert [turn.agent for turn in read(OPENCLAW, file, tmp_path).turns] == ["pi"]
 
 
 @pytest.mark.parametrize(
@@ -170,22 +169,22 @@ def test_the_pi_agents_own_logs_carry_its_name(read, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_openclaw_wraps_around_a_message_is_taken_off(text: str, words: str) -> None:
-    assert asked(text) == (words, "owner")
+    assert user_words(text) == (words, "owner")
 
 
 def test_what_the_program_asks_is_told_from_what_a_person_asks() -> None:
-    assert asked("A new session was started via /new or /reset. Greet the user.") == Left(
+    assert user_words("A new session was started via /new or /reset. Greet the user.") == SkippedItem(
         "start of a session"
     )
-    assert asked("[Subagent Context] You are one.") == Left("sub-agent's context")
-    assert asked("Why does it say: A new session was started via /new or /reset")[1:] == ("owner",)
-    assert answer("NO_REPLY") == Left("NO_REPLY")
-    assert answer("[[reply_to: 12]] It says NO_REPLY.") == "It says NO_REPLY."
+    assert user_words("[Subagent Context] You are one.") == SkippedItem("sub-agent's context")
+    assert user_words("Why does it say: A new session was started via /new or /reset")[1:] == ("owner",)
+    assert assistant_words("NO_REPLY") == SkippedItem("NO_REPLY")
+    assert assistant_words("[[reply_to: 12]] It says NO_REPLY.") == "It says NO_REPLY."
 
 
 def test_reading_in_two_halves_gives_what_reading_at_once_gives(read, fixtures) -> None:
     file = fixtures / FOLDER / f"{TALK}.jsonl"
-    whole = read(FORMAT, file).turns
+    whole = read(OPENCLAW, file).turns
     for cut in (turn.end for turn in whole):
-        later = read(FORMAT, file, cursor=cut).turns
+        later = read(OPENCLAW, file, cursor=cut).turns
         assert [turn for turn in whole if turn.end <= cut] + later == whole

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.engine import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import SourceError
-from scrubjay.ingest.sources.transcripts import opencode, opencode_db
-from scrubjay.testing.hash_embedder import HashEmbedder
+from scrubjay.ingest.transcripts import opencode
+from scrubjay.memory import Memory
 
 STORED = [
     ("ses_1", "user", "How often do we retry?"),
@@ -20,7 +20,7 @@ STORED = [
 
 def test_a_session_is_its_file_with_the_messages_and_parts_beside_it(read, fixtures) -> None:
     file = fixtures / "opencode/storage/session/proj1/ses_1.json"
-    found = read(opencode.FORMAT, file)
+    found = read(opencode.OPENCODE_FILES, file)
     assert found.brief() == STORED
     assert found.left == {
         "synthetic text": 1, "file": 1, "step-start": 1, "reasoning": 1, "tool": 1, "compaction summary": 1,
@@ -34,13 +34,13 @@ def test_a_session_is_its_file_with_the_messages_and_parts_beside_it(read, fixtu
 
 
 def test_a_sub_agents_session_is_its_own_and_an_agent_asked(read, fixtures) -> None:
-    found = read(opencode.FORMAT, fixtures / "opencode/storage/session/proj1/ses_2.json")
+    found = read(opencode.OPENCODE_FILES, fixtures / "opencode/storage/session/proj1/ses_2.json")
     assert found.brief() == [("ses_1/ses_2", "user", "Find every timeout.")]
     assert found.turns[0].origin == "agent"
 
 
 def test_an_export_is_read_from_itself_alone(read, fixtures) -> None:
-    found = read(opencode.FORMAT, fixtures / "opencode/export.json")
+    found = read(opencode.OPENCODE_FILES, fixtures / "opencode/export.json")
     assert found.brief() == [("ses_7", "user", "Is it exported?"), ("ses_7", "assistant", "It is.")]
     assert (found.left, found.unknown) == ({"patch": 1}, {"role spirit": 1})
 
@@ -48,21 +48,24 @@ def test_an_export_is_read_from_itself_alone(read, fixtures) -> None:
 def test_a_session_without_its_messages_in_the_source_is_an_error_that_says_so(read, fixtures) -> None:
     folder = fixtures / "opencode/storage/session"
     with pytest.raises(SourceError, match="its messages lie outside the source") as caught:
-        read(opencode.FORMAT, folder / "proj1" / "ses_1.json", folder)
+        read(opencode.OPENCODE_FILES, folder / "proj1" / "ses_1.json", folder)
     assert "storage" in caught.value.hint
 
 
 def test_messages_that_a_link_leads_to_are_not_read(read, fixtures, tmp_path: Path) -> None:
     shutil.copytree(fixtures / "opencode/storage/session", tmp_path / "root/session")
     (tmp_path / "root/message").symlink_to(fixtures / "opencode/storage/message")
-    assert read(opencode.FORMAT, tmp_path / "root/session/proj1/ses_1.json", tmp_path / "root").turns == []
+    assert (
+        read(opencode.OPENCODE_FILES, tmp_path / "root/session/proj1/ses_1.json", tmp_path / "root").turns
+        == []
+    )
 
 
 def test_only_sessions_and_exports_are_known_by_their_heads(fixtures) -> None:
     known = {
         file.relative_to(fixtures / "opencode").as_posix()
         for file in (fixtures / "opencode").rglob("*.json")
-        if opencode.FORMAT.recognise(file.as_posix(), file.read_bytes())
+        if opencode.OPENCODE_FILES.recognise(file.as_posix(), file.read_bytes())
     }
     assert known == {"export.json", "storage/session/proj1/ses_1.json", "storage/session/proj1/ses_2.json"}
 
@@ -101,8 +104,8 @@ def database(fixtures: Path, tmp_path: Path) -> Path:
 
 
 def test_the_database_gives_what_the_files_gave(read, database: Path) -> None:
-    assert opencode_db.FORMAT.recognise(database.as_posix(), database.read_bytes()[:100])
-    found = read(opencode_db.FORMAT, database, database.parent)
+    assert opencode.OPENCODE_DATABASE.recognise(database.as_posix(), database.read_bytes()[:100])
+    found = read(opencode.OPENCODE_DATABASE, database, database.parent)
     assert found.brief() == [*STORED, ("ses_1/ses_2", "user", "Find every timeout.")]
     assert found.unknown == {"part aura": 1, "message msg_5, which cannot be read": 1}
     assert [turn.line for turn in found.turns] == [1, 2, 4, 6]
@@ -119,7 +122,7 @@ def test_what_still_stands_in_the_write_ahead_log_is_read(read, database: Path) 
                 "INSERT INTO part VALUES ('prt_2', 'msg_9', '', ?)",
                 (json.dumps({"type": "text", "text": "All."}),),
             )
-        found = read(opencode_db.FORMAT, database, database.parent)
+        found = read(opencode.OPENCODE_DATABASE, database, database.parent)
         assert found.turns[-1].text == "Find every timeout.\n\nAll."
 
 
@@ -150,10 +153,12 @@ def test_a_sync_finds_what_stands_in_the_write_ahead_log_alone(database: Path, t
 def test_sessions_of_version_2_are_told_since_they_are_not_read(read, database: Path) -> None:
     with closing(sqlite3.connect(database)) as made, made:
         made.execute("CREATE TABLE session_v2 (id TEXT)")
-    assert "session_v2 of OpenCode 2" not in read(opencode_db.FORMAT, database, database.parent).unknown
+    assert (
+        "session_v2 of OpenCode 2" not in read(opencode.OPENCODE_DATABASE, database, database.parent).unknown
+    )
     with closing(sqlite3.connect(database)) as made, made:
         made.execute("INSERT INTO session_v2 VALUES ('ses_9')")
-    found = read(opencode_db.FORMAT, database, database.parent)
+    found = read(opencode.OPENCODE_DATABASE, database, database.parent)
     assert found.unknown["session_v2 of OpenCode 2"] == 1
     assert len(found.turns) == 4
 
@@ -168,7 +173,7 @@ def test_another_database_is_an_error_or_empty_and_never_a_guess(read, database:
             if spoilt == "view":
                 made.execute("CREATE VIEW part AS SELECT * FROM message")
     if spoilt.startswith("DELETE"):
-        assert read(opencode_db.FORMAT, database, database.parent).turns == []
+        assert read(opencode.OPENCODE_DATABASE, database, database.parent).turns == []
         return
     with pytest.raises(SourceError, match="opencode"):
-        read(opencode_db.FORMAT, database, database.parent)
+        read(opencode.OPENCODE_DATABASE, database, database.parent)

@@ -3,14 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.ingest.sources.transcripts.format import HEAD_BYTES
-from scrubjay.ingest.sources.transcripts.recognise import FORMATS, recognise
+from scrubjay.ingest.transcripts.base import HEAD_BYTES
+from scrubjay.ingest.transcripts.importer import TRANSCRIPT_FORMATS, recognise_format
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
 def name(data: bytes, path: str = "/x/file.jsonl") -> str | None:
-    form = recognise(path, data[:HEAD_BYTES])
+    form = recognise_format(path, data[:HEAD_BYTES])
     return form and form.name
 
 
@@ -33,7 +33,7 @@ def test_generic_is_what_has_role_and_content_on_every_line() -> None:
         name(lines(MESSAGE, {"role": "assistant", "content": [{"type": "text", "text": "hi"}]})) == "generic"
     )
     assert name(lines(MESSAGE)[:-1]) == "generic"
-    assert FORMATS[-1].name == "generic"
+    assert TRANSCRIPT_FORMATS[-1].name == "generic"
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.sources.transcripts.format import Broken, Row
-from scrubjay.ingest.sources.transcripts.stream import elements
+from scrubjay.ingest.transcripts.base import BrokenRow, LogRow
+from scrubjay.ingest.transcripts.jsonl import read_elements
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -27,8 +27,8 @@ class Slow(io.BytesIO):
 
 
 def told(data: bytes, **options: int) -> list[tuple[int, object]]:
-    found = elements(io.BytesIO(data), **options)
-    return [(one.line, one.value if isinstance(one, Row) else one.message) for one in found]
+    found = read_elements(io.BytesIO(data), **options)
+    return [(one.line, one.value if isinstance(one, LogRow) else one.message) for one in found]
 
 
 @given(st.lists(st.dictionaries(st.text(), values, max_size=4), max_size=5), st.integers(1, 7), st.booleans())
@@ -37,10 +37,10 @@ def test_each_element_comes_with_the_bytes_it_stands_on_wherever_blocks_end(
     objects: list[dict[str, object]], step: int, escaped: bool
 ) -> None:
     data = json.dumps(objects, ensure_ascii=escaped, indent=1).encode("utf-8", "surrogatepass")
-    found = list(elements(Slow(data, step)))
+    found = list(read_elements(Slow(data, step)))
     assert [one.line for one in found] == list(range(1, len(objects) + 1))
     for one, value in zip(found, objects, strict=True):
-        if isinstance(one, Row):
+        if isinstance(one, LogRow):
             assert one.value == value
         assert json.loads(data[one.start : one.end].decode("utf-8", "surrogatepass")) == value
 
@@ -49,7 +49,7 @@ def test_each_element_comes_with_the_bytes_it_stands_on_wherever_blocks_end(
 @settings(max_examples=150, deadline=None)
 def test_any_bytes_end_in_places_that_ascend_and_never_in_an_error(data: bytes, step: int) -> None:
     end = 0
-    for one in elements(Slow(data, step)):
+    for one in read_elements(Slow(data, step)):
         assert end <= one.start <= one.end <= len(data)
         end = one.end
 
@@ -80,9 +80,9 @@ def test_an_element_nested_too_deeply_is_told_and_the_next_is_read(depth: int) -
 def test_a_torn_file_gives_what_is_whole_and_one_problem() -> None:
     whole = b'[{"a": 1}, {"b": "\\"x"}]'
     for length in range(1, len(whole)):
-        found = list(elements(io.BytesIO(whole[:length])))
-        assert len([one for one in found if isinstance(one, Broken)]) == 1
-        assert len([one for one in found if isinstance(one, Row)]) == (length >= 9) + (length >= 23)
+        found = list(read_elements(io.BytesIO(whole[:length])))
+        assert len([one for one in found if isinstance(one, BrokenRow)]) == 1
+        assert len([one for one in found if isinstance(one, LogRow)]) == (length >= 9) + (length >= 23)
     assert told(whole[:9])[-1] == (2, "is missing: the file ends within its array")
     assert told(whole[:20])[-1] == (2, "is cut off: the file ends within it")
 
@@ -102,11 +102,11 @@ def test_an_element_over_the_limit_is_passed_over_without_being_held() -> None:
         def read(self, size: int | None = -1) -> bytes:
             return next(self.blocks, b"")
 
-    found = list(elements(Endless()))
+    found = list(read_elements(Endless()))
     assert [one.line for one in found] == [1, 2]
-    assert isinstance(found[0], Broken)
+    assert isinstance(found[0], BrokenRow)
     assert found[0].message == "has 73,400,329 bytes, more than the 67,108,864 that are read"
-    assert isinstance(found[1], Row)
+    assert isinstance(found[1], LogRow)
     assert found[1].start == found[0].end + 2
     assert told(b'[{"a": "xxxxxxxxxx"}, {"b": 1}]', most=12) == [
         (1, "has 19 bytes, more than the 12 that are read"),

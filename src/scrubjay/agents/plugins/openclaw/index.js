@@ -13,7 +13,7 @@ export default {
   register(api) {
     const { command, log } = api.pluginConfig ?? {};
     if (!Array.isArray(command) || !command.length) {
-      api.logger.error("scrubjay: plugins.entries.scrubjay.config.command is missing; run `scrubjay install openclaw`");
+      api.logger.error("scrubjay: plugins.entries.scrubjay.config.settings.command is missing; run `scrubjay install openclaw`");
       return;
     }
     const server = new Server(command);

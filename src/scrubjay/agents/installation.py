@@ -1,0 +1,428 @@
+"""Installation: plan the file changes of an agent, show the diff, write all or none, record them and undo them exactly.
+
+Each file is written beside its place and renamed, so that an agent never reads half of one; a symbolic link stays,
+what it leads to changes; rights and owner are kept. A file that is no longer what was planned from stops everything.
+
+It holds each file as it was before (so it may hold a token that such a file holds: it is readable by its owner alone
+and goes with the installation) and a checksum of the file as it was left.
+
+Everything is planned before anything is written. What a file held before is recorded: `uninstall` puts those bytes back
+where the file still is as it was left, and cuts out what is scrubjay's where somebody has changed it since.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import difflib
+import hashlib
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from scrubjay import atomic_files
+from scrubjay.agents.base import Agent, Change, Home, Options, read_file
+from scrubjay.errors import InputError
+
+if sys.platform != "win32":
+    import fcntl
+
+
+@contextmanager
+def installation_lock(path: Path) -> Iterator[None]:
+    """Wait until no other installation writes, and hold them up until the block ends.
+
+    Raises:
+        InputError: The file that is locked cannot be made.
+    """
+    try:
+        for folder in (path.parent.parent, path.parent):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be made ({error.strerror}). Nothing was changed.",
+            hint="check that the folder is yours and writable",
+        ) from error
+    try:
+        if sys.platform != "win32":
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
+def check_writable(changes: Sequence[Change]) -> None:
+    """Do nothing where all changes can be written, or raise.
+
+    Raises:
+        InputError: A file may not be written, is no file, or is not what it was when the changes were planned.
+    """
+    for change in changes:
+        target = _link_target(change.path)
+        if read_file(target) != change.old:
+            raise InputError(
+                f"{change.path} was changed by somebody else in the meantime. Nothing was changed.",
+                hint="run the command again: it plans from what is there now",
+            )
+        try:
+            mode = target.stat().st_mode
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISREG(mode):
+            raise InputError(f"{change.path} is no file. Nothing was changed.")
+        if not mode & 0o222 or not os.access(target, os.W_OK):
+            raise InputError(
+                f"{change.path} is read-only{_link_note(change.path, target)}. Nothing was changed.",
+                hint="make it writable, or add what `--dry-run` shows where the file is made",
+            )
+
+
+def write_changes(changes: Sequence[Change]) -> list[Path]:
+    """Write all changes and return the folders that were made for them, outermost first.
+
+    Raises:
+        InputError: As `check_writable`, or the system refused; what had been written was put back.
+    """
+    check_writable(changes)
+    made: list[Path] = []
+    staged: list[tuple[Change, Path | None]] = []
+    done: list[Change] = []
+    try:
+        for change in changes:
+            made += _make_missing_folders(_link_target(change.path).parent)
+            staged.append((change, _stage(change, change.new)))
+        check_writable(changes)
+        for change, beside in staged:
+            _replace(_link_target(change.path), beside)
+            done.append(change)
+    except (OSError, InputError) as error:
+        for change in reversed(done):
+            _replace(_link_target(change.path), _stage(change, change.old))
+        _drop_staged(staged)
+        remove_folders(made)
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"{error.filename or 'A file'} cannot be written ({error.strerror}). Nothing was changed.",
+            hint="check that the folder is there, yours and writable, and that the disk is not full",
+        ) from error
+    return made
+
+
+def remove_folders(folders: Sequence[Path]) -> None:
+    """Remove folders, innermost first, as far as they are empty."""
+    for folder in reversed(folders):
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _drop_staged(staged: Sequence[tuple[Change, Path | None]]) -> None:
+    for _, left in staged:
+        if left:
+            left.unlink(missing_ok=True)
+
+
+def _link_target(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _link_note(path: Path, target: Path) -> str:
+    return f" (it leads to {target})" if path.is_symlink() else ""
+
+
+def _make_missing_folders(folder: Path) -> list[Path]:
+    missing: list[Path] = []
+    while not folder.exists():
+        missing.insert(0, folder)
+        folder = folder.parent
+    for each in missing:
+        each.mkdir(exist_ok=True)
+    return missing
+
+
+def _stage(change: Change, data: bytes | None) -> Path | None:
+    """Write what a file is to hold beside it, with its rights; None where it is to go."""
+    if data is None:
+        return None
+    target = _link_target(change.path)
+    beside = target.with_name(f".{target.name}.scrubjay-{os.getpid()}")
+    beside.unlink(missing_ok=True)
+    try:
+        known: os.stat_result | None = target.stat()
+    except FileNotFoundError:
+        known = None
+    mode = stat.S_IMODE(known.st_mode) if known else change.mode
+    try:
+        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if known:
+            beside.chmod(mode)
+            if (known.st_uid, known.st_gid) != (os.getuid(), os.getgid()):
+                with contextlib.suppress(PermissionError):
+                    os.chown(beside, known.st_uid, known.st_gid)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
+    return beside
+
+
+def _replace(target: Path, beside: Path | None) -> None:
+    if beside is None:
+        target.unlink(missing_ok=True)
+        atomic_files.fsync_folder(target.parent)
+    else:
+        atomic_files.replace_file(beside, target)
+
+
+RECORD_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """One file.
+
+    Attributes:
+        before: What it would hold without scrubjay; None where it would not be there.
+        after: Checksum of what scrubjay left; None where it left no file.
+    """
+
+    before: bytes | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class InstallRecord:
+    """What one installation did.
+
+    Attributes:
+        files: Path to what is known of the file.
+        folders: Folders that were made, in that order.
+    """
+
+    files: Mapping[Path, FileRecord] = field(default_factory=dict)
+    folders: tuple[Path, ...] = ()
+
+
+def record_path(agent: str, home: Home, options: Options) -> Path:
+    """Return where the record of an agent lies: one for the person, one for each project."""
+    place = ""
+    if options.project:
+        place = "-" + hashlib.sha256(str(options.project).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return home.data / "agents" / f"{agent}{place}.json"
+
+
+def checksum(data: bytes | None) -> str | None:
+    """Return what tells one content of a file from another."""
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def load_record(path: Path) -> InstallRecord:
+    """Return a record; an empty one where none was kept.
+
+    Raises:
+        InputError: It is damaged, or of a newer scrubjay.
+    """
+    data = read_file(path)
+    if data is None:
+        return InstallRecord()
+    try:
+        found = json.loads(data)
+        if found["version"] != RECORD_VERSION:
+            raise ValueError(f"version {found['version']}")
+        files = {
+            Path(name): FileRecord(_decode(each["before"]), each["after"])
+            for name, each in found["files"].items()
+        }
+        return InstallRecord(files, tuple(map(Path, found["folders"])))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{path}, which says how files were before, cannot be understood ({error}). Nothing was changed.",
+            hint="move it away and try again: then what is scrubjay's is cut out of the files as they are now",
+        ) from error
+
+
+def save_record(path: Path, record: InstallRecord) -> None:
+    """Write a record, readable by its owner alone."""
+    content = {
+        "version": RECORD_VERSION,
+        "files": {
+            str(name): {"before": _encode(kept.before), "after": kept.after}
+            for name, kept in record.files.items()
+        },
+        "folders": [str(folder) for folder in record.folders],
+    }
+    atomic_files.make_folder(path.parent)
+    atomic_files.write_file(path, json.dumps(content).encode("ascii"))
+
+
+def _encode(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode("ascii")
+
+
+def _decode(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text, validate=True)
+
+
+DIFF_CONTEXT: Final = 2
+"""Lines that a difference shows before and after what changes."""
+
+_HUNK_HEADER = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
+_EMPTY_DOCUMENTS = frozenset((b"", b"{}", b"\xef\xbb\xbf", b"\xef\xbb\xbf{}"))
+"""What is left of a file in which nothing is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstallPlan:
+    """What would be done.
+
+    Attributes:
+        changes: The files that would change, and no others.
+        record: What is to be remembered of it; None where nothing is any more.
+        at: Where that is kept.
+        folders: Folders to remove where they are empty afterwards, outermost first.
+        left: Files that an earlier installation wrote, that somebody has changed, and in which the agent's
+            installer does not look any more: what is scrubjay's in them stays.
+    """
+
+    changes: tuple[Change, ...]
+    record: InstallRecord | None
+    at: Path
+    folders: tuple[Path, ...] = ()
+    left: tuple[Path, ...] = ()
+
+
+def plan_install(agent: Agent, home: Home, options: Options) -> InstallPlan:
+    """Plan an installation, also one over an earlier one; nothing is written.
+
+    Raises:
+        InputError: A file is broken or cannot be read.
+    """
+    at = record_path(agent.name, home, options)
+    known = load_record(at)
+    without = {change.path: change.new for change in agent.uninstall(home, options)}
+    files: dict[Path, FileRecord] = dict(known.files)
+    changes = []
+    for change in agent.install(home, options):
+        kept = known.files.get(change.path)
+        if kept and kept.after == checksum(change.old):
+            before = kept.before
+        else:
+            before = _remainder(without.get(change.path, change.old), kept)
+        new = None if before is None and _is_blank(change.new) else change.new
+        changes.append(replace(change, new=new))
+        files[change.path] = FileRecord(before, checksum(new))
+    return InstallPlan(_effective_changes(changes), InstallRecord(files, known.folders), at)
+
+
+def plan_uninstall(agent: Agent, home: Home, options: Options) -> InstallPlan:
+    """Plan to take an installation back; nothing is written.
+
+    Raises:
+        InputError: A file is broken or cannot be read, or the record of the installation is damaged.
+    """
+    at = record_path(agent.name, home, options)
+    known = load_record(at)
+    changes = {change.path: change for change in agent.uninstall(home, options)}
+    left = []
+    for path, kept in known.files.items():
+        change = changes.get(path) or Change(path, old := read_file(path), old)
+        as_left = kept.after == checksum(change.old)
+        if not as_left and path not in changes and change.old is not None:
+            left.append(path)
+        changes[path] = replace(change, new=kept.before if as_left else _remainder(change.new, kept))
+    return InstallPlan(_effective_changes(changes.values()), None, at, known.folders, tuple(left))
+
+
+def apply_plan(plan: InstallPlan, home: Home) -> None:
+    """Write what was planned, all of it or nothing.
+
+    Raises:
+        InputError: A file may not be written or was changed since; nothing was changed then.
+    """
+    if not plan.changes and plan.record:
+        return
+    with installation_lock(home.data / "agents" / "lock"):
+        before = read_file(plan.at)
+        check_writable(plan.changes)
+        if plan.record:
+            # First, so that a process that dies in between leaves nothing that cannot be taken back.
+            save_record(plan.at, plan.record)
+        try:
+            made = write_changes(plan.changes)
+        except BaseException:
+            _restore_file(plan.at, before)
+            raise
+        if plan.record is None:
+            plan.at.unlink(missing_ok=True)
+            remove_folders(plan.folders)
+        elif made:
+            save_record(plan.at, replace(plan.record, folders=(*plan.record.folders, *made)))
+
+
+def unified_diff(change: Change) -> str:
+    """Return a change as a unified diff, with two lines around it."""
+    old, new = _lines(change.old), _lines(change.new)
+    # What both begin and end with is most of a large file, and comparing it takes seconds.
+    first = _common_prefix(old, new)
+    last = _common_prefix(old[first:][::-1], new[first:][::-1])
+    start, end = max(0, first - DIFF_CONTEXT), max(0, last - DIFF_CONTEXT)
+    from_name = str(change.path) if change.old is not None else "(no file)"
+    to_name = str(change.path) if change.new is not None else "(no file)"
+    changed = difflib.unified_diff(
+        old[start : len(old) - end], new[start : len(new) - end], from_name, to_name, n=DIFF_CONTEXT
+    )
+    return "".join(_HUNK_HEADER.sub(lambda at: _shift_hunk(at, start), text) for text in changed)
+
+
+def _common_prefix(old: list[str], new: list[str]) -> int:
+    """How many lines both begin with."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
+
+
+def _shift_hunk(found: re.Match[str], by: int) -> str:
+    old, old_count, new, new_count = found.groups(default="")
+    return f"@@ -{int(old) + by}{old_count} +{int(new) + by}{new_count} @@"
+
+
+def _lines(data: bytes | None) -> list[str]:
+    lines = (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n\\ No newline at end of file\n"
+    return lines
+
+
+def _effective_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
+    return tuple(change for change in changes if change.old != change.new)
+
+
+def _remainder(data: bytes | None, kept: FileRecord | None) -> bytes | None:
+    """What is left of a file without ours: nothing, where it was not there before and nobody put anything in."""
+    return None if kept and kept.before is None and _is_blank(data) else data
+
+
+def _is_blank(data: bytes | None) -> bool:
+    return data is None or data.strip() in _EMPTY_DOCUMENTS
+
+
+def _restore_file(path: Path, data: bytes | None) -> None:
+    if data is None:
+        path.unlink(missing_ok=True)
+    else:
+        path.write_bytes(data)
+
+
+def change_summary(changes: Iterable[Change]) -> Mapping[Path, str]:
+    """Return for each file whether it is made, changed or removed."""
+    words = {(True, False): "made", (False, True): "removed"}
+    return {change.path: words.get((change.old is None, change.new is None), "changed") for change in changes}

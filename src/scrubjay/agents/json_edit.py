@@ -1,0 +1,596 @@
+"""JSON editing: add and remove values in JSON, JSONC and JSON5 files without reformatting the rest.
+
+Read is everything that JSON5 allows (https://spec.json5.org), because agents differ in what they take: comments,
+trailing commas, names without quotes, both quotes, hexadecimal numbers. A document is never written again from
+its values: who edits one changes the few characters between two places named here.
+
+Whatever is not named stays as it is, to the byte: order, comments, indentation, ends of lines, a byte order mark,
+how the last line ends. What is written is plain JSON in the manner of what stands around it. Read is JSON with
+comments and all else that JSON5 allows. No library does this without another language's runtime
+(docs/decisions.md).
+
+>>> put_value(b'{"a": 1} // mine', ("b", "c"), True, Path("x.json"))
+b'{"a": 1, "b": {"c": true}} // mine'
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from scrubjay.errors import InputError
+
+MAX_DEPTH: Final = 200
+"""Objects and arrays within each other: far more than any configuration has, few enough for Python's stack."""
+MAX_DIGITS: Final = 4_000
+"""Digits that Python turns into an integer; a longer one is read as a float."""
+
+_SPACE = "\\s\ufeff"
+_BLANK = re.compile(rf"[{_SPACE}]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/", re.DOTALL)
+_NAME = re.compile(r"[^\W\d][\w$\u200c\u200d]*|[$_][\w$\u200c\u200d]*")
+_NUMBER = re.compile(
+    r"[+-]?(?:(?P<hex>0[xX][0-9a-fA-F]+)|(?P<word>Infinity|NaN)|(?P<whole>0|[1-9]\d*)(?![\d.eE])"
+    r"|(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?![\w$.])",
+    re.ASCII,
+)
+_ESCAPED = re.compile(
+    r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|[\n\r\u2028\u2029])|(0(?!\d)|[^\dux]))", re.DOTALL
+)
+_PLAIN = {quote: re.compile(rf"[^{quote}\\\n\r]+") for quote in "\"'"}
+_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
+_LITERALS: Final = {"true": True, "false": False, "null": None}
+
+
+class JsonSyntaxError(ValueError):
+    """A text is no document.
+
+    Attributes:
+        at: Place of the character that cannot stand there.
+    """
+
+    def __init__(self, reason: str, at: int) -> None:
+        super().__init__(reason)
+        self.at = at
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value and where it stands.
+
+    Attributes:
+        start: Place of its first character; of an object's member, see `begin`.
+        end: Place after its last character.
+        value: What it says, as Python's own values.
+        children: What an object or an array holds; of all else, nothing.
+        name: Its name in the object that holds it; None in an array.
+        begin: Where its name begins; without a name, ``start``.
+    """
+
+    start: int
+    end: int
+    value: Any
+    children: tuple[Node, ...] = ()
+    name: str | None = None
+    begin: int = 0
+
+
+def parse_spans(text: str) -> Node | None:
+    """Return the document's value; None where there is nothing but blanks and comments.
+
+    Raises:
+        BrokenError: It is no JSON5.
+    """
+    reader = _Parser(text)
+    at = skip_blanks(text, 0)
+    if at == len(text):
+        return None
+    root = reader.node(at, 0)
+    rest = skip_blanks(text, root.end)
+    if rest < len(text):
+        raise JsonSyntaxError("something follows the end of the document", rest)
+    return root
+
+
+def skip_blanks(text: str, at: int) -> int:
+    """Return the place after all blanks and comments that begin at ``at``."""
+    while found := _BLANK.match(text, at):
+        at = found.end()
+    return at
+
+
+def blanks(text: str, at: int) -> Iterator[re.Match[str]]:
+    """Return the blanks and the comments that follow each other from ``at`` on."""
+    while found := _BLANK.match(text, at):
+        yield found
+        at = found.end()
+
+
+def line_and_column(text: str, at: int) -> tuple[int, int]:
+    """Return line and column of a place, both from 1."""
+    before = text[:at].replace("\r\n", "\n").replace("\r", "\n")
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def node(self, at: int, depth: int) -> Node:
+        if depth > MAX_DEPTH:
+            raise JsonSyntaxError(f"more than {MAX_DEPTH} objects and arrays lie within each other", at)
+        first = self._text[at : at + 1]
+        if first == "{":
+            return self._object(at, depth)
+        if first == "[":
+            return self._array(at, depth)
+        if first in _PLAIN:
+            value, end = self._string(at)
+            return Node(at, end, value, begin=at)
+        return self._word(at)
+
+    def _object(self, start: int, depth: int) -> Node:
+        children: list[Node] = []
+        at = skip_blanks(self._text, start + 1)
+        while not self._is(at, "}"):
+            name, end = self._name(at)
+            colon = skip_blanks(self._text, end)
+            if not self._is(colon, ":"):
+                self._wrong("a colon", colon)
+            inner = self.node(skip_blanks(self._text, colon + 1), depth + 1)
+            children.append(Node(inner.start, inner.end, inner.value, inner.children, name, at))
+            at = self._next(inner.end, "}")
+        return Node(
+            start, at + 1, {str(each.name): each.value for each in children}, tuple(children), begin=start
+        )
+
+    def _array(self, start: int, depth: int) -> Node:
+        children: list[Node] = []
+        at = skip_blanks(self._text, start + 1)
+        while not self._is(at, "]"):
+            children.append(self.node(at, depth + 1))
+            at = self._next(children[-1].end, "]")
+        return Node(start, at + 1, [each.value for each in children], tuple(children), begin=start)
+
+    def _next(self, end: int, closing: str) -> int:
+        at = skip_blanks(self._text, end)
+        if self._is(at, ","):
+            return skip_blanks(self._text, at + 1)
+        if not self._is(at, closing):
+            self._wrong(f"a comma or {closing}", at)
+        return at
+
+    def _name(self, at: int) -> tuple[str, int]:
+        if self._text[at : at + 1] in tuple(_PLAIN):
+            return self._string(at)
+        found = _NAME.match(self._text, at)
+        return (found[0], found.end()) if found else self._wrong("a name or }", at)
+
+    def _string(self, start: int) -> tuple[str, int]:
+        quote, at, parts = self._text[start], start + 1, []
+        while not self._is(at, quote):
+            if plain := _PLAIN[quote].match(self._text, at):
+                parts.append(plain[0])
+                at = plain.end()
+            elif escaped := _ESCAPED.match(self._text, at):
+                parts.append(_unescape(escaped))
+                at = escaped.end()
+            else:
+                self._wrong(f"the end of the string, {quote}", at)
+        text = "".join(parts)
+        # Two halves, each escaped, are one letter.
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), at + 1
+
+    def _word(self, at: int) -> Node:
+        if (found := _NAME.match(self._text, at)) and found[0] in _LITERALS:
+            return Node(at, found.end(), _LITERALS[found[0]], begin=at)
+        number = _NUMBER.match(self._text, at)
+        if not number:
+            self._wrong("a value", at)
+        return Node(at, number.end(), _parse_number(number), begin=at)
+
+    def _is(self, at: int, letter: str) -> bool:
+        return self._text[at : at + 1] == letter
+
+    def _wrong(self, wanted: str, at: int) -> NoReturn:
+        found = repr(self._text[at]) if at < len(self._text) else "the end of the file"
+        raise JsonSyntaxError(f"{wanted} belongs here, not {found}", at)
+
+
+def _unescape(found: re.Match[str]) -> str:
+    if code := found[1] or found[2]:
+        return chr(int(code, 16))
+    return "" if found[3] else _ESCAPES.get(found[4], found[4])
+
+
+def _parse_number(found: re.Match[str]) -> int | float:
+    sign = -1 if found[0].startswith("-") else 1
+    if found["hex"]:
+        return sign * int(found["hex"], 16)
+    if found["word"]:
+        return sign * float(found["word"].lower().replace("infinity", "inf"))
+    if found["whole"] and len(found[0]) < MAX_DIGITS:
+        return int(found[0])
+    return float(found[0])
+
+
+KeyPath = Sequence[str | int]
+"""Names in objects and places in arrays, from the document's root."""
+Edit = tuple[int, int, str]
+"""What stands between two places, and what is to stand there."""
+
+_TYPE_NAMES: Final = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    bool: "true or false",
+    type(None): "null",
+}
+_COMMENTS_ON_LINE = re.compile(r"(?:[ \t]*(?:/\*[^\n\r]*?\*/|//[^\n\r\u2028\u2029]*))*")
+_NEWLINES = frozenset("\n\r\u2028\u2029")
+
+
+class JsonText:
+    """A document and where its values stand.
+
+    Attributes:
+        root: Its value; None where it holds nothing but blanks and comments.
+
+    Raises:
+        InputError: It is no UTF-8, or no JSON5.
+    """
+
+    def __init__(self, data: bytes | None, where: Path) -> None:
+        self._where = where
+        try:
+            self._text = (data or b"").decode("utf-8")
+            self.root = parse_spans(self._text)
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{where} is not UTF-8 at byte {error.start}. Nothing was changed.",
+                hint="save it as UTF-8, then try again",
+            ) from error
+        except JsonSyntaxError as error:
+            self._refuse(error.at, f"{error}", error)
+        self._eol = "\r\n" if "\r\n" in self._text else "\n"
+        first = self.root.children[0] if self.root and self.root.children else None
+        self._unit = (self._own_indent(first) if first else None) or "  "
+
+    @property
+    def source(self) -> bytes:
+        """The document's bytes."""
+        return self._text.encode("utf-8")
+
+    def walk(self, keys: KeyPath) -> tuple[Node, KeyPath]:
+        """Return the deepest value on a path, and the keys below it that are missing.
+
+        Raises:
+            InputError: What stands on the way can have no such key.
+        """
+        assert self.root is not None
+        node = self.root
+        for depth, key in enumerate(keys):
+            self.must_be(node, dict if isinstance(key, str) else list, keys[:depth])
+            child = child_index(node, key)
+            if child is None:
+                return node, keys[depth:]
+            node = node.children[child]
+        return node, ()
+
+    def must_be(self, node: Node, kind: type, keys: KeyPath) -> None:
+        """Do nothing, or raise.
+
+        Raises:
+            InputError: The value is not of this kind.
+        """
+        if not isinstance(node.value, kind):
+            name = ".".join(map(str, keys)) or "the document"
+            found = _TYPE_NAMES.get(type(node.value), "a number")
+            self._refuse(node.start, f"{name} is {found}, but {_TYPE_NAMES[kind]} belongs there")
+
+    def begun(self, value: Any) -> bytes:
+        """Return the document, which holds no value yet, with one."""
+        gap = self._eol if self._text.strip("\ufeff \t\r\n") and self._text[-1] not in _NEWLINES else ""
+        return f"{self._text}{gap}{self._rendered(value, '')}{self._eol}".encode()
+
+    def replaced(self, node: Node, value: Any) -> bytes:
+        """Return the document with another value in a value's place."""
+        return self._edited([(node.start, node.end, self._rendered(value, self._indent(node.begin)))])
+
+    def inserted(self, holder: Node, name: str | None, value: Any) -> bytes:
+        """Return the document with one more value at the end of an object (under a name) or an array."""
+        start = "" if name is None else f"{json.dumps(name, ensure_ascii=False)}: "
+        if not holder.children:
+            return self._edited([self._into_empty(holder, start, value)])
+        last = holder.children[-1]
+        comma = skip_blanks(self._text, last.end)
+        followed = self._text[comma] == ","
+        after = comma + 1 if followed else last.end
+        at = self._comments_end(after)
+        ending = "," if followed else ""
+        if self._spread(holder):
+            indent = self._own_indent(last)
+            indent = self._indent(holder.begin) + self._unit if indent is None else indent
+            new = f"{self._eol}{indent}{start}{self._rendered(value, indent)}{ending}"
+        else:
+            new = f" {start}{json.dumps(value, ensure_ascii=False)}{ending}"
+        if followed:
+            return self._edited([(at, at, new)])
+        if at == last.end:
+            return self._edited([(at, at, f",{new}")])
+        return self._edited([(at, at, new), (last.end, last.end, ",")])
+
+    def removed(self, holder: Node, at: int) -> bytes:
+        """Return the document without a child of an object or an array; comments stay."""
+        child = holder.children[at]
+        before = holder.children[at - 1].end if at else holder.start + 1
+        own = skip_blanks(self._text, child.end)
+        followed = self._text[own] == ","
+        edits: list[Edit] = []
+        start, end = self._blank_before(child, before), child.end
+        if followed and own == end:
+            end += 1
+        elif followed:
+            edits.append((own, own + 1, ""))
+        elif at:
+            comma = skip_blanks(self._text, before)
+            edits.append((comma, comma + 1, ""))
+        if start < child.begin and self._closes_comment(before, start) and not self._ends_line(end):
+            start = child.begin
+        if at == 0 and len(holder.children) > 1 and not self._breaks(start, child.begin):
+            end = end + len(self._text[end:]) - len(self._text[end:].lstrip(" \t"))
+        edits.append((start, end, ""))
+        changed = self._edited(edits)
+        inner = slice(holder.start + 1, holder.end - 1)
+        if len(holder.children) == 1 and not self._commented(holder.start + 1, child, holder.end - 1):
+            return f"{self._text[: inner.start]}{self._text[inner.stop :]}".encode()
+        return changed
+
+    def has_comment(self, keys: KeyPath) -> bool:
+        """Return whether a comment stands in the object or array at a path, which is empty."""
+        node, _ = self.walk(keys)
+        return "/" in self._text[node.start : node.end]
+
+    def _into_empty(self, holder: Node, start: str, value: Any) -> Edit:
+        at = holder.start + 1
+        for found in blanks(self._text, at):
+            if found[0].startswith("/"):
+                at = found.end()
+        indent = self._indent(holder.begin)
+        inner = indent + self._unit
+        closing = "" if self._breaks(at, holder.end) else f"{self._eol}{indent}"
+        return at, at, f"{self._eol}{inner}{start}{self._rendered(value, inner)}{closing}"
+
+    def _rendered(self, value: Any, indent: str) -> str:
+        lines = json.dumps(value, ensure_ascii=False, indent=self._unit).split("\n")
+        return f"{self._eol}{indent}".join(lines)
+
+    def _edited(self, edits: list[Edit]) -> bytes:
+        text = self._text
+        for start, end, new in sorted(edits, reverse=True):
+            text = text[:start] + new + text[end:]
+        return text.encode("utf-8")
+
+    def _spread(self, holder: Node) -> bool:
+        """Whether an object or array goes over several lines."""
+        first, last = holder.children[0], holder.children[-1]
+        return self._breaks(holder.start, first.begin) or self._breaks(last.end, holder.end)
+
+    def _breaks(self, start: int, end: int) -> bool:
+        return not _NEWLINES.isdisjoint(self._text[start:end])
+
+    def _indent(self, at: int) -> str:
+        line = self._line_start(at)
+        return self._text[line : line + len(self._text[line:at]) - len(self._text[line:at].lstrip(" \t"))]
+
+    def _own_indent(self, node: Node) -> str | None:
+        """What stands before a value on its line, if that is nothing but blanks and a line before it."""
+        line = self._line_start(node.begin)
+        before = self._text[line : node.begin]
+        return None if line == 0 or before.strip(" \t") else before
+
+    def _line_start(self, at: int) -> int:
+        return max(self._text.rfind("\n", 0, at), self._text.rfind("\r", 0, at)) + 1
+
+    def _comments_end(self, at: int) -> int:
+        found = _COMMENTS_ON_LINE.match(self._text, at)
+        return found.end() if found else at
+
+    def _blank_before(self, child: Node, least: int) -> int:
+        at = child.begin
+        while at > least and (self._text[at - 1].isspace() or self._text[at - 1] == "\ufeff"):
+            at -= 1
+        return at
+
+    def _closes_comment(self, start: int, end: int) -> bool:
+        """Whether a comment that lasts to the end of its line ends at ``end``."""
+        at = skip_blanks(self._text, start)
+        begin = at + 1 if at < end and self._text[at] == "," else start
+        return any(found.end() == end and found[0].startswith("//") for found in blanks(self._text, begin))
+
+    def _ends_line(self, at: int) -> bool:
+        rest = self._text[at:].lstrip(" \t")
+        return not rest or rest[0] in _NEWLINES
+
+    def _commented(self, start: int, child: Node, end: int) -> bool:
+        return "/" in self._text[start : child.begin] or "/" in self._text[child.end : end]
+
+    def _refuse(self, at: int, reason: str, cause: Exception | None = None) -> NoReturn:
+        line, column = line_and_column(self._text, at)
+        raise InputError(
+            f"{self._where}:{line}:{column}: {reason}. Nothing was changed.",
+            hint="mend that place, or move the file away, then try again",
+        ) from cause
+
+
+def child_index(holder: Node, key: str | int) -> int | None:
+    """Return which child a key names; of several with one name the last, which is the one that counts."""
+    if isinstance(key, int):
+        return key if key < len(holder.children) else None
+    places = [at for at, child in enumerate(holder.children) if child.name == key]
+    return places[-1] if places else None
+
+
+def parse_json(data: bytes | None, where: Path) -> Any:
+    """Return a document's value; of one that is not there or empty, an empty object.
+
+    Args:
+        data: The document; None where there is none.
+        where: Its path, for messages.
+
+    Raises:
+        InputError: It is no UTF-8, or no JSON5; the message names line and column.
+    """
+    root = _read_document(data, where).root
+    return {} if root is None else root.value
+
+
+def get_value(data: bytes | None, keys: KeyPath, where: Path) -> Any:
+    """Return the value at a path; None where there is none.
+
+    Raises:
+        InputError: The document is broken.
+    """
+    value = parse_json(data, where)
+    for key in keys:
+        if not _has_key(value, key):
+            return None
+        value = value[key]
+    return value
+
+
+def first_non_json(data: bytes | None, where: Path) -> str:
+    """Return ``path:line:column`` of the first thing that plain JSON does not have; nothing where there is none.
+
+    For agents that take plain JSON alone, and ignore a file that has a comment. A byte order mark is not counted.
+    """
+    try:
+        json.loads((data or b"{}").decode("utf-8-sig", "replace") or "{}")
+    except json.JSONDecodeError as error:
+        return f"{where}:{error.lineno}:{error.colno}"
+    return ""
+
+
+def put_value(data: bytes | None, keys: KeyPath, value: Any, where: Path) -> bytes:
+    """Return the document with a value at a path; objects that are missing on the way are made.
+
+    Raises:
+        InputError: The document is broken, or what stands on the way is no object.
+    """
+    text = _read_document(data, where)
+    if text.root is None:
+        return text.begun(_nested(keys, value))
+    node, left = text.walk(keys)
+    if left:
+        return text.inserted(node, str(left[0]), _nested(left[1:], value))
+    return text.source if _equal(node.value, value) else text.replaced(node, value)
+
+
+def put_members(data: bytes | None, keys: KeyPath, members: Mapping[str, Any], where: Path) -> bytes:
+    """Return the document with these members in the object at a path; others that it has are kept.
+
+    Raises:
+        InputError: As `put_value`.
+    """
+    if data is None or get_value(data, keys, where) is None:
+        return put_value(data, keys, dict(members), where)
+    for name, value in members.items():
+        data = put_value(data, (*keys, name), value, where)
+    return data
+
+
+def put_item(data: bytes | None, keys: KeyPath, item: Any, ours: Callable[[Any], bool], where: Path) -> bytes:
+    """Return the document with one item in the array at a path.
+
+    It takes the place of the first item that is ``ours``, other such items go; without any it is put at the end.
+
+    Raises:
+        InputError: As `put_value`, or the path leads to no array.
+    """
+    text = _read_document(data, where)
+    if text.root is None:
+        return put_value(data, keys, [item], where)
+    node, left = text.walk(keys)
+    if left:
+        return put_value(data, keys, [item], where)
+    text.must_be(node, list, keys)
+    places = [at for at, each in enumerate(node.value) if ours(each)]
+    if not places:
+        return text.inserted(node, None, item)
+    source = text.source
+    for at in reversed(places[1:]):
+        source = _remove(source, (*keys, at), where)
+    return put_value(source, (*keys, places[0]), item, where)
+
+
+def remove_value(data: bytes | None, keys: KeyPath, where: Path) -> bytes | None:
+    """Return the document without what stands at a path, and without what becomes empty by that.
+
+    An object or array that still holds a comment stays.
+
+    Raises:
+        InputError: The document is broken.
+    """
+    if data is None or not _exists(data, keys, where):
+        return data
+    data = _remove(data, keys, where)
+    while isinstance(keys[-1], str) and _exists(data, keys, where):
+        data = _remove(data, keys, where)
+    above = keys[:-1]
+    if (
+        above
+        and get_value(data, above, where) in ({}, [])
+        and not _read_document(data, where).has_comment(above)
+    ):
+        return remove_value(data, above, where)
+    return data
+
+
+def remove_items(data: bytes | None, keys: KeyPath, ours: Callable[[Any], bool], where: Path) -> bytes | None:
+    """Return the document without the items that are ``ours`` of the array at a path.
+
+    Raises:
+        InputError: The document is broken.
+    """
+    items = get_value(data, keys, where)
+    if isinstance(items, list):
+        for at in reversed([at for at, each in enumerate(items) if ours(each)]):
+            data = remove_value(data, (*keys, at), where)
+    return data
+
+
+@lru_cache(maxsize=4)
+def _read_document(data: bytes | None, where: Path) -> JsonText:
+    """A document, read once for the several edits of one installation: a client's own file can have megabytes."""
+    return JsonText(data, where)
+
+
+def _exists(data: bytes, keys: KeyPath, where: Path) -> bool:
+    return _has_key(get_value(data, keys[:-1], where), keys[-1])
+
+
+def _has_key(holder: Any, key: str | int) -> bool:
+    if isinstance(holder, dict):
+        return key in holder
+    return isinstance(holder, list) and isinstance(key, int) and key < len(holder)
+
+
+def _remove(data: bytes, keys: KeyPath, where: Path) -> bytes:
+    text = _read_document(data, where)
+    holder, _ = text.walk(keys[:-1])
+    at = child_index(holder, keys[-1])
+    return text.source if at is None else text.removed(holder, at)
+
+
+def _nested(keys: KeyPath, value: Any) -> Any:
+    for key in reversed(keys):
+        value = {key: value}
+    return value
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

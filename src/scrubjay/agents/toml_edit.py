@@ -1,0 +1,175 @@
+"""TOML editing: add and remove a table in a TOML file without reformatting the rest.
+
+A table of ours comes as lines at the document's end and goes as lines: tomlkit would put it after the last table of
+its kind, between a comment and what that is about. Inside of a table that is there, tomlkit changes what differs.
+After each edit the document is read again: if it says anything else than before but for our table, nothing is done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from scrubjay.errors import InputError
+
+_BOM: Final = "\ufeff"
+_BLANK: Final = "\ufeff \t\r\n"
+
+
+def parse_toml(data: bytes | None, where: Path) -> dict[str, Any]:
+    """Return a document as plain values; of one that is not there, an empty one.
+
+    Raises:
+        InputError: It is no UTF-8, or no TOML; the message names line and column.
+    """
+    import tomllib
+
+    text = _decode(data, where)
+    try:
+        return tomllib.loads(text.removeprefix(_BOM))
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        end = (text.count("\n") + 1, len(text) - text.rfind("\n"))
+        line, column = at.groups() if at else end
+        reason = str(error).partition(" (at ")[0]
+        raise InputError(
+            f"{where}:{line}:{column}: {reason}. Nothing was changed.",
+            hint="mend that place, or move the file away, then try again",
+        ) from error
+
+
+def get_value(data: bytes | None, keys: Sequence[str], where: Path) -> Any:
+    """Return the value at a path; None where there is none.
+
+    Raises:
+        InputError: The document is broken.
+    """
+    value: Any = parse_toml(data, where)
+    for key in keys:
+        if not isinstance(value, Mapping) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def put_table(data: bytes | None, keys: Sequence[str], members: Mapping[str, Any], where: Path) -> bytes:
+    """Return the document with these members in the table at a path; others that it has are kept.
+
+    Raises:
+        InputError: The document is broken, or no table can be put there.
+    """
+    known = get_value(data, keys, where)
+    if isinstance(known, Mapping) and all(known.get(name) == value for name, value in members.items()):
+        return data or b""
+    text = _decode(data, where)
+    new = _append_table(text, keys, members) if known is None else _change_table(text, keys, members)
+    wanted = copy.deepcopy(parse_toml(data, where))
+    table: Any = wanted
+    for key in keys:
+        table = table.setdefault(key, {}) if isinstance(table, dict) else {}
+    if isinstance(table, dict):
+        table.update(members)
+    return _verify(new, wanted, keys, where)
+
+
+def remove_table(data: bytes | None, keys: Sequence[str], where: Path) -> bytes | None:
+    """Return the document without the table at a path.
+
+    Raises:
+        InputError: The document is broken, or the table cannot be cut out of it.
+    """
+    if data is None or get_value(data, keys, where) is None:
+        return data
+    text = _decode(data, where)
+    wanted = copy.deepcopy(parse_toml(data, where))
+    holder: Any = wanted
+    for key in keys[:-1]:
+        holder = holder[key]
+    del holder[keys[-1]]
+    return _verify(_remove_table_lines(text, keys), wanted, keys, where)
+
+
+def _append_table(text: str, keys: Sequence[str], members: Mapping[str, Any]) -> str:
+    import tomlkit
+
+    eol = _line_end(text)
+    lines = [f"[{'.'.join(keys)}]"]
+    lines += [f"{name} = {tomlkit.item(value).as_string()}" for name, value in members.items()]
+    gap = "" if not text.strip(_BLANK) else eol if text.endswith("\n") else eol * 2
+    return f"{text}{gap}{eol.join(lines)}{eol}"
+
+
+def _change_table(text: str, keys: Sequence[str], members: Mapping[str, Any]) -> str:
+    import tomlkit
+
+    document = tomlkit.parse(text.removeprefix(_BOM))
+    table: Any = document
+    for key in keys:
+        table = table[key]
+    table.update(members)
+    new = document.as_string()
+    if _line_end(text) == "\r\n" and not re.search(r"(?<!\r)\n", text):
+        new = re.sub(r"(?<!\r)\n", "\r\n", new)
+    return (_BOM if text.startswith(_BOM) else "") + new
+
+
+def _remove_table_lines(text: str, keys: Sequence[str]) -> str:
+    """The text without the lines of the table and of the tables in it, but with comments that follow them."""
+    name = r"\s*\.\s*".join(rf"[\"']?{re.escape(key)}[\"']?" for key in keys)
+    ours = re.compile(rf"\s*\[\s*{name}\s*[.\]]")
+    kept: list[str] = []
+    waiting: list[str] = []
+    inside = False
+    for line in text.removeprefix(_BOM).splitlines(keepends=True):
+        if re.match(r"\s*\[", line) and (ours.match(line) or re.match(r"\s*\[\[?[^\],]+\]", line)):
+            was, inside = inside, bool(ours.match(line))
+            if inside and not was and kept and not kept[-1].strip() and any(map(str.strip, kept)):
+                kept.pop()
+            kept += waiting if was and not inside else []
+            waiting = []
+        if not inside:
+            kept.append(line)
+        elif line.strip() and not line.lstrip().startswith("#"):
+            waiting = []
+        else:
+            waiting.append(line)
+    return "".join([_BOM if text.startswith(_BOM) else "", *kept, *waiting])
+
+
+def _verify(text: str, wanted: dict[str, Any], keys: Sequence[str], where: Path) -> bytes:
+    found: object = None
+    with contextlib.suppress(InputError):
+        found = parse_toml(text.encode("utf-8"), where)
+    if _prune(found) != _prune(wanted):
+        name = ".".join(keys)
+        raise InputError(
+            f"{where}: the table {name} cannot be changed without changing what stands around it. "
+            "Nothing was changed.",
+            hint=f"write it as a table of its own, [{name}], then try again",
+        )
+    return text.encode("utf-8")
+
+
+def _prune(value: object) -> object:
+    """A value without empty tables: one that held nothing but ours may go with it."""
+    if not isinstance(value, dict):
+        return value
+    return {name: inner for name, each in value.items() if (inner := _prune(each)) != {}}
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _decode(data: bytes | None, where: Path) -> str:
+    try:
+        return (data or b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{where} is not UTF-8 at byte {error.start}. Nothing was changed.",
+            hint="save it as UTF-8, then try again",
+        ) from error

@@ -1,0 +1,1 @@
+"""Programmatic API: tools, queries, serializers, jobs and tokens that every surface shares."""

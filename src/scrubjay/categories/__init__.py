@@ -1,0 +1,1 @@
+"""Categories: topics by content and folders by place."""

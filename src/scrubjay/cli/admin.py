@@ -1,0 +1,298 @@
+"""status, doctor, config, redactions, completion."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from scrubjay.api import serializers
+from scrubjay.cli import agents, daemon, models, sync
+from scrubjay.cli.agents import agent_home
+from scrubjay.cli.main import Call, Command, command
+from scrubjay.cli.output import RED, format_count, indent, paint, supports_colour, table, write, write_json
+from scrubjay.config.loader import config_path, known_settings, variable_name
+from scrubjay.config.pauses import Pauses
+from scrubjay.config.settings import Settings, data_dir, setting_rules
+from scrubjay.doctor.checks import last_log_entries
+from scrubjay.errors import ConfigError, InputError
+from scrubjay.models.reports import PROBLEM, WARNING, ArchivedByRun, Check
+from scrubjay.text.display import single_line
+
+
+def background_facts(call: Call) -> dict[str, Any]:
+    """Return what `status` tells.
+
+    ``resident`` is what one tells of itself, or None; ``paused`` agent (or ``all``) to until when; ``open_servers`` the
+    URLs of servers that run with ``--open``.
+    """
+    from scrubjay.daemon import client
+    from scrubjay.server.run import open_server_urls
+
+    path, mark, _ = daemon.daemon_address(call)
+    pauses = Pauses(str(data_dir())).running()
+    paused = {who or "all": None if math.isinf(until) else until for who, until in pauses.items()}
+    return {
+        "resident": client.daemon_state(path, mark),
+        "paused": paused,
+        "open_servers": open_server_urls(data_dir()),
+    }
+
+
+def background_lines(found: Mapping[str, Any]) -> list[str]:
+    """Return the lines that a person reads."""
+    from scrubjay.server.run import OPEN_SERVER_WARNING
+
+    told = [f"resident   {daemon.daemon_line(found['resident'])}"]
+    for who, until in found["paused"].items():
+        told.append(f"hooks      {'' if who == 'all' else who + ' '}paused {agents.pause_end(until)}")
+    told += [f"warning    {OPEN_SERVER_WARNING.format(url=url, user='you')}" for url in found["open_servers"]]
+    return told
+
+
+RESTORE_COMMAND = "scrubjay restore --archived-by-consolidation"
+"""Brings back all that consolidation archived."""
+
+
+@command("status")
+def status(call: Call) -> None:
+    """Show what is stored, its sources and models, what runs or is paused, and the last errors of the log."""
+    with call.open() as memory:
+        found = memory.status()
+    errors, around = last_log_entries(data_dir()), background_facts(call)
+    if call.json:
+        write_json(serializers.to_plain(found) | around | {"errors": errors})
+        return
+    write(f"store      {single_line(found.store)} ({format_size(found.bytes)})")
+    write(f"memories   {found.memories:,}{_status_lines(found.tiers)}")
+    if set(found.statuses) - {"active"}:
+        write(f"by status {_status_lines(found.statuses)}")
+    for text in archived_lines(found.archived):
+        write(text)
+    for limit in found.quota:
+        write(f"quota      {limit.used:,} of {limit.allowed:,} memories ({limit.setting})")
+    write(f"documents  {found.documents:,}")
+    write(f"sources    {format_count(len(found.sources), 'source')}")
+    for text in sync.source_lines(list(found.sources)):
+        write(indent(text))
+    write("models")
+    for text in models.model_lines(list(found.models)):
+        write(indent(text))
+    for text in found.warnings:
+        write(f"warning    {single_line(text)}")
+    for trouble in found.unread:
+        write(
+            f"not read   {single_line(trouble.path)}: {single_line(trouble.message)} {single_line(trouble.hint)}."
+        )
+    for text in background_lines(around):
+        write(text)
+    for at, entry in enumerate(errors):
+        told = f"{entry['time'][:19]}Z {entry.get('event')} {entry.get('error', '')}"
+        write(f"{'' if at else 'errors':<10} {single_line(told)}")
+    if not found.memories:
+        write("hint: scrubjay sync DIR")
+
+
+def archived_lines(runs: Sequence[ArchivedByRun]) -> list[str]:
+    """Return lines on what consolidation archived, with the commands that bring it back.
+
+    >>> archived_lines([ArchivedByRun("run_5f1c09ab27", 41, True, "scrubjay consolidate --undo run_5f1c09ab27")])[0]
+    'archived   41 by consolidation of an earlier version, unasked (scrubjay restore --archived-by-consolidation)'
+    """
+    unasked = sum(run.memories for run in runs if run.unasked)
+    lines = [
+        f"archived   {run.memories:,} by consolidation in {run.run} (undo: {run.undo})"
+        for run in runs
+        if not run.unasked
+    ]
+    if unasked:
+        lines.append(
+            f"archived   {unasked:,} by consolidation of an earlier version, unasked ({RESTORE_COMMAND})"
+        )
+    return lines
+
+
+def format_size(count: int) -> str:
+    """Return a number of bytes as people say it.
+
+    >>> format_size(800), format_size(2_500_000)
+    ('800 B', '2.5 MB')
+    """
+    if count < 1_000:
+        return f"{count} B"
+    number, unit = count / 1_000, "kB"
+    for larger in ("MB", "GB", "TB"):
+        if number < 1_000:
+            break
+        number, unit = number / 1_000, larger
+    return f"{number:.1f} {unit}"
+
+
+def _status_lines(counts: Mapping[str, int]) -> str:
+    shown = ", ".join(f"{single_line(name)} {number:,}" for name, number in counts.items() if number)
+    return f" ({shown})" if shown else ""
+
+
+YELLOW, GREEN = "33", "32"
+STATUS_MARKS = {"ok": ("ok", GREEN), WARNING: ("warning", YELLOW), PROBLEM: ("problem", RED)}
+NAME_WIDTH = 26
+
+
+@command("doctor")
+@click.argument("names", nargs=-1, metavar="[AGENT]...")
+@click.option("--fix", is_flag=True, help="Put right what is safe: rights of files, what was left behind.")
+def doctor(call: Call, names: tuple[str, ...], fix: bool) -> int:
+    """Look whether all is well, and prove that each agent remembers.
+
+    For each agent that scrubjay is installed for, a marker is captured by the agent's own hooks, recalled, and
+    forgotten again. With --store or --user only that store is examined, since agents use the store of your settings.
+    Exit code 1 when there is a problem.
+    """
+    checks = []
+    for each in _run_checks(call, names, fix):
+        checks.append(each)
+        if not call.json:
+            _print_checks(each)
+    problems = sum(each.state == PROBLEM for each in checks)
+    warnings = sum(each.state == WARNING for each in checks)
+    if call.json:
+        write_json({"sound": not problems, "checks": serializers.to_plain(checks)})
+    else:
+        write(f"\n{_summary_line(problems, 'problem')}, {_summary_line(warnings, 'warning')}.")
+    return 1 if problems else 0
+
+
+def _run_checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check]:
+    from scrubjay.doctor.checks import Installation
+    from scrubjay.doctor.run import run_checks
+    from scrubjay.models.reports import check_ok, check_problem
+
+    other = bool(call.store or call.user)
+    if other and names:
+        raise InputError(
+            "Agents use the store of your settings, so an agent cannot be examined with --store or --user. "
+            "Nothing was examined.",
+            hint=f"scrubjay doctor {' '.join(names)}",
+        )
+    call.must_exist()
+    try:
+        settings = call.settings()
+    except ConfigError as error:
+        yield check_problem("settings", str(error), error.hint or "scrubjay config")
+        return
+    given = sum(origin != "default" for origin in settings.origins.values())
+    yield check_ok("settings", f"understood; {given} given, the others as they come")
+    yield from run_checks(Installation(settings, agent_home(), mend=fix), names, agents=not other)
+
+
+def _print_checks(check: Check) -> None:
+    mark, style = STATUS_MARKS[check.state]
+    shown = paint(f"{mark:<8}", style, on=supports_colour(sys.stdout))
+    mended = "mended: " if check.mended else ""
+    write(f"{shown} {single_line(check.about):<{NAME_WIDTH}}{mended}{single_line(check.found)}")
+    if check.fix:
+        write(f"{'':<9}{'':<{NAME_WIDTH}}fix: {single_line(check.fix)}")
+
+
+def _summary_line(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+
+
+@command("config")
+def config(call: Call) -> None:
+    """Show every setting, its value and where that came from.
+
+    Settings come from the defaults, the settings file, the environment and the flags; the later wins.
+    """
+    settings = call.settings()
+    path = config_path()
+    found = list_settings(settings)
+    if call.json:
+        entries = [
+            {"name": name, "value": value, "origin": origin, "variable": variable_name(name)}
+            for name, value, origin in found
+        ]
+        write_json({"file": str(path), "file_exists": path.exists(), "settings": entries})
+        return
+    write(f"settings file: {single_line(str(path))}{'' if path.exists() else ' (not there)'}\n")
+    for text in table([(name, _display_value(value), f"({origin})") for name, value, origin in found]):
+        write(text)
+
+
+def list_settings(settings: Settings) -> list[tuple[str, object, str]]:
+    """Return dotted name, JSON-able value and origin of every setting."""
+    known = [*known_settings().settings]
+    for name, model in settings.models.extra.items():
+        known += [f"models.{name}.{setting}" for setting in setting_rules(type(model))]
+    return [(name, _json_value(settings, name), settings.origins.get(name, "default")) for name in known]
+
+
+def _json_value(settings: Settings, name: str) -> object:
+    section, _, setting = name.rpartition(".")
+    if not section:
+        found = getattr(settings, setting)
+    elif section.startswith("models."):
+        found = getattr(settings.models.extra[section.removeprefix("models.")], setting)
+    else:
+        found = getattr(getattr(settings, section), setting)
+    return (
+        serializers.to_plain(found)
+        if found is None or isinstance(found, int | float | tuple | dict)
+        else str(found)
+    )
+
+
+def _display_value(value: object) -> str:
+    if value is None or value in ("", []):
+        return "-"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return ",".join(f"{name}={weight:g}" for name, weight in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+@click.command("redactions", cls=Command)
+def redactions(call: Call) -> None:
+    """List the secrets that were replaced, with their places.
+
+    Each line names file and line (or the memory's id), the kind, and what stands around the mark. The secrets
+    themselves are stored nowhere.
+    """
+    with call.open(cold=True) as memory:
+        found = memory.redactions()
+    if call.json:
+        write_json({"redactions": serializers.to_plain(found)})
+        return
+    for one in found:
+        where = f"{one.path}:{one.line}" if one.path else one.memory
+        write(single_line(f"{where}  {one.kind}  {one.before}[…]{one.after}"))
+    if not found:
+        write("Nothing was redacted.")
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@command("completion")
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion(call: Call, shell: str) -> None:
+    """Print the shell completion script.
+
+    bash: eval "$(scrubjay completion bash)" in ~/.bashrc. zsh: the same with zsh in ~/.zshrc.
+    fish: scrubjay completion fish > ~/.config/fish/completions/scrubjay.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    from scrubjay.cli.main import cli
+
+    kind = get_completion_class(shell)
+    assert kind is not None, shell
+    script = kind(cli, {}, "scrubjay", "_SCRUBJAY_COMPLETE").source()
+    if call.json:
+        write_json({"shell": shell, "script": script})
+    else:
+        write(script)

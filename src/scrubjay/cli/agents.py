@@ -1,0 +1,381 @@
+"""install, uninstall, hook, pause, resume."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from scrubjay.agents.hooks import HOOK_FORMATS
+from scrubjay.cli.main import Call, command
+from scrubjay.cli.output import DIM, paint, supports_colour, table, write, write_error, write_json
+from scrubjay.config.loader import config_path, environment_copy
+from scrubjay.config.pauses import ALL_AGENTS, Pauses
+from scrubjay.config.settings import Settings, data_dir
+from scrubjay.errors import InputError, StoreError
+from scrubjay.models.dates import SECOND, parse_duration
+from scrubjay.text.display import single_line, strip_control
+
+if TYPE_CHECKING:
+    from scrubjay.agents.base import Agent, Home, Options
+    from scrubjay.agents.installation import InstallPlan
+
+
+GREEN, RED = "32", "31"
+
+
+class InstallStep(NamedTuple):
+    """What is planned for one agent.
+
+    Attributes:
+        agent: The agent.
+        make: Plans it, from what the files hold when it is called.
+        plan: What it came to when it was shown.
+    """
+
+    agent: Agent
+    make: Callable[[], InstallPlan]
+    plan: InstallPlan
+
+    def now(self) -> InstallPlan:
+        """Return the plan as it is after the agents before: two may read one file, by a link.
+
+        What was not shown is not done: then the plan is the one that was, and the file that changed stops it.
+        """
+        shown = {(change.path, change.new) for change in self.plan.changes}
+        fresh = self.make()
+        return fresh if {(change.path, change.new) for change in fresh.changes} <= shown else self.plan
+
+
+def _agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--project", is_flag=True, help="Only for the project in the current folder."),
+        click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing."),
+        click.option("--yes", "-y", is_flag=True, help="Do not ask."),
+        click.argument("names", nargs=-1, metavar="[AGENT]..."),
+    ):
+        function = option(function)
+    return function
+
+
+@command("install")
+@_agent_options
+@click.option("--list", "listing", is_flag=True, help="Show the agents, and what is installed for each.")
+@click.option(
+    "--no-hooks",
+    is_flag=True,
+    help="Only the tools and instructions: nothing is recalled or taken in by itself.",
+)
+def install(
+    call: Call, names: tuple[str, ...], listing: bool, no_hooks: bool, project: bool, dry_run: bool, yes: bool
+) -> None:
+    """Make coding agents remember: write scrubjay into their configuration.
+
+    Says what will be captured, shows every change, asks, and writes. Entries of others, comments and layout
+    stay. Run it again after an upgrade or a move; `scrubjay uninstall` takes it back.
+    """
+    from scrubjay.agents import installation
+    from scrubjay.agents.base import Options
+
+    home = agent_home()
+    if listing:
+        _list_agents(call, home)
+        return
+    settings = _agent_settings(call)
+    options = Options(hooks=not no_hooks, project=Path.cwd() if project else None)
+    steps = _plan_steps(
+        _find_agents(names, "install", home), lambda agent: installation.plan_install(agent, home, options)
+    )
+    if not call.json:
+        for step in steps:
+            _print_install(step, settings, home, options)
+    done = _carry_out(call, steps, home, "install", dry_run=dry_run, yes=yes)
+    if call.json:
+        write_json({"done": done, "agents": [_install_json(step, settings, home, options) for step in steps]})
+    elif done:
+        write("\nDone. From its next session on the agent remembers.")
+        write(f"undo: scrubjay uninstall {' '.join(names)}{' --project' if project else ''}")
+
+
+@command("uninstall")
+@_agent_options
+def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, yes: bool) -> None:
+    """Take scrubjay out of coding agents' configuration again.
+
+    A file that nobody changed since becomes what it was, to the byte; of others only scrubjay's entries go.
+    Memories stay: `scrubjay forget` and the store's file are yours.
+    """
+    from scrubjay.agents import installation
+    from scrubjay.agents.base import Options
+
+    settings = _agent_settings(call)
+    home = agent_home()
+    options = Options(project=Path.cwd() if project else None)
+    steps = _plan_steps(
+        _find_agents(names, "uninstall", home),
+        lambda agent: installation.plan_uninstall(agent, home, options),
+    )
+    if not call.json:
+        for step in steps:
+            write(f"{step.agent.title}")
+            _print_changes(step.plan, "scrubjay is not in its configuration; nothing to change.")
+            for path in step.plan.left:
+                write_error(
+                    f"{single_line(str(path))} was changed since, and {step.agent.title} looks elsewhere now: it stays."
+                )
+    done = _carry_out(call, steps, home, "uninstall", dry_run=dry_run, yes=yes)
+    if call.json:
+        write_json({"done": done, "agents": [_changes_json(step) for step in steps]})
+    elif done:
+        write(f"\nDone. Memories stay in {single_line(settings.store)}.")
+
+
+def agent_home() -> Home:
+    """Return where things are on this machine."""
+    from scrubjay.agents.base import Home
+
+    return Home(Path.home(), environment_copy(), _own_command(), data_dir())
+
+
+def _own_command() -> tuple[str, ...]:
+    """How an agent starts this scrubjay: by its absolute path, whatever its own PATH is."""
+    beside = Path(sys.executable).with_name("scrubjay")
+    if beside.is_file():
+        return (str(beside),)
+    found = shutil.which("scrubjay")
+    return (str(Path(found).absolute()),) if found else (sys.executable, "-m", "scrubjay")
+
+
+def _agent_settings(call: Call) -> Settings:
+    """Return the settings that agents will have too.
+
+    Raises:
+        InputError: A store or a user was named for this call alone.
+    """
+    if call.store or call.user:
+        raise InputError(
+            "An agent starts scrubjay with your settings, so --store and --user mean nothing here. "
+            "Nothing was changed.",
+            hint=f'write store = "..." or user = "..." into {config_path()}',
+        )
+    return call.settings()
+
+
+def _find_agents(names: Sequence[str], verb: str, home: Home) -> list[Agent]:
+    from scrubjay.agents.base import AGENTS, find_agent
+
+    if not names:
+        there = [name for name in AGENTS if find_agent(name).found(home)]
+        raise InputError(
+            f"Name the agents to {verb} for: {', '.join(AGENTS)}. Nothing was changed.",
+            hint=f"scrubjay {verb} {there[0] if there else next(iter(AGENTS))}",
+        )
+    return [find_agent(name) for name in dict.fromkeys(names)]
+
+
+def _plan_steps(agents: Sequence[Agent], make: Callable[[Agent], InstallPlan]) -> list[InstallStep]:
+    return [InstallStep(agent, partial(make, agent), make(agent)) for agent in agents]
+
+
+def _carry_out(
+    call: Call, steps: Sequence[InstallStep], home: Home, verb: str, *, dry_run: bool, yes: bool
+) -> bool:
+    """Ask if need be, write, and return whether anything was written.
+
+    Raises:
+        InputError: There is no terminal to ask on, or a file cannot be written.
+        Abort: The answer was no.
+    """
+    from scrubjay.agents import installation
+
+    if dry_run or not any(step.plan.changes for step in steps):
+        return False
+    if not yes:
+        if call.json or not sys.stdin.isatty():
+            raise InputError(
+                f"{verb} asks first, and nobody can answer here. Nothing was changed.",
+                hint="add --yes, or --dry-run to see what would change",
+            )
+        click.confirm("\nWrite these changes?", abort=True, err=True)
+    for step in steps:
+        installation.apply_plan(step.now(), home)
+    return True
+
+
+def _print_install(step: InstallStep, settings: Settings, home: Home, options: Options) -> None:
+    write(f"{step.agent.title}")
+    rows = [("" if at else "takes in", text) for at, text in enumerate(step.agent.captured(home, options))]
+    rows.append(("kept in", f"{settings.store} {_settings_origin(settings)}".rstrip()))
+    if options.hooks:
+        rows.append(("archives", _archiving_note(settings)))
+        rows.append(("pause", f"scrubjay pause {step.agent.name}, or SCRUBJAY_OFF=1 in the environment"))
+    for text in table(rows):
+        write(f"  {text}")
+    _print_changes(step.plan, "It is installed as it should be; nothing to change.")
+
+
+def _archiving_note(settings: Settings) -> str:
+    """Say what the consolidation that hooks start archives."""
+    if settings.consolidation.archive == "never":
+        return "nothing: a digest is added of each conversation that is over, and its turns stay"
+    return (
+        "turns and tool results once a digest tells of them ([consolidation] archive); "
+        "scrubjay status names each run and the command that takes it back"
+    )
+
+
+def _settings_origin(settings: Settings) -> str:
+    origin = settings.origins.get("store", "default")
+    if not origin.startswith("environment"):
+        return ""
+    return f"(from {origin}: the agent must be started with it too, or write it into {config_path()})"
+
+
+def _print_changes(plan: InstallPlan, none: str) -> None:
+    from scrubjay.agents.installation import change_summary, unified_diff
+
+    if not plan.changes:
+        write(f"  {none}")
+        return
+    on = supports_colour(sys.stdout)
+    for path, what in change_summary(plan.changes).items():
+        write(f"  {what:<8}  {single_line(str(path))}")
+    for change in plan.changes:
+        write()
+        for text in strip_control(unified_diff(change)).splitlines():
+            style = {"+": GREEN, "-": RED, "@": DIM}.get(text[:1], "")
+            write(paint(text, style, on=on and bool(style)))
+
+
+def _install_json(step: InstallStep, settings: Settings, home: Home, options: Options) -> dict[str, Any]:
+    captured = list(step.agent.captured(home, options))
+    return {**_changes_json(step), "captured": captured, "store": settings.store}
+
+
+def _changes_json(step: InstallStep) -> dict[str, Any]:
+    from scrubjay.agents.installation import change_summary, unified_diff
+
+    words = change_summary(step.plan.changes)
+    return {
+        "agent": step.agent.name,
+        "changes": [
+            {"path": str(change.path), "change": words[change.path], "diff": unified_diff(change)}
+            for change in step.plan.changes
+        ],
+    }
+
+
+def _list_agents(call: Call, home: Home) -> None:
+    from scrubjay.agents.base import AGENTS, find_agent
+
+    rows = []
+    for agent in map(find_agent, AGENTS):
+        try:
+            parts, broken = agent.installed(home), ""
+        except InputError as error:
+            parts, broken = {}, str(error)
+        rows.append({"agent": agent.name, "found": agent.found(home), "installed": parts, "broken": broken})
+    if call.json:
+        write_json({"agents": rows})
+        return
+    for text in table([(str(row["agent"]), _presence(row), _installed_parts(row)) for row in rows]):
+        write(text)
+    if not any(row["found"] for row in rows):
+        write_error("hint: none of them was found on this machine")
+
+
+def _presence(row: dict[str, Any]) -> str:
+    return "found" if row["found"] else "not found"
+
+
+def _installed_parts(row: dict[str, Any]) -> str:
+    if row["broken"]:
+        return str(row["broken"])
+    there = [name for name, is_there in row["installed"].items() if is_there]
+    return f"installed: {', '.join(there)}" if there else "not installed"
+
+
+@command("hook", hidden=False)
+@click.argument("agent")
+@click.argument("event")
+def hook(call: Call, agent: str, event: str) -> None:
+    """Answer an agent at one of its events; `scrubjay install` writes this into its configuration.
+
+    Reads the agent's JSON on standard input and answers in its form, or says nothing: then there was nothing to say,
+    the time was up, or something failed, of which the log tells. It never fails. Events: session-start, prompt, stop,
+    pre-compact, session-end, heartbeat.
+    """
+    from scrubjay.cli.entry import run_hook
+
+    run_hook((agent, event), call.store, call.user)
+
+
+AGENT_ARGUMENT = click.argument(
+    "agent", required=False, type=click.Choice([*HOOK_FORMATS]), metavar="[AGENT]"
+)
+
+
+@command("pause")
+@AGENT_ARGUMENT
+@click.option(
+    "--for", "length", metavar="TIME", help="Until this is over, such as 2h.  [default: until resume]"
+)
+def pause(call: Call, agent: str | None, length: str | None) -> None:
+    """Let agents' hooks do nothing: no memories are put into sessions, and nothing that is said is taken in.
+
+    What is said during a pause stays out afterwards too, as far as the transcript says when it was said. Tools that
+    an agent calls itself still work, and so does `scrubjay sync` for notes.
+    """
+    seconds = parse_duration(length) / SECOND if length is not None else None
+    pauses = Pauses(str(data_dir()))
+    try:
+        until = pauses.pause(agent or ALL_AGENTS, seconds)
+    except OSError as error:
+        raise StoreError(
+            f"{pauses.path} cannot be written ({error.strerror}). Nothing is paused.",
+            hint="SCRUBJAY_OFF=1 before the agent's command does the same for one session",
+        ) from error
+    if call.json:
+        write_json({"paused": agent or "all", "until": until})
+        return
+    write(f"Paused{f' for {agent}' if agent else ''} {pause_end(until)}.")
+
+
+@command("resume")
+@AGENT_ARGUMENT
+def resume(call: Call, agent: str | None) -> None:
+    """End a pause."""
+    pauses = Pauses(str(data_dir()))
+    were = pauses.running()
+    try:
+        if were:
+            pauses.resume(agent or ALL_AGENTS)
+    except OSError as error:
+        raise StoreError(f"{pauses.path} cannot be written ({error.strerror}). The pause goes on.") from error
+    left = pauses.running()
+    if call.json:
+        write_json({"resumed": bool(were) and left != were, "paused": sorted(who or "all" for who in left)})
+        return
+    if not were:
+        write("Nothing was paused.")
+    elif left:
+        write(f"Still paused: {', '.join(who or 'all agents' for who in sorted(left))}.")
+    else:
+        write("Hooks work again.")
+
+
+def pause_end(until: float | None) -> str:
+    """Return until when, in words.
+
+    >>> pause_end(None)
+    'until `scrubjay resume`'
+    """
+    if until is None or until == float("inf"):
+        return "until `scrubjay resume`"
+    return f"until {time.strftime('%Y-%m-%d %H:%M', time.localtime(until))}"

@@ -1,0 +1,178 @@
+"""resident: start, stop and show the daemon."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from scrubjay.cli.main import Call, Group, command
+from scrubjay.cli.output import format_duration, write, write_json
+from scrubjay.config.loader import load_settings
+from scrubjay.config.paths import data_folder, environment, runtime_folder, settings_fingerprint
+from scrubjay.daemon import client
+from scrubjay.daemon.client import socket_path
+from scrubjay.errors import StoreError
+from scrubjay.storage.urls import store_file
+
+if TYPE_CHECKING:
+    from scrubjay.config.settings import Settings
+
+
+START_SECONDS: Final = 20.0
+"""Seconds that one that was started has to answer: it loads its models first."""
+UNSUPPORTED: Final = (
+    "Python has no sockets of one user on Windows, so no resident can run. All commands work without."
+)
+
+
+@click.group("resident", cls=Group)
+def resident() -> None:
+    """Start, show or stop the process that stays with its models loaded, so that hooks and searches answer fast.
+
+    A session of an agent starts one by itself (resident.auto); `scrubjay mcp` and `scrubjay watch` are one as
+    long as they run. It ends when nobody has asked for a while. Nothing depends on it.
+    """
+
+
+def daemon_address(call: Call) -> tuple[str | None, str, dict[str, str]]:
+    """Return the socket of this call's settings, their mark, and the environment that makes them."""
+    around = environment(call.store, call.user)
+    mark = settings_fingerprint(around)
+    return socket_path(runtime_folder(around), mark), mark, around
+
+
+@command("start")
+def start_daemon(call: Call) -> None:
+    """Start one, unless there is one."""
+    load_settings(
+        overrides={"store": call.store, "user": call.user}
+    )  # what is wrong is told here, not in a log
+    path, mark, around = daemon_address(call)
+    if path is None:
+        raise StoreError(UNSUPPORTED)
+    found = client.daemon_state(path, mark)
+    if found is None:
+        client.spawn_detached(["resident", "serve"], around)
+        end = time.monotonic() + START_SECONDS
+        while found is None and time.monotonic() < end:
+            time.sleep(0.05)
+            found = client.daemon_state(path, mark)
+    if found is None:
+        raise StoreError(
+            f"The resident did not answer within {START_SECONDS:.0f} seconds. Every command works without it.",
+            hint="the file `log` in the data folder says why",
+        )
+    _print_state(call, found)
+
+
+@command("stop")
+def stop_daemon(call: Call) -> None:
+    """Stop it; one that is part of another command only stops answering."""
+    path, mark, _ = daemon_address(call)
+    found = client.stop_daemon(path, mark)
+    if call.json:
+        write_json({"stopped": found is not None})
+        return
+    if found is None:
+        write("No resident runs.")
+    elif found["host"] == "resident":
+        write(f"Stopped (process {found['pid']}).")
+    else:
+        write(
+            f"`scrubjay {found['host']}` (process {found['pid']}) runs on, and answers nobody else any more."
+        )
+
+
+@command("status")
+def daemon_status(call: Call) -> None:
+    """Show whether one runs."""
+    path, mark, _ = daemon_address(call)
+    _print_state(call, client.daemon_state(path, mark))
+
+
+@command("serve", hidden=True)
+@click.option("--if-wanted", is_flag=True, help="Only where resident.auto is true.")
+def serve_daemon(call: Call, if_wanted: bool) -> None:
+    """Be one, until nobody has asked for a while."""
+    around = environment(call.store, call.user)
+    settings = load_settings(environ=around)
+    if settings.resident.auto or not if_wanted:
+        run_daemon(settings, around)
+
+
+def run_daemon(settings: Settings, around: Mapping[str, str]) -> None:
+    """Answer until it is over."""
+    from scrubjay.daemon.server import prepare_daemon
+    from scrubjay.memory import Memory
+
+    os.chdir(os.sep)
+    opened: list[Memory] = []
+    found = prepare_daemon(settings, lambda: opened[0], around, "resident")
+    if found is None or not found[0].take():  # before anything is loaded: several may be started at once
+        return
+    one, answering = found
+    with Memory.open(settings=settings, log=settings.log.open(data_folder(around))) as memory:
+        opened.append(memory)
+        answering.warm()
+        if not one.open():
+            return
+        before = [signal.signal(each, _raise_stop) for each in (signal.SIGINT, signal.SIGTERM)]
+        try:
+            mark = settings_fingerprint(around)
+            one.wait(settings.resident.idle_minutes * 60, lambda: why_stop(settings, around, mark))
+        except _StopDaemon:
+            pass
+        finally:
+            for each, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
+                signal.signal(each, handler)
+            one.close()
+            answering.close()
+
+
+class _StopDaemon(Exception):
+    """Somebody told the process to end."""
+
+
+def _raise_stop(_signal: int, _frame: FrameType | None) -> None:
+    raise _StopDaemon
+
+
+def why_stop(settings: Settings, around: Mapping[str, str], mark: str) -> str:
+    """Return why a resident must end: its store is gone, or a caller's settings would be others now."""
+    file = store_file(settings.store)
+    if file is not None and not file.exists():
+        return "its store is gone"
+    return "" if settings_fingerprint(around) == mark else "its settings changed"
+
+
+def _print_state(call: Call, found: Mapping[str, Any] | None) -> None:
+    if call.json:
+        write_json({"running": found is not None, **(found or {})})
+        return
+    write(daemon_line(found))
+
+
+def daemon_line(found: Mapping[str, Any] | None) -> str:
+    """Return what is told of a resident on one line.
+
+    >>> daemon_line(None)
+    'no resident runs'
+    """
+    if found is None:
+        return "no resident runs" if sys.platform != "win32" else UNSUPPORTED
+    host = "" if found["host"] == "resident" else f" in `scrubjay {found['host']}`"
+    return (
+        f"runs{host}, process {found['pid']}, {found['requests']:,} requests, "
+        f"the last {format_duration(found['idle_seconds'])} ago"
+    )
+
+
+for each in (start_daemon, stop_daemon, daemon_status, serve_daemon):
+    resident.add_command(each)

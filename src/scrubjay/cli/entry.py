@@ -1,0 +1,203 @@
+"""Process entry: run an agent's hook without loading click, or any other command.
+
+It stands beside click, not on it: a hook has less time than loading a command line takes. Whatever goes wrong, the
+agent hears nothing and goes on; one line in the log tells of it.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from scrubjay.gc_tuning import raise_gc_threshold
+
+BUDGET_MS = 300
+"""Where the settings say nothing."""
+AFTERWARDS_SECONDS = 0.5
+"""That the process may take for what comes after its answer: writing down what is to be done."""
+RESERVED_SECONDS = 0.03
+"""Of the budget, for what is left to others when there is no answer in time: a warm process for the next one."""
+MAX_INPUT_BYTES = 4_000_000
+"""Bytes of standard input that are looked at; what is longer is no event."""
+
+
+class Deadline:
+    """Ends the process when its time is up, unless it has begun to answer."""
+
+    def __init__(self, started: float) -> None:
+        """Args: when the time began, as ``time.monotonic`` counts."""
+        self.started = started
+        self.end = started + BUDGET_MS / 1000
+        self.late: Callable[[], None] | None = None
+        self._last_word = _thread.allocate_lock()
+        _thread.start_new_thread(self._watch, ())
+
+    def until(self, budget_ms: float) -> None:
+        """Set the budget, counted from the start."""
+        self.end = self.started + budget_ms / 1000
+
+    def answered(self) -> bool:
+        """Return whether there is still time; from then on the process is not ended."""
+        return self._last_word.acquire(blocking=False)
+
+    def _watch(self) -> None:
+        while (left := self.end - RESERVED_SECONDS - time.monotonic()) > 0:
+            time.sleep(min(left, 0.02))
+        if self._last_word.acquire(blocking=False):
+            # The disk may be what everything waits for.
+            _thread.start_new_thread(_exit_after, (RESERVED_SECONDS,))
+            if self.late is not None:
+                try:
+                    self.late()
+                except Exception as error:  # noqa: BLE001 an agent must never be kept from working
+                    _log_event("error", "hook failed", 0, error=type(error).__name__, at="late")
+            _log_event("warning", "hook late", (time.monotonic() - self.started) * 1000)
+            os._exit(0)
+
+
+def _exit_after(seconds: float) -> None:
+    time.sleep(seconds)
+    os._exit(0)
+
+
+def _log_event(level: str, event: str, ms: float, **facts: str | float) -> None:
+    try:
+        from scrubjay.config.paths import data_folder, environment
+        from scrubjay.log import Log
+
+        Log(data_folder(environment())).write(level, event, ms, **facts)
+    except Exception:  # noqa: BLE001 there is nobody left to tell
+        return
+
+
+def run_hook(args: Sequence[str], store: str | None = None, user: str | None = None) -> None:
+    """Answer an agent's hook and end the process, always with exit code 0.
+
+    Args:
+        args: The agent and the event.
+        store: As given on the command line.
+        user: As given on the command line.
+    """
+    guard = Deadline(time.monotonic())
+    try:
+        _answer_hook(args, guard, store, user)
+    except BaseException as error:  # noqa: BLE001 an agent must never be kept from working
+        took = (time.monotonic() - guard.started) * 1000
+        _log_event("error", "hook failed", took, error=type(error).__name__, at=" ".join(args)[:60])
+    os._exit(0)
+
+
+def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: str | None) -> None:
+    from scrubjay.agents.hooks import EVENT_NAMES, HOOK_FORMATS, HookContext, answer_event, queue_jobs
+    from scrubjay.config.paths import environment, hook_budget_ms, hooks_disabled
+    from scrubjay.config.pauses import Pauses
+
+    agent, name = args
+    if agent not in HOOK_FORMATS or name not in EVENT_NAMES:
+        raise ValueError("no such agent or event")
+    around = environment(store, user)
+    guard.until(hook_budget_ms(around, BUDGET_MS))
+    event = HOOK_FORMATS[agent].parse(agent, name, _read_input(sys.stdin.fileno()))
+    near = HookContext(around, lambda: guard.end, guard.until)
+    pauses = Pauses(near.data)
+    if hooks_disabled(near.around):
+        pauses.leave(event.session)
+        return
+    if pauses.until(agent) is not None:
+        return
+    told, count, failed = None, 0, ""
+    guard.late = lambda: queue_jobs(event, near)
+    try:
+        told, count = answer_event(event, near)
+    except Exception as error:  # noqa: BLE001 what is to be done later can be done though nothing could be told
+        failed = type(error).__name__
+    if not guard.answered():
+        time.sleep(
+            RESERVED_SECONDS
+        )  # the watch is leaving a warm process for the next one, and ends this one
+        return
+    _thread.start_new_thread(_exit_after, (AFTERWARDS_SECONDS,))
+    if told:
+        import json
+
+        os.write(1, json.dumps(told).encode("ascii") + b"\n")
+    took = (time.monotonic() - guard.started) * 1000
+    queue_jobs(event, near)
+    level = "error" if failed else "info"
+    near.log.write(level, f"hook {name}", took, agent=agent, memories=count, error=failed)
+
+
+def _read_input(descriptor: int) -> dict[str, object]:
+    """Return what the agent says.
+
+    Raises:
+        ValueError: It is nothing, no object, or too long.
+    """
+    parts, size = [], 0
+    while part := os.read(descriptor, 1_048_576):
+        size += len(part)
+        if (
+            size <= MAX_INPUT_BYTES
+        ):  # what is too long is read all the same: an agent may not bear a closed pipe
+            parts.append(part)
+    if size > MAX_INPUT_BYTES:
+        raise ValueError("too much input")
+    import json
+
+    found = json.loads(b"".join(parts))
+    if not isinstance(found, dict):
+        raise ValueError("the input is no object")
+    return found
+
+
+def run_jobs(store: str | None = None, user: str | None = None) -> None:
+    """Do what hooks have left to be done, and end; the process is nobody's and gives way to everybody."""
+    from scrubjay.api.jobs import JobQueue
+    from scrubjay.config.loader import load_settings
+    from scrubjay.config.paths import data_folder, environment, settings_fingerprint
+    from scrubjay.log import Log
+    from scrubjay.memory import Memory
+
+    around = environment(store, user)
+    log = Log(data_folder(around))
+    try:
+        os.chdir(os.sep)
+        if hasattr(os, "nice"):
+            os.nice(10)
+        settings = load_settings(environ=around)
+        log = settings.log.open(data_folder(around))
+        waiting = JobQueue(data_folder(around), settings_fingerprint(around))
+        with Memory.open(settings=settings, cold=True, log=log) as memory:
+            waiting.run(memory, settings.hooks, log)
+        waiting.tidy()
+    except Exception as error:  # noqa: BLE001 nobody sees this process: the log is where it can be told
+        log.write("error", "errands failed", error=type(error).__name__)
+
+
+LEADING_OPTIONS = ("--store", "--user")
+
+
+def main() -> None:
+    """Run what the process was called with, and exit with its code."""
+    raise_gc_threshold()
+    words = sys.argv[1:]
+    given = dict.fromkeys(LEADING_OPTIONS, "")
+    at = 0
+    while at < len(words) and words[at].partition("=")[0] in LEADING_OPTIONS:
+        name, mark, value = words[at].partition("=")
+        at += 1
+        if not mark and at < len(words):
+            value, at = words[at], at + 1
+        given[name] = value
+    if words[at : at + 1] == ["hook"] and not {"-h", "--help"} & set(words[at:]):
+        if words[at + 1 :] == ["--errands"]:
+            run_jobs(given["--store"], given["--user"])
+        else:
+            run_hook(words[at + 1 :], given["--store"], given["--user"])
+        return
+    from scrubjay.cli.main import main as others
+
+    others()

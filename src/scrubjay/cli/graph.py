@@ -1,0 +1,306 @@
+"""concepts, categories."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import shorten
+
+import click
+
+from scrubjay.api import serializers
+from scrubjay.cli.main import Call, Command, Group
+from scrubjay.cli.output import (
+    BOLD,
+    DIM,
+    format_count,
+    indent,
+    paint,
+    supports_colour,
+    table,
+    write,
+    write_error,
+    write_json,
+)
+from scrubjay.errors import InputError
+from scrubjay.models.views import CategorySummary, DictionaryReport, EntityPage, EntitySummary
+from scrubjay.text.display import single_line, strip_control
+
+DEFAULT_LIMIT = 20
+"""Concepts of one list."""
+MAX_REJECTED = 20
+"""Lines of a dictionary that could not be taken, and names that clash, which are told one by one."""
+
+
+@click.group(
+    "concepts",
+    cls=Group,
+    invoke_without_command=True,
+    otherwise="show",
+    subcommand_metavar="[COMMAND | NAME]",
+)
+@click.pass_context
+def concepts(ctx: click.Context) -> None:
+    """List the concepts that memories refer to, show one, or edit the dictionary.
+
+    Without a command it lists; `scrubjay concepts NAME` shows one. A concept is named by its name, an alias, or its id.
+    """
+    if ctx.invoked_subcommand is None:
+        print_concepts(ctx.obj, "", DEFAULT_LIMIT)
+
+
+@concepts.command("list", cls=Command)
+@click.argument("query", default="", metavar="[PART]")
+@click.option(
+    "-n",
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1),
+    default=DEFAULT_LIMIT,
+    show_default=True,
+    help="Most concepts.",
+)
+def list_concepts(call: Call, query: str, limit: int) -> None:
+    """List concepts, the most often referred to first; with PART those that have it in a name."""
+    print_concepts(call, query, limit)
+
+
+@concepts.command("show", cls=Command)
+@click.argument("name", metavar="NAME|ID")
+def show_concept(call: Call, name: str) -> None:
+    """Show a concept with its relations and some memories that refer to it."""
+    with call.open(cold=True) as memory:
+        page = memory.concepts.show(name)
+    if call.json:
+        write_json(serializers.to_plain(page))
+    else:
+        print_concept(page)
+
+
+@concepts.command("add", cls=Command)
+@click.argument("name", required=False)
+@click.option("--alias", "aliases", metavar="ALIAS", multiple=True, help="Another name for it; repeatable.")
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path),
+    help="Take many from this file instead: one a line, as name, alias, alias.",
+)
+@click.option("--public", is_flag=True, help="Let every user of the store know it.")
+@click.option("--group", help="Let this group, one of yours in the settings, know it.")
+def add_concept(
+    call: Call, name: str | None, aliases: tuple[str, ...], file: Path | None, public: bool, group: str | None
+) -> None:
+    """Add a concept, or aliases to one that is there; memories that name it are linked at once.
+
+    A line of the file that cannot be taken is named and the rest goes on.
+    """
+    if (name is None) == (file is None) or (file is not None and aliases):
+        raise InputError(
+            "concepts add takes a name and its aliases, or --file.", hint="scrubjay concepts add --help"
+        )
+    visibility = "public" if public else "group" if group else "user"
+    with call.open(cold=True) as memory:
+        if file is not None:
+            done = memory.concepts.add_file(file, visibility=visibility, group=group)
+        else:
+            done = memory.concepts.add(name or "", aliases, visibility=visibility, group=group)
+    if call.json:
+        write_json(serializers.to_plain(done))
+    else:
+        print_added(done)
+
+
+@concepts.command("merge", cls=Command)
+@click.argument("name", metavar="NAME|ID")
+@click.argument("into", metavar="INTO|ID")
+def merge_concepts(call: Call, name: str, into: str) -> None:
+    """Make NAME part of INTO: its names become aliases, and its memories refer to INTO."""
+    with call.open(cold=True) as memory:
+        kept = memory.concepts.merge(name, into)
+    _print_change(call, kept, f"{name} is now part of {kept.name}: {format_count(kept.memories, 'memory')}.")
+
+
+@concepts.command("rename", cls=Command)
+@click.argument("name", metavar="NAME|ID")
+@click.argument("to", metavar="TO")
+def rename_concept(call: Call, name: str, to: str) -> None:
+    """Call a concept TO; the old name still means it."""
+    with call.open(cold=True) as memory:
+        kept = memory.concepts.rename(name, to)
+    _print_change(call, kept, f"{name} is now called {kept.name}: {format_count(kept.memories, 'memory')}.")
+
+
+@concepts.command("remove", cls=Command)
+@click.argument("name", metavar="NAME|ID")
+def remove_concept(call: Call, name: str) -> None:
+    """Take a concept out of the dictionary; it is not found again, and its memories stay."""
+    with call.open(cold=True) as memory:
+        gone = memory.concepts.remove(name)
+    referred = f"{format_count(gone.memories, 'memory')} referred to it"
+    _print_change(
+        call, gone, f"{gone.name} is taken out; {referred}. `scrubjay concepts add` brings it back."
+    )
+
+
+def _print_change(call: Call, concept: EntitySummary, sentence: str) -> None:
+    if call.json:
+        write_json(serializers.to_plain(concept))
+    else:
+        write(single_line(sentence))
+
+
+def print_concepts(call: Call, query: str, limit: int) -> None:
+    """Print concepts, a line each."""
+    with call.open(cold=True) as memory:
+        found = memory.concepts.list(query=query)
+        empty = not found and not memory.status().memories
+    shown = found[:limit]
+    if call.json:
+        write_json({"concepts": serializers.to_plain(shown), "total": len(found)})
+        return
+    rows = [
+        (each.name, format_count(each.memories, "memory"), each.kind, each.id, ", ".join(each.aliases))
+        for each in shown
+    ]
+    for text in table(rows) if rows else []:
+        write(text)
+    if len(found) > limit:
+        write_error(f"{limit:,} of {len(found):,} concepts; -n {len(found)} shows all.")
+    if empty:
+        write("Nothing is stored.\nhint: scrubjay sync DIR")
+    elif not found:
+        write(f"No concept has {single_line(query)!r} in a name." if query else "No concept is known.")
+        write_error("hint: scrubjay concepts add NAME")
+
+
+def print_concept(page: EntityPage) -> None:
+    """Print a concept, its relations, its memories."""
+    on = supports_colour(sys.stdout)
+    known = page.concept
+    write(paint(single_line(known.name), BOLD, on=on))
+    marks = [known.kind, format_count(known.memories, "memory"), known.id]
+    write(paint(single_line(" · ".join(marks)), DIM, on=on))
+    if known.aliases:
+        write(single_line(f"also {', '.join(known.aliases)}"))
+    if page.related:
+        write("\nrelated")
+        rows = [
+            (f"  {near.association:.2f}", near.name, format_count(near.support, "memory"))
+            for near in page.related
+        ]
+        for text in table(rows):
+            write(f"  {text}")
+    if page.memories:
+        write("\nmemories")
+    for place in page.memories:
+        write(f"  {single_line(place.phrase)}")
+        write(
+            "    "
+            + paint(
+                single_line(" · ".join(part for part in (place.citation, place.date) if part)), DIM, on=on
+            )
+        )
+
+
+def print_added(done: DictionaryReport) -> None:
+    """Print what adding did, and what was not taken."""
+    write(
+        f"{format_count(done.added, 'concept')} added, {done.changed:,} changed, "
+        f"{format_count(done.linked, 'memory')} linked."
+    )
+    for name, why in done.refused[:MAX_REJECTED]:
+        write_error(single_line(f"{name}: {why}; not taken."))
+    for clash in done.clashes[:MAX_REJECTED]:
+        write_error(single_line(clash))
+    left = max(len(done.refused) - MAX_REJECTED, 0) + max(len(done.clashes) - MAX_REJECTED, 0)
+    if left:
+        write_error(f"… and {left:,} more; --json tells all.")
+    if done.clashes:
+        write_error("hint: scrubjay concepts merge NAME INTO makes two that are the same one.")
+
+
+MAX_PHRASE = 80
+"""Characters of what a category holds, in a tree."""
+
+
+@click.group("categories", cls=Group, invoke_without_command=True)
+@click.pass_context
+def categories(ctx: click.Context) -> None:
+    """List the topics and places that memories stand in, or show one.
+
+    Without a command it lists all. A category is named by its name, a path of names, or its id.
+    """
+    if ctx.invoked_subcommand is None:
+        print_categories(ctx.obj, None, None)
+
+
+@categories.command("list", cls=Command)
+@click.option("--topics", is_flag=True, help="Only those found in what memories say.")
+@click.option("--paths", is_flag=True, help="Only folders and headings.")
+@click.option("--depth", metavar="N", type=click.IntRange(1), help="Levels from the top.")
+def list_categories(call: Call, topics: bool, paths: bool, depth: int | None) -> None:
+    """List the categories as a tree, the largest first."""
+    if topics and paths:
+        raise InputError("--topics and --paths leave nothing.", hint="leave both out for all")
+    print_categories(call, "topic" if topics else "path" if paths else None, depth)
+
+
+@categories.command("show", cls=Command)
+@click.argument("name", metavar="NAME|ID")
+def show_category(call: Call, name: str) -> None:
+    """Show a category with those below it and some of its memories."""
+    with call.open(cold=True) as memory:
+        page = memory.categories.show(name)
+    if call.json:
+        write_json(serializers.to_plain(page))
+        return
+    on = supports_colour(sys.stdout)
+    shelf = page.category
+    write(paint(single_line(shelf.name), BOLD, on=on))
+    write(
+        paint(
+            single_line(f"{shelf.kind} · {format_count(shelf.memories, 'memory')} · {shelf.id}"), DIM, on=on
+        )
+    )
+    if shelf.overview or shelf.abstract:
+        write(indent(strip_control(shelf.overview or shelf.abstract).strip()))
+    if page.below:
+        write()
+        print_tree(page.below, shelf.depth)
+    if page.memories:
+        write("\nmemories")
+    for place in page.memories:
+        write(f"  {single_line(place.phrase)}")
+        write(
+            "    "
+            + paint(
+                single_line(" · ".join(part for part in (place.citation, place.date) if part)), DIM, on=on
+            )
+        )
+
+
+def print_categories(call: Call, kind: str | None, depth: int | None) -> None:
+    """Print the categories, each moved in by its depth."""
+    with call.open(cold=True) as memory:
+        found = memory.categories.list(kind=kind, depth=depth)
+        empty = not found and not memory.status().memories
+    if call.json:
+        write_json({"categories": serializers.to_plain(found)})
+        return
+    print_tree(found, 0)
+    if empty:
+        write("Nothing is stored.\nhint: scrubjay sync DIR")
+    elif not found:
+        write("There are no categories yet; they come with more memories.")
+
+
+def print_tree(shelves: Sequence[CategorySummary], top: int) -> None:
+    """Print categories as a tree whose uppermost ones have this depth."""
+    on = supports_colour(sys.stdout)
+    for shelf in shelves:
+        about = single_line(shelf.abstract).removeprefix(f"{single_line(shelf.name)}: ")
+        size = paint(
+            f"({shelf.memories:,})  {shorten(about, MAX_PHRASE, placeholder='…')}".rstrip(), DIM, on=on
+        )
+        write(f"{'  ' * (shelf.depth - top)}{single_line(shelf.name)} {size}")

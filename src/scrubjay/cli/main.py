@@ -1,0 +1,337 @@
+"""Command line: the table of commands, their common options, exit codes and error output.
+
+The three may stand before or after the command's name; after it they win. A group imports a command's
+module only when that command is asked for, so that `scrubjay search` pays for nothing but searching.
+
+Exit codes: 0 done (also when nothing was found), 1 `doctor` found a problem, 2 wrong use or wrong setting,
+3 a source cannot be read, 4 the store cannot do it now, 5 a model failed, 130 interrupted, 141 nobody reads the
+output any more.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scrubjay.errors import InputError, ScrubjayError
+
+if TYPE_CHECKING:
+    from scrubjay.config.settings import Settings
+    from scrubjay.memory import Memory
+
+
+COMMON_OPTIONS = ("store", "user", "json")
+MAX_SUMMARY = 1000
+"""Characters of a summary in a list of commands: more than any has, so that none is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What every command is told.
+
+    Attributes:
+        store: URL or path of the store; None for the settings' own.
+        user: Who asks; None for the settings' own.
+        json: Whether to print JSON.
+    """
+
+    store: str | None = None
+    user: str | None = None
+    json: bool = False
+
+    def over(self, params: dict[str, Any]) -> Call:
+        """Take the common options out of a command's parameters, and return the call that they make."""
+        store, user, json = (params.pop(name, None) for name in COMMON_OPTIONS)
+        return Call(store or self.store, user or self.user, json or self.json)
+
+    def settings(self) -> Settings:
+        """Return the settings, with the flags on top."""
+        from scrubjay.cli.output import write_error
+        from scrubjay.config.loader import load_settings
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", FutureWarning)
+            found = load_settings(overrides={"store": self.store, "user": self.user})
+        for one in caught:
+            write_error(str(one.message))
+        return found
+
+    def open(self, *, cold: bool = False, new: bool = False) -> Memory:
+        """Open the store.
+
+        Args:
+            cold: Load no model but the base one: for a command that answers once and ends.
+            new: Whether the command may make the store that ``--store`` names; others refuse a name that
+                leads nowhere, which is most often mistyped.
+
+        Raises:
+            NotFoundError: There is no such store.
+        """
+        from scrubjay.cli.output import write_error
+        from scrubjay.config.paths import data_folder, environment
+        from scrubjay.memory import Memory
+
+        settings = self.settings()
+        if not new:
+            self.must_exist()
+        log = settings.log.open(data_folder(environment()))
+        return Memory.open(settings=settings, cold=cold, announce=write_error, log=log)
+
+    def must_exist(self) -> None:
+        """Refuse a ``--store`` that names a file which is not there.
+
+        Raises:
+            NotFoundError: There is no such store.
+        """
+        from scrubjay.errors import NotFoundError
+        from scrubjay.storage.urls import store_file
+
+        path = store_file(self.store) if self.store is not None else None
+        if path is not None and not path.exists():
+            raise NotFoundError(
+                f"There is no store at {path}. Nothing was made.",
+                hint=f"check --store, or make one: scrubjay sync DIR --store {self.store}",
+            )
+
+
+def _common_options() -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["--store"], metavar="URL", help="Store to use: a path, sqlite:///PATH or postgresql://…"
+        ),
+        click.Option(["--user"], metavar="NAME", help="Who asks; what you add belongs to them."),
+        click.Option(["--json"], is_flag=True, help="Print one line of JSON."),
+    ]
+
+
+class Command(click.Command):
+    """A command whose function is called with a `Call` before its own parameters."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params += _common_options()
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the command's function."""
+        call = (ctx.obj or Call()).over(ctx.params)
+        assert self.callback is not None
+        return ctx.invoke(self.callback, call, **ctx.params)
+
+
+class Group(click.Group):
+    """Commands by name, each imported when asked for.
+
+    Attributes:
+        lazy: Name to ``module:attribute``.
+        sections: Heading to the names that the help shows under it; without any they stand under one.
+        aliases: Other word to the name of the command that it runs.
+        otherwise: Command that is run with words which name no command; None to refuse them.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        lazy: Mapping[str, str] | None = None,
+        sections: Mapping[str, Sequence[str]] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        otherwise: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.lazy = dict(lazy or {})
+        self.sections = dict(sections or {})
+        self.aliases = dict(aliases or {})
+        self.otherwise = otherwise
+        self.params += _common_options()
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table: what is used first stands first."""
+        return [*self.lazy, *self.commands]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings, each with the whole first sentence of its help."""
+        for heading, names in (self.sections or {"Commands": self.list_commands(ctx)}).items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, each.get_short_help_str(MAX_SUMMARY)) for name, each in found if each is not None]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, importing its module now."""
+        cmd_name = self.aliases.get(cmd_name, cmd_name)
+        if cmd_name not in self.lazy:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = self.lazy[cmd_name].partition(":")
+        found: click.Command = getattr(importlib.import_module(module), attribute)
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first argument names, or say which one may have been meant."""
+        name = args[0]
+        if name in self.aliases:
+            return super().resolve_command(ctx, [self.aliases[name], *args[1:]])
+        if self.otherwise is not None and not name.startswith("-") and name not in self.list_commands(ctx):
+            words = list(itertools.takewhile(lambda each: not each.startswith("-"), args))
+            return super().resolve_command(ctx, [self.otherwise, " ".join(words), *args[len(words) :]])
+        if not name.startswith("-") and name not in self.list_commands(ctx) and not ctx.resilient_parsing:
+            raise click.UsageError(f"No such command: {name}.{suggest(name, self.list_commands(ctx))}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Remember the options that stand before the command's name."""
+        ctx.obj = (ctx.obj or Call()).over(ctx.params)
+        return super().invoke(ctx)
+
+
+def command(name: str, **rules: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function a command; its docstring is the help."""
+    return click.command(name, cls=Command, **rules)
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """Return `` Did you mean …?`` or nothing.
+
+    >>> suggest("serach", ["search", "sync"]), suggest("xyz", ["search"])
+    (' Did you mean search?', '')
+    """
+    import difflib
+
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" Did you mean {near[0]}?" if near else ""
+
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+"""128 and the signal's number, as a shell reports SIGINT and SIGPIPE."""
+
+SECTIONS = {
+    "Start": ("demo", "sync", "watch", "sources", "import"),
+    "Ask": ("search", "thread", "context", "get", "history", "concepts", "categories"),
+    "Write": ("add", "feedback", "archive", "restore", "forget"),
+    "Look after": (
+        "status", "doctor", "config", "redactions", "models", "embed", "consolidate", "audit", "rebuild",
+        "export", "backup", "copy",
+    ),
+    "Serve": ("serve", "mcp", "proxy", "token"),
+    "Agents": ("install", "uninstall", "pause", "resume", "hook", "resident", "completion"),
+}  # fmt: skip
+"""The commands as `--help` groups them, those used first standing first."""
+
+_MODULES = {
+    "search": ("search", "thread", "context"),
+    "memories": ("add", "get", "forget", "archive", "restore", "feedback", "history"),
+    "sync": ("sync", "watch", "sources", "demo"),
+    "graph": ("concepts", "categories"),
+    "models": ("models", "embed", "rebuild"),
+    "consolidation": ("consolidate", "audit"),
+    "transfer": ("export", "import", "backup", "copy"),
+    "serve": ("serve", "mcp", "proxy", "token"),
+    "agents": ("install", "uninstall", "hook", "pause", "resume"),
+    "daemon": ("resident",),
+    "admin": ("status", "doctor", "config", "redactions", "completion"),
+}
+"""Modules of this package to the commands in them."""
+
+_FUNCTIONS = {"import": "import_"}
+"""Functions of the commands whose name is a keyword; any other has the name of its command."""
+
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+COMMANDS = {
+    name: f"scrubjay.cli.{_MODULE_OF[name]}:{_FUNCTIONS.get(name, name)}"
+    for names in SECTIONS.values()
+    for name in names
+}
+
+ALIASES = {
+    "remember": "add",
+    "rm": "forget",
+    "delete": "forget",
+    "remove": "forget",
+    "list": "sources",
+    "ls": "sources",
+}
+"""Words that people type for a command; `--help` names the command alone."""
+
+
+@click.group(
+    "scrubjay",
+    cls=Group,
+    lazy=COMMANDS,
+    sections=SECTIONS,
+    aliases=ALIASES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="scrubjay", message="scrubjay %(version)s")
+def cli() -> None:
+    """Memory for AI agents that knows what, where and when.
+
+    Start with `scrubjay sync DIR` to ingest a folder of notes, then ask: `scrubjay search QUESTION`.
+    """
+
+
+def main() -> None:
+    """Run the command that the process was called with, and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        # What the terminal cannot show comes out as an escape; it must not end the command.
+        getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(args: Sequence[str]) -> int:
+    """Run a command line and return its exit code; every expected error is printed, not raised."""
+    try:
+        return _invoke(args)
+    except ScrubjayError as error:
+        _print_error(error, args)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        print(file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # What is still buffered would fail once more when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def _invoke(args: Sequence[str]) -> int:
+    try:
+        code = cli.main(list(args), prog_name="scrubjay", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as wanted:
+        return wanted.exit_code
+    except SystemExit as ended:  # so click ends what a shell's completion asked (0) and a broken pipe (1)
+        return BROKEN_PIPE if ended.code else 0
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "scrubjay"
+        raise InputError(error.format_message(), hint=f"{where} --help") from error
+    except click.ClickException as error:
+        raise InputError(error.format_message()) from error
+    return code if isinstance(code, int) else 0
+
+
+def _print_error(error: ScrubjayError, args: Sequence[str]) -> None:
+    from scrubjay.api import serializers
+    from scrubjay.cli.output import RED, indent, paint, supports_colour, write_error, write_json
+    from scrubjay.text.display import strip_control
+
+    # A command line that cannot be parsed has no options yet, so the words themselves are looked at.
+    options = args[: args.index("--")] if "--" in args else args
+    if "--json" in options:
+        write_json(serializers.error_fields(error))
+        return
+    on = supports_colour(sys.stderr)
+    for name, text in ((paint("error:", RED, on=on), str(error)), ("hint:", error.hint)):
+        if text:
+            write_error(f"{name} {indent(strip_control(text)).strip()}")

@@ -1,0 +1,383 @@
+"""add, get, forget, archive, restore, feedback, history."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scrubjay.api import serializers
+from scrubjay.cli.main import Call, command
+from scrubjay.cli.output import (
+    BOLD,
+    DIM,
+    format_count,
+    indent,
+    paint,
+    supports_colour,
+    write,
+    write_error,
+    write_json,
+)
+from scrubjay.errors import InputError, NotFoundError, SourceError
+from scrubjay.models.dates import to_datetime
+from scrubjay.models.records import ORIGINS, TIER_PREFIXES, TIERS, UNTRUSTED
+from scrubjay.models.reports import FetchReport
+from scrubjay.models.views import ChangeReport, MemoryLink
+from scrubjay.text.display import single_line, strip_control
+
+if TYPE_CHECKING:
+    from scrubjay.memory import Memory
+    from scrubjay.models.lifecycle import Event
+    from scrubjay.models.records import Record
+
+
+@command("add")
+@click.argument("text", nargs=-1)
+@click.option("--file", type=click.Path(path_type=Path), help="Take the text from this file instead.")
+@click.option(
+    "--tier", type=click.Choice(TIERS), default="observation", show_default=True, help="Kind of memory."
+)
+@click.option("--title", default="", help="What to call it.")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
+@click.option("--date", metavar="DATE", help="When what it tells of happened.")
+@click.option("--valid-from", metavar="DATE", help="From when it is true.")
+@click.option("--valid-until", metavar="DATE", help="Until when it is true.")
+@click.option(
+    "--confidence", metavar="NUMBER", type=click.FloatRange(0, 1), default=1.0, help="How sure it is, 0 to 1."
+)
+@click.option("--origin", type=click.Choice(ORIGINS), default="owner", show_default=True, help="Who said it.")
+@click.option("--session", help="Conversation that it belongs to.")
+@click.option("--role", help="Who speaks, in a conversation.")
+@click.option("--turn", metavar="N", type=click.IntRange(0), help="Place within the conversation, from 0.")
+@click.option("--project", help="Project that it belongs to: a name, the end of one, a path.")
+@click.option("--agent", help="Agent that says it.")
+@click.option("--public", is_flag=True, help="Let every user of the store see it.")
+@click.option("--group", help="Let this group, one of yours in the settings, see it.")
+@click.option("--pin", is_flag=True, help="Keep it from fading.")
+def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin: bool, **fields: Any) -> None:
+    """Add one memory: TEXT, or standard input when there is none or it is -.
+
+    Adding the same again (text, tier, date, conversation) changes nothing; only blanks may differ. What is like it
+    is named and stays. A statement that says itself that it changes a known one supersedes that, and it says so.
+    Secrets in it are replaced before anything is stored.
+    """
+    content = read_text(text, file)
+    given = {name: value for name, value in fields.items() if value is not None}
+    visibility = "public" if public else "group" if fields.get("group") else "user"
+    with call.open(new=True) as memory:
+        done = memory.add(content, visibility=visibility, pinned=pin, **given)
+    if call.json:
+        write_json(serializers.to_plain(done))
+        return
+    write(f"{done.id} {'was there already' if done.existed else 'added'}.")
+    for what, ids in (("takes the place of", done.supersedes), ("contradicts", done.contradicts)):
+        if ids:
+            write(f"It {what} {', '.join(ids)}.")
+    if done.similar:
+        write(f"similar: {', '.join(done.similar)}")
+    if done.learned:
+        write(f"Learned from it: {', '.join(done.learned)}.")
+    for kind, times in done.scrubbed.items():
+        write(f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced.")
+    if done.note:
+        write(f"Also in {single_line(done.note)}.")
+
+
+def read_text(text: tuple[str, ...], file: Path | None) -> str:
+    """Return the text to add.
+
+    Raises:
+        InputError: There is none, or more than one.
+        SourceError: The file cannot be read as text.
+    """
+    if file is not None:
+        if text:
+            raise InputError("add takes a text or --file, not both.")
+        try:
+            return file.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise SourceError(f"{file} cannot be read: {error.strerror}. Nothing was added.") from error
+        except UnicodeDecodeError as error:
+            raise SourceError(f"{file} is not UTF-8 at byte {error.start}. Nothing was added.") from error
+    if text and text != ("-",):
+        return " ".join(text)
+    if not text and sys.stdin.isatty():
+        raise InputError("There is nothing to add.", hint='scrubjay add "what to remember"')
+    return sys.stdin.read()
+
+
+@command("get")
+@click.argument("what", nargs=-1, required=True, metavar="ID...|PATH")
+@click.option("--lines", metavar="A-B", help="With PATH: only the passages on these lines.")
+@click.option(
+    "--neighbours",
+    metavar="N",
+    type=click.IntRange(0, 50),
+    default=0,
+    help="Passages around each, on either side.",
+)
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(1), default=20_000, show_default=True, help="Most characters."
+)
+@click.option(
+    "--offset", metavar="N", type=click.IntRange(0), default=0, help="Characters to pass over first."
+)
+@click.option("--evidence", is_flag=True, help="With each derived memory what it was taken from.")
+@click.option("--links", is_flag=True, help="With each memory what it is joined with.")
+def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **options: Any) -> None:
+    """Show memories whole, by id (its first letters do), or a synced file's passages by path.
+
+    What is not there is named on standard error; the exit code is 2 when nothing is left to show.
+    """
+    by_id = all(each.startswith(tuple(TIER_PREFIXES.values())) for each in what)
+    if not by_id and len(what) > 1:
+        raise InputError(
+            "get takes ids, or one path; these are both or several paths.", hint="one call for each"
+        )
+    if by_id and lines:
+        raise InputError("--lines goes with a path, not with ids.", hint="scrubjay get PATH --lines A-B")
+    if by_id:
+        options |= {"ids": what}
+    else:
+        options |= {"path": what[0], "lines": parse_lines(lines) if lines else None}
+    with call.open(cold=True) as memory:
+        found = memory.get(**options)
+        joined = {kept.id: memory.links(kept.id) for kept in found.records} if links else {}
+    missing = f"Not there, or not yours to see: {', '.join(map(single_line, found.unknown))}."
+    if not found.records and found.unknown:
+        raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids and paths")
+    if call.json:
+        shaped = serializers.fetched_fields(found)
+        for each in shaped["memories"] if links else ():
+            each["links"] = serializers.to_plain(joined[each["id"]])
+        write_json(shaped)
+        return
+    print_memories(found, joined)
+    if found.unknown:
+        write_error(missing)
+    if found.next_offset is not None:
+        write_error(f"There is more: --offset {found.next_offset}")
+
+
+def parse_lines(text: str) -> tuple[int, int]:
+    """Return first and last line.
+
+    >>> parse_lines("3-9"), parse_lines("4")
+    ((3, 9), (4, 4))
+
+    Raises:
+        InputError: The text names no lines.
+    """
+    first, mark, last = text.partition("-")
+    if not first.isdecimal() or (mark and not last.isdecimal()):
+        raise InputError(f"--lines {text!r} cannot be read.", hint="write it as 10-24 or 10")
+    return int(first), int(last) if mark else int(first)
+
+
+def print_memories(found: FetchReport, joined: Mapping[str, tuple[MemoryLink, ...]]) -> None:
+    """Print memories, each under its citation, date and id, and over what it is joined with."""
+    on = supports_colour(sys.stdout)
+    for number, kept in enumerate(found.records):
+        shaped = serializers.record_fields(kept, found.paths.get(kept.id))
+        marks = [kept.tier, *([shaped["date"]] if shaped["date"] else []), *(f"#{tag}" for tag in kept.tags)]
+        marks += [UNTRUSTED] if kept.origin == UNTRUSTED else []
+        marks += [kept.status] if kept.status != "active" else []
+        # The id first: a title alone on its line could look like an error or a hint of ours.
+        titled = f"{kept.id}  {single_line(kept.title)}".rstrip()
+        write(("\n" if number else "") + paint(titled, BOLD, on=on))
+        write(single_line(shaped["citation"]))
+        write(paint(single_line(" · ".join(marks)), DIM, on=on))
+        write(indent(strip_control(kept.content).strip("\n")))
+        for one, rule in zip(found.evidence.get(kept.id, ()), found.rules.get(kept.id, ()), strict=True):
+            by = f" ({rule})" if rule else ""
+            write(
+                single_line(
+                    f"from {one.id} {serializers.record_fields(one, None)['date']}{by}: {one.content}"
+                )[:200]
+            )
+        for link in joined.get(kept.id, ()):
+            arrow = "->" if link.direction == "to" else "<-"
+            write(single_line(f"{arrow} {link.kind} {link.weight:.2f} {link.id} {link.phrase}"))
+
+
+SHOWN_BEFORE_FORGET = 20
+"""Ids that one `get` takes."""
+MAX_CHARACTERS = 100_000_000
+"""Characters: more than any twenty memories have, so that none is left out."""
+
+
+@command("forget")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def forget(call: Call, ids: tuple[str, ...], yes: bool) -> None:
+    """Remove memories for good: text, index and vectors.
+
+    Takes whole ids, not their first letters. Files are not touched; it says where the words still stand.
+    Unless --yes is given it asks first, and refuses where nobody can answer.
+    """
+    with call.open(cold=True) as memory:
+        if not yes:
+            known = [kept for kept in find_memories(memory, ids) if kept.id in ids]
+            for kept in known:
+                write_error(f"{kept.id}  {single_line(kept.title or kept.content)[:80]}")
+            if known:
+                confirm_forget(len(known))
+        done = memory.forget(ids)
+    missing = f"Not there, or not yours: {', '.join(map(single_line, done.unknown))}."
+    if done.unknown and not done.ids:
+        raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids")
+    if call.json:
+        write_json(serializers.to_plain(done))
+        return
+    write(f"{format_count(len(done.ids), 'memory')} forgotten.")
+    if done.derived:
+        write(f"{format_count(len(done.derived), 'memory')} made from them went too.")
+    if done.restored:
+        write(f"{format_count(len(done.restored), 'memory')} that those were also made from came back.")
+    for place in done.still:
+        write(f"The words still stand in {single_line(place)}.")
+    if done.unknown:
+        write_error(missing)
+
+
+def find_memories(memory: Memory, ids: Sequence[str]) -> list[Record]:
+    """Return the memories that the ids name, to show before asking."""
+    found: list[Record] = []
+    for start in range(0, len(ids), SHOWN_BEFORE_FORGET):
+        found += memory.get(ids[start : start + SHOWN_BEFORE_FORGET], limit=MAX_CHARACTERS).records
+    return found
+
+
+def confirm_forget(number: int) -> None:
+    """Ask, or raise.
+
+    Raises:
+        InputError: There is no terminal to ask on.
+        Abort: The answer was no.
+    """
+    if not sys.stdin.isatty():
+        raise InputError(
+            "forget asks first, and nobody can answer here. Nothing was forgotten.", hint="add --yes"
+        )
+    click.confirm(f"Forget {format_count(number, 'memory')} for good?", abort=True, err=True)
+
+
+EVENT_PHRASES = {
+    "added": "was added",
+    "archived": "was archived",
+    "changed": "was changed",
+    "contradicted": "was contradicted",
+    "derived": "was made",
+    "pinned": "was pinned",
+    "read": "was read by a language model",
+    "reinforced": "was said again",
+    "restored": "was restored",
+    "superseded": "was superseded",
+    "unpinned": "was unpinned",
+    "used": "was used",
+    "useful": "was called useful",
+    "wrong": "was called wrong",
+}
+"""Op of an event to what a person reads."""
+
+
+@command("archive")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+def archive(call: Call, ids: tuple[str, ...]) -> None:
+    """Take memories out of default answers. They stay whole; `scrubjay restore` brings them back.
+
+    A passage of a file stays archived while its text stays the same.
+    """
+    _change_status(call, lambda memory: memory.archive(ids), "archived")
+
+
+@command("restore")
+@click.argument("ids", nargs=-1, metavar="ID...")
+@click.option(
+    "--archived-by-consolidation", is_flag=True, help="All that consolidation archived, in any run."
+)
+def restore(call: Call, ids: tuple[str, ...], archived_by_consolidation: bool) -> None:
+    """Make archived or superseded memories active again."""
+    if bool(ids) == archived_by_consolidation:
+        raise click.UsageError(
+            "Name memories, or --archived-by-consolidation for all that consolidation archived."
+        )
+    if archived_by_consolidation:
+        _change_status(call, lambda memory: memory.restore_consolidated(), "restored")
+    else:
+        _change_status(call, lambda memory: memory.restore(ids), "restored")
+
+
+@command("feedback")
+@click.argument("verdict", type=click.Choice(["used", "useful", "wrong"]))
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+def feedback(call: Call, verdict: str, ids: tuple[str, ...]) -> None:
+    """Say that memories were used, useful or wrong; what is wrong ranks lower, within bounds."""
+    _change_status(call, lambda memory: memory.feedback(ids, verdict), f"remembered as {verdict}")
+
+
+def _change_status(call: Call, change: Callable[[Memory], ChangeReport], word: str) -> None:
+    with call.open(cold=True) as memory:
+        done = change(memory)
+    missing = f"Not there, not yours, or several begin so: {', '.join(map(single_line, done.unknown))}."
+    if done.unknown and not done.ids and not done.unchanged:
+        raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids")
+    if call.json:
+        write_json(serializers.to_plain(done))
+        return
+    write(f"{format_count(len(done.ids), 'memory')} {word}.")
+    if done.unchanged:
+        write(f"{format_count(len(done.unchanged), 'memory')} already so.")
+    if done.unknown:
+        write_error(missing)
+
+
+@command("history")
+@click.argument("memory", metavar="ID")
+def history(call: Call, memory: str) -> None:
+    """Show what happened to a memory: when it changed, what it rests on, what took its place."""
+    with call.open(cold=True) as opened:
+        found = opened.history(memory)
+    if call.json:
+        shaped: dict[str, Any] = serializers.to_plain(found)
+        shaped["memory"] = serializers.record_fields(found.memory, None)
+        for event in shaped["events"]:
+            event["at"] = to_datetime(event["at"]).isoformat()
+        write_json(shaped)
+        return
+    kept = found.memory
+    write(
+        f"{kept.id}  {kept.tier}, {kept.status}, strength {kept.strength:.2f}, confidence {kept.confidence:.2f}"
+    )
+    write(single_line(strip_control(kept.content))[:200])
+    write(f"{_format_time(kept.recorded_at)}  recorded")
+    for event in found.events:
+        write(_format_event(event, kept.owner))
+    if found.evidence:
+        told = (
+            f"{one} ({single_line(rule)})" if rule else one
+            for one, rule in zip(found.evidence, found.rules, strict=True)
+        )
+        write(f"evidence: {', '.join(told)}")
+    for name in ("derived", "supersedes", "superseded_by", "contradicts"):
+        ids = getattr(found, name)
+        if ids:
+            write(f"{name.replace('_', ' ')}: {', '.join(ids)}")
+
+
+def _format_event(event: Event, owner: str) -> str:
+    by = ""
+    if event.other:
+        by = f", before: {event.other}" if event.op == "changed" else f" by {event.other}"
+    run = f" in {event.run}" if event.run else ""
+    who = f", done by {strip_control(event.actor)}" if event.actor and event.actor != owner else ""
+    of = f" from {format_count(event.count, 'memory')}" if event.count else ""
+    return f"{_format_time(event.at)}  {EVENT_PHRASES[event.op]}{by}{of}{run}{who}"
+
+
+def _format_time(micros: int) -> str:
+    return f"{to_datetime(micros):%Y-%m-%d %H:%M:%SZ}"

@@ -1,0 +1,170 @@
+"""models, embed, rebuild."""
+
+from __future__ import annotations
+
+import click
+
+from scrubjay.api import serializers
+from scrubjay.cli.main import Call, Command, Group, command
+from scrubjay.cli.output import format_count, format_duration, table, write, write_json
+from scrubjay.cli.progress import show_progress
+from scrubjay.cli.sync import pending_embedding, print_summary
+from scrubjay.models.reports import ModelStatus
+from scrubjay.text.display import single_line
+
+
+@click.group("models", cls=Group, invoke_without_command=True)
+@click.pass_context
+def models(ctx: click.Context) -> None:
+    """List, add, use or drop embedding models.
+
+    Without a command it lists.
+    """
+    if ctx.invoked_subcommand is None:
+        print_models(ctx.obj)
+
+
+@models.command("list", cls=Command)
+def list_models(call: Call) -> None:
+    """List the models and how far each reaches."""
+    print_models(call)
+
+
+@models.command("add", cls=Command)
+@click.argument("name")
+def add_model(call: Call, name: str) -> None:
+    """Register a model of the settings, [models.NAME], beside the others.
+
+    It ranks nothing until `scrubjay embed` has reached every memory and `scrubjay models use NAME` is said.
+    """
+    with call.open() as memory:
+        done = memory.add_model(name)
+    print_model_change(
+        call,
+        done,
+        f"{single_line(done.name)} added. Next: scrubjay embed, then scrubjay models use {single_line(done.name)}",
+    )
+
+
+@models.command("use", cls=Command)
+@click.argument("name")
+def use_model(call: Call, name: str) -> None:
+    """Rank with a model beside the base model, and no longer with the others.
+
+    The others keep their vectors.
+    """
+    with call.open() as memory:
+        done = memory.use_model(name)
+    waiting = (
+        f" {format_count(done.waiting, 'memory')} pending embedding; run `scrubjay embed`."
+        if done.waiting
+        else ""
+    )
+    print_model_change(call, done, f"{single_line(done.name)} ranks from now on.{waiting}")
+
+
+@models.command("drop", cls=Command)
+@click.argument("name")
+def drop_model(call: Call, name: str) -> None:
+    """Remove a model and its vectors."""
+    with call.open() as memory:
+        done = memory.drop_model(name)
+    print_model_change(call, done, f"{single_line(done.name)} dropped, with its vectors.")
+
+
+def print_model_change(call: Call, done: ModelStatus, text: str) -> None:
+    """Print what became of a model."""
+    if call.json:
+        write_json(serializers.to_plain(done))
+    else:
+        write(text)
+
+
+def print_models(call: Call) -> None:
+    """Print the models."""
+    with call.open() as memory:
+        found = memory.models()
+    if call.json:
+        write_json({"models": serializers.to_plain(found)})
+        return
+    for text in model_lines(found):
+        write(text)
+
+
+def model_lines(found: list[ModelStatus]) -> list[str]:
+    """Return one line a model."""
+    if not found:
+        return []
+    return table(
+        [
+            (
+                each.name,
+                each.state,
+                f"{each.dimensions} dimensions",
+                f"{each.covered:,} embedded",
+                f"{each.waiting:,} waiting",
+                each.provider,
+                each.problem,
+            )
+            for each in found
+        ]
+    )
+
+
+@command("embed")
+@click.option(
+    "--seconds", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help="Stop after this time."
+)
+def embed(call: Call, seconds: float | None) -> None:
+    """Embed what waits for the larger models.
+
+    Stopped at any moment, it goes on there the next time.
+    """
+    with call.open() as memory, show_progress(quiet=call.json) as (report, pace):
+        done = memory.embed(seconds=seconds, progress=report)
+    if call.json:
+        write_json(serializers.to_plain(done))
+        return
+    write(
+        f"{format_count(done.embedded, 'passage')} embedded in {format_duration(done.seconds)}, {done.waiting:,} waiting"
+    )
+    pending_embedding(done.waiting, pace.rate)
+
+
+@command("rebuild")
+@click.option(
+    "--large/--no-large",
+    default=None,
+    help="Instead, make or take away what a large tenant on PostgreSQL is searched by; as the owner of the tables.",
+)
+def rebuild(call: Call, large: bool | None) -> None:
+    """Make the index anew from what is stored, beside the old one, then switch.
+
+    Additions, pins and what was forgotten stay as they are. Searches go on meanwhile.
+    """
+    if large is not None:
+        _change_large_index(call, make=large)
+        return
+    with call.open() as memory, show_progress(quiet=call.json) as (report, _):
+        done = memory.rebuild(progress=report)
+    if call.json:
+        write_json(serializers.to_plain(done))
+    else:
+        print_summary(done)
+
+
+def _change_large_index(call: Call, *, make: bool) -> None:
+    if not make:
+        with call.open() as memory:
+            memory.reduce()
+        write_json({"reduced": True}) if call.json else write("taken away; searches read all again")
+        return
+    with call.open() as memory, show_progress(quiet=call.json) as (report, _):
+        done = memory.enlarge(progress=report)
+    if call.json:
+        write_json(serializers.to_plain(done))
+        return
+    write(f"{format_count(done.words, 'memory')} sorted by their words in {format_duration(done.seconds)}")
+    write(
+        f"vectors: an index for {', '.join(done.models)}" if done.models else f"vectors: none; {done.without}"
+    )

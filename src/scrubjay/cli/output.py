@@ -1,0 +1,129 @@
+"""Terminal output: safe text, colours, tables and one-line JSON.
+
+A memory's words are data, and go through `text.display` wherever they are shown; besides, whatever is printed keeps no
+control but our own colours. A pipe gets the text that a terminal does.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+from scrubjay.config.loader import plain_output
+from scrubjay.text.display import escape_json, single_line, strip_control
+
+if TYPE_CHECKING:
+    from scrubjay.models.results import Result
+
+
+BOLD, DIM, MATCH, RED = "1", "2", "1;33", "1;31"
+_COLOUR = re.compile(r"(\x1b\[(?:0|1|2|32|33|1;33|1;31)m)")
+"""The colours that commands paint with, and their end."""
+
+
+def write(text: str = "") -> None:
+    """Print to standard output."""
+    print(_print(text, sys.stdout))
+
+
+def write_error(text: str) -> None:
+    """Print to standard error, where news that is no answer goes."""
+    print(_print(text, sys.stderr), file=sys.stderr)
+
+
+def _print(text: str, stream: TextIO) -> str:
+    if not supports_colour(stream):
+        return strip_control(text)
+    return "".join(each if _COLOUR.fullmatch(each) else strip_control(each) for each in _COLOUR.split(text))
+
+
+def write_json(payload: Any) -> None:
+    """Print a value as one line of JSON.
+
+    Letters of every script stay readable; whatever a terminal might obey is an escape.
+    """
+    import json
+
+    text = json.dumps(payload, ensure_ascii=False, allow_nan=False)
+    print(escape_json(text))
+
+
+def supports_colour(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal that may be sent colours."""
+    return stream.isatty() and not plain_output()
+
+
+def paint(text: str, style: str, *, on: bool) -> str:
+    """Return a text in a style (one of the constants above), or as it is."""
+    return f"\x1b[{style}m{text}\x1b[0m" if on and text else text
+
+
+def highlight_matches(text: str, query: str, *, on: bool) -> str:
+    """Return a cleaned text with the words that match a query in colour."""
+    if not on:
+        return text
+    from scrubjay.text.tokenizer import find_terms, query_groups
+
+    asked = query_groups(query)
+    # Short words are nearly always "the", "is" and "of"; they light up half of the text.
+    kept = [group for group in asked if len(group.word) > 3 or not group.word.isascii()] or asked
+    wanted = {form for group in kept for form in group.forms}
+    parts, last = [], 0
+    for start, end, _ in find_terms(text, wanted):
+        if start >= last:
+            parts += [text[last:start], paint(text[start:end], MATCH, on=True)]
+            last = end
+    return "".join([*parts, text[last:]])
+
+
+def indent(text: str, by: str = "   ") -> str:
+    """Return a text with every line moved in."""
+    return "\n".join(f"{by}{each}".rstrip() for each in text.split("\n"))
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines whose columns stand under one another; cells are cleaned.
+
+    >>> table([("a", "long", "x"), ("bbb", "s", "y")])
+    ['a    long  x', 'bbb  s     y']
+    """
+    safe = [[single_line(cell) for cell in row] for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(*safe, strict=True)]
+    padded = (zip(row, widths, strict=True) for row in safe)
+    return ["  ".join(f"{cell:<{width}}" for cell, width in row).rstrip() for row in padded]
+
+
+def format_duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> format_duration(0.234), format_duration(42), format_duration(200), format_duration(7300)
+    ('0.23 s', '42 s', '3 min', '2.0 h')
+    """
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
+
+
+def format_count(number: int, noun: str) -> str:
+    """Return a number and its noun.
+
+    >>> format_count(1, "passage"), format_count(1200, "memory")
+    ('1 passage', '1,200 memories')
+    """
+    if number != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun}"
+
+
+def result_header(number: int, result: Result, marks: Sequence[str], *, on: bool) -> list[str]:
+    """Return the lines above a snippet: what it is called, where it stands, what is known of it; its id once."""
+    titled = [result.id] if result.title else []
+    return [
+        f"{number}. {paint(single_line(result.title) or result.id, BOLD, on=on)}",
+        *([indent(single_line(result.citation))] if result.citation != result.id else []),
+        indent(paint(single_line(" · ".join([*marks, *titled])), DIM, on=on)),
+    ]

@@ -1,0 +1,504 @@
+"""search, thread, context."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from scrubjay.api import serializers
+from scrubjay.cli.main import Call, command
+from scrubjay.cli.output import (
+    DIM,
+    format_count,
+    highlight_matches,
+    indent,
+    paint,
+    result_header,
+    supports_colour,
+    write,
+    write_error,
+    write_json,
+)
+from scrubjay.config.paths import environment, runtime_folder, settings_fingerprint
+from scrubjay.config.settings import FUSIONS, RERANKER_KINDS, RecallSettings, setting_rules
+from scrubjay.daemon.client import ask_daemon, socket_path
+from scrubjay.errors import InputError
+from scrubjay.models.records import STATUSES, TIERS, UNTRUSTED
+from scrubjay.models.results import CONTEXT_PARTS
+from scrubjay.text.display import single_line, strip_control
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrubjay.models.results import Answer, Explanation, PathStep, ReachedMemory, Result, ThreadEntry
+
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def filter_options(usual: str) -> Callable[[F], F]:
+    """Return a decorator that gives a command the filters, in the order in which its help shows them.
+
+    Args:
+        usual: The statuses that are taken where none is named, for the help.
+    """
+    options = (
+        click.option(
+            "--tier",
+            "tiers",
+            multiple=True,
+            type=click.Choice(TIERS),
+            help="Only this tier; may be repeated.",
+        ),
+        click.option("--tag", "tags", multiple=True, help="Only what has this tag; repeated: all of them."),
+        click.option("--path", default="", help="Only at or below this path within its source, or a glob."),
+        click.option("--source", "sources", multiple=True, help="Only from this source, by id or path."),
+        click.option(
+            "--project",
+            "projects",
+            multiple=True,
+            help="Only from this project: a name, the end of one, a path.",
+        ),
+        click.option("--agent", "agents", multiple=True, help="Only what this agent said or recorded."),
+        click.option("--session", "sessions", multiple=True, help="Only from this conversation."),
+        click.option(
+            "--category",
+            "categories",
+            multiple=True,
+            help="Only from this category and below, by id or name.",
+        ),
+        click.option(
+            "--since",
+            metavar="DATE",
+            help="Only from this date on: 2026-03-01, 2026-03, yesterday, last week.",
+        ),
+        click.option("--until", metavar="DATE", help="Only before the end of this date."),
+        click.option(
+            "--status",
+            "statuses",
+            multiple=True,
+            type=click.Choice(STATUSES),
+            help=f"Of this status; may be repeated.  [default: {usual}]",
+        ),
+    )
+
+    def give(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return give
+
+
+def time_options(function: F) -> F:
+    """Give a command the options that say when is now, and of which time is asked."""
+    for option in (
+        click.option(
+            "--tz", metavar="ZONE", help="Zone of dates, such as Europe/Berlin.  [default: recall.tz]"
+        ),
+        click.option(
+            "--as-of", metavar="DATE", help="What was true then, not what was stored then.  [default: now]"
+        ),
+        click.option(
+            "--now", metavar="DATE", help="When it is asked: how old everything is.  [default: now]"
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def validity_labels(result: Result) -> list[str]:
+    """Return from when and before when a result is true, where that is known."""
+    marks = [f"true from {result.valid_from[:10]}"] if result.valid_from is not None else []
+    return marks + ([f"true before {result.valid_until[:10]}"] if result.valid_until is not None else [])
+
+
+def as_of_notes(moment: str | None) -> list[str]:
+    """Return what is said of an answer as of another time."""
+    return [f"as of {moment}: what was true then, not what was stored then"] if moment is not None else []
+
+
+DAEMON_SECONDS: Final = 5.0
+"""Seconds after which the command goes on by itself: a search in a large store takes some tenths of one."""
+
+
+def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answer | None:
+    """Return the answer of a resident; what is relative to the current folder is made absolute first."""
+    around = environment(call.store, call.user)
+    mark = settings_fingerprint(around)
+    path = socket_path(runtime_folder(around), mark)
+    if path is None or not os.path.exists(path):
+        return None
+    given = {"query": query, **options}
+    for name in ("projects", "sources"):
+        if name in given:
+            given[name] = [_absolute_path(one) for one in given[name]]
+    if "here" in given:
+        given["here"] = _absolute_path(given["here"])
+    told = ask_daemon(path, mark, "search", given, DAEMON_SECONDS)
+    return serializers.parse_answer(told) if told is not None else None
+
+
+def _absolute_path(name: str) -> str:
+    """A path as it is meant here; what is no path, such as a project's name or an id, as it is."""
+    written = name.startswith((".", "~")) or os.path.exists(name)
+    return os.path.abspath(os.path.expanduser(name)) if written else name
+
+
+PRESETS = ("kit", "openclaw", "router")
+SHAPES = ("memory", "session")
+MAX_NEIGHBOURS = 10
+WEAK_RELEVANCE = 0.1
+"""Relevance below which a match is counted, not shown: at most one in ten of such answers."""
+SETTINGS_KEYS = setting_rules(RecallSettings)
+
+
+@command("search")
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "--limit", "-n", metavar="N", type=click.IntRange(1, 1000), help="Results.  [default: recall.limit]"
+)
+@filter_options("active")
+@click.option("--preset", type=click.Choice(PRESETS), help="Rank as another tool's formula does.")
+@click.option("--fusion", type=click.Choice(FUSIONS), help="How scores are joined.  [default: recall.fusion]")
+@click.option("--weights", metavar="LIST", help="What channels weigh, such as bm25=.3,vector=.7.")
+@click.option(
+    "--rerank", type=click.Choice(RERANKER_KINDS), help="Who looks again at the best.  [default: rerank.kind]"
+)
+@click.option(
+    "--links", metavar="N", type=click.IntRange(0, 5), help="Follow links, N hops.  [default: recall.links]"
+)
+@click.option(
+    "--hierarchy/--no-hierarchy",
+    default=None,
+    help="Descend the categories that fit.  [default: recall.hierarchy]",
+)
+@click.option("--threshold", metavar="S", type=float, help="Least score, 0 to 1; for fusion raw.")
+@time_options
+@click.option(
+    "--here",
+    default=".",
+    metavar="PROJECT",
+    help="Prefer memories of this project: a name, a path; empty for none.  [default: .]",
+)
+@click.option(
+    "--confidence-floor",
+    metavar="N",
+    type=float,
+    help="Least confidence.  [default: recall.confidence_floor]",
+)
+@click.option(
+    "--history",
+    metavar="FILE",
+    help="What was said before, a turn a line, - for standard input (llm.rewrite).",
+)
+@click.option(
+    "--min-relevance",
+    metavar="auto|N",
+    help="Only results of this relevance (0 to 1, 0 for all); auto: none where nothing is likely to answer."
+    "  [default: recall.min_relevance]",
+)
+@click.option("--by", type=click.Choice(SHAPES), help="What a result is: a memory, or a whole conversation.")
+@click.option(
+    "--neighbours",
+    metavar="N",
+    type=click.IntRange(0, MAX_NEIGHBOURS),
+    help="Turns of its conversation to show around a result.",
+)
+@click.option(
+    "--weak", is_flag=True, help="Show matches below a relevance of .1, too; JSON always holds them."
+)
+@click.option("--explain", is_flag=True, help="Show every part of each score.")
+def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> None:
+    """Search memories, best first.
+
+    "Quoted words" must stand together in a result, -word must not stand in it; put `--` before a query with
+    such a word: scrubjay search -- invoices -draft. A query of - is read from standard input. Nothing found
+    is not an error: the exit code is 0 and the list is empty.
+    """
+    if query == ("-",) and options["history"] == "-":
+        raise InputError("Both the query and its history are - and would be read from standard input.")
+    text = sys.stdin.read() if query == ("-",) else " ".join(query)
+    explain = options["explain"]
+    given = {name: value for name, value in options.items() if value not in (None, (), "")}
+    if "history" in given:
+        given["history"] = read_history(given["history"])
+    if "weights" in given:
+        given["weights"] = parse_weights(given["weights"])
+    if "min_relevance" in given:
+        given["min_relevance"] = parse_relevance(given["min_relevance"])
+    found = search_in_daemon(call, text, given)
+    where = ""
+    if found is None or not (found.results or found.silence):
+        with call.open(cold=True) as memory:
+            found = memory.search(text, **given)
+            empty = not (found.results or found.silence) and memory.status().memories == 0
+            where = memory.status().store if empty else ""
+    hint = "scrubjay sync DIR" if where else ""
+    if call.json:
+        payload = serializers.answer_fields(found, explain=explain)
+        write_json(payload | {"hint": f"{where} is empty: {hint}"} if hint else payload)
+        return
+    if hint:
+        write(f"Nothing is stored yet in {strip_control(where)}.\nhint: {hint}")
+        return
+    on = supports_colour(sys.stdout)
+    whole = weak or explain or '"' in text or "min_relevance" in given
+    numbered = list(enumerate(found.results, 1))
+    shown = len(numbered) if whole else count_strong([one.relevance for one in found.results])
+    blocks = [format_result(number, result, text, on=on) for number, result in numbered[:shown]]
+    if shown < len(numbered):
+        blocks.append(weak_summary(numbered[shown:]))
+    write("\n\n".join(blocks) if blocks else found.silence or f"Nothing found for: {single_line(text)}")
+    _print_footer(found, explain=explain, on=on)
+
+
+def count_strong(relevances: Sequence[float | None]) -> int:
+    """Return how many results stand before the weak end of a list: what ranks above a likely result is shown with it.
+
+    >>> count_strong([0.01, 0.4, 0.05, None, 0.02, 0.0]), count_strong([0.01, 0.02])
+    (4, 0)
+    """
+    return max(
+        (at for at, one in enumerate(relevances, 1) if one is None or one >= WEAK_RELEVANCE), default=0
+    )
+
+
+def weak_summary(weak: Sequence[tuple[int, Result]]) -> str:
+    """Return the one line that stands for weak matches."""
+    best = max((one for _, one in weak), key=lambda one: one.relevance or 0.0)
+    where = best.id if best.path is None else f"{best.path}:{best.line_start}"
+    noun = "weak match" if len(weak) == 1 else "weak matches"
+    return (
+        f"{len(weak):,} {noun}, best {best.relevance or 0.0:.2f} in {single_line(where)}: --weak shows them"
+    )
+
+
+def parse_weights(text: str) -> dict[str, float]:
+    """Return the weights that a flag names.
+
+    Raises:
+        InputError: They cannot be read.
+    """
+    try:
+        return SETTINGS_KEYS["weights"].parse(text, Path())  # type: ignore[return-value]
+    except ValueError as error:
+        raise InputError(f"--weights is {text!r}, but it takes {error}.") from error
+
+
+def read_history(name: str) -> list[str]:
+    """Return the lines of a file, or of standard input where it is called -.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    if name == "-":
+        return sys.stdin.read().splitlines()
+    try:
+        return Path(name).read_text("utf-8", errors="replace").splitlines()
+    except (OSError, ValueError) as error:
+        raise InputError(f"--history {name!r} cannot be read: {error}. Nothing was searched.") from error
+
+
+def parse_relevance(text: str) -> float | str:
+    """Return the least relevance that a flag names.
+
+    Raises:
+        InputError: It is none.
+    """
+    try:
+        return SETTINGS_KEYS["min_relevance"].parse(text, Path())  # type: ignore[return-value]
+    except ValueError as error:
+        raise InputError(f"--min-relevance is {text!r}, but it takes {error}.") from error
+
+
+def format_result(number: int, result: Result, query: str, *, on: bool) -> str:
+    """Return one result as lines of text."""
+    marks = [result.tier, *([result.date] if result.date else []), f"score {result.score:.3f}"]
+    marks += [f"relevance {result.relevance:.2f}"] if result.relevance is not None else []
+    marks += [UNTRUSTED] if result.origin == UNTRUSTED else []
+    marks += [result.status] if result.status != "active" else []
+    marks += validity_labels(result)
+    marks += [f"#{tag}" for tag in result.tags]
+    lines = [
+        *result_header(number, result, marks, on=on),
+        indent(highlight_matches(strip_control(result.snippet).strip("\n"), query, on=on)),
+    ]
+    if result.evidence:
+        lines.append(indent(paint(f"from {', '.join(result.evidence)}", DIM, on=on)))
+    for turn in result.turns:
+        head = f"{turn.offset:+d} {turn.role or 'turn'}"
+        head += f" · {turn.date}" if turn.date else ""
+        head += f" · score {turn.score:.3f}" if turn.score is not None else ""
+        lines.append(indent(paint(single_line(f"{head} · {turn.id}"), DIM, on=on)))
+        lines.append(indent(indent(highlight_matches(strip_control(turn.snippet).strip("\n"), query, on=on))))
+    if result.newer:
+        lines.append(indent(paint(f"newer: {', '.join(result.newer)}", DIM, on=on)))
+    if result.copies:
+        which = f": {', '.join(result.copied)}" if result.explanation is not None else ""
+        lines.append(
+            indent(paint(f"said by {format_count(result.copies, 'other memory')} too{which}", DIM, on=on))
+        )
+    if result.explanation is not None:
+        lines += [indent(each) for each in format_explanation(result.explanation, result.score)]
+    return "\n".join(lines)
+
+
+def format_explanation(why: Explanation, score: float) -> list[str]:
+    """Return the parts of a score, one a line: what was added, what it was multiplied by."""
+    lines = []
+    for part in why.contributions:
+        sign = "-" if part.amount < 0 else "+"
+        made = f"value {part.value:.6f} x weight {part.weight:.6f} (raw {part.raw:.6f})"
+        lines.append(f"{sign} {abs(part.amount):.6f}  {single_line(part.channel)}: {made}")
+    for factor in why.factors:
+        reason = f" ({single_line(factor.reason)})" if factor.reason else ""
+        lines.append(f"x {factor.value:.6f}  {single_line(factor.name)}{reason}")
+    lines.append(f"= {score:.6f}")
+    if why.way:
+        lines.append(f"led to by {single_line(why.way[0])} over {single_line(why.way[1])}")
+    if why.words:
+        words = ", ".join(f"{single_line(word)} {value:.3f}" for word, value in why.words.items())
+        lines.append(f"words in bm25: {words}")
+    return lines
+
+
+def _print_footer(found: Answer, *, explain: bool, on: bool) -> None:
+    notes = [f"partial: {single_line(each)}" for each in found.partial]
+    notes += [f"note: {single_line(each)}" for each in found.notes] if explain else []
+    notes += as_of_notes(found.as_of)
+    notes += [f"hidden by age: {found.hidden:,} (a higher --limit shows them)"] if found.hidden else []
+    notes.append(f"{format_count(len(found.results), 'result')} in {found.took_ms:.0f} ms")
+    write(paint("\n" + "\n".join(notes), DIM, on=on))
+
+
+@command("thread")
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", "-n", metavar="N", type=click.IntRange(1, 100), help="Memories.  [default: 12]")
+@click.option("--hops", metavar="N", type=click.IntRange(0, 4), help="Hops from what is found.  [default: 2]")
+@click.option(
+    "--fan-out", metavar="N", type=click.IntRange(1, 50), help="Edges followed from each.  [default: 8]"
+)
+@filter_options("active, superseded")
+@time_options
+@click.option("--explain", is_flag=True, help="Show the parts of each score.")
+def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) -> None:
+    """Tell the story that a question is about, in the order in which it happened.
+
+    It begins with what a search finds and goes on over what memories share, follow, link to and replace; each says
+    by which way it was come to. Superseded memories are marked. A query of - is read from standard input.
+    """
+    text = sys.stdin.read() if query == ("-",) else " ".join(query)
+    given = {name: value for name, value in options.items() if value not in (None, (), "")}
+    with call.open(cold=True) as memory:
+        found = memory.thread(text, **given)
+    if call.json:
+        write_json(serializers.thread_fields(found))
+        return
+    on = supports_colour(sys.stdout)
+    for number, knot in enumerate(found.knots, 1):
+        if knot.gap:
+            write(paint(f"   … {single_line(knot.gap)}", DIM, on=on) + "\n")
+        write(format_entry(number, knot, text, explain=explain, on=on) + "\n")
+    if not found.knots:
+        write(f"{found.silence or f'Nothing found for: {single_line(text)}'}\n")
+    notes = [f"partial: {single_line(each)}" for each in found.partial] + as_of_notes(found.as_of)
+    notes.append(
+        f"{format_count(len(found.knots), 'memory')}, {found.left_out:,} left out, in {found.took_ms:.0f} ms"
+    )
+    write(paint("\n".join(notes), DIM, on=on))
+
+
+def format_entry(number: int, knot: ThreadEntry, query: str, *, explain: bool, on: bool) -> str:
+    """Return one memory as lines of text."""
+    result, reached = knot.result, knot.reached
+    marks = [(knot.dated and result.date) or "not dated", result.tier, f"score {result.score:.3f}"]
+    marks += [UNTRUSTED] if result.origin == UNTRUSTED else []
+    marks += [result.status] if result.status != "active" else []
+    marks += validity_labels(result)
+    marks += [f"replaced by {', '.join(knot.replaced_by)}"] if knot.replaced_by else []
+    marks += [f"contradicts {', '.join(knot.contradicts)}"] if knot.contradicts else []
+    lines = [
+        *result_header(number, result, marks, on=on),
+        indent(highlight_matches(strip_control(result.snippet).strip("\n"), query, on=on)),
+        indent(paint(single_line(format_path(reached)), DIM, on=on)),
+    ]
+    if explain:
+        parts = (
+            f"{reached.share:g} x carried {reached.carried:.6f} + {reached.least:g} x own {reached.own:.6f}"
+        )
+        lines.append(indent(paint(f"score: {parts}", DIM, on=on)))
+    return "\n".join(lines)
+
+
+def format_path(reached: ReachedMemory) -> str:
+    """Return how a memory was come to."""
+    if not reached.path:
+        return "found by the search"
+    steps = " ".join([reached.seed, *(format_step(each) for each in reached.path)])
+    return f"found by the search, and by {steps}" if reached.found else f"by {steps}"
+
+
+def format_step(taken: PathStep) -> str:
+    """Return one step.
+
+    >>> from scrubjay.models.results import PathStep
+    >>> format_step(PathStep("references", "to", "con_1", "Go")), format_step(PathStep("supersedes", "from", "obs_1"))
+    ('-references-> Go', '<-supersedes- obs_1')
+    """
+    name = taken.name or taken.id
+    return f"-{taken.kind}-> {name}" if taken.direction == "to" else f"<-{taken.kind}- {name}"
+
+
+@command("context")
+@click.argument("query", nargs=-1)
+@click.option(
+    "--budget", metavar="N", type=click.IntRange(50, 100_000), help="Most tokens.  [default: context.budget]"
+)
+@click.option("--project", help="Of this project and of none: a name, the end of one, a path such as `.`.")
+@click.option("--session", help="The conversation that goes on; what was said in it is left out.")
+@click.option("--agent", help="Only what this agent said or recorded.")
+@click.option(
+    "--exclude-path",
+    "exclude_paths",
+    multiple=True,
+    help="A file that the agent reads itself: a name, or a pattern of paths.  [default: context.loaded]",
+)
+@click.option(
+    "--part",
+    "parts",
+    multiple=True,
+    type=click.Choice(CONTEXT_PARTS),
+    help="Only this part; may be repeated.",
+)
+@click.option("--session-start", is_flag=True, help="No question: a session begins.")
+@click.option("--now", metavar="DATE", help="Ask as of then.  [default: now]")
+def context(call: Call, query: tuple[str, ...], session_start: bool, **options: Any) -> None:
+    """Print what is worth having in mind for a question, or for a session that begins.
+
+    Without a question: what is pinned, what is known of the project, the last sessions. With one: what is pinned and
+    what has to do with it, and nothing at all where nothing has. The text is delimited and escaped; what was left
+    out is counted on standard error. A query of - is read from standard input.
+    """
+    if session_start and query:
+        raise InputError("--session-start goes without a question.", hint="leave one of the two out")
+    text = sys.stdin.read() if query == ("-",) else " ".join(query) if query else None
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    with call.open(cold=True) as memory:
+        found = memory.context(text, **given)
+    if call.json:
+        write_json(serializers.to_plain(found))
+        return
+    if found.text:
+        write(strip_control(found.text))
+    elif found.silence:
+        write_error(found.silence)
+    left = f", {format_count(len(found.left_out), 'memory')} left out" if found.left_out else ""
+    for each in found.partial:
+        write_error(f"partial: {single_line(each)}")
+    write_error(f"{format_count(found.tokens, 'token')} of {found.budget:,}{left}, in {found.took_ms:.0f} ms")

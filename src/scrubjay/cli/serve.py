@@ -1,0 +1,382 @@
+"""serve, mcp, proxy, token."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from scrubjay.api.auth import DEFAULT_SCOPES, SCOPES, Principal, Token, TokenStore, tokens_path
+from scrubjay.cli.main import Call, Command, Group, command
+from scrubjay.cli.output import table, write, write_error, write_json
+from scrubjay.config.paths import environment
+from scrubjay.config.settings import data_dir
+from scrubjay.errors import InputError
+from scrubjay.models.dates import SECOND, parse_duration, to_datetime
+from scrubjay.text.display import strip_control
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from scrubjay.config.settings import Settings
+    from scrubjay.server.run import Address
+
+
+MAX_NAMES = 3
+NO_TLS_WARNING = "Tokens and memories go over the network as they are: put a proxy with TLS in front."
+
+
+def run_http(
+    settings: Settings,
+    address: str,
+    application: Callable[..., ASGIApp],
+    said: str,
+    *,
+    require_token: bool,
+    open_: bool,
+    readers: int = 0,
+    root_path: str = "",
+) -> None:
+    """Serve until interrupted; on an address of this machine alone a client may go without a token.
+
+    Args:
+        settings: Who owns the process, and where the store is.
+        address: ``HOST:PORT``.
+        application: Makes what answers, of a session, ``tokens`` and ``tokenless``.
+        said: What is told once it can be reached, with ``{url}`` in it.
+        require_token: Whether clients on this machine need a token, too.
+        open_: Whether they need none where they would, because of the path, the address, or tokens that exist.
+        readers: Processes that answer questions.
+        root_path: Path under which a reverse proxy hands requests on.
+
+    Raises:
+        InputError: A token is required and is not; or as `serve`.
+    """
+    from functools import partial
+
+    from scrubjay.api.auth import TokenStore, tokens_path
+    from scrubjay.server.auth import LOCAL_NAMES, TokenlessAccess
+    from scrubjay.server.run import OPEN_SERVER_WARNING, Address, register_open_server, run_server
+
+    if require_token and open_:
+        raise InputError(
+            "--require-token and --open say the opposite of each other. Nothing was started.",
+            hint="give one of them",
+        )
+    where, tokens = Address.parse(address), TokenStore(tokens_path())
+    if not where.loopback:
+        write_error(NO_TLS_WARNING)
+    why = _why_token_needed(where, tokens, root_path)
+    tokenless = None
+    if open_ or not (require_token or root_path or not where.loopback):
+        tokenless = TokenlessAccess((*LOCAL_NAMES, where.host.lower()), always=open_)
+    if why and not open_ and not require_token:
+        write_error(
+            f"Clients need a token, because {why}; --open lets your own programs on this machine go without."
+        )
+
+    with ExitStack() as stack:
+
+        def ready(url: str) -> None:
+            if open_:
+                write_error(f"warning: {OPEN_SERVER_WARNING.format(url=url, user=settings.user)}.")
+                stack.enter_context(register_open_server(data_dir(), url))
+            write_error(said.format(url=url) + "; Ctrl-C ends it.")
+
+        run_server(
+            settings,
+            where,
+            tokens,
+            partial(application, tokens=tokens, tokenless=tokenless),
+            ready=ready,
+            readers=readers,
+            root_path=root_path,
+        )
+
+
+def _why_token_needed(where: Address, tokens: TokenStore, root_path: str) -> str:
+    """Return why a client of this machine needs a token; empty where it needs none."""
+    if not where.loopback:
+        return f"{where.host} is no address of this machine alone"
+    if root_path:
+        return "--root-path says that it stands behind a reverse proxy"
+    if names := [token.name for token in tokens.all()]:
+        return f"there are tokens ({', '.join(names[:MAX_NAMES])}{', …' if len(names) > MAX_NAMES else ''})"
+    return ""
+
+
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8765
+MAX_READERS = 64
+DEFAULT_READERS = 4
+"""More are not taken without being asked for: each reader keeps models and caches of its own."""
+
+
+@command("serve")
+@click.argument("address", metavar="[HOST:PORT]", default="")
+@click.option("--host", metavar="NAME", help=f"Address to listen on.  [default: {DEFAULT_HOST}]")
+@click.option(
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65_535),
+    help=f"Port to listen on.  [default: {DEFAULT_PORT}]",
+)
+@click.option("--require-token", is_flag=True, help="Ask clients on this machine for a token too.")
+@click.option(
+    "--open",
+    "open_",
+    is_flag=True,
+    help="Let your programs on this machine go without a token even if there are tokens or a --root-path.",
+)
+@click.option(
+    "--readers",
+    type=click.IntRange(0, MAX_READERS),
+    default=None,
+    metavar="N",
+    help="Processes that answer questions; 0 for none but the server's own.  "
+    "[default: one for each processor, at most 4]",
+)
+@click.option(
+    "--root-path", default="", metavar="PATH", help="Path under which a reverse proxy hands requests on."
+)
+def serve(
+    call: Call,
+    address: str,
+    host: str | None,
+    port: int | None,
+    require_token: bool,
+    open_: bool,
+    readers: int | None,
+    root_path: str,
+) -> None:
+    """Serve HTTP, MCP at /mcp and the proxy at /openai/v1 and /anthropic, on 127.0.0.1:8765 or where you say.
+
+    A client shows a token (`scrubjay token create`). Where there are none and no --root-path, your programs on this
+    machine go without.
+    """
+    from scrubjay.server.app import create_app
+
+    if address and (host or port is not None):
+        raise InputError(
+            f"The address is given twice, as {address} and by --host or --port. Nothing was started.",
+            hint="give HOST:PORT, or --host and --port",
+        )
+    settings = call.settings()
+    if settings.store.startswith("memory:"):  # nobody else can read it
+        readers = 0
+    run_http(
+        settings,
+        address or _join_address(host or DEFAULT_HOST, DEFAULT_PORT if port is None else port),
+        create_app,
+        "Serving at {url}",
+        require_token=require_token,
+        open_=open_,
+        readers=min(os.cpu_count() or 1, DEFAULT_READERS) if readers is None else readers,
+        root_path=root_path,
+    )
+
+
+def _join_address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host and not host.startswith("[") else f"{host}:{port}"
+
+
+@command("mcp")
+@click.option(
+    "--http",
+    metavar="HOST:PORT",
+    help="Serve many clients over streamable HTTP instead, such as 127.0.0.1:8765.",
+)
+@click.option(
+    "--require-token", is_flag=True, help="With --http: ask clients on this machine for a token too."
+)
+@click.option(
+    "--open",
+    "open_",
+    is_flag=True,
+    help="With --http: let your programs on this machine go without a token even if there are tokens.",
+)
+def mcp(call: Call, http: str | None, require_token: bool, open_: bool) -> None:
+    """Serve an MCP client over standard input and output.
+
+    The client starts it and ends it; meanwhile it is a resident, which hooks and searches ask. Standard
+    output belongs to the protocol; the log is on standard error.
+
+    With --http it serves until interrupted. A client shows a token (`scrubjay token create`); where there are none,
+    your programs on this machine go without.
+    """
+    if http is None:
+        if require_token or open_:
+            option = "--require-token" if require_token else "--open"
+            raise InputError(f"{option} goes with --http: over standard input the client is you.")
+        from scrubjay.server.mcp.stdio import serve_stdio
+
+        serve_stdio(call.settings(), environment(call.store, call.user))
+        return
+    from scrubjay.server.mcp.http import MCP_PATH, create_mcp_app
+
+    run_http(
+        call.settings(),
+        http,
+        create_mcp_app,
+        f"MCP at {{url}}{MCP_PATH}",
+        require_token=require_token,
+        open_=open_,
+    )
+
+
+DEFAULT_PROXY_ADDRESS = "127.0.0.1:8766"
+
+
+@command("proxy")
+@click.argument("address", metavar="[HOST:PORT]", default=DEFAULT_PROXY_ADDRESS)
+@click.option("--openai", metavar="URL", help="Where /openai/v1 leads.  [default: the settings']")
+@click.option("--anthropic", metavar="URL", help="Where /anthropic leads.  [default: the settings']")
+@click.option("--require-token", is_flag=True, help="Ask clients on this machine for a token too.")
+@click.option(
+    "--open",
+    "open_",
+    is_flag=True,
+    help="Let your programs on this machine go without a token even if there are tokens.",
+)
+def proxy(
+    call: Call, address: str, openai: str | None, anthropic: str | None, require_token: bool, open_: bool
+) -> None:
+    """Stand in front of a model: put memories into its requests, and remember what passes, until interrupted.
+
+    Give a client of OpenAI the base URL http://127.0.0.1:8766/openai/v1, one of Anthropic
+    http://127.0.0.1:8766/anthropic. `scrubjay serve` has the same under its own address.
+    """
+    from scrubjay.server.proxy.app import create_proxy_app
+
+    settings = call.settings()
+    found = settings.proxy
+    found = replace(found, openai=openai or found.openai, anthropic=anthropic or found.anthropic)
+    run_http(
+        replace(settings, proxy=found),
+        address,
+        create_proxy_app,
+        "OpenAI at {url}/openai/v1, Anthropic at {url}/anthropic",
+        require_token=require_token,
+        open_=open_,
+    )
+
+
+@click.group("token", cls=Group)
+def token() -> None:
+    """Make, list and revoke tokens for `scrubjay serve` and `scrubjay mcp --http`.
+
+    A token is a principal: whoever shows it sees what that user and those groups may see, whatever else they ask for.
+    """
+
+
+@token.command("create", cls=Command)
+@click.argument("name")
+@click.option("--tenant", help="The walled garden.  [default: the settings' tenant]")
+@click.option("--group", "groups", metavar="NAME", multiple=True, help="A group they belong to; repeatable.")
+@click.option("--agent", default="", metavar="NAME", help="What their additions are signed with.")
+@click.option(
+    "--scope",
+    "scopes",
+    type=click.Choice(SCOPES),
+    multiple=True,
+    help="What may be done with it: read (ask), write (add; change and forget one's own), curate (change and "
+    "forget what others shared), admin (what is done to a whole store, and files of the server; may "
+    "curate); repeatable.  [default: read and write]",
+)
+@click.option(
+    "--expires",
+    default="90d",
+    show_default=True,
+    metavar="TIME",
+    help="When it ends: 12h, 90d, or never.",
+)
+def create_token(
+    call: Call,
+    name: str,
+    tenant: str | None,
+    groups: tuple[str, ...],
+    agent: str,
+    scopes: tuple[str, ...],
+    expires: str,
+) -> None:
+    """Make a token and print it, this once: only its hash is kept.
+
+    It stands for --user, by default you, and for no group but those named here.
+    """
+    settings = call.settings()
+    lasts = None if expires == "never" else parse_duration(expires) // SECOND
+    who = Principal(
+        tenant or settings.tenant,
+        settings.user,
+        groups,
+        agent,
+        tuple(dict.fromkeys(scopes)) or DEFAULT_SCOPES,
+    )
+    tokens = TokenStore(tokens_path())
+    first = not tokens.all()
+    secret = tokens.create(name, who, lasts)
+    if call.json:
+        made = next(each for each in tokens.all() if each.name == name)
+        write_json(_token_fields(made) | {"token": secret})
+        return
+    write(secret)
+    until = "for ever" if lasts is None else f"for {expires}"
+    write_error(
+        f"It stands for {strip_control(who.user)} {until}. It is shown this once; its hash is in {tokens.file}."
+    )
+    if first:
+        write_error(
+            "From now on servers ask everybody for a token; `scrubjay serve --open` lets your own programs go without."
+        )
+
+
+@token.command("list", cls=Command)
+def list_tokens(call: Call) -> None:
+    """List tokens; what they are is kept nowhere."""
+    found = TokenStore(tokens_path()).all()
+    if call.json:
+        write_json({"tokens": [_token_fields(each) for each in found]})
+        return
+    if not found:
+        write_error("There is no token.")
+        return
+    rows = [("name", "user", "groups", "agent", "scopes", "expires")]
+    for each in found:
+        shown = _token_fields(each)
+        ends = f"{shown['expires'] or 'never'}{' (expired)' if shown['expired'] else ''}"
+        rows.append((each.name, each.user, ", ".join(each.groups), each.agent, ", ".join(each.scopes), ends))
+    for row in table(rows):
+        write(strip_control(row))
+
+
+@token.command("revoke", cls=Command)
+@click.argument("name")
+def revoke_token(call: Call, name: str) -> None:
+    """Revoke a token: from now on it opens nothing, in servers that run as well."""
+    gone = TokenStore(tokens_path()).revoke(name)
+    if call.json:
+        write_json(_token_fields(gone))
+    else:
+        write(f"Revoked {strip_control(gone.name)}.")
+
+
+def _token_fields(each: Token) -> dict[str, object]:
+    return {
+        "name": each.name,
+        "tenant": each.tenant,
+        "user": each.user,
+        "groups": list(each.groups),
+        "agent": each.agent,
+        "scopes": list(each.scopes),
+        "created": _format_time(each.created),
+        "expires": None if each.expires is None else _format_time(each.expires),
+        "expired": each.expired(time.time()),
+    }
+
+
+def _format_time(seconds: int) -> str:
+    return to_datetime(seconds * SECOND).isoformat(timespec="seconds")

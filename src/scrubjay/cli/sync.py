@@ -1,0 +1,320 @@
+"""sync, watch, sources, demo."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+import threading
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from scrubjay.api import serializers
+from scrubjay.cli.main import Call, Command, Group, command
+from scrubjay.cli.output import (
+    BOLD,
+    format_count,
+    format_duration,
+    paint,
+    supports_colour,
+    table,
+    write,
+    write_error,
+    write_json,
+)
+from scrubjay.cli.progress import show_progress
+from scrubjay.cli.search import format_result
+from scrubjay.config.paths import environment
+from scrubjay.daemon.server import host_daemon
+from scrubjay.errors import NotFoundError
+from scrubjay.ingest.scanner import DEFAULT_INCLUDE
+from scrubjay.models.reports import Progress, SourceStatus, SyncReport
+from scrubjay.text.display import single_line
+
+if TYPE_CHECKING:
+    from scrubjay.memory import Memory
+
+
+NOTHING_TO_SYNC: Final = (
+    f"Nothing there can be taken in: notes are {', '.join(DEFAULT_INCLUDE)} (others by --include GLOB), and a .json or "
+    ".jsonl file is a conversation where a known agent wrote it or each line has `role` and `content`."
+)
+
+
+@command("sync")
+@click.argument("path", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
+@click.option("--description", default="", help="One line that is returned with the source's hits.")
+@click.option(
+    "--include", multiple=True, metavar="GLOB", help="Files to take, as in a .gitignore; repeatable."
+)
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Files to leave out; repeatable.")
+@click.option(
+    "--project",
+    metavar="NAME",
+    help="Project that the files belong to, by name or path; `none` for no project, `auto` for their repository's.  "
+    "[default: auto]",
+)
+@click.option(
+    "--trusted",
+    "trust",
+    flag_value="trusted",
+    help="All of it is yours: its front matter counts, and it is learned from.  [default: by folders and commits]",
+)
+@click.option(
+    "--untrusted",
+    "trust",
+    flag_value="untrusted",
+    help="Nobody vouches for it: found, but not learned from, and put into no prompt by itself.",
+)
+@click.option(
+    "--share/--no-share",
+    default=None,
+    help="Whether front matter may show notes to others.  [default: no]",
+)
+@click.option(
+    "--embed-seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(0),
+    help="Seconds for the larger models afterwards.  [default: sync.embed_seconds on a terminal, else 0]",
+)
+def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: Any) -> None:
+    """Take a folder or file of notes in, or bring all sources up to date.
+
+    A file that cannot be read is named and the rest goes on. What is in the store can be searched at once;
+    the larger models are filled in afterwards: on a terminal for some seconds, and by `scrubjay embed`.
+    """
+    settings = call.settings()
+    on_terminal = sys.stdout.isatty() and not call.json
+    seconds = embed_seconds if embed_seconds is not None else settings.sync.embed_seconds * on_terminal
+    with call.open(new=True) as memory, show_progress(quiet=call.json) as (report, pace):
+        try:
+            done = memory.sync(path, embed_seconds=seconds, progress=report, **rules)
+        except KeyboardInterrupt:
+            write_error(f"\nStopped. {_interrupted_note(pace.report)}")
+            raise
+    if call.json:
+        write_json(serializers.to_plain(done))
+        return
+    print_summary(done)
+    if path is not None and not (done.passages or done.problems):
+        write_error(NOTHING_TO_SYNC)
+    pending_embedding(done.waiting, pace.rate)
+
+
+def _interrupted_note(last: Progress | None) -> str:
+    """Return what an interrupted sync leaves, and how to go on."""
+    if last is not None and last.stage == "embed":
+        return "All files are stored and can be searched; `scrubjay embed` goes on with the larger model."
+    far = (
+        f"{last.done:,} of {format_count(last.total, 'changed file')}"
+        if last and last.stage == "write"
+        else "What was read"
+    )
+    return f"{far} stored; all that is stored can be searched, and `scrubjay sync` goes on with the rest."
+
+
+def print_summary(done: SyncReport) -> None:
+    """Print what a sync did, one fact after the other, and what it could not read."""
+    write(
+        f"{format_count(done.files, 'file')}, {format_count(done.passages, 'passage')}: {done.added:,} added, "
+        f"{done.updated:,} updated, {done.unchanged:,} unchanged, {done.removed:,} removed, "
+        f"{format_count(done.linked, 'concept')} linked, {done.embedded:,} embedded, "
+        f"{done.waiting:,} waiting, {format_duration(done.seconds)}"
+    )
+    if done.learned:
+        write(f"{format_count(done.learned, 'statement')} learned.")
+    if done.forgotten:
+        write(f"{format_count(done.forgotten, 'forgotten passage')} left out; the files still hold the words")
+    for kind, times in done.scrubbed.items():
+        write(f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced.")
+    for trouble in (*done.notices, *done.problems):
+        write_error(f"{single_line(trouble.path)}: {single_line(trouble.message)}")
+        if trouble.hint:
+            write_error(f"  hint: {single_line(trouble.hint)}")
+
+
+def pending_embedding(waiting: int, rate: float) -> None:
+    """Say how many passages wait for a larger model, and for how long, as far as the pace tells."""
+    if waiting:
+        about = f" (about {format_duration(waiting / rate)})" if rate > 0 else ""
+        verb = "waits" if waiting == 1 else "wait"
+        write(
+            f"{format_count(waiting, 'passage')} {verb} for the larger model; `scrubjay embed` does it{about}."
+        )
+
+
+MAX_NAMED = 5
+"""Changed files that are named after a sync."""
+
+
+@command("watch")
+def watch(call: Call) -> None:
+    """Keep the store in step with all sources until interrupted.
+
+    Prints the time, the files and a summary after each sync that changed something; with --json one line each.
+    Meanwhile it is a resident: hooks and searches ask it.
+    """
+    stop = threading.Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    around = environment(call.store, call.user)
+    with call.open(new=True) as memory, host_daemon(call.settings(), lambda: memory, around, "watch"):
+        sources = memory.sources()
+        if not sources:
+            raise NotFoundError(
+                "No source is registered, so there is nothing to watch.", hint="scrubjay sync DIR"
+            )
+        before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            write_error(f"Watching {format_count(len(sources), 'source')}; Ctrl-C ends it.")
+            memory.watch(stop=stop, report=lambda done: _print_sync(call, done))
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+
+def _print_sync(call: Call, done: SyncReport) -> None:
+    if not (done.added or done.updated or done.removed or done.problems):
+        return
+    if call.json:
+        write_json(serializers.to_plain(done))
+    else:
+        more = f" and {len(done.changed) - MAX_NAMED} more" if len(done.changed) > MAX_NAMED else ""
+        names = ", ".join(single_line(path) for path in done.changed[:MAX_NAMED])
+        write(f"{datetime.now().astimezone():%H:%M:%S}  {names}{more}")
+        print_summary(done)
+
+
+_TRUST_LABELS: Final = {
+    "own": "trusted",
+    "joint": "untrusted{} (others work on it with you)",
+    "foreign": "untrusted{} (not your work)",
+    "trusted": "trusted, as you said",
+    "untrusted": "untrusted, as you said",
+}
+
+
+@click.group("sources", cls=Group, invoke_without_command=True)
+@click.pass_context
+def sources(ctx: click.Context) -> None:
+    """List sources, or remove one.
+
+    Without a command it lists.
+    """
+    if ctx.invoked_subcommand is None:
+        print_sources(ctx.obj)
+
+
+@sources.command("list", cls=Command)
+def list_sources(call: Call) -> None:
+    """List the registered sources."""
+    print_sources(call)
+
+
+@sources.command("remove", cls=Command)
+@click.argument("source", metavar="ID|PATH")
+def remove_source(call: Call, source: str) -> None:
+    """Remove a source with everything that came from it; its files are not touched.
+
+    What was learned or told from it alone goes as well; what has other evidence stays.
+    """
+    with call.open(cold=True) as memory:
+        gone = memory.remove_source(source)
+    if call.json:
+        write_json(serializers.to_plain(gone))
+    else:
+        brought = format_count(gone.passages, "passage")
+        if gone.derived:
+            brought += f" and {format_count(gone.derived, 'memory')} that rested on it alone"
+        write(f"{single_line(gone.root)} removed, with {brought}. Its files were not touched.")
+
+
+def print_sources(call: Call) -> None:
+    """Print the registered sources."""
+    with call.open(cold=True) as memory:
+        found = memory.sources()
+    if call.json:
+        write_json({"sources": serializers.to_plain(found)})
+        return
+    for text in source_lines(found):
+        write(text)
+    if not found:
+        write("No source is registered.\nhint: scrubjay sync DIR")
+
+
+def source_lines(found: list[SourceStatus]) -> list[str]:
+    """Return one line a source."""
+    if not found:
+        return []
+    return table(
+        [
+            (
+                each.id,
+                each.root + ("" if each.present else " (not there now)"),
+                format_count(each.documents, "file"),
+                format_count(each.passages, "passage"),
+                f"project {each.project}" if each.project else "no project",
+                _TRUST_LABELS[each.trust].format(" in part" if each.untrusted < each.documents else "")
+                + (", shared by front matter" if each.share else ""),
+                f"synced {each.synced}" if each.synced else "never synced",
+                each.description,
+            )
+            for each in found
+        ]
+    )
+
+
+DEMO_NOTES = Path(__file__).parent / "demo_notes"
+DEMO_QUESTIONS = (
+    "why did we leave MongoDB?",
+    "who takes over when Mara is away?",
+    "ERR_TIDE_409 after a retry",
+)
+"""A reason, a person with a date, an identifier. The last is explained."""
+
+
+@command("demo")
+def demo(call: Call) -> None:
+    """Take a small folder of notes in and ask it three questions.
+
+    Uses a store that is gone afterwards, unless --store names one.
+    """
+    with ExitStack() as stack:
+        store = call.store or str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "demo.db")
+        memory = stack.enter_context(Call(store, call.user).open(new=True))
+        done = memory.sync(DEMO_NOTES, description="scrubjay's demo notes", trust="trusted", embed_seconds=60)
+        found = [_ask_questions(memory, question) for question in DEMO_QUESTIONS]
+    if call.json:
+        answers = [
+            {"query": question, **serializers.answer_fields(answer, explain=last)}
+            for question, answer, last in found
+        ]
+        write_json({"summary": serializers.to_plain(done), "answers": answers})
+        return
+    on = supports_colour(sys.stdout)
+    write(
+        f"{format_count(done.files, 'note')} of a small team: {format_count(done.passages, 'passage')} "
+        f"taken in and embedded in {format_duration(done.seconds)}."
+    )
+    for question, answer, explain in found:
+        flag = " --explain" if explain else ""
+        write(f"\n{paint(f'$ scrubjay search{flag} {question!r}', BOLD, on=on)}")
+        for number, result in enumerate(answer.results, 1):
+            write(format_result(number, result, question, on=on))
+    write("\nNow your own:\n  scrubjay sync ~/notes\n  scrubjay search 'what did we decide about …'")
+    if call.store:
+        write(
+            f"The demo's notes stay in {store}; scrubjay sources remove {DEMO_NOTES} --store {store} removes them."
+        )
+
+
+def _ask_questions(memory: Memory, question: str) -> tuple[str, Any, bool]:
+    explain = question == DEMO_QUESTIONS[-1]
+    return question, memory.search(question, limit=1 if explain else 2, explain=explain), explain

@@ -1,0 +1,160 @@
+"""export, import, backup, copy."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scrubjay.api import serializers
+from scrubjay.cli.main import Call, command
+from scrubjay.cli.output import format_count, format_duration, write, write_error, write_json
+from scrubjay.cli.progress import show_progress
+from scrubjay.text.display import single_line
+
+if TYPE_CHECKING:
+    from scrubjay.models.reports import ImportReport
+
+
+IMPORT_FORMATS = (
+    "auto", "scrubjay", "openclaw", "claude-code", "basic-memory", "mem0", "agentmemory", "mcp-memory", "jsonl",
+)  # fmt: skip
+MAX_SHOWN = 10
+"""Lines that could not be taken which are shown; --json has a hundred of them."""
+
+
+@command("export")
+@click.argument("file")
+@click.option("--overwrite", is_flag=True, help="Replace a file that stands there.")
+def export(call: Call, file: str, overwrite: bool) -> None:
+    """Write all that you may see to FILE, or to standard output when it is -: a JSON object a line.
+
+    Memories of all kinds with every field, where they stand, what connects them, names, histories. Not in it: vectors,
+    settings, and what was forgotten. `scrubjay import` takes it in again, here or elsewhere.
+    """
+    with call.open(cold=True) as memory:
+        if file == "-":
+            sys.stdout.flush()
+            memory.export(sys.stdout.buffer)
+            return
+        with show_progress(quiet=call.json) as (report, _):
+            done = memory.export(file, overwrite=overwrite, progress=report)
+    if call.json:
+        write_json(serializers.to_plain(done))
+        return
+    write(
+        f"{format_count(done.counts.get('memory', 0), 'memory')}, {format_count(done.counts.get('edge', 0), 'edge')} and "
+        f"{format_count(done.counts.get('event', 0), 'event')} in {single_line(done.path)}, {done.bytes:,} bytes, "
+        f"{format_duration(done.seconds)}"
+    )
+
+
+@command("import")
+@click.argument("path", metavar="FILE|FOLDER", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    type=click.Choice(IMPORT_FORMATS),
+    default="auto",
+    show_default=True,
+    help="What it is; auto looks.",
+)
+@click.option("--dry-run", is_flag=True, help="Write nothing, and show what would be taken in.")
+@click.option(
+    "--shared", is_flag=True, help="Of an export: what others could see, they may see here; else it is yours."
+)
+@click.option(
+    "--untrusted", is_flag=True, help="Nobody vouches for it: found, but put into no prompt by itself."
+)
+def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
+    """Take in an export of scrubjay, or the memories of another tool.
+
+    Nothing is taken twice: run it again and it adds what is not here yet. What you changed or forgot here stays so.
+    """
+    with call.open(cold=True, new=True) as memory, show_progress(quiet=call.json) as (report, _):
+        done = memory.import_(path, dry_run=dry_run, progress=report, **options)
+    if call.json:
+        write_json(serializers.to_plain(done))
+        return
+    _print_imported(done)
+
+
+def _print_imported(done: ImportReport) -> None:
+    dry_run = done.dry_run
+    if done.format in ("openclaw", "claude-code"):
+        kept = "Would be kept in step with" if dry_run else "Kept in step with"
+        write(f"{kept}, not copied: {format_count(done.documents, 'file')} (read as {done.format})")
+    if not (dry_run and done.format in ("openclaw", "claude-code")):  # how many passages, only a sync knows
+        write(
+            f"{format_count(done.added, 'memory')} {'would be ' if dry_run else ''}added, {done.existed:,} here already, "
+            f"{format_count(done.edges, 'edge')}, {format_count(done.concepts, 'concept')}, "
+            f"{format_count(done.events, 'event')} (read as {done.format}, {format_duration(done.seconds)})"
+        )
+    for one in done.samples if dry_run else ():
+        write(f"  {one.tier}  {single_line(one.date)}  {single_line(one.title)}: {single_line(one.text)}")
+    if done.forgotten:
+        write(f"{format_count(done.forgotten, 'memory')} left out: forgotten here.")
+    if done.passed:
+        write(
+            f"{format_count(done.passed, 'memory')} left out: their file is here in another version, or they say nothing."
+        )
+    for kind, times in (done.scrubbed or {}).items():
+        write(f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced.")
+    for place in done.sources:
+        write(
+            f"{'Would be' if dry_run else 'Is'} a source from now on, read by every sync: {single_line(place)}"
+        )
+    for fault in done.broken[:MAX_SHOWN]:
+        write_error(f"{single_line(fault.where)}: {single_line(fault.message)}")
+    if done.failures > MAX_SHOWN:
+        write_error(f"… and {done.failures - MAX_SHOWN:,} more (--json shows a hundred)")
+
+
+@command("backup")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--overwrite", is_flag=True, help="Replace a file that stands there.")
+def backup(call: Call, file: Path, overwrite: bool) -> None:
+    """Copy the whole store to FILE while others use it; the copy is checked.
+
+    To go back, put FILE where the store is while no program uses it.
+    """
+    with call.open(cold=True) as memory:
+        done = memory.backup(file, overwrite=overwrite)
+    if call.json:
+        write_json(serializers.to_plain(done))
+    else:
+        write(
+            f"{single_line(done.path)} is a checked copy of the store, {done.bytes:,} bytes, {format_duration(done.seconds)}"
+        )
+
+
+@command("copy")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@click.option("--tenant", metavar="NAME", help="Which tenant; the settings' own when left out.")
+@click.option("--all-tenants", is_flag=True, help="All of them, one after the other.")
+def copy(call: Call, source: str, target: str, tenant: str | None, all_tenants: bool) -> None:
+    """Copy all that a tenant has to another store, file or PostgreSQL, and verify it.
+
+    Of all its users: memories of every kind with their ids, vectors, names, histories, and what was forgotten. Others
+    may use FROM meanwhile; TO must be empty of the tenant. Stopped on the way, it goes on when it is run again.
+    """
+    from scrubjay.services.exports import require_store_file
+
+    if tenant is not None and all_tenants:
+        raise click.UsageError("--tenant and --all-tenants exclude each other.")
+    require_store_file(source)
+    with replace(call, store=source).open(cold=True) as memory, show_progress(quiet=call.json) as (report, _):
+        done = memory.copy(target, tenant=tenant, all_tenants=all_tenants, progress=report)
+    if call.json:
+        write_json(serializers.to_plain(done))
+        return
+    for one in done:
+        held = one.counts
+        write(
+            f"Tenant {single_line(one.tenant)}: {format_count(held['memories'], 'memory')}, "
+            f"{format_count(held['documents'], 'document')}, {format_count(held['edges'], 'edge')} and "
+            f"{format_count(held['events'], 'event')} are the same in {single_line(one.store)}, {format_duration(one.seconds)}"
+        )

@@ -1,0 +1,1 @@
+"""Configuration: settings, where they come from, and paths."""

@@ -1,0 +1,117 @@
+"""Paths and environment that a hook needs before it has time to load the settings: folders, off switch, settings fingerprint.
+
+Hooks have a few milliseconds, so nothing that is slow to import is used here, `typing` and `dataclasses` included.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+OFF_VARIABLE = "SCRUBJAY_OFF"
+"""With any value but 0, hooks do nothing."""
+PREFIX = "SCRUBJAY_"
+IS_LINUX: bool = sys.platform.startswith("linux")
+PATH_SUFFIXES = ("_STORE", "_DIR", "_PATH", "_CONFIG")
+"""How variables end whose values are paths, which may be relative to the current folder."""
+
+
+def environment(store: str | None = None, user: str | None = None) -> dict[str, str]:
+    """Return the process's environment with flags on top, and its paths absolute.
+
+    A process that is started with it, in whatever folder, has the same settings.
+    """
+    flags = {"SCRUBJAY_STORE": store, "SCRUBJAY_USER": user}
+    found = dict(os.environ) | {name: value for name, value in flags.items() if value}
+    for name, value in found.items():
+        if name.startswith(PREFIX) and name.endswith(PATH_SUFFIXES) and value and "://" not in value:
+            found[name] = os.path.abspath(os.path.expanduser(value))
+    return found
+
+
+def hooks_disabled(environ: Mapping[str, str]) -> bool:
+    """Return whether the environment says that hooks do nothing."""
+    return environ.get(OFF_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")
+
+
+def home_folder(environ: Mapping[str, str]) -> str:
+    """Return the person's home folder."""
+    return environ.get("HOME") or os.path.expanduser("~")
+
+
+def data_folder(environ: Mapping[str, str]) -> str:
+    """Return the folder in which scrubjay keeps what belongs to the user, as ``config.data_dir`` does."""
+    if IS_LINUX:
+        named = environ.get("XDG_DATA_HOME", "").strip()
+        return os.path.join(named or os.path.join(home_folder(environ), ".local", "share"), "scrubjay")
+    import platformdirs
+
+    return platformdirs.user_data_dir("scrubjay", appauthor=False)
+
+
+def config_file(environ: Mapping[str, str]) -> str:
+    """Return the settings file, as ``config.config_path`` does; it need not be there."""
+    named = environ.get("SCRUBJAY_CONFIG", "")
+    if named:
+        return os.path.expanduser(named)
+    if IS_LINUX:
+        folder = environ.get("XDG_CONFIG_HOME", "").strip()
+        return os.path.join(
+            folder or os.path.join(home_folder(environ), ".config"), "scrubjay", "config.toml"
+        )
+    import platformdirs
+
+    return os.path.join(platformdirs.user_config_dir("scrubjay", appauthor=False), "config.toml")
+
+
+def runtime_folder(environ: Mapping[str, str]) -> str:
+    """Return the folder for sockets: of this login, else one of one's own among the temporary files."""
+    uid = os.getuid() if sys.platform != "win32" else 0
+    usual = os.path.join(os.sep, "run", "user", str(uid))
+    # Agents start servers with few variables: without this one, too, it must be the same folder.
+    named = environ.get("XDG_RUNTIME_DIR", "").strip() or (usual if os.path.isdir(usual) else "")
+    # A socket's path has room for about 100 bytes.
+    if named and len(os.fsencode(named)) < 50:
+        return os.path.join(named, "scrubjay")
+    return os.path.join(os.sep, "tmp", f"scrubjay-{uid}")
+
+
+def hook_budget_ms(environ: Mapping[str, str], usual: int) -> int:
+    """Return the budget of a hook as far as a glance at the settings tells; whoever reads them has the last word."""
+    found = environ.get("SCRUBJAY_HOOKS_BUDGET_MS", "")
+    if not found:
+        try:
+            with open(config_file(environ), encoding="utf-8") as file:
+                lines = [line.partition("=") for line in file if "budget_ms" in line]
+        except (OSError, ValueError):
+            return usual
+        found = next(
+            (value for name, _, value in lines if name.strip() in ("budget_ms", "hooks.budget_ms")), ""
+        )
+    digits = found.partition("#")[0].strip().replace("_", "")
+    return min(max(int(digits), 20), 60_000) if digits.isdecimal() else usual
+
+
+def settings_fingerprint(environ: Mapping[str, str]) -> str:
+    """Return a mark of everything that settings are made of: version, account, folders, variables, the file.
+
+    Two processes with one mark have the same settings, so they ask the same store as the same person.
+    """
+    import hashlib
+
+    file = config_file(environ)
+    try:
+        with open(file, "rb") as opened:
+            told = opened.read()
+    except OSError:
+        told = b""
+    own = sorted(
+        (name, value) for name, value in environ.items() if name.startswith(PREFIX) and name != OFF_VARIABLE
+    )
+    uid = os.getuid() if sys.platform != "win32" else 0
+    version = sys.modules["scrubjay"].__version__  # imported as every module of it is
+    caches = environ.get("XDG_CACHE_HOME", "").strip() or os.path.join(home_folder(environ), ".cache")
+    parts = (version, str(uid), home_folder(environ), data_folder(environ), caches, file, repr(own))
+    whole = "\0".join(parts).encode("utf-8", "surrogateescape") + b"\0" + told
+    return hashlib.sha256(whole).hexdigest()

@@ -1,0 +1,130 @@
+"""Pauses: the periods and sessions in which hooks do nothing and whose turns a sync skips.
+
+What was said during a pause stands in the agent's transcript, which is read on when the pause is over: so each pause
+is remembered, and what was said in it is passed over by every sync. One line of JSON a change, only ever appended to.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+FILE_NAME = "pauses"
+ALL_AGENTS = ""
+"""In the place of an agent's name: all of them."""
+
+
+class Pauses:
+    """The pauses of one data folder, as they are when this is made.
+
+    Attributes:
+        spans: (agent or ``ALL_AGENTS``, from, until) of each pause, seconds since 1970; until may be infinite.
+        sessions: Sessions that were begun with ``SCRUBJAY_OFF``.
+    """
+
+    def __init__(self, folder: str) -> None:
+        """Args: the data folder; a pause that was written torn by a full disk is passed over."""
+        self.path = os.path.join(folder, FILE_NAME)
+        self.spans: list[tuple[str, float, float]] = []
+        self.sessions: set[str] = set()
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        except (OSError, ValueError):
+            return
+        import json
+
+        for line in lines:
+            try:
+                self._take(json.loads(line))
+            except (ValueError, KeyError, TypeError):
+                continue
+
+    def _take(self, told: dict[str, Any]) -> None:
+        at, kind = float(told["at"]), told["do"]
+        if kind == "pause":
+            until = float("inf") if told["until"] is None else float(told["until"])
+            self.spans.append((str(told["agent"]), at, until))
+        elif kind == "resume":
+            self.spans = [
+                (agent, start, min(until, at) if told["agent"] in (ALL_AGENTS, agent) else until)
+                for agent, start, until in self.spans
+            ]
+        elif kind == "off":
+            self.sessions.add(str(told["session"]))
+
+    def until(self, agent: str, at: float | None = None) -> float | None:
+        """Return until when an agent's hooks do nothing, infinite for no end; None where they work."""
+        at = time.time() if at is None else at
+        ends = [
+            until for who, start, until in self.spans if who in (ALL_AGENTS, agent) and start <= at < until
+        ]
+        return max(ends, default=None)
+
+    def running(self) -> dict[str, float]:
+        """Return who is paused now (an agent, or ``ALL_AGENTS``) and until when."""
+        at = time.time()
+        found: dict[str, float] = {}
+        for who, start, until in self.spans:
+            if start <= at < until:
+                found[who] = max(until, found.get(who, until))
+        return found
+
+    def silent(self, agent: str, session: str, at: int | None) -> bool:
+        """Return whether something was said during a pause, or in a session that was to be left alone.
+
+        Args:
+            agent: Who heard it.
+            session: In which conversation; a branch of one is named ``session~branch``.
+            at: When, microseconds since 1970; None where nobody knows, and then no pause is.
+        """
+        if session in self.sessions or session.partition("~")[0] in self.sessions:
+            return True
+        return at is not None and bool(self.spans) and self.until(agent, at / 1e6) is not None
+
+    def pause(self, agent: str = ALL_AGENTS, seconds: float | None = None) -> float | None:
+        """Begin a pause, and return until when.
+
+        Raises:
+            OSError: It cannot be written down; then there is no pause.
+        """
+        at = time.time()
+        until = None if seconds is None else at + seconds
+        self._append({"at": at, "do": "pause", "agent": agent, "until": until})
+        return until
+
+    def resume(self, agent: str = ALL_AGENTS) -> None:
+        """End the pauses of an agent, or all.
+
+        Raises:
+            OSError: It cannot be written down; then they go on.
+        """
+        self._append({"at": time.time(), "do": "resume", "agent": agent})
+
+    def leave(self, session: str) -> None:
+        """Remember that a session is to be left alone.
+
+        Raises:
+            OSError: It cannot be written down.
+        """
+        if session and session not in self.sessions:
+            self._append({"at": time.time(), "do": "off", "session": session})
+
+    def _append(self, told: dict[str, Any]) -> None:
+        import json
+
+        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            end = os.fstat(descriptor).st_size
+            torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n" if hasattr(os, "pread") else False
+            os.write(descriptor, ("\n" * torn + json.dumps(told) + "\n").encode("ascii"))
+        finally:
+            os.close(descriptor)
+        self._take(told)

@@ -1,1 +1,0 @@
-"""Audit: which memories are of no use, found without a model."""

@@ -1,0 +1,1 @@
+"""Consolidation: digest old observations, promote what repeats, audit the rest."""

@@ -1,0 +1,146 @@
+"""Daemon client: find the daemon's socket, send a request, start and stop it; standard library only.
+
+A folder of mode 0700 that belongs to the user, a socket of mode 0600 in it, named by the mark; beside it a lock that
+its owner holds for life, so that a socket whose owner died is known for what it is. Windows has no such sockets in
+Python: there is no place there, and everybody works without a resident.
+
+Standard library alone, and little of it: this is what a warm hook consists of.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import sys
+import time
+from collections.abc import Mapping, Sequence
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+MAX_PATH_BYTES = 100
+"""Bytes of a socket's path that every system has room for."""
+FINGERPRINT_DIGITS = 24
+"""Of the mark that stand in the name; the whole of it is compared on each request."""
+
+
+def socket_path(folder: str, fingerprint: str) -> str | None:
+    """Return the path of the socket, or None where there can be none."""
+    if sys.platform == "win32":
+        return None
+    path = os.path.join(folder, f"{fingerprint[:FINGERPRINT_DIGITS]}.sock")
+    return path if len(os.fsencode(path)) <= MAX_PATH_BYTES else None
+
+
+def is_private_folder(path: str) -> bool:
+    """Return whether the folder of a socket is the user's alone: nobody else can have put a socket there."""
+    try:
+        info = os.lstat(os.path.dirname(path))
+    except OSError:
+        return False
+    return stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o077
+
+
+def make_private_folder(path: str) -> bool:
+    """Make the folder of a socket, and return whether it is the user's alone."""
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    except OSError:
+        return False
+    return is_private_folder(path)
+
+
+MAX_ANSWER_BYTES = 16_000_000
+"""Bytes of an answer that are read."""
+
+
+def ask_daemon(
+    path: str | None, fingerprint: str, verb: str, arguments: Mapping[str, Any], seconds: float
+) -> dict[str, Any] | None:
+    """Ask the resident of a place.
+
+    Args:
+        path: Its socket; None where there can be none.
+        fingerprint: The mark of the caller's settings; a resident with others refuses.
+        verb: What is asked.
+        arguments: Of the verb.
+        seconds: How long to wait.
+
+    Returns:
+        What the verb answers; None where nobody answers in time, or refuses, or the verb failed.
+    """
+    if path is None or not is_private_folder(path):
+        return None
+    request = {"settings": fingerprint, "verb": verb, "arguments": arguments}
+    try:
+        told = _exchange(path, json.dumps(request).encode("ascii") + b"\n", time.monotonic() + seconds)
+        answer = json.loads(told)["answer"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _exchange(path: str, request: bytes, end: float) -> bytes:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.settimeout(_seconds_left(end))
+        line.connect(path)
+        line.sendall(request)
+        parts: list[bytes] = []
+        size = 0
+        while not parts or not parts[-1].endswith(b"\n"):
+            line.settimeout(_seconds_left(end))
+            part = line.recv(262_144)
+            size += len(part)
+            if not part or size > MAX_ANSWER_BYTES:
+                raise ConnectionError(f"no whole answer, {size} bytes")
+            parts.append(part)
+        return b"".join(parts)
+
+
+def _seconds_left(end: float) -> float:
+    left = end - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("the time is up")
+    return left
+
+
+STATE_TIMEOUT = 2.0
+"""Seconds that a resident has to tell its state."""
+
+
+def daemon_state(path: str | None, fingerprint: str, seconds: float = STATE_TIMEOUT) -> dict[str, Any] | None:
+    """Return what a resident tells of itself, None where there is none."""
+    return ask_daemon(path, fingerprint, "state", {}, seconds)
+
+
+def stop_daemon(path: str | None, fingerprint: str) -> dict[str, Any] | None:
+    """End a resident, and return what it told of itself; None where there is none."""
+    return ask_daemon(path, fingerprint, "stop", {}, STATE_TIMEOUT)
+
+
+def spawn_detached(arguments: Sequence[str], around: Mapping[str, str]) -> None:
+    """Start scrubjay with these arguments in a session of its own, tied to nothing of this process.
+
+    It holds neither this process's output, for whom an agent would wait, nor its folder.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    # -P: a file of the folder that somebody works in must not take the place of a module.
+    command = [sys.executable, "-P", "-m", "scrubjay", *arguments]
+    if hasattr(os, "posix_spawn") and sys.platform == "linux":  # a tenth of the time that subprocess takes
+        nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
+        os.posix_spawn(command[0], command, dict(around), file_actions=nowhere, setsid=True)
+        return
+    import subprocess
+
+    flags = 0x00000208 if sys.platform == "win32" else 0  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
+    subprocess.Popen(
+        command, env=dict(around), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True, cwd=os.path.abspath(os.sep), creationflags=flags,
+    )  # fmt: skip

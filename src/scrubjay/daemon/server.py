@@ -1,0 +1,358 @@
+"""Daemon server: answer requests on the user's socket with an open store and loaded models.
+
+A request is one line of JSON, ``{"settings": MARK, "verb": NAME, "arguments": {...}}``; so is an answer, ``{"answer":
+{...}}``, ``{"refused": WHY}`` or ``{"failed": KIND}``. The peer must be the same user, as the kernel says, and
+have the same settings. The first process to lock a place owns it; what a dead owner left is taken over.
+
+The memory was opened with the settings that the caller has too, and nothing in a request names a store, a user or a
+group: who asks sees what they would see without a resident.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+import os
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from scrubjay.api import serializers
+from scrubjay.api.jobs import JobQueue, try_lock
+from scrubjay.api.queries import event_context
+from scrubjay.api.tools import TOOLS, call_tool, find_tool
+from scrubjay.config.paths import data_folder, runtime_folder, settings_fingerprint
+from scrubjay.daemon.client import make_private_folder, socket_path
+from scrubjay.errors import InputError, ScrubjayError, StoreBusyError
+
+if TYPE_CHECKING:
+    from scrubjay.config.settings import Settings
+    from scrubjay.log import Log
+    from scrubjay.memory import Memory
+
+
+MAX_REQUEST_BYTES: Final = 1_000_000
+"""Bytes of a request."""
+PEER_TIMEOUT: Final = 10.0
+"""Seconds that a peer has to say what it wants, and to read the answer."""
+MAX_CONCURRENT: Final = 32
+"""Requests that are answered at the same time; who comes then goes on without an answer."""
+POLL_SECONDS: Final = 1.0
+"""Seconds between two looks at whether it should end."""
+
+RequestHandler = Callable[[str, Mapping[str, Any]], dict[str, Any]]
+
+
+class DaemonServer:
+    """One process's end of a socket."""
+
+    def __init__(self, path: str, fingerprint: str, answer: RequestHandler, log: Log, *, host: str) -> None:
+        """Args: the socket, the mark of the settings, who answers, the log, and which command lives here."""
+        self._path = path
+        self._fingerprint = fingerprint
+        self._answer = answer
+        self._log = log
+        self._host = host
+        self._started = time.time()
+        self._asked = time.monotonic()
+        self._count = 0
+        self._slots = threading.BoundedSemaphore(MAX_CONCURRENT)
+        self._ended = threading.Event()
+        self._socket: socket.socket | None = None
+        self._lock = -1
+
+    def take(self) -> bool:
+        """Take the place without answering yet; False where another process has it, or it cannot be had."""
+        if self._lock >= 0:
+            return True
+        try:
+            if not make_private_folder(self._path):
+                return False
+            self._lock = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError:
+            return False
+        if not try_lock(self._lock):
+            self._release()
+            return False
+        return True
+
+    def open(self) -> bool:
+        """Take the place and answer from now on; False as `take`."""
+        if not self.take():
+            return False
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._path)  # of an owner that died: the lock was free
+            self._socket = self._bound()
+        except OSError:
+            self._release()
+            return False
+        threading.Thread(target=self._accept, args=(self._socket,), name="resident", daemon=True).start()
+        return True
+
+    def _bound(self) -> socket.socket:
+        found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            # Between bind and chmod the folder, which nobody else can enter, keeps it.
+            found.bind(self._path)
+            os.chmod(self._path, 0o600)
+            found.listen(64)
+        except OSError:
+            found.close()
+            raise
+        return found
+
+    def close(self) -> None:
+        """Give the place up; requests that are being answered are answered."""
+        self._ended.set()
+        if self._socket is None:
+            self._release()
+            return
+        with contextlib.suppress(OSError):
+            os.unlink(self._path)
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
+        self._socket.close()
+        self._socket = None
+        for _ in range(MAX_CONCURRENT):
+            self._slots.acquire(timeout=PEER_TIMEOUT)
+        self._release()
+
+    def _release(self) -> None:
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def wait(self, idle: float, over: Callable[[], str]) -> str:
+        """Wait until somebody stops it, nobody asked for ``idle`` seconds, or it is ``over``; return why.
+
+        Args:
+            idle: Seconds without a request after which it ends.
+            over: Returns why it must end now, or nothing.
+        """
+        while not self._ended.wait(min(POLL_SECONDS, idle)):
+            if time.monotonic() - self._asked > idle:
+                return "idle"
+            if not os.path.exists(self._path):
+                return "its socket is gone"
+            if why := over():
+                return why
+        return "stopped"
+
+    def _accept(self, listening: socket.socket) -> None:
+        while not self._ended.is_set():
+            try:
+                line, _ = listening.accept()
+            except OSError:
+                return
+            if not self._slots.acquire(blocking=False):
+                line.close()
+                continue
+            threading.Thread(target=self._served, args=(line,), name="request", daemon=True).start()
+
+    def _served(self, line: socket.socket) -> None:
+        try:
+            with line:
+                line.settimeout(PEER_TIMEOUT)
+                told = json.dumps(self._reply(line)).encode("ascii") + b"\n"
+                line.sendall(told)
+        except OSError:
+            return  # the peer has gone: it went on without an answer
+        finally:
+            self._slots.release()
+
+    def _reply(self, line: socket.socket) -> dict[str, Any]:
+        if not is_same_user(line):
+            return {"refused": "another user"}
+        request = _read_request(line)
+        if request is None:
+            return {"refused": "no request"}
+        if request.get("settings") != self._fingerprint:
+            return {"refused": "other settings"}
+        verb, arguments = request.get("verb"), request.get("arguments")
+        if not isinstance(verb, str) or not isinstance(arguments, dict):
+            return {"refused": "no request"}
+        if verb == "state":
+            return {"answer": self.state()}
+        if verb == "stop":
+            self._ended.set()
+            return {"answer": self.state()}
+        self._asked = time.monotonic()
+        self._count += 1
+        try:
+            return {"answer": self._answer(verb, arguments)}
+        except (ScrubjayError, TypeError, ValueError, KeyError) as error:
+            self._log.write("warning", "resident request failed", error=type(error).__name__)
+            return {"failed": type(error).__name__}
+        finally:
+            self._asked = time.monotonic()
+
+    def state(self) -> dict[str, Any]:
+        """Return what is told of it."""
+        idle = time.monotonic() - self._asked
+        return {
+            "pid": os.getpid(),
+            "host": self._host,
+            "started": self._started,
+            "requests": self._count,
+            "idle_seconds": round(idle, 1),
+        }
+
+
+def _read_request(line: socket.socket) -> dict[str, Any] | None:
+    """Return the one request of a line; None for what is none."""
+    end = time.monotonic() + PEER_TIMEOUT
+    parts: list[bytes] = []
+    size = 0
+    while not parts or not parts[-1].endswith(b"\n"):
+        part = line.recv(65_536)
+        size += len(part)
+        if not part or size > MAX_REQUEST_BYTES or time.monotonic() > end:
+            return None
+        parts.append(part)
+    try:
+        found = json.loads(b"".join(parts))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def is_same_user(line: socket.socket) -> bool:
+    """Return whether the process at the other end runs as the same user, as the kernel tells."""
+    platform: str = sys.platform
+    if platform == "linux":
+        told = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", told)[1]) == os.getuid()
+    if platform == "darwin" or "bsd" in platform:
+        # struct xucred: version, uid, and groups; SOL_LOCAL is 0 and LOCAL_PEERCRED 1.
+        told = line.getsockopt(0, 1, 76)
+        return int(struct.unpack_from("II", told)[1]) == os.getuid()
+    return False
+
+
+SHUTDOWN_TIMEOUT: Final = 30.0
+"""Seconds that a process waits at its end for an errand that it is doing; the next one does it again otherwise."""
+
+
+class DaemonHandler:
+    """What a resident can be asked. Threads may ask at once."""
+
+    def __init__(self, memory: Callable[[], Memory], settings: Settings, errands: JobQueue, log: Log) -> None:
+        """Args: opens the memory when it is first needed, its settings, what hooks leave to be done, the log."""
+        self._memory = memory
+        self._settings = settings
+        self._errands = errands
+        self._log = log
+        self._writing = threading.Lock()
+        self._warming = threading.Lock()
+        self._warm = False
+        self._tools = frozenset(tool.name for tool in TOOLS)
+
+    def __call__(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a verb answers.
+
+        Raises:
+            InputError: There is no such verb, or its arguments do not fit.
+            ScrubjayError: As the facade says.
+        """
+        if verb == "errands":
+            threading.Thread(target=self._run_errands, name="errands").start()
+            return {"begun": True}
+        if not self._warm:
+            # Who asks is faster alone than a process that opens its store for the first time.
+            threading.Thread(target=self.warm, name="warm", daemon=True).start()
+            raise StoreBusyError("The store is being opened. Nothing was asked of it.")
+        if verb in self._tools:
+            return self._tool(verb, arguments)
+        if verb == "remind":
+            return event_context(self._memory(), self._settings.hooks, arguments)
+        if verb == "search":
+            return self._search(arguments)
+        raise InputError(f"There is no verb {verb!r}.")
+
+    def warm(self) -> None:
+        """Open the memory and load the models, once; then questions are answered. The log says where it fails."""
+        if self._warm or not self._warming.acquire(blocking=False):
+            return
+        try:
+            memory = self._memory()
+            if not self._settings.models.extra:  # those may be remote, and are sent no question nobody asked
+                from scrubjay.memory import without_file_check
+
+                without_file_check(memory).search("which memories are there")
+            self._warm = True
+        except ScrubjayError as error:
+            self._log.write("warning", "resident not warm", error=type(error).__name__)
+        finally:
+            self._warming.release()
+
+    def close(self) -> None:
+        """Wait for what is being written: whoever opened the memory will close it."""
+        if self._writing.acquire(timeout=SHUTDOWN_TIMEOUT):
+            self._writing.release()
+
+    def _tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        tool = find_tool(name)
+        if not tool.writes:
+            return call_tool(self._memory(), tool, arguments)
+        with self._writing:
+            return call_tool(self._memory(), tool, arguments)
+
+    def _search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        memory = self._memory()
+        if unknown := sorted(set(arguments) - set(inspect.signature(memory.search).parameters)):
+            raise InputError(f"A search takes no {unknown[0]}.")
+        found: dict[str, Any] = serializers.to_plain(memory.search(**arguments))
+        return found
+
+    def _run_errands(self) -> None:
+        with self._writing:
+            self._errands.run(self._memory(), self._settings.hooks, self._log)
+
+
+def prepare_daemon(
+    settings: Settings, memory: Callable[[], Memory], around: Mapping[str, str], host: str
+) -> tuple[DaemonServer, DaemonHandler] | None:
+    """Return a resident that is not open yet, and who answers in it; None where there can be none.
+
+    There can be none on Windows, nor for a store that is in memory.
+
+    Args:
+        settings: Made of this environment.
+        memory: Opens the memory when it is first asked for.
+        around: The environment.
+        host: Which command it lives in.
+    """
+    mark = settings_fingerprint(around)
+    path = socket_path(runtime_folder(around), mark)
+    if path is None or settings.store.startswith("memory:"):
+        return None
+
+    data = data_folder(around)
+    log = settings.log.open(data)
+    answering = DaemonHandler(memory, settings, JobQueue(data, mark), log)
+    return DaemonServer(path, mark, answering, log, host=host), answering
+
+
+@contextmanager
+def host_daemon(
+    settings: Settings, memory: Callable[[], Memory], around: Mapping[str, str], host: str
+) -> Iterator[None]:
+    """Answer on the place of these settings until the block ends, unless another process does or it cannot be had."""
+    found = prepare_daemon(settings, memory, around, host)
+    if found is None:
+        yield
+        return
+    resident, answering = found
+    try:
+        resident.open()
+        yield
+    finally:
+        resident.close()
+        answering.close()

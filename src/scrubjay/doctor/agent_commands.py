@@ -1,0 +1,202 @@
+"""Agent commands: the commands by which agents start scrubjay, and whether they run this version."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from scrubjay import __version__
+from scrubjay.agents import json_edit
+from scrubjay.agents.base import SERVER_NAME, Agent, Home, Options
+from scrubjay.doctor.checks import Installation
+from scrubjay.errors import InputError
+from scrubjay.models.reports import Check, check_ok, check_problem, check_warning
+
+PLUGIN_EVENTS: Final = ("session-start", "prompt", "stop", "pre-compact", "session-end", "heartbeat")
+"""At which a plugin calls."""
+COMMAND_LINE: Final = re.compile(r"^const COMMAND = (\[.*\]);$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCommands:
+    """How one agent reaches scrubjay.
+
+    Attributes:
+        hooks: Event, as scrubjay calls it, to the shell's command line.
+        server: The words of the command that starts the MCP server; none where there is none.
+        env: What the agent puts into the server's environment.
+    """
+
+    hooks: Mapping[str, str] = field(default_factory=dict)
+    server: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_agent_commands(agent: Agent, home: Home) -> AgentCommands:
+    """Read an agent's files and return the commands in them.
+
+    Raises:
+        InputError: A file is broken or cannot be read; the message names it.
+    """
+    hooks: dict[str, str] = {}
+    server: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    ours = re.compile(rf"(?=.*{SERVER_NAME}).*? hook {re.escape(agent.name)} ([a-z-]+)", re.DOTALL)
+    for change in agent.install(home, Options()):
+        hooks |= _plugin_file_commands(agent.name, change.path, change.old)
+        for name, value in _walk(_parse_config(change.path, change.old)):
+            if isinstance(value, str) and (found := ours.match(value)):
+                hooks[found[1]] = value
+            elif name == SERVER_NAME and isinstance(value, dict) and not server:
+                server, env = _server_command(value)
+                hooks |= _plugin_config_commands(agent.name, value)
+    return AgentCommands(hooks, server, env)
+
+
+def _parse_config(path: Path, data: bytes | None) -> Any:
+    """A configuration's value; None of a file that is instructions or a program."""
+    if data is None:
+        return None
+    if path.suffix == ".toml":
+        try:
+            return tomllib.loads(data.decode("utf-8-sig"))
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise InputError(f"{path} is broken: {error}. Nothing was changed.") from error
+    return json_edit.parse_json(data, path) if path.suffix.startswith(".json") else None
+
+
+def _walk(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    yield name, value
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _walk(inner, str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _walk(inner)
+
+
+def _server_command(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The command of a server's entry: a text with ``args`` beside it, or a list of words."""
+    if isinstance(plugin := entry.get("config"), dict):
+        entry = {"command": _as_list(plugin.get("command")), "args": ["mcp"]}
+    command = entry.get("command")
+    words = [*command] if isinstance(command, list) else [command]
+    words += _as_list(entry.get("args"))
+    known = tuple(word for word in words if isinstance(word, str))
+    if len(known) < 2 or len(known) < len(words):
+        return (), {}
+    given = entry.get("env") or entry.get("environment") or {}
+    return known, {str(key): str(value) for key, value in dict(given).items()}
+
+
+def _plugin_file_commands(agent: str, path: Path, data: bytes | None) -> dict[str, str]:
+    """What a plugin of ours calls whose command stands in the plugin itself."""
+    found = COMMAND_LINE.search((data or b"").decode("utf-8", "replace")) if path.suffix == ".js" else None
+    if found is None:
+        return {}
+    try:
+        words = json.loads(found[1])
+    except ValueError:
+        return {}
+    return {event: shlex.join([*map(str, words), "hook", agent, event]) for event in PLUGIN_EVENTS}
+
+
+def _plugin_config_commands(agent: str, entry: Mapping[str, Any]) -> dict[str, str]:
+    """What a plugin of ours calls at the agent's events, as its configuration says."""
+    plugin = entry.get("config")
+    if not isinstance(plugin, dict) or not plugin.get("log"):
+        return {}
+    words = _as_list(plugin.get("command"))
+    return (
+        {event: shlex.join([*map(str, words), "hook", agent, event]) for event in PLUGIN_EVENTS}
+        if words
+        else {}
+    )
+
+
+def _as_list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def check_programs(case: Installation) -> Iterator[Check]:
+    """Yield what is found on the PATH."""
+    found: dict[Path, Path] = {}
+    for path in programs_on_path(case.home.env):
+        found.setdefault(path.resolve(), path)
+    if len(found) > 1:
+        told = ", ".join(f"{path} ({program_version([str(path)], case)})" for path in found.values())
+        yield check_warning(
+            "program",
+            f"several are installed: {told}",
+            "keep one, then scrubjay install AGENT for each agent",
+        )
+    elif not found:
+        yield check_ok(
+            "program", f"{__version__}; it is not on the PATH, and agents start it by its full path"
+        )
+    else:
+        yield check_ok("program", f"{__version__}, {next(iter(found.values()))}")
+
+
+def programs_on_path(env: Mapping[str, str]) -> list[Path]:
+    """Return every scrubjay on the PATH, the one that a shell takes first."""
+    folders = [folder for folder in env.get("PATH", "").split(os.pathsep) if folder]
+    there = (shutil.which(SERVER_NAME, path=folder) for folder in folders)
+    return [Path(path) for path in there if path]
+
+
+def check_agent_programs(agent: Agent, wires: AgentCommands, case: Installation) -> Check:
+    """Return whether the programs that an agent's configuration names are there, and of this version."""
+    about = f"{agent.name} program"
+    again = f"scrubjay install {agent.name}"
+    for words in sorted(set(_program_words(wires))):
+        path = Path(words[0])
+        if not (os.access(path, os.X_OK) if path.is_absolute() else shutil.which(words[0])):
+            return check_problem(about, f"{words[0]}, which it starts, is not there", again)
+        other = program_version(words, case)
+        if other != __version__:
+            return check_problem(
+                about, f"it starts {words[0]}, which is {other}; this is {__version__}", again
+            )
+    return check_ok(about, f"it starts {next(_program_words(wires))[0]}, which is this version")
+
+
+def _program_words(wires: AgentCommands) -> Iterator[tuple[str, ...]]:
+    """The words before a command's name, of each command in the configuration."""
+    if wires.server:
+        at = wires.server.index("mcp") if "mcp" in wires.server else 1
+        yield wires.server[:at]
+    for command in wires.hooks.values():
+        words = shlex.split(command)
+        yield tuple(words[: words.index("hook")])
+
+
+def program_version(words: Iterable[str], case: Installation) -> str:
+    """Return the version that a program says it is, or why it says none."""
+    command = [*words, "--version"]
+    env = {**case.home.env}
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=case.seconds,
+            env=env,
+            check=False,
+            errors="replace",
+        )
+    except subprocess.TimeoutExpired:
+        return f"silent for {case.seconds:g} seconds"
+    except OSError as error:
+        return f"unable to start ({error.strerror})"
+    name, _, said = done.stdout.strip().partition(" ")
+    return said if done.returncode == 0 and name == SERVER_NAME and said else "no scrubjay that runs"

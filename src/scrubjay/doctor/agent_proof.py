@@ -1,0 +1,476 @@
+"""Agent proof: a marker memory is captured, recalled and forgotten through an agent's own commands.
+
+It goes into the person's own store, since what holds for another one proves nothing, in a session and project that
+nothing else is in. Whatever fails, the marker is taken away.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from scrubjay import __version__
+from scrubjay.agents.base import Agent
+from scrubjay.doctor import checks
+from scrubjay.doctor.agent_commands import AgentCommands
+from scrubjay.doctor.checks import Installation
+from scrubjay.doctor.sample_sessions import RESERVED_NAME, SAMPLES, Marker, SampleSession, generic_transcript
+from scrubjay.errors import ScrubjayError
+from scrubjay.models.dates import now_micros, to_datetime
+from scrubjay.models.reports import PROBLEM, Check, check_ok, check_problem, check_warning
+from scrubjay.redaction.redactor import redact_text
+from scrubjay.storage.sqlite.lock import try_exclusive as locked
+
+if TYPE_CHECKING:
+    from scrubjay.memory import Memory
+    from scrubjay.models.reports import SourceStatus
+
+
+SESSION_PATTERN: Final = re.compile(rf"{RESERVED_NAME}-([0-9a-f]{{12}})")
+STATUSES: Final = ("active", "superseded", "archived")
+
+
+def marker_folder(case: Installation) -> Path:
+    """Return the folder in which markers lie, each in one of its own; also the project that they are said in."""
+    return case.home.data / RESERVED_NAME
+
+
+@contextmanager
+def exclusive_markers(case: Installation) -> Iterator[bool]:
+    """Tell whether no other doctor puts markers until the block ends.
+
+    Raises:
+        StoreError: The lock cannot be opened.
+    """
+    marker_folder(case).mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(marker_folder(case) / "one", "", "doctor") as mine:
+        yield mine
+
+
+def create_marker(case: Installation) -> Marker:
+    """Make a marker's folder and return the marker.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    found = _marker(case, secrets.token_hex(6))
+    while redact_text(found.text).text != found.text:  # what is taken for a secret would not be found again
+        found = _marker(case, secrets.token_hex(6))
+    found.folder.mkdir(mode=0o700)
+    return found
+
+
+def _marker(case: Installation, digits: str) -> Marker:
+    session = f"{RESERVED_NAME}-{digits}"
+    at = to_datetime(now_micros()).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return Marker(f"kestrel{digits}", session, marker_folder(case) / session, marker_folder(case), at)
+
+
+def leftover_markers(case: Installation) -> list[Marker]:
+    """Return the markers that are still there."""
+    if not marker_folder(case).is_dir():
+        return []
+    names = [SESSION_PATTERN.fullmatch(path.name) for path in sorted(marker_folder(case).iterdir())]
+    return [_marker(case, name[1]) for name in names if name]
+
+
+def remove_marker(memory: Memory, marker: Marker) -> None:
+    """Remove a marker and everything that came of it.
+
+    Raises:
+        ScrubjayError: The store cannot be written.
+        OSError: The files cannot be removed.
+    """
+    for source in marker_sources(memory, marker):
+        memory.remove_source(source.id)
+    # A source of the person's may hold the data folder, and then what was put there.
+    if found := marker_memories(memory, marker):
+        memory.forget(found)
+    # Last: as long as it is there, the next doctor knows that something may be left.
+    shutil.rmtree(marker.folder)
+
+
+def marker_sources(memory: Memory, marker: Marker) -> list[SourceStatus]:
+    """Return the sources that lie in a marker's folder."""
+    return [source for source in memory.sources() if Path(source.root).is_relative_to(marker.folder)]
+
+
+def marker_memories(memory: Memory, marker: Marker) -> list[str]:
+    """Return the memories in which a marker is found."""
+    answer = memory.search(marker.word, sessions=[marker.session], statuses=STATUSES, limit=20)
+    return [result.id for result in answer.results if marker.word in result.snippet]
+
+
+def check_leftover_markers(case: Installation) -> Iterator[Check]:
+    """Yield what an earlier doctor left, and take it away when that is asked for."""
+    if not leftover_markers(case):
+        return
+    with exclusive_markers(case) as mine:
+        if not mine:
+            return
+        found = leftover_markers(case)
+        if not case.mend:
+            told = f"{len(found)} of an earlier doctor, which was ended before its time"
+            yield check_warning("markers", told, "scrubjay doctor --fix")
+            return
+        try:
+            with case.memory() as memory:
+                for marker in found:
+                    remove_marker(memory, marker)
+        except (ScrubjayError, OSError) as error:
+            yield check_problem("markers", f"what an earlier doctor left cannot be taken away: {error}")
+            return
+        yield check_ok("markers", f"{len(found)} of an earlier doctor taken away", mended=True)
+
+
+MCP_PROTOCOL = "2025-06-18"
+"""Of MCP, which every server of these years speaks."""
+
+
+class CommandError(Exception):
+    """A command said nothing that could be understood; the message says what happened instead."""
+
+
+class HookOutput(NamedTuple):
+    """What a hook came to.
+
+    Attributes:
+        text: Its standard output.
+        ms: How long it took.
+    """
+
+    text: str
+    ms: float
+
+
+def run_hook(
+    command: str, said: Mapping[str, Any], env: Mapping[str, str], seconds: float, cwd: str
+) -> HookOutput:
+    """Run a hook's command line as an agent does: by the shell, with JSON on standard input.
+
+    Raises:
+        Unheard: It did not end in time, could not be started, or ended with an error.
+    """
+    started = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            command, shell=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env=dict(env), cwd=cwd, start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        raise CommandError(f"it cannot be started ({error.strerror})") from error
+    with process:
+        try:
+            out, _ = process.communicate(json.dumps(said).encode(), timeout=seconds)
+        except subprocess.TimeoutExpired as error:
+            _kill_group(process)
+            raise CommandError(f"it did not end within {seconds:g} seconds") from error
+        except BaseException:
+            _kill_group(process)
+            raise
+    took = (time.monotonic() - started) * 1000
+    if process.returncode:
+        raise CommandError(f"it ended with exit code {process.returncode}")
+    return HookOutput(out.decode("utf-8", "replace"), took)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End a shell and what it started: either may hold the output."""
+    if sys.platform == "win32":
+        process.kill()
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def call_mcp_tool(
+    words: Sequence[str], name: str, arguments: Mapping[str, Any], env: Mapping[str, str], seconds: float
+) -> dict[str, Any]:
+    """Start an MCP server as an agent does, call one tool, and return its structured answer.
+
+    Raises:
+        Unheard: The server did not answer in time, ended, or answered with an error.
+    """
+    try:
+        server = subprocess.Popen(
+            list(words), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env=dict(env),
+        )  # fmt: skip
+    except OSError as error:
+        raise CommandError(f"{words[0]} cannot be started ({error.strerror})") from error
+    end = threading.Timer(seconds, server.kill)
+    end.start()
+    try:
+        with server:
+            hello = {
+                "protocolVersion": MCP_PROTOCOL,
+                "capabilities": {},
+                "clientInfo": {"name": "scrubjay doctor", "version": __version__},
+            }
+            _request(server, 1, "initialize", hello)
+            _send(server, {"method": "notifications/initialized"})
+            answer = _request(server, 2, "tools/call", {"name": name, "arguments": dict(arguments)})
+            assert server.stdin is not None
+            server.stdin.close()
+    except OSError as error:
+        raise CommandError(f"the server ended (exit code {server.returncode})") from error
+    finally:
+        end.cancel()
+    found = answer.get("structuredContent")
+    if answer.get("isError") or not isinstance(found, dict):
+        told = found.get("error", {}) if isinstance(found, dict) else {}
+        raise CommandError(f"{name} failed: {told.get('message', 'no answer that can be read')}")
+    return found
+
+
+def _send(server: subprocess.Popen[bytes], message: Mapping[str, Any]) -> None:
+    assert server.stdin is not None
+    # One that has ended may have said why.
+    with contextlib.suppress(BrokenPipeError):
+        server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+
+def _request(
+    server: subprocess.Popen[bytes], number: int, method: str, params: Mapping[str, Any]
+) -> dict[str, Any]:
+    _send(server, {"id": number, "method": method, "params": params})
+    assert server.stdout is not None
+    for line in server.stdout:
+        try:
+            message = json.loads(line)
+        except ValueError as error:
+            raise CommandError("the server wrote something else than the protocol to its output") from error
+        if message.get("id") == number:
+            if "result" not in message:
+                raise CommandError(f"{method} failed: {message.get('error', {}).get('message', '')}")
+            result: dict[str, Any] = message["result"]
+            return result
+    raise CommandError("the server ended without an answer, or did not answer in time")
+
+
+CAPTURE_EVENTS: Final = ("stop", "session-end", "pre-compact")
+"""Events at which a conversation is taken in, the one that comes most often first."""
+BACKGROUND_TIMEOUT: Final = 30.0
+"""Seconds for a process that is started behind the agent's back: it loads a model, and others may be writing."""
+POLL_SECONDS: Final = 0.25
+MAX_TRIES: Final = 3
+PATIENT_ENVIRONMENT: Final = {"SCRUBJAY_HOOKS_BUDGET_MS": "8000"}
+"""For a last try, that tells a hook that is late from one that finds nothing."""
+
+
+def prove_agent(agent: Agent, wires: AgentCommands, case: Installation) -> list[Check]:
+    """Return what became of a marker, step by step; steps after one that failed are left out."""
+    try:
+        with exclusive_markers(case) as mine:
+            if not mine:
+                return [
+                    check_warning(
+                        f"{agent.name} proof", "another doctor is at it now", f"scrubjay doctor {agent.name}"
+                    )
+                ]
+            with case.memory() as memory:
+                marker = create_marker(case)
+                try:
+                    return list(_Proof(agent, wires, case, memory, marker).steps())
+                finally:
+                    remove_marker(memory, marker)
+    except ScrubjayError as error:
+        return [check_problem(f"{agent.name} proof", str(error), error.hint)]
+    except OSError as error:
+        return [
+            check_problem(f"{agent.name} proof", f"{marker_folder(case)} cannot be used ({error.strerror})")
+        ]
+
+
+class _Proof:
+    """One agent's proof, as far as it has come."""
+
+    def __init__(
+        self, agent: Agent, wires: AgentCommands, case: Installation, memory: Memory, marker: Marker
+    ) -> None:
+        self._agent = agent
+        self._wires = wires
+        self._case = case
+        self._memory = memory
+        self._marker = marker
+        self._sample: SampleSession | None = SAMPLES.get(agent.name)
+        self._wanted = case.settings.hooks.events
+        self._event = next(
+            (name for name in CAPTURE_EVENTS if name in wires.hooks and name in self._wanted), ""
+        )
+        self._began = marker.at
+        self._env = dict(case.home.env)
+
+    def steps(self) -> Iterator[Check]:
+        for step in (self._capture, self._recall, self._search, self._forget):
+            check = step()
+            if check is not None:
+                yield check
+                if check.state == PROBLEM:
+                    return
+
+    def _about(self, step: str) -> str:
+        return f"{self._agent.name} {step}"
+
+    def _capture(self) -> Check:
+        sample, marker = self._sample, self._marker
+        if sample is None or not self._event:
+            return self._put()
+        file = sample.write(marker)
+        env = {**self._env, **sample.variables(marker.folder)}
+        if env.get("XDG_DATA_HOME") != self._env.get(
+            "XDG_DATA_HOME"
+        ):  # scrubjay's own folder is below it too
+            env["SCRUBJAY_STORE"] = self._case.settings.store
+        started = time.monotonic()
+        try:
+            command = self._wires.hooks[self._event]
+            run_hook(
+                command,
+                sample.said(self._event, marker, file),
+                env,
+                self._case.seconds,
+                str(marker.project),
+            )
+        except CommandError as error:
+            return self._failed("capture", f"its {self._event} hook: {error}")
+        while not (found := self._taken(file)) and time.monotonic() - started < BACKGROUND_TIMEOUT:
+            time.sleep(POLL_SECONDS)
+        took = time.monotonic() - started
+        if not found:
+            return self._failed(
+                "capture",
+                f"nothing was taken in within {BACKGROUND_TIMEOUT:.0f} seconds of its {self._event} hook",
+            )
+        return check_ok(
+            self._about("capture"), f"its {self._event} hook took a marker in, within {took:.1f} s"
+        )
+
+    def _taken(self, file: Path) -> bool:
+        """Whether the marker is stored. Files are not looked at: that would take it in without the agent."""
+        fetched = self._memory.get(path=file, limit=2_000)
+        return any(self._marker.word in record.content for record in fetched.records)
+
+    def _put(self) -> Check:
+        """Take the marker in without the agent, so that what its tools find can be proven all the same."""
+        file = self._marker.folder / "talk.jsonl"
+        file.write_text(
+            "".join(f"{json.dumps(line)}\n" for line in generic_transcript(self._marker)), encoding="utf-8"
+        )
+        self._memory.sync(self._marker.folder)
+        if not self._taken(file):
+            return self._failed("capture", "a conversation put there by hand was not taken in")
+        why = "its hooks cannot be shown a conversation from outside"
+        if not self._event:
+            there = any(name in self._wires.hooks for name in CAPTURE_EVENTS)
+            why = "[hooks] events leaves it out" if there else "it has no hook that takes anything in"
+        return check_ok(self._about("capture"), f"not proven: {why}; the marker was put there by hand")
+
+    def _recall(self) -> Check | None:
+        command = self._wires.hooks.get("prompt")
+        if command is None or self._sample is None or "prompt" not in self._wanted:
+            return None
+        said = self._sample.said("prompt", self._marker, self._marker.folder)
+        for env in (*[self._env] * MAX_TRIES, self._env | PATIENT_ENVIRONMENT):
+            try:
+                heard = run_hook(command, said, env, self._case.seconds, str(self._marker.project))
+            except CommandError as error:
+                return self._failed("recall", f"its prompt hook: {error}")
+            if self._marker.word in heard.text:
+                return self._recalled(heard, late=env is not self._env)
+        return self._failed("recall", "its prompt hook said nothing of the marker")
+
+    def _recalled(self, heard: HookOutput, *, late: bool) -> Check:
+        if not any(
+            memory in heard.text
+            for memory in [*marker_memories(self._memory, self._marker), self._marker.session]
+        ):
+            return self._failed("recall", "its prompt hook gave the marker without where it is from")
+        if late:
+            told = f"its prompt hook gave it back, but too late for an agent: given time it took {heard.ms:.0f} ms"
+            return check_warning(
+                self._about("recall"), told, "scrubjay resident start, or a larger [hooks] budget_ms"
+            )
+        return check_ok(
+            self._about("recall"), f"its prompt hook gave it back with where it is from, in {heard.ms:.0f} ms"
+        )
+
+    def _search(self) -> Check | None:
+        if not self._wires.server:
+            return None
+        started = time.monotonic()
+        env = {**self._case.home.env, **self._wires.env}
+        try:
+            found = call_mcp_tool(
+                self._wires.server, "memory_search", {"query": self._marker.question}, env, BACKGROUND_TIMEOUT
+            )
+        except CommandError as error:
+            return self._failed("search", f"its MCP server: {error}")
+        cited = [hit for hit in _hits(found) if self._marker.word in json.dumps(hit) and hit.get("citation")]
+        if not cited:
+            return self._failed("search", "memory_search did not find the marker")
+        took = time.monotonic() - started
+        return check_ok(
+            self._about("search"), f"memory_search found it with where it is from, in {took:.1f} s"
+        )
+
+    def _forget(self) -> Check:
+        memory, marker = self._memory, self._marker
+        found = marker_memories(memory, marker)
+        if not found:
+            return self._failed("forget", "the marker cannot be found to be forgotten")
+        memory.forget(found)
+        if marker_memories(memory, marker):
+            return self._failed("forget", "the marker is still found")
+        for path in sorted(marker.folder.rglob("*.json*")):
+            path.with_name(f"again-{path.name}").write_bytes(path.read_bytes())
+        again = [memory.sync(source.root).forgotten for source in marker_sources(memory, marker)]
+        if not any(again) or marker_memories(memory, marker):
+            return self._failed("forget", "the marker came back when its conversation was read again")
+        if self._lies_in_store():
+            return check_warning(
+                self._about("forget"),
+                "it is not found and does not come back; its bytes go with the next write, since somebody reads now",
+            )
+        bytes_too = ", and no byte of it is in the store's file" if self._case.file is not None else ""
+        return check_ok(self._about("forget"), f"it is not found and does not come back{bytes_too}")
+
+    def _lies_in_store(self) -> bool:
+        import mmap
+
+        file = self._case.file
+        for path in (file, file.with_name(f"{file.name}-wal")) if file is not None else ():
+            if path.exists() and path.stat().st_size:
+                with (
+                    path.open("rb") as opened,
+                    mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as view,
+                ):
+                    if view.find(self._marker.word.encode()) >= 0:
+                        return True
+        return False
+
+    def _failed(self, step: str, why: str, fix: str = "") -> Check:
+        told = checks.last_log_entries(self._case.home.data, "warning", 1, self._began)
+        if told:
+            why += f"; the log says: {told[0].get('event')} {told[0].get('error', '')}".rstrip()
+        return check_problem(
+            self._about(step), why, fix or f"scrubjay install {self._agent.name}, then look into the log"
+        )
+
+
+def _hits(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    found = answer.get("results")
+    return [hit for hit in found if isinstance(hit, dict)] if isinstance(found, list) else []

@@ -1,0 +1,621 @@
+"""Checks of the installation: files, store, models, background processes and the log."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import stat
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from scrubjay.api.jobs import JobQueue, try_lock
+from scrubjay.config.loader import api_key
+from scrubjay.config.paths import hooks_disabled, runtime_folder, settings_fingerprint
+from scrubjay.config.pauses import ALL_AGENTS, Pauses
+from scrubjay.config.settings import ExtraModelSettings
+from scrubjay.daemon import client
+from scrubjay.daemon.client import is_private_folder, socket_path
+from scrubjay.errors import ConfigError, ScrubjayError, StoreError
+from scrubjay.models.dates import now_micros, to_datetime
+from scrubjay.models.reports import PROBLEM, Check, check_ok, check_problem, check_warning
+from scrubjay.models.sources import source_location
+from scrubjay.storage.urls import store_file, store_key
+
+if TYPE_CHECKING:
+    from scrubjay.agents.base import Home
+    from scrubjay.config.settings import Settings
+    from scrubjay.embeddings.base import Embedder
+    from scrubjay.memory import Memory
+    from scrubjay.models.reports import SourceStatus, StoreStatus
+    from scrubjay.storage.interface import AlteredMemory, Store
+    from scrubjay.storage.sqlite.connection import EncryptionKey
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """An installation.
+
+    Attributes:
+        settings: Its settings.
+        home: Where things are on this machine.
+        mend: Whether what is safe to put right is put right.
+        seconds: For each look that could take long: a store's file, the models, an agent's command.
+    """
+
+    settings: Settings
+    home: Home
+    mend: bool = False
+    seconds: float = 10.0
+
+    @property
+    def file(self) -> Path | None:
+        """The store's file, None for a store that is kept in none."""
+        return store_file(self.settings.store)
+
+    @property
+    def key(self) -> EncryptionKey | None:
+        """What the file is encrypted with.
+
+        Raises:
+            ScrubjayError: It cannot be read.
+        """
+        return store_key(self.settings.store)
+
+    def memory(self) -> Memory:
+        """Open the store as a command that answers once does.
+
+        Raises:
+            ScrubjayError: It cannot be opened.
+        """
+        from scrubjay.memory import Memory
+
+        return Memory.open(settings=self.settings, cold=True)
+
+
+FILE_MODE: Final = 0o600
+FOLDER_MODE: Final = 0o700
+MIN_FREE_BYTES: Final = 100_000_000
+"""Bytes below which a sync may fill the disk: a rebuild of 100,000 memories writes about as much."""
+LOW_FREE_BYTES: Final = 1_000_000_000
+
+
+def check_files(case: Installation) -> Iterator[Check]:
+    """Yield what is found of rights and room."""
+    if sys.platform != "win32":
+        yield _check_permissions(case)
+    yield _check_disk_space(case)
+
+
+def own_files(case: Installation) -> list[Path]:
+    """Return the store's files and scrubjay's own in the data folder, as far as they are there."""
+    found = []
+    if case.file is not None and case.file.parent.is_dir():
+        name = case.file.name
+        found += [
+            path
+            for path in case.file.parent.iterdir()
+            if path.name == name or path.name.startswith((f"{name}-", f"{name}.lock"))
+        ]
+    if case.home.data.is_dir():
+        found += [case.home.data, *case.home.data.glob("log*"), *case.home.data.glob("agents/*")]
+    return sorted(set(found))
+
+
+def _check_permissions(case: Installation) -> Check:
+    open_to = [path for path in own_files(case) if _file_mode(path) & 0o077]
+    if not open_to:
+        return check_ok("files", "only you can read the store and what lies beside it")
+    if not case.mend:
+        names = ", ".join(path.name for path in open_to[:3]) + (", …" if len(open_to) > 3 else "")
+        return check_warning(
+            "files", f"others may read {names} in {open_to[0].parent}", "scrubjay doctor --fix"
+        )
+    failed = [path for path in open_to if not _restrict_mode(path)]
+    if failed:
+        return check_problem(
+            "files", f"the rights of {failed[0]} cannot be changed", f"sudo chown $USER {failed[0]}"
+        )
+    return check_ok(
+        "files", f"only you can read the {len(open_to)} that others could read before", mended=True
+    )
+
+
+def _file_mode(path: Path) -> int:
+    try:
+        return stat.S_IMODE(path.lstat().st_mode) if not path.is_symlink() else 0
+    except OSError:
+        return 0
+
+
+def _restrict_mode(path: Path) -> bool:
+    try:
+        path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
+    except OSError:
+        return False
+    return True
+
+
+def _check_disk_space(case: Installation) -> Check:
+    folder = (case.file or case.home.data).absolute()
+    while not folder.is_dir():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    found = f"{free / 1e9:.1f} GB free where {folder} lies"
+    if free < MIN_FREE_BYTES:
+        return check_problem("disk", found, "free some space: nothing can be taken in when the disk is full")
+    if free < LOW_FREE_BYTES:
+        return check_warning("disk", found, "free some space")
+    if not os.access(folder, os.W_OK):
+        return check_problem("disk", f"{folder} cannot be written to", f"sudo chown $USER {folder}")
+    return check_ok("disk", found)
+
+
+MAX_PENDING: Final = 500
+"""Memories without a backfilled model's vectors: a day's worth. Until then words and the base model answer."""
+MAX_LISTED_MEMORIES: Final = 5
+"""Memories that are named of those that were altered."""
+CLOCK_TOLERANCE: Final = 120.0
+"""Seconds that a clock may be set back before what was written then is ordered wrongly enough to be told."""
+
+
+def check_store(case: Installation) -> Iterator[Check]:
+    """Yield what is found of the store; what needs it open is left out where it does not open."""
+    whole = _check_integrity(case)
+    yield whole
+    if whole.state == PROBLEM or (case.file is not None and not case.file.exists()):
+        return
+    try:
+        with case.memory() as memory:
+            found = memory.status()
+    except ScrubjayError as error:
+        yield check_problem("memories", str(error), error.hint)
+        return
+    kept = f"{found.memories:,} in {found.store}, of {case.settings.user}"
+    yield (
+        check_ok("memories", kept)
+        if found.memories
+        else check_warning(
+            "memories",
+            f"none yet in {found.store}",
+            "scrubjay sync DIR, or install an agent: scrubjay install --list",
+        )
+    )
+    yield _check_texts(case)
+    yield from _check_server(case, found)
+    yield from _check_archived(found)
+    yield _check_backlog(found)
+    yield from _check_sources(found)
+    yield _check_clock(case, found)
+
+
+def _check_integrity(case: Installation) -> Check:
+    path = case.file
+    if path is None:
+        return check_ok("store", "it is kept by a server, whose files are its own to check")
+    if not path.exists():
+        return check_warning("store", f"{path} is not there yet; the first thing that is remembered makes it")
+    from scrubjay.storage.sqlite.maintenance import check_integrity
+
+    try:
+        found = check_integrity(path, case.seconds, case.key)
+    except ScrubjayError as error:
+        return check_problem("store", str(error), error.hint)
+    if found.faults:
+        again = f"move {path} away, then `scrubjay sync` your folders again"
+        return check_problem("store", f"{path} is damaged: {found.faults[0]}", again)
+    seen = f"schema {found.schema}, {found.pages:,} pages"
+    if not found.finished:
+        return check_ok("store", f"{seen}; no fault in what {case.seconds:g} seconds allowed to look at")
+    return check_ok("store", f"{seen}, all whole")
+
+
+def _check_server(case: Installation, found: StoreStatus) -> Iterator[Check]:
+    """What only a server's store can lack: its second fence, and what a large tenant is searched by."""
+    from scrubjay.storage.urls import open_store
+
+    if not found.warnings:
+        return
+    with closing(open_store(case.settings.store)) as store:
+        unfenced = store.unguarded()
+    for text in found.warnings:
+        if text == unfenced:
+            yield check_warning(
+                "fence", text, 'run it as a user that is neither: docs/postgres.md, "Two users"'
+            )
+        else:
+            yield check_warning(
+                "index", text, 'scrubjay rebuild --large, as the owner: docs/postgres.md, "A large tenant"'
+            )
+
+
+def _check_texts(case: Installation) -> Check:
+    """Compare each text with the hash that was kept when it was written, a few hundred at a time."""
+    from scrubjay.storage.urls import open_store
+
+    end = time.monotonic() + case.seconds
+    bad: list[tuple[AlteredMemory, str]] = []
+    looked, late = 0, ""
+    try:
+        with closing(open_store(case.settings.store)) as store:
+            for count, altered in _altered_texts(store, case.settings.tenant):
+                if late:
+                    break
+                looked += count
+                bad += altered
+                if time.monotonic() > end:  # whether that was the last of them, the next one tells
+                    late = f", in what {case.seconds:g} seconds allowed to look at"
+            else:
+                late = ""
+    except ScrubjayError as error:
+        return check_problem("texts", str(error), error.hint)
+    if not bad:
+        return check_ok("texts", f"{looked:,}, each as it was written{late}")
+    named = [f"{one.id} ({os.path.join(place, one.path)})" if one.path else one.id for one, place in bad]
+    more = [f"and {len(bad) - MAX_LISTED_MEMORIES:,} more"] if len(bad) > MAX_LISTED_MEMORIES else []
+    told = ", ".join([*named[:MAX_LISTED_MEMORIES], *more])
+    return check_problem(
+        "texts", f"{len(bad):,} of {looked:,} do not say what was written{late}: {told}", _recovery_hint(bad)
+    )
+
+
+def _altered_texts(store: Store, own: str) -> Iterator[tuple[int, list[tuple[AlteredMemory, str]]]]:
+    """Yield how many memories were looked at, with those that were altered and where their sources lie."""
+    for tenant in _visible_tenants(store, own):
+        with store.whole(tenant) as whole:
+            places = {source.id: source_location(source) for source in whole.sources()}
+            for count, found in whole.altered():
+                yield count, [(one, places.get(one.source or "", "")) for one in found]
+
+
+def _visible_tenants(store: Store, own: str) -> list[str]:
+    """Return the tenants that may be looked at: all of a file, one's own where a server hides the others."""
+    try:
+        return store.tenants()
+    except StoreError:
+        return [own]
+
+
+def _recovery_hint(bad: Sequence[tuple[AlteredMemory, str]]) -> str:
+    """Return what brings texts back: the backup, else the files that are there."""
+    found = {(one.source, place) for one, place in bad if one.source and place and Path(place).exists()}
+    again = [
+        f"scrubjay sources remove {source}, then scrubjay sync {place}" for source, place in sorted(found)
+    ]
+    backup = 'go back to the last backup (docs/runbook.md, "Backup and restore"); without one:'
+    if any(not one.source for one, _ in bad):
+        again.append("scrubjay forget the ids that belong to no file, and add them anew")
+    return f"{backup} {'; '.join(again)}" if again else backup.removesuffix("; without one:")
+
+
+def _check_archived(found: StoreStatus) -> Iterator[Check]:
+    """Warn of what an earlier version archived: searches pass over it, and nobody asked for that."""
+    unasked = sum(run.memories for run in found.archived if run.unasked)
+    if unasked:
+        yield check_warning(
+            "archive",
+            f"{unasked:,} memories were archived by consolidation of an earlier version, unasked",
+            "scrubjay restore --archived-by-consolidation",
+        )
+
+
+def _check_backlog(found: StoreStatus) -> Check:
+    waiting = {model.name: model.waiting for model in found.models if model.waiting}
+    told = ", ".join(f"{count:,} wait for {name}" for name, count in waiting.items())
+    if max(waiting.values(), default=0) > MAX_PENDING:
+        return check_warning(
+            "vectors", f"{told}: until then words and the base model answer", "scrubjay embed"
+        )
+    return check_ok("vectors", told or "every memory has those of every model")
+
+
+def _check_sources(found: StoreStatus) -> Iterator[Check]:
+    if not found.sources:
+        yield check_ok("sources", "no folder is registered")
+        return
+    bad = [(source, why) for source in found.sources if (why := _source_problem(source))]
+    for source, why in bad:
+        yield check_warning(
+            "sources", f"{source.root} {why}", f"mend it, or scrubjay sources remove {source.id}"
+        )
+    if not bad:
+        yield check_ok("sources", f"{len(found.sources):,}, all there and readable")
+
+
+def _source_problem(source: SourceStatus) -> str:
+    if not source.present:
+        return "is not there; what it brought is kept"
+    if not os.access(source.root, os.R_OK | (os.X_OK if Path(source.root).is_dir() else 0)):
+        return "cannot be read; what it brought is kept"
+    return ""
+
+
+def _check_clock(case: Installation, found: StoreStatus) -> Check:
+    """A clock that was set back gives new memories older times than old ones have."""
+    from scrubjay.models.dates import now_micros, to_datetime
+
+    now = now_micros()
+    latest = max((source.synced for source in found.sources if source.synced), default="")
+    ahead = latest > to_datetime(now + round(CLOCK_TOLERANCE * 1e6)).isoformat(timespec="seconds")
+    if case.file is not None and case.file.exists():
+        ahead = ahead or case.file.stat().st_mtime > time.time() + CLOCK_TOLERANCE
+    if ahead:
+        when = to_datetime(now).isoformat(timespec="seconds")
+        return check_warning(
+            "clock",
+            f"it says {when}, and the store was written later than that",
+            "set the clock: timedatectl status",
+        )
+    return check_ok("clock", "the store was written before now")
+
+
+SAMPLE_SENTENCE: Final = "Where is the key?"
+
+
+def check_models(case: Installation) -> Iterator[Check]:
+    """Yield what is found of the models; nothing is sent anywhere."""
+    yield _check_runs("model static", lambda: _open_static(case))
+    yield _check_runs("model minilm", lambda: _open_minilm(case))
+    for name, model in case.settings.models.extra.items():
+        yield _check_extra_model(name, model)
+    if case.settings.llm.model:
+        yield _check_api_key("model of [llm]", "llm", case)
+
+
+def _check_runs(about: str, make: Callable[[], Embedder]) -> Check:
+    """Hash its files, whatever is remembered of them, and embed a sentence."""
+    try:
+        embedder = make()
+        (rows,) = embedder.embed([SAMPLE_SENTENCE])
+    except ScrubjayError as error:
+        return check_problem(about, str(error), error.hint)
+    if rows.shape[-1] != embedder.model.dimensions:
+        return check_problem(about, f"it makes {rows.shape[-1]} dimensions, not {embedder.model.dimensions}")
+    return check_ok(about, f"its files are as they should be, and it embeds ({embedder.model.revision})")
+
+
+def _open_static(case: Installation) -> Embedder:
+    from scrubjay.embeddings.static import StaticEmbedder
+
+    return StaticEmbedder(case.settings.models.static_path)
+
+
+def _open_minilm(case: Installation) -> Embedder:
+    from scrubjay.embeddings.onnx import MiniLmEmbedder
+
+    settings = case.settings.models
+    return MiniLmEmbedder(settings.minilm_path, runtime=settings.runtime)
+
+
+def _check_extra_model(name: str, model: ExtraModelSettings) -> Check:
+    about = f"model {name}"
+    if model.provider == "sentence-transformers" and find_spec("sentence_transformers") is None:
+        return check_problem(
+            about, "sentence-transformers is not installed", "pip install scrubjay[sentence-transformers]"
+        )
+    try:
+        api_key(f"models.{name}", model)
+    except ConfigError as error:
+        return check_problem(about, str(error), error.hint)
+    return check_ok(about, f"described ({model.provider}); nothing was sent to see whether it answers")
+
+
+def _check_api_key(about: str, section: str, case: Installation) -> Check:
+    try:
+        api_key(section, case.settings.llm)
+    except ConfigError as error:
+        return check_warning(about, str(error), error.hint)
+    return check_ok(about, "described; nothing was sent to see whether it answers")
+
+
+JOB_OVERDUE_SECONDS: Final = 600.0
+"""Seconds after which what a hook left to be done should be done: a first look at years of talks takes minutes."""
+
+DAEMON_TIMEOUT: Final = 20.0
+"""Seconds that a resident has to answer, since it loads its models first, or to be gone."""
+
+
+def check_background(case: Installation) -> Iterator[Check]:
+    """Yield what is found of pauses, of the resident, of dead ones' sockets and of what hooks left to be done."""
+    yield _check_pauses(case)
+    yield _check_daemon(case)
+    yield from _check_stale_sockets(case)
+    yield from _check_jobs(case)
+
+
+def hooks_off_reason(case: Installation, agent: str) -> str:
+    """Return why the hooks of an agent do nothing now, an empty string where they work."""
+    if hooks_disabled(case.home.env):
+        return "SCRUBJAY_OFF is set here"
+    until = Pauses(str(case.home.data)).until(agent)
+    return "" if until is None else f"paused {_pause_text(until)}"
+
+
+@contextmanager
+def daemon_running(case: Installation) -> Iterator[None]:
+    """Have a resident, as a session of an agent has one, which starts it; one that was started here is stopped."""
+    mark = settings_fingerprint(case.home.env)
+    path = socket_path(runtime_folder(case.home.env), mark)
+    if path is None or not case.settings.resident.auto or case.settings.store.startswith("memory:"):
+        yield
+        return
+    ours = client.daemon_state(path, mark) is None
+    try:
+        if ours:
+            _start_daemon(path, mark, case)
+        yield
+    finally:
+        if ours:
+            client.stop_daemon(path, mark)
+            _wait_for_daemon(path, mark, there=False)
+
+
+def _start_daemon(path: str, mark: str, case: Installation) -> None:
+    """Start one and wait until it answers; where it does not, what is looked at next says how it goes without."""
+    with contextlib.suppress(OSError):
+        client.spawn_detached(["resident", "serve"], case.home.env)
+        _wait_for_daemon(path, mark, there=True)
+
+
+def _wait_for_daemon(path: str, mark: str, *, there: bool) -> None:
+    end = time.monotonic() + DAEMON_TIMEOUT
+    while (client.daemon_state(path, mark) is not None) != there and time.monotonic() < end:
+        time.sleep(0.1)
+
+
+def _check_pauses(case: Installation) -> Check:
+    if hooks_disabled(case.home.env):
+        return check_warning("pause", "SCRUBJAY_OFF is set here: hooks do nothing", "unset SCRUBJAY_OFF")
+    running = Pauses(str(case.home.data)).running()
+    if not running:
+        return check_ok("pause", "none: hooks work")
+    told = ", ".join(
+        f"{'all agents' if who == ALL_AGENTS else who} {_pause_text(until)}" for who, until in running.items()
+    )
+    return check_warning("pause", f"hooks do nothing: {told}", "scrubjay resume")
+
+
+def _pause_text(until: float) -> str:
+    if until == float("inf"):
+        return "until `scrubjay resume`"
+    return f"until {time.strftime('%Y-%m-%d %H:%M', time.localtime(until))}"
+
+
+def _check_daemon(case: Installation) -> Check:
+    mark = settings_fingerprint(case.home.env)
+    path = socket_path(runtime_folder(case.home.env), mark)
+    if path is None:
+        return check_ok("resident", "there can be none here; everything works without")
+    folder = Path(path).parent
+    if folder.is_dir() and not is_private_folder(path):
+        return check_problem(
+            "resident", f"{folder} is not yours alone, so none is asked", f"chmod 700 {folder}"
+        )
+    state = client.daemon_state(path, mark)
+    if state is None:
+        return check_ok(
+            "resident", "none runs now; a session of an agent starts one, and everything works without"
+        )
+    host = "" if state["host"] == "resident" else f" in `scrubjay {state['host']}`"
+    return check_ok("resident", f"runs{host}, process {state['pid']}, {state['requests']:,} requests")
+
+
+def _check_stale_sockets(case: Installation) -> Iterator[Check]:
+    """Sockets whose owner died: the lock beside each is free."""
+    folder = Path(runtime_folder(case.home.env))
+    if not is_private_folder(str(folder / "any")):
+        return
+    found = [path for path in sorted(folder.glob("*.sock")) if _is_unowned(path, remove=case.mend)]
+    if found and case.mend:
+        yield check_ok("sockets", f"{len(found)} of dead processes taken away", mended=True)
+    elif found:
+        yield check_warning("sockets", f"{len(found)} of dead processes in {folder}", "scrubjay doctor --fix")
+
+
+def _is_unowned(path: Path, *, remove: bool) -> bool:
+    """Whether nobody owns a socket. It is removed with the lock held, so that no new owner loses its own."""
+    try:
+        descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        return False
+    try:
+        free = try_lock(descriptor)
+        if free and remove:
+            path.unlink(missing_ok=True)
+        return free
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _check_jobs(case: Installation) -> Iterator[Check]:
+    errands = JobQueue(str(case.home.data), settings_fingerprint(case.home.env))
+    folder = Path(errands.folder)
+    if not folder.is_dir() or not errands.waiting() or errands.busy():
+        return
+    oldest = min(
+        (path.stat().st_mtime for path in folder.iterdir() if path.name != "lock"), default=time.time()
+    )
+    if time.time() - oldest > JOB_OVERDUE_SECONDS:
+        since = time.strftime("%Y-%m-%d %H:%M", time.localtime(oldest))
+        yield check_warning(
+            "errands", f"what hooks left to be done waits since {since}", "scrubjay hook --errands"
+        )
+
+
+LOG_FILES: Final = ("log", "log.1")
+"""The file, and what was put aside when it had grown."""
+LEVELS: Final = ("debug", "info", "warning", "error")
+MAX_READ_BYTES: Final = 1_000_000
+"""Bytes read from the end of a file."""
+
+
+def last_log_entries(
+    folder: Path, level: str = "error", limit: int = 5, since: str = ""
+) -> list[dict[str, Any]]:
+    """Return the last entries of a log, the newest first.
+
+    Args:
+        folder: The data folder.
+        level: The least level of them.
+        limit: Most entries.
+        since: ISO time in UTC; what is older is left out.
+    """
+    least = LEVELS.index(level)
+    found: list[dict[str, Any]] = []
+    for name in LOG_FILES:
+        for entry in _read_backwards(folder / name):
+            if entry["time"] < since:
+                return found
+            if LEVELS.index(entry["level"]) >= least:
+                found.append(entry)
+                if len(found) == limit:
+                    return found
+    return found
+
+
+def _read_backwards(path: Path) -> Iterator[dict[str, Any]]:
+    """Entries of one file from its end; a line that is none is passed over."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(size - MAX_READ_BYTES, 0))
+            lines = file.read().splitlines()
+    except OSError:
+        return
+    for line in reversed(lines):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and isinstance(entry.get("time"), str) and entry.get("level") in LEVELS:
+            yield entry
+
+
+DAY: Final = 86_400_000_000
+"""Microseconds."""
+MAX_COUNTED_ERRORS: Final = 100
+"""Errors that are counted: more say no more."""
+
+
+def check_log(case: Installation) -> Iterator[Check]:
+    """Yield how many errors the log tells of, by what they were."""
+    since = to_datetime(now_micros() - DAY).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    found = last_log_entries(case.home.data, "error", MAX_COUNTED_ERRORS, since)
+    if not found:
+        yield check_ok("log", "no error within a day")
+        return
+    kinds = Counter(f"{entry.get('event')} {entry.get('error', '')}".strip() for entry in found)
+    told = ", ".join(f"{name} ({count})" for name, count in kinds.most_common(3))
+    yield check_warning(
+        "log", f"errors within a day: {told}; the last at {found[0]['time'][:16]}Z", "scrubjay status"
+    )

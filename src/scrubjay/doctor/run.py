@@ -1,0 +1,83 @@
+"""Doctor run: every check of the installation, then of each agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from scrubjay.agents.base import AGENTS, Agent, find_agent
+from scrubjay.doctor import agent_commands, agent_proof, checks
+from scrubjay.doctor.agent_commands import read_agent_commands
+from scrubjay.doctor.agent_proof import prove_agent
+from scrubjay.doctor.checks import Installation
+from scrubjay.errors import InputError
+from scrubjay.models.reports import OK, Check, check_ok, check_problem, check_warning
+
+INSTALLATION_CHECKS: Final[tuple[Callable[[Installation], Iterator[Check]], ...]] = (
+    agent_commands.check_programs,
+    checks.check_files,
+    checks.check_store,
+    checks.check_models,
+    checks.check_background,
+    checks.check_log,
+    agent_proof.check_leftover_markers,
+)
+
+
+def run_checks(case: Installation, names: Sequence[str] = (), *, agents: bool = True) -> Iterator[Check]:
+    """Yield every check: of the installation, then of each agent that it is installed for.
+
+    Args:
+        case: The installation.
+        names: Agents to look at; none takes every agent that it is installed for.
+        agents: Whether agents are looked at; they use the settings' own store.
+
+    Raises:
+        InputError: No agent has such a name.
+    """
+    chosen = [find_agent(name) for name in names] or [find_agent(name) for name in AGENTS]
+    for check in INSTALLATION_CHECKS:
+        yield from check(case)
+    if not agents:
+        return
+    seen = False
+    for agent in chosen:
+        for found in _check_agent(agent, case, asked=bool(names)):
+            seen = True
+            yield found
+    if not seen:
+        yield check_warning("agents", "it is installed for none", "scrubjay install --list")
+
+
+def _check_agent(agent: Agent, case: Installation, *, asked: bool) -> Iterator[Check]:
+    about, again = f"{agent.name} configuration", f"scrubjay install {agent.name}"
+    try:
+        parts = agent.installed(case.home)
+        reached = read_agent_commands(agent, case.home)
+    except InputError as error:
+        if asked or agent.found(case.home):
+            yield check_problem(about, str(error), error.hint or "mend the file")
+        return
+    if not any(parts.values()):
+        if asked:
+            yield check_problem(about, "scrubjay is not in it", again)
+        return
+    missing = [name for name, there in parts.items() if not there]
+    if missing:
+        yield check_warning(about, f"without {', '.join(missing)}", again)
+    else:
+        yield check_ok(about, f"in place: {', '.join(parts)}")
+    if not reached.server and not reached.hooks:
+        return
+    start = agent_commands.check_agent_programs(agent, reached, case)
+    yield start
+    if start.state != OK:
+        return
+    if why := checks.hooks_off_reason(case, agent.name):
+        yield check_warning(
+            f"{agent.name} proof", f"left out: {why}", "scrubjay resume, or unset SCRUBJAY_OFF"
+        )
+        return
+    with checks.daemon_running(case):
+        found = prove_agent(agent, reached, case)
+    yield from found

@@ -1,0 +1,237 @@
+"""Sample sessions: for each agent a transcript in its own format and its hook input, for the proof.
+
+Each is as small as the reader of that format takes (`ingest/sources/transcripts`), and lies in a folder of its own:
+agents say in a variable where their folder is, and what a hook reads of it is below that.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+RESERVED_NAME: Final = "scrubjay-doctor"
+"""Folder of all markers, and how their sessions' names begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """One marker.
+
+    Attributes:
+        word: The word that nothing else holds.
+        session: Of the conversation that it is said in.
+        folder: Where the conversation's file lies, some folders deep.
+        project: Folder that the agent is said to work in.
+        at: When it is said, ISO 8601.
+    """
+
+    word: str
+    session: str
+    folder: Path
+    project: Path
+    at: str
+
+    @property
+    def text(self) -> str:
+        """What is said."""
+        return f"The doctor of scrubjay saw {self.word} fly over the harbour."
+
+    @property
+    def question(self) -> str:
+        """What is asked for it."""
+        return f"Did the doctor of scrubjay see {self.word} fly over the harbour?"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSession:
+    """How one agent keeps a conversation and calls a hook.
+
+    Attributes:
+        path: Marker to the file, below the folder that is given as the agent's own.
+        lines: Marker to the records of the file.
+        variables: The folder to the environment variables that lead there.
+        said: Event, marker and file to what the hook is told.
+    """
+
+    path: Callable[[Marker], str]
+    lines: Callable[[Marker], list[dict[str, Any]]]
+    variables: Callable[[Path], Mapping[str, str]]
+    said: Callable[[str, Marker, Path], dict[str, Any]]
+
+    def write(self, marker: Marker) -> Path:
+        """Write the conversation, for its owner alone, and return its file.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        file = marker.folder / self.path(marker)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        text = "".join(f"{json.dumps(line)}\n" for line in self.lines(marker))
+        file.touch(mode=0o600)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+
+HOOK_EVENT_NAMES: Final = {
+    "stop": "Stop",
+    "pre-compact": "PreCompact",
+    "session-end": "SessionEnd",
+    "prompt": "UserPromptSubmit",
+}
+GEMINI_EVENT_NAMES: Final = {
+    "stop": "AfterAgent",
+    "pre-compact": "PreCompress",
+    "session-end": "SessionEnd",
+    "prompt": "BeforeAgent",
+}
+
+
+def _hook_input(
+    event: str, marker: Marker, file: Path, names: Mapping[str, str] = HOOK_EVENT_NAMES
+) -> dict[str, Any]:
+    """As Claude Code says it, and Codex and Gemini CLI after it."""
+    asked = event == "prompt"
+    said = {
+        # Asked in a session of its own: what was said in this one is in the model's mind already.
+        "session_id": f"{marker.session}-asks" if asked else marker.session,
+        "transcript_path": "" if asked else str(file),
+        "cwd": str(marker.project),
+        "hook_event_name": names[event],
+    }
+    return said | ({"prompt": marker.question} if asked else {})
+
+
+def _claude_code_transcript(marker: Marker) -> list[dict[str, Any]]:
+    return [
+        {
+            "parentUuid": None, "isSidechain": False, "userType": "external", "cwd": str(marker.project),
+            "sessionId": marker.session, "version": "2.1.197", "type": "user",
+            "message": {"role": "user", "content": marker.text},
+            "uuid": str(uuid.uuid5(uuid.NAMESPACE_OID, marker.word)), "timestamp": marker.at,
+        }
+    ]  # fmt: skip
+
+
+def _codex_transcript(marker: Marker) -> list[dict[str, Any]]:
+    meta = {
+        "id": marker.session, "timestamp": marker.at, "cwd": str(marker.project), "originator": "codex_cli_rs",
+        "cli_version": "0.169.0",
+    }  # fmt: skip
+    content = [{"type": "input_text", "text": marker.text}]
+    return [
+        {"timestamp": marker.at, "type": "session_meta", "payload": meta},
+        {
+            "timestamp": marker.at,
+            "type": "response_item",
+            "payload": {"type": "message", "role": "user", "content": content},
+        },
+    ]
+
+
+def _gemini_transcript(marker: Marker) -> list[dict[str, Any]]:
+    return [
+        {
+            "sessionId": marker.session, "projectHash": marker.word, "startTime": marker.at,
+            "lastUpdated": marker.at, "kind": "main",
+        },
+        {"id": f"{marker.session}-1", "timestamp": marker.at, "type": "user", "content": [{"text": marker.text}]},
+    ]  # fmt: skip
+
+
+def _openclaw_transcript(marker: Marker) -> list[dict[str, Any]]:
+    said = {"role": "user", "content": [{"type": "text", "text": marker.text}]}
+    return [
+        {
+            "type": "session",
+            "version": 3,
+            "id": marker.session,
+            "timestamp": marker.at,
+            "cwd": str(marker.project),
+        },
+        {
+            "type": "message",
+            "id": marker.word[-8:],
+            "parentId": None,
+            "timestamp": marker.at,
+            "message": said,
+        },
+    ]
+
+
+def _opencode_transcript(marker: Marker) -> list[dict[str, Any]]:
+    """As ``opencode export`` writes it; the same hook reads that, and OpenCode's database."""
+    when = {"created": round(datetime.fromisoformat(marker.at).timestamp() * 1000)}
+    info = {"id": f"msg_{marker.word}", "sessionID": marker.session, "role": "user", "time": when}
+    part = {"id": f"prt_{marker.word}", "messageID": info["id"], "type": "text", "text": marker.text}
+    # OpenCode's own sessions are called ses_…, and by that its files are known.
+    session = {
+        "id": marker.session, "slug": f"ses_{marker.word}", "directory": str(marker.project), "title": RESERVED_NAME,
+        "time": when,
+    }  # fmt: skip
+    return [{"info": session, "messages": [{"info": info, "parts": [part]}]}]
+
+
+def _plugin_input(event: str, marker: Marker, file: Path | None) -> dict[str, Any]:
+    """As a plugin of scrubjay's own says it."""
+    if event == "prompt":
+        return {"session": f"{marker.session}-asks", "folder": str(marker.project), "prompt": marker.question}
+    said = {"session": marker.session, "folder": str(marker.project)}
+    return said | ({"transcript": str(file)} if file else {})
+
+
+def generic_transcript(marker: Marker) -> list[dict[str, Any]]:
+    """A conversation in the format for any program, which no hook of an agent reads."""
+    return [
+        {
+            "role": "user",
+            "content": marker.text,
+            "session": marker.session,
+            "time": marker.at,
+            "cwd": str(marker.project),
+        }
+    ]
+
+
+SAMPLES: Final[Mapping[str, SampleSession]] = {
+    "claude-code": SampleSession(
+        path=lambda marker: f"projects/-scrubjay-doctor/{marker.session}.jsonl",
+        lines=_claude_code_transcript,
+        variables=lambda folder: {"CLAUDE_CONFIG_DIR": str(folder)},
+        said=_hook_input,
+    ),
+    "codex": SampleSession(
+        path=lambda marker: (
+            f"sessions/{marker.at[:10].replace('-', '/')}/"
+            f"rollout-{marker.at[:19].replace(':', '-')}-{marker.session}.jsonl"
+        ),
+        lines=_codex_transcript,
+        variables=lambda folder: {"CODEX_HOME": str(folder)},
+        said=_hook_input,
+    ),
+    "gemini": SampleSession(
+        path=lambda marker: f".gemini/tmp/scrubjay-doctor/chats/session-{marker.session}.jsonl",
+        lines=_gemini_transcript,
+        variables=lambda folder: {"GEMINI_CLI_HOME": str(folder)},
+        said=partial(_hook_input, names=GEMINI_EVENT_NAMES),
+    ),
+    "opencode": SampleSession(
+        path=lambda marker: f"opencode/{marker.session}.json",
+        lines=_opencode_transcript,
+        variables=lambda folder: {"XDG_DATA_HOME": str(folder)},
+        # Its plugin names no file: where the words are, only a look at the folder tells.
+        said=lambda event, marker, file: _plugin_input(event, marker, None),
+    ),
+    "openclaw": SampleSession(
+        path=lambda marker: f"agents/main/sessions/{marker.session}.jsonl",
+        lines=_openclaw_transcript,
+        variables=lambda folder: {"OPENCLAW_STATE_DIR": str(folder)},
+        said=_plugin_input,
+    ),
+}
+"""The agents whose own hooks can be shown a conversation. Of another one only what its tools find is proven."""

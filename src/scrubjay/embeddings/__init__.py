@@ -1,0 +1,1 @@
+"""Embeddings: models that turn texts into vectors, imported on use."""

@@ -1,0 +1,304 @@
+"""Embedders: the protocol, the text windows, unit vectors and int8 codes they share, and the open ones by name.
+
+Knows nothing of stores, caches or schedules; see ``open.py`` for how one is made from the settings.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+from scrubjay.errors import NotFoundError, ProviderError
+from scrubjay.models.ids import EmbeddingModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+TextKind = Literal["passage", "query"]
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors of one model.
+
+    An implementation is deterministic in its input: the vectors of a text do not depend on the texts
+    that came with it, nor on earlier calls (up to the last bits of a float where a runtime or a remote
+    service batches). It may be called from several threads.
+    """
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model that is stamped on every vector made here."""
+        ...
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
+        """Embed each text, all of them or none.
+
+        A text longer than the model's window is cut into ``ceil(tokens / window)`` windows of equal
+        length without overlap; every token is in exactly one of them and nothing is cut off.
+
+        Args:
+            texts: The texts; any length, any Unicode. A lone surrogate is read as "?".
+            kind: ``query`` for a question put to the store, ``passage`` for what is stored. Models
+                that do not tell them apart ignore it.
+
+        Returns:
+            One float32 array of shape (windows, dimensions) a text, in the order given, at least one
+            row each. Rows have length 1, except that a text without a token (empty, or for most models
+            blanks only) has a single row of zeros: it is similar to nothing. Never NaN or infinite.
+
+        Raises:
+            ProviderError: The model is missing or damaged, or the service failed; no vector of this
+                call is returned.
+            ModelMismatchError: A vector came back with a length that is not the model's.
+        """
+        ...
+
+
+TOKENS_PER_LETTER = 0.5
+"""A remote tokenizer is not at hand, so tokens are overestimated from characters. English runs at about
+4.5 letters a token and code at about 3, so 2 letters (or spaces) a token is cautious for both."""
+
+TOKENS_PER_MARK = 1.0
+"""WordPiece makes one token of every ASCII punctuation mark and many tokenizers one of every digit."""
+
+SLACK = 40
+"""Tokens of the window kept free, so that a cut can move back to white space; at most a quarter of it."""
+
+_NOT_LETTER = re.compile(r"[^A-Za-z\s]")
+
+
+def replace_surrogates(text: str) -> str:
+    """The text with lone surrogates, which no tokenizer and no UTF-8 stream takes, turned into "?"."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def even_spans(length: int, window: int) -> list[tuple[int, int]]:
+    """Spans of ``ceil(length / window)`` pieces whose sizes differ by at most one.
+
+    Args:
+        length: Tokens in the text.
+        window: Most tokens in a piece; 0 means no limit.
+
+    Returns:
+        Half-open spans that partition ``range(length)``; one empty span for an empty text.
+
+    >>> even_spans(10, 4)
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    pieces = max(1, -(-length // window)) if window else 1
+    edges = [i * length // pieces for i in range(pieces + 1)]
+    return list(pairwise(edges))
+
+
+def token_estimate(text: str) -> float:
+    """An upper estimate of the tokens a remote model reads in ``text``.
+
+    Letters and white space count half a token, other ASCII one, anything else one token a UTF-8 byte
+    (no byte-level tokenizer makes more). Ordinary English comes out at twice its true count.
+
+    >>> token_estimate("four years")
+    5.0
+    """
+    return sum(map(_token_cost, text)) if _NOT_LETTER.search(text) else len(text) * TOKENS_PER_LETTER
+
+
+def split_text(text: str, window: int) -> list[str]:
+    """Cut a text for a remote model into pieces of about equal token estimates.
+
+    Cuts stand at white space where there is some a few characters before. The pieces joined are the
+    text again.
+
+    Args:
+        text: The text.
+        window: Most tokens the model reads at once, at least 32; 0 means no limit.
+
+    Returns:
+        The pieces, none empty unless the text is; the estimate of each is at most ``window``.
+    """
+    estimate = token_estimate(text)
+    if not window or estimate <= window:
+        return [text]
+    slack = min(SLACK, window // 4)
+    pieces = math.ceil(estimate / (window - slack))
+    sums = [0.0, *accumulate(map(_token_cost, text))]
+    edges = [0]
+    for i in range(1, pieces):
+        at = bisect_right(sums, estimate * i / pieces) - 1
+        edges.append(_back_to_space(text, at, sums, slack / 2))
+    return [text[a:b] for a, b in zip(edges, [*edges[1:], len(text)], strict=True) if b > a]
+
+
+def _token_cost(character: str) -> float:
+    if character.isascii():
+        return TOKENS_PER_LETTER if character.isalpha() or character.isspace() else TOKENS_PER_MARK
+    return float(len(character.encode("utf-8", "replace")))
+
+
+def _back_to_space(text: str, at: int, sums: list[float], reach: float) -> int:
+    """The last cut after white space at most ``reach`` tokens before ``at``, else ``at``."""
+    for i in range(at, 0, -1):
+        if sums[at] - sums[i] > reach:
+            break
+        if text[i - 1].isspace():
+            return i
+    return at
+
+
+def unit_rows(rows: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    """Scale each row to length 1; a row of zeros stays as it is, for it has no direction.
+
+    Args:
+        rows: Float array of shape (n, dimensions), finite.
+
+    Returns:
+        A new float32 array of the same shape.
+    """
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    return np.asarray(rows / np.where(lengths == 0.0, 1.0, lengths)[:, None], dtype=np.float32)
+
+
+QUANTIZATION_STEPS = 127
+"""Largest magnitude of an int8 used; -128 is left out so that a row and its negative mirror each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuantizedRows:
+    """Rows of vectors at a quarter of their float32 size; ``data * scales[:, None]`` is about the rows.
+
+    Attributes:
+        data: int8 array of shape (n, dimensions), within -127..127.
+        scales: float32 array of shape (n,), not negative; 0 for a row of zeros.
+    """
+
+    data: NDArray[np.int8]
+    scales: NDArray[np.float32]
+
+
+def quantize_rows(rows: NDArray[np.float32]) -> QuantizedRows:
+    """Round each row to 255 steps, symmetric around 0: ``scale = max|row| / 127``.
+
+    No element moves by more than half a step. The same row gives the same bytes on every machine and
+    in every batch: only elementwise float32 operations are used.
+
+    Args:
+        rows: Finite float32 array of shape (n, dimensions).
+
+    Raises:
+        ProviderError: An element is NaN or infinite.
+    """
+    rows = np.asarray(rows, dtype=np.float32)
+    if not np.isfinite(rows).all():
+        broken = int((~np.isfinite(rows)).any(axis=1).argmax())
+        raise ProviderError(f"Vector {broken} of {len(rows)} holds NaN or infinity; none was quantised.")
+    scales = np.abs(rows).max(axis=1, initial=0.0) / np.float32(QUANTIZATION_STEPS)
+    # A row of denormals can have a scale that rounds to 0; it is as good as zero.
+    steps = np.where(scales == 0.0, np.float32(1.0), scales)
+    data = np.clip(np.rint(rows / steps[:, None]), -QUANTIZATION_STEPS, QUANTIZATION_STEPS).astype(np.int8)
+    data[scales == 0.0] = 0
+    return QuantizedRows(data, scales.astype(np.float32))
+
+
+def dequantize_rows(quantised: QuantizedRows) -> NDArray[np.float32]:
+    """The float32 rows again, each element within half a step of what was quantised."""
+    return quantised.data.astype(np.float32) * quantised.scales[:, None]
+
+
+class EmbedderCatalog:
+    """Every embedder that this process could use.
+
+    Args:
+        base: The model that is always complete.
+        others: Name to what opens the embedder of that name.
+        default: Names of those that a new store backfills.
+    """
+
+    def __init__(
+        self, base: Embedder, others: Mapping[str, Callable[[], Embedder]], default: Sequence[str] = ()
+    ) -> None:
+        self.base = base
+        self.default = tuple(default)
+        self._others = dict(others)
+        self._opened: dict[str, Embedder] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the models beside the base model."""
+        return tuple(self._others)
+
+    def open(self, name: str) -> Embedder:
+        """Return the embedder of a name.
+
+        Raises:
+            NotFoundError: No settings describe it.
+            ProviderError: It cannot be opened.
+        """
+        if name not in self._others:
+            known = ", ".join(self._others) or "none"
+            raise NotFoundError(
+                f"No model {name!r} is described; there are: {known}.",
+                hint=f"describe it in the settings file under [models.{name}]",
+            )
+        if name not in self._opened:
+            self._opened[name] = self._others[name]()
+        return self._opened[name]
+
+    def describes(self, name: str) -> bool:
+        """Return whether `named` would find a model."""
+        try:
+            self.named(name)
+        except NotFoundError:
+            return False
+        return True
+
+    def named(self, name: str) -> Embedder:
+        """Return the embedder that settings or the model itself call so.
+
+        Raises:
+            NotFoundError: No settings describe it.
+            ProviderError: It cannot be opened.
+        """
+        if name in self._others:
+            return self.open(name)
+        for known in self.default:
+            if self.open(known).model.name == name:
+                return self.open(known)
+        return self.open(name)
+
+    def is_open(self, model: EmbeddingModel) -> bool:
+        """Return whether a registered model can be used at once."""
+        return self._held(model) is not None
+
+    def _held(self, model: EmbeddingModel) -> Embedder | None:
+        if self.base.model.fingerprint == model.fingerprint:
+            return self.base
+        for embedder in self._opened.values():
+            with suppress(
+                ProviderError
+            ):  # it does not know itself what it is: `find` asks again, and says why
+                if embedder.model.fingerprint == model.fingerprint:
+                    return embedder
+        return None
+
+    def find(self, model: EmbeddingModel) -> tuple[Embedder | None, str]:
+        """Return the embedder of a registered model, or None and why there is none."""
+        held = self._held(model)
+        if held is not None:
+            return held, ""
+        problem = f"{model.name} is in the store, but no settings describe it"
+        for name in self._others:
+            try:
+                embedder = self.open(name)
+                if embedder.model.fingerprint == model.fingerprint:
+                    return embedder, ""
+            except ProviderError as error:
+                problem = str(error)
+        return None, problem

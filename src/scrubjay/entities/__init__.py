@@ -1,0 +1,1 @@
+"""Entities ("concepts" in the interfaces): discover, match and edit the names of things."""

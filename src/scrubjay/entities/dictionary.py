@@ -1,0 +1,318 @@
+"""Entity dictionary: the entities of one visibility key, and how new texts extend it."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Final
+
+from scrubjay.entities.discovery import DiscoveryPassage, discover_names
+from scrubjay.entities.matcher import (
+    EntityMatcher,
+    NameIndex,
+    NameOwners,
+    find_mentions,
+    name_owners,
+    name_stems,
+)
+from scrubjay.entities.normalization import normalize_name, number_stem, other_number
+from scrubjay.models.graph import Edge, Entity, EntityRow, entity_from_row, entity_to_row, merge_entities
+from scrubjay.models.ids import entity_id
+from scrubjay.models.records import Record, RecordFilter
+from scrubjay.storage.interface import Reader
+from scrubjay.text.markdown import extract_links
+from scrubjay.text.tokenizer import TermGroup, query_groups
+
+MAX_EARLIER: Final = 500
+"""Stored memories that are looked through for the name of a concept which has just been found."""
+
+LOOKUP_BATCH: Final = 200
+"""Words that are asked for together."""
+
+
+def discovery_passage(record: Record) -> DiscoveryPassage:
+    """Return a memory as discovery reads it."""
+    found = extract_links(record.content) if "[[" in record.content else ()
+    pages = tuple(target.name for target in found if target.rule == "wikilink" and target.name)
+    path = (
+        f"{record.place.source}/{record.place.path}"
+        if record.place is not None
+        else record.session or record.id
+    )
+    return DiscoveryPassage(record.content, record.title, record.heading_path, record.tags, pages, path)
+
+
+def named_text(record: Record) -> str:
+    """Return all that names a memory: the headings it stands under, its text, its tags."""
+    headings = [
+        name for name in dict.fromkeys((*record.heading_path, record.title)) if name not in record.content
+    ]
+    return "\n\n".join((*headings, record.content, *record.tags))
+
+
+def earlier_mentions(reader: Reader, rows: Sequence[Entity]) -> list[Record]:
+    """Return stored memories that may name concepts which have just become known."""
+    tongues = reader.languages()
+    if not tongues:
+        return []
+    # In its normal form: "docker-compose" is also meant where "Docker Compose" stands.
+    names = {normalize_name(name) for row in rows for name in (row.name, *row.aliases)}
+    looked_up = (name_frequency(reader, name, tongues) for name in names)
+    rarest = {word: count for word, count in looked_up if word is not None}
+    few = [word for word, count in rarest.items() if count <= MAX_EARLIER]
+    # Of a word that is in few memories all are wanted, so many such words are asked for at once.
+    asked = [
+        (few[first : first + LOOKUP_BATCH], LOOKUP_BATCH * MAX_EARLIER)
+        for first in range(0, len(few), LOOKUP_BATCH)
+    ]
+    asked += [([word], MAX_EARLIER) for word, count in rarest.items() if count > MAX_EARLIER]
+    found: dict[str, None] = {}
+    for words, most in asked:
+        found |= dict.fromkeys(hit.id for hit in reader.words(words, RecordFilter()).top(most))
+    return list(reader.get(list(found)).values())
+
+
+def name_frequency(reader: Reader, name: str, tongues: Sequence[str]) -> tuple[TermGroup | None, int]:
+    """Return the rarest word of a name and how many stored memories hold it; None and 0 where one is in none."""
+    rarest, least = None, 0
+    for group in query_groups(name, tongues):
+        (count,) = reader.frequencies([group])
+        if count == 0:
+            return None, 0
+        if rarest is None or count < least:
+            rarest, least = group, count
+    return rarest, least
+
+
+def count_mentions(records: Sequence[Record], names: Sequence[str]) -> list[int]:
+    """Return how many of some memories hold each of these names."""
+    matcher = EntityMatcher(Entity(str(number), "", name) for number, name in enumerate(names))
+    held = Counter(mention.concept for record in records for mention in matcher.match(named_text(record)))
+    return [held[str(number)] for number in range(len(names))]
+
+
+class NameStats:
+    """What is stored already and speaks for a name."""
+
+    def __init__(self, reader: Reader, replaced: Sequence[Record]) -> None:
+        """Args: what a key's viewers see, and what of it is about to be written anew: it does not count twice."""
+        self._reader = reader
+        self._replaced = replaced
+        self._tongues = reader.languages() or ("en",)
+
+    def count(self, names: Sequence[str]) -> list[int]:
+        """Return how many stored memories hold every word of each name, at most."""
+        held = [name_frequency(self._reader, name, self._tongues)[1] for name in names]
+        if not self._replaced:
+            return held
+        again = count_mentions(self._replaced, names)
+        return [max(0, count - twice) for count, twice in zip(held, again, strict=True)]
+
+
+MAX_REFERENCES: Final = 32
+"""Concepts that one memory refers to; more are a list of names, and each would say less."""
+
+normal_form = lru_cache(maxsize=4_096)(normalize_name)
+"""The normal form of a name; each step of learning a name asks for it again."""
+
+
+class EntityDictionary:
+    """The concepts of one key's viewers, ready to be found in texts.
+
+    All names are kept as they stand in the store; what one means is worked out when first a text holds it, from
+    the rows of the concepts that bear it.
+    """
+
+    def __init__(self, rows: Iterable[Entity] = ()) -> None:
+        self._rows: dict[str, tuple[EntityRow, ...]] = {}
+        """Id to the concept's rows, by key."""
+        self._names = NameIndex()
+        self._claims: dict[str, NameOwners] = {}
+        self._refused: EntityMatcher | None = None
+        self._heir: tuple[int, Sequence[Entity], EntityDictionary] | None = None
+        self.add(rows)
+
+    def rows(self, concept: str) -> Sequence[Entity]:
+        """Return the rows of a concept."""
+        return [entity_from_row(row) for row in self._rows.get(concept, ())]
+
+    def means(self, name: str) -> str | None:
+        """Return the id of the concept that a name means, also of one that was taken out, or None."""
+        return self._owner(normal_form(name))
+
+    def _owner(self, folded: str) -> str | None:
+        """Return whose a normal form is.
+
+        What is shown goes before what was taken out, a name before an alias, then the smallest id.
+        """
+        rows = self._bearing(number_stem(folded))
+        if not rows:
+            return None
+        shown = {concept.id for concept in merge_entities(rows)}
+        rights = [
+            (row.id not in shown, place > 0, row.id)
+            for row in rows
+            for place, name in enumerate((row.name, *row.aliases))
+            if normal_form(name) == folded
+        ]
+        return min(rights)[2] if rights else None
+
+    def _bearing(self, of: str) -> list[Entity]:
+        """Return all rows of the concepts that bear a name of a stem."""
+        return [row for concept in self._names.bearers(of) for row in self.rows(concept)]
+
+    def _claimed(self, of: str) -> NameOwners:
+        if of not in self._claims:
+            self._claims[of] = name_owners(merge_entities(self._bearing(of)))
+        return self._claims[of]
+
+    def grown(self, rows: Iterable[Entity]) -> EntityDictionary:
+        """Return one that finds these too, beside this one, which stays as it is."""
+        found = self._copied()
+        found.add(rows)
+        return found
+
+    def renewed(self, rows: Sequence[EntityRow]) -> EntityDictionary:
+        """Return one of what the store holds now, of which only what has changed is read."""
+        now = _by_id(rows)
+        held = self._rows
+        changed = (
+            {concept: same for concept, same in now.items() if held.get(concept) != same} if held else now
+        )
+        found = self._copied()
+        found._set(changed, held.keys() - now.keys())
+        return found
+
+    def add(self, rows: Iterable[Entity]) -> None:
+        """Find these too, each instead of what its key called the concept before."""
+        changed: dict[str, tuple[EntityRow, ...]] = {}
+        for row in map(entity_to_row, rows):
+            others = changed.get(row[0]) or self._rows.get(row[0], ())
+            changed[row[0]] = tuple(sorted((*(other for other in others if other[1] != row[1]), row)))
+        self._set(changed)
+
+    def _copied(self) -> EntityDictionary:
+        found = copy.copy(self)
+        found._rows, found._claims, found._names = self._rows.copy(), self._claims.copy(), self._names.copy()
+        found._heir = None
+        return found
+
+    def _set(self, changed: dict[str, tuple[EntityRow, ...]], gone: Iterable[str] = ()) -> None:
+        """Let concepts have these rows and no others, and some none."""
+        before = [self._rows.pop(concept, ()) for concept in (*changed, *gone)] if self._rows else ()
+        self._rows |= changed
+        if self._claims:  # what a stem means depends on all who bear it
+            for spelling, _ in _spellings(chain.from_iterable((*before, *changed.values()))):
+                for of in name_stems(spelling):
+                    self._claims.pop(of, None)
+        self._refused = None
+        self._names.learn(_spellings(chain.from_iterable(changed.values())))
+
+    def promise(self, mark: int, rows: Sequence[Entity], heir: EntityDictionary) -> None:
+        """Remember what this one will be when these rows are written, and the store's mark will then be this."""
+        self._heir = mark, rows, heir
+
+    def heir(self, reader: Reader, mark: int) -> EntityDictionary | None:
+        """Return what was promised, if the store holds it: by its mark it then holds nothing else that is new."""
+        if self._heir is None or self._heir[0] != mark:
+            return None
+        _, rows, heir = self._heir
+        held = set(reader.concepts([row.id for row in rows]))
+        return heir if held.issuperset(rows) else None
+
+    def taught(
+        self,
+        records: Sequence[Record],
+        secret: bytes,
+        key: str,
+        at: int,
+        seen_before: Callable[..., Sequence[int]],
+    ) -> list[Entity]:
+        """Return the concepts that memories would teach, as rows of their key."""
+        found = discover_names([discovery_passage(record) for record in records], seen_before)
+        new: list[Entity] = []
+        taken: set[str] = set()
+        for item in found:
+            named = normal_form(item.name)
+            # A name in the other number is found already by the one that is known.
+            known = any(
+                name in taken or self._owner(name) is not None for name in (named, other_number(named))
+            )
+            if named and not known and not self._taken_out(item.name):
+                aliases = {a for a in item.aliases if self.means(a) is None and normal_form(a) not in taken}
+                aliases -= {item.name}
+                new.append(
+                    Entity(entity_id(secret, named), key, item.name, tuple(sorted(aliases)), item.kind, at)
+                )
+                taken.update(normal_form(name) for name in (item.name, *aliases))
+        return new
+
+    def _taken_out(self, name: str) -> bool:
+        """Tell whether a name is one that a person refused, in the singular or in the plural."""
+        if self._refused is None:
+            rows = (row for same in self._rows.values() for row in same if row[4] == "refused")
+            self._refused = EntityMatcher(map(entity_from_row, rows))
+        if not self._refused:
+            return False
+        return any((m.start, m.end) == (0, len(name)) for m in self._refused.match(name))
+
+    def references(self, record: Record, at: int, key: str | None = None) -> list[Edge]:
+        """Return the edges from a memory to the concepts it refers to, by name, heading or tag.
+
+        The weight grows with every mention: 1/2, 3/4, 7/8.
+        """
+        found = find_mentions(named_text(record), self._names, self._claimed)
+        ranked = sorted(found, key=lambda mention: (-mention.count, mention.concept))[:MAX_REFERENCES]
+        return [
+            Edge(
+                record.id,
+                "references",
+                mention.concept,
+                key or record.key,
+                1 - 0.5 ** min(mention.count, 20),
+                at,
+                rule="name",
+            )
+            for mention in ranked
+        ]
+
+
+def _by_id(rows: Sequence[EntityRow]) -> dict[str, tuple[EntityRow, ...]]:
+    """Return the rows of each concept, by key."""
+    found: dict[str, tuple[EntityRow, ...]] = {row[0]: (row,) for row in rows}
+    if len(found) < len(rows):  # several keys know of one
+        found = {}
+        for row in rows:
+            found[row[0]] = tuple(sorted((*found.get(row[0], ()), row)))
+    return found
+
+
+def _spellings(rows: Iterable[EntityRow]) -> Iterator[tuple[str, str]]:
+    """Yield the names and aliases of concepts, each with the id."""
+    for concept, _, name, aliases, _, _ in rows:
+        yield name, concept
+        if aliases:
+            for alias in aliases:
+                yield alias, concept
+
+
+DictionaryCache = dict[str, tuple[int, EntityDictionary]]
+"""Visibility key to the store's mark and the lexicon that was made at it; kept from call to call."""
+
+
+def cached_dictionary(reader: Reader, key: str, kept: DictionaryCache) -> EntityDictionary:
+    """Return the lexicon of a key's viewers, made anew only when their concepts have changed."""
+    mark = reader.concept_mark()
+    held = kept.get(key)
+    if held is None:
+        words = EntityDictionary().renewed(reader.concept_rows())
+    elif held[0] == mark:
+        return held[1]
+    else:
+        heir = held[1].heir(reader, mark)
+        words = heir if heir is not None else held[1].renewed(reader.concept_rows())
+    kept[key] = mark, words
+    return words

@@ -1,0 +1,746 @@
+"""Entity discovery: find the names of things that texts themselves introduce.
+
+``[Impact Review](../people/impact-review.md)`` says what a page of these notes is called, as ``[[Impact Review]]``
+would; ``[oxipng](https://…/oxipng)`` says what a thing out there is called. Other texts of links are words of
+a sentence.
+
+Regular expressions run over all passages as one text, and each counts distinct spellings in C. How often and how
+what they found stands in the passages is for ``count``.
+
+All phrases are looked for in all passages at once; no token is looked at one by one.
+
+``evidence`` gathers what speaks for each word or phrase, ``count`` tells how it stands in the passages, and
+``judge`` decides. What counts, and what does not:
+
+* a ``[[link]]``, a link that is called like its page or a tag is a person's own word for it and counts at once;
+* capitals count within a sentence only, since its first word has one anyway, and not where the word mostly
+  stands without; ``HTTP``, ``macOS``, ``SQLite`` count wherever they stand,
+  ``Mayo Clinic`` also where a sentence begins;
+* code counts when several passages show the name in backticks, or unmarked where nothing else looks so
+  (``max_tokens``); an everyday word (``match``) needs many, and is then meant in backticks alone;
+* an ordinary word becomes a concept only when the texts define it (italic, and in headings) and use it far more often
+  than English does; an everyday word never;
+* a long form with its abbreviation, "Retrieval Augmented Generation (RAG)", counts at once, and is both.
+
+Weekdays, months, generic headings ("Usage", "Notes", "Chapter 3") and common words are never found.
+In German, where all nouns have capitals, those say nothing: only other evidence counts. Chinese and Japanese
+have none; there links, tags, code and Latin names are found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+import ahocorasick
+
+from scrubjay.entities.normalization import (
+    CALENDAR_WORDS,
+    WORDS_APART,
+    blot_addresses,
+    is_common,
+    is_everyday,
+    is_generic,
+    level_text,
+    name_objection,
+    normalize_name,
+    to_plural,
+    to_singular,
+)
+from scrubjay.text.language import detect_language
+from scrubjay.text.word_frequency import UNKNOWN_RANK, keyness, word_rank
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(slots=True)
+class NameEvidence:
+    """What speaks for one phrase.
+
+    Attributes:
+        spelled: Spellings to how often each was found as a candidate.
+        found: Kind of evidence to how often: ``capital`` (within a sentence), ``odd`` (``macOS``, ``HTTP``),
+            ``code``, ``bare`` (code that nobody marked), ``title`` (words with capitals that open a sentence or
+            an item), ``italic``, ``heading`` (a whole one), ``link`` (whose address bears the name too), ``page``
+            (a ``[[link]]``, or one whose text names its page), ``tag``.
+        apart: Level forms of spellings whose words stand apart (``std::io``), since no single space joins them.
+        aliases: Abbreviations that were given for it in brackets.
+        headings: Headings of documents that hold it, each once a document.
+        times: Occurrences in all texts.
+        passages: Passages in which it stands.
+        capital: Those in which it begins with a capital outside code.
+        small: Those in which it does not.
+        code: Those in which it stands in code.
+        closing: Share of its occurrences outside code behind which a phrase ends: a third to two thirds for
+            nouns, a tenth for adjectives and verbs.
+    """
+
+    spelled: dict[str, int] = field(default_factory=dict)
+    found: dict[str, int] = field(default_factory=dict)
+    apart: set[str] = field(default_factory=set)
+    aliases: list[str] = field(default_factory=list)
+    headings: int = 0
+    times: int = 0
+    passages: int = 0
+    capital: int = 0
+    small: int = 0
+    code: int = 0
+    closing: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredName:
+    """A name that texts use for something.
+
+    Attributes:
+        name: As it is mostly written.
+        aliases: Its abbreviation, and itself in lower case where it is also written so; sorted.
+        kind: One of ``memory.concepts.KINDS``.
+        support: Passages of the window in which it stands.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    kind: str
+    support: int
+
+
+PASSAGE_BREAK: Final = "\n\x1e\n"
+"""Stands between passages; no pattern reaches over it."""
+CODE_SPAN: Final = re.compile(r"`([^`\n]{2,60})`")
+CODE_MARK: Final = "\x04"
+_FENCE: Final = re.compile(
+    r"\n[ \t]*(?:- )?(`{3,}+|~{3,}+)[^`\n]*+\n.*?(?:\n[ \t]*\1(?=[ \t]*\n)|(?=\n\x1e)|\Z)", re.DOTALL
+)
+_COMMENT: Final = re.compile(r"<!--[^<>]{0,2000}+>")
+_ESCAPE: Final = re.compile(r"\\[nrt](?![a-z])")
+r"""A line break as program text writes it: there is no "nHuman" in "\nHuman"."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedPassages:
+    """Passages as one text, of equal length each time.
+
+    Attributes:
+        listed: Without listings and comments.
+        whole: Also without addresses.
+        prose: Also without code in backticks, of which ``CODE_MARK`` is left.
+    """
+
+    listed: str
+    whole: str
+    prose: str
+
+
+def join_passages(texts: Sequence[str]) -> JoinedPassages:
+    """Return passages as one text, with a line end before it."""
+    listed = _COMMENT.sub(_blank, _FENCE.sub(_blank, "\n" + PASSAGE_BREAK.join(texts)))
+    whole = blot_addresses(_ESCAPE.sub("  ", listed), " ")
+    return JoinedPassages(listed, whole, CODE_SPAN.sub(_as_code, whole))
+
+
+def select_passages(text: str, texts: Sequence[str], chosen: Sequence[bool]) -> str:
+    """Return the chosen passages of a text of all."""
+    parts, start = [], 1
+    for one, wanted in zip(texts, chosen, strict=True):
+        if wanted:
+            parts.append(text[start : start + len(one)])
+        start += len(one) + len(PASSAGE_BREAK)
+    return PASSAGE_BREAK.join(parts)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "\n".join(" " * len(line) for line in match.group().split("\n"))
+
+
+def _as_code(match: re.Match[str]) -> str:
+    return f"`{CODE_MARK * len(match[1])}`"
+
+
+_LINK: Final = re.compile(r"\[(?<!!\[)([^\[\]\n]{2,60})\]\(([^()\s]{1,500})")
+_OUT: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
+_FOLDER: Final = ("index.", "readme.")
+"""Files that are named after their folder."""
+
+
+def count_link_names(text: str) -> tuple[Counter[str], Counter[str]]:
+    """Return how often links' texts name the page of these notes, and how often the address, to which they lead."""
+    links = [(name, address) for name, address in _LINK.findall(text) if "://" not in name]
+    pages = Counter(name for name, address in links if _is_page(name, address))
+    return pages, Counter(name for name, address in links if _is_addressed(name, address))
+
+
+def _is_addressed(name: str, address: str) -> bool:
+    return address.startswith("http") and _bare_name(name) in _bare_name(address)
+
+
+def _is_page(name: str, address: str) -> bool:
+    """Tell whether a text names the file; an everyday word does so only by chance ("see our [team](team.md)").
+
+    A generic one ("[Releases](releases/index.md)") is then looked for in links only (``normal.care``).
+    """
+    if _OUT.match(address) or (name.islower() and is_everyday(name) and not is_generic(name)):
+        return False
+    *folders, file = address.partition("#")[0].split("/")
+    if folders and file.lower().startswith(_FOLDER):
+        file = folders[-1]
+    return bool(file) and to_singular(_bare_name(name)) == to_singular(_bare_name(file.partition(".")[0]))
+
+
+def _bare_name(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))
+
+
+_LONGEST_PHRASE: Final = 4
+"""Words of a heading's phrase, or of any name that is not wholly capitals: longer ones are clauses."""
+
+_LONGEST_MARKED: Final = 12
+"""Words of a page's or a code's name: claude-3-5-sonnet-20241022 has five."""
+
+_ITALICS: Final = (
+    re.compile(r"\*(?<![\w*]\*)([^\W_][^*_\n,;:!?/]{1,40}?)\*(?![\w*])"),
+    re.compile(r"_(?<![\w_]_)([^\W_][^*_\n,;:!?/]{1,40}?)_(?![\w_])"),
+)
+_NAME: Final = r"[A-Z]\w*+(?>(?:[.+&'\u2019-]\w++)*)(?:\+\+)?"
+_GAP: Final = r"[ \n](?:(?<= )|(?<=[^\n]{40}\n))"
+"""Between words of one sentence: a line end only where a paragraph was wrapped, no short line of a list."""
+_MARKS: Final = r"[\[(*_\"\u201c']{0,3}"
+_CAPITALS: Final = re.compile(
+    rf"[ \n](?<=[a-z0-9,;)\]][ \n])(?:(?<= )|(?<=[^\n]{{40}}\n)){_MARKS}"
+    rf"({_NAME}(?:{_GAP}(?:(?:of|of the|for|de|&){_GAP})?{_NAME})*)"
+)
+_TITLES: Final = re.compile(rf"[\n.:!?|-](?:(?<=\n)[ \t]*(?:[-*+] |\d+\. )?| ){_MARKS}({_NAME}(?: {_NAME})+)")
+# Possessive and bounded: an unbroken megabyte of base64 must not be gone over again from each of its letters.
+_ODD: Final = re.compile(r"[A-Z](?<![A-Za-z0-9_].)(?:[a-z0-9]{0,40}[A-Z]|[A-Z0-9])[A-Za-z0-9]{0,40}+(?!\w)")
+_HUMP: Final = re.compile(r"[A-Z](?<=[a-z].)[A-Za-z0-9]{0,40}+(?!\w)")
+_BEFORE_HUMP: Final = re.compile(r"(?<!\w)[a-z]{1,20}$")
+_BARE: Final = re.compile(
+    r"[_-](?:(?<=[A-Za-z0-9]_)[A-Za-z0-9_]{1,60}+|(?<=[a-z]-)\d[a-z0-9]{0,20}+(?>(?:[.-][a-z0-9]{1,20}+){0,9})"
+    r"|(?<=[ \n(]-)-[a-z][a-z-]{1,30}+)(?:\(\))?(?![\w/])"
+)
+"""The end of what looks like code where nobody marked it: text from the web has lost its backticks."""
+_BEFORE_BARE: Final = re.compile(r"(?<![\w/.:=&?{#-])(?:[A-Za-z][A-Za-z0-9]{0,39}|[a-z]+(?:-[a-z]+){1,5})$")
+_BRACKETED: Final = re.compile(r"\(([A-Z][A-Za-z&]{1,7}?)s?\)")
+_SMALL_WORDS: Final = frozenset(("of", "and", "for", "the", "de", "to", "in"))
+"""Words that an abbreviation passes over."""
+_IDENTIFIER: Final = re.compile(r"[@$.]?[A-Za-z_][\w.:!+#-]*(?:<[^<>]*>)?(?:\(\))?|[a-z][\w-]+ [a-z][\w-]+")
+_NUMBERING: Final = re.compile(
+    r"^(?:(?:chapter|part|section|step|appendix|day|week|phase|lesson|exercise)\s+)?[\dIVX.]*[.:)]?\s*[-\u2013\u2014:]?\s+",
+    re.I,
+)
+_POSSESSIVE: Final = re.compile(r"['\u2019]s?$")
+
+
+@dataclass(frozen=True, slots=True)
+class NameCandidates:
+    """All passages as one text, and what may be a name in it.
+
+    Attributes:
+        sizes: Characters of each passage.
+        whole: The passages without listings and addresses.
+        prose: The same, of equal length, without code in backticks.
+        signs: Normal form, its last word in the singular, to its signs.
+    """
+
+    sizes: tuple[int, ...]
+    whole: str
+    prose: str
+    signs: dict[str, NameEvidence]
+
+
+def gather_candidates(
+    texts: Sequence[str],
+    telling: Sequence[bool],
+    headings: Iterable[Collection[str]],
+    given: Iterable[tuple[str, str]],
+) -> NameCandidates:
+    """Gather what may be a name, with the signs that its own look gives.
+
+    Args:
+        texts: The passages.
+        telling: Of each, whether a capital within its sentences says anything.
+        headings: For each document its distinct headings.
+        given: Names that people marked themselves, each with its kind, ``page`` or ``tag``.
+    """
+    text = join_passages(texts)
+    whole, prose = text.whole, text.prose
+    marked = list(given)
+    pages, addressed = count_link_names(text.listed)
+    phrases, wholes = _headings(headings)
+    surfaces = {
+        "code": Counter(span for span in CODE_SPAN.findall(whole) if _IDENTIFIER.fullmatch(span)),
+        "bare": Counter(_bare_identifiers(prose)),
+        "italic": Counter(phrase for italic in _ITALICS for phrase in italic.findall(prose)),
+        "capital": Counter(
+            _CAPITALS.findall(prose if all(telling) else select_passages(prose, texts, telling))
+        ),
+        "title": Counter(_TITLES.findall(prose)),
+        "odd": Counter((*_ODD.findall(prose), *_humped(prose))),
+        "heading": wholes,
+        "link": addressed,
+        "page": pages + Counter(name for name, kind in marked if kind == "page"),
+        "tag": Counter(name for name, kind in marked if kind == "tag"),
+    }
+    signs = _grouped(surfaces)
+    _expand(signs, prose)
+    for form, count in phrases.items():
+        if form in signs:
+            signs[form].headings += count
+    return NameCandidates(tuple(map(len, texts)), whole, prose, signs)
+
+
+def _headings(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Counter[str]]:
+    """Return the phrases in documents' headings, in their normal form, and whole headings without numbering."""
+    listed = [_NUMBERING.sub("", heading, count=1).strip(" .:!?") for one in documents for heading in one]
+    wholes = Counter(listed)
+    phrases: Counter[str] = Counter()
+    for form, count in zip(_levels(list(wholes)), wholes.values(), strict=True):
+        words = form.split()
+        for size in range(1, _LONGEST_PHRASE + 1):
+            for at in range(len(words) - size + 1):
+                phrases[" ".join(words[at : at + size])] += count
+    grouped: Counter[str] = Counter()
+    for phrase, count in phrases.items():
+        grouped[to_singular(phrase)] += count
+    return grouped, wholes
+
+
+def _levels(surfaces: Sequence[str]) -> Iterator[str]:
+    """Yield the level form of each, all made in one go."""
+    joined = f" {WORDS_APART} ".join(surface.replace(WORDS_APART, " ") for surface in surfaces)
+    return (part.strip() for part in level_text(joined).split(WORDS_APART)) if surfaces else iter(())
+
+
+def _grouped(surfaces: dict[str, Counter[str]]) -> dict[str, NameEvidence]:
+    signs: dict[str, NameEvidence] = {}
+    for kind, counted in surfaces.items():
+        for levelled, (surface, count) in zip(_levels(list(counted)), counted.items(), strict=True):
+            form = " ".join(levelled.split())
+            longest = _LONGEST_MARKED if kind in ("bare", "code", "page") else _LONGEST_PHRASE
+            if not form or form.count(" ") >= longest:
+                continue
+            bare = _POSSESSIVE.sub("", " ".join(surface.split())).strip("_`*").rstrip(".:-")
+            own = form.removesuffix(" s") if _POSSESSIVE.search(surface) else form
+            own = (
+                to_singular(own)
+                if surface[-2:].islower() or (surface[-2:-1].isupper() and surface[-1:] == "s")
+                else own
+            )
+            sign = signs.get(own)
+            if sign is None:
+                sign = signs[own] = NameEvidence()
+            sign.spelled[bare] = sign.spelled.get(bare, 0) + count
+            sign.found[kind] = sign.found.get(kind, 0) + count
+            if "  " in levelled:
+                sign.apart.add(levelled)
+    return signs
+
+
+def _expand(signs: dict[str, NameEvidence], prose: str) -> None:
+    """Give long forms the abbreviation that stands behind them in brackets."""
+    for match in _BRACKETED.finditer(prose):
+        letters = match[1].upper()
+        words = prose[max(0, match.start() - 100) : match.start()].split()
+        for count in range(2, min(len(words), len(letters) + 3) + 1):
+            tail = words[-count:]
+            parts = [
+                part for word in tail for part in word.split("-") if part and part.lower() not in _SMALL_WORDS
+            ]
+            if "".join(part[0] for part in parts).upper() == letters:
+                long = " ".join(tail).strip("*_\"'[(")
+                sign = signs.setdefault(to_singular(normalize_name(long)), NameEvidence())
+                sign.spelled[long] = sign.spelled.get(long, 0) + 1
+                sign.aliases.append(match[1])
+                break
+
+
+def _humped(prose: str) -> Iterator[str]:
+    """Yield words that begin small and go on with a capital: ``macOS``."""
+    for match in _HUMP.finditer(prose):
+        before = _BEFORE_HUMP.search(prose, max(0, match.start() - 21), match.start())
+        if before is not None:
+            yield before.group() + match.group()
+
+
+def _bare_identifiers(prose: str) -> Iterator[str]:
+    """Yield what is code by its look: ``max_tokens``, ``--release``, ``claude-3-haiku-20240307``."""
+    for match in _BARE.finditer(prose):
+        start = match.start()
+        before = _BEFORE_BARE.search(prose, max(0, start - 41), start)
+        if match[0].startswith("--") or before is not None:
+            yield (before.group() if before else "") + match.group()
+
+
+_LONGEST_SMALL: Final = 4
+_PHRASE_ENDS: Final = (
+    "is are was and or to in of that for with on from has have can will as by at but if so than "
+    "may must do not when who"
+)
+"""English words before which a noun's phrase is over; an adjective's or a verb's is not."""
+
+
+def count_occurrences(gathered: NameCandidates) -> None:
+    """Write into the signs of all phrases how they stand in the passages."""
+    import numpy as np
+
+    signs, passages_ = gathered.signs, len(gathered.sizes)
+    if not signs:
+        return
+    automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
+    sizes: list[int] = []
+    owners: list[int] = []
+    plurals = ((owner, (to_plural(form),)) for owner, form in enumerate(signs))
+    own = ((owner, (form, *sign.apart)) for owner, (form, sign) in enumerate(signs.items()))
+    # What is a name itself is no other's plural: macos, of "maco".
+    for owner, spellings in chain(plurals, own):
+        for spelling in spellings:
+            automaton.add_word(f" {spelling} ", len(sizes))
+            sizes.append(len(spelling))
+            owners.append(owner)
+    automaton.make_automaton()
+    hits = np.fromiter(
+        chain.from_iterable(automaton.iter(f" {level_text(gathered.whole, blotted=True)} ")), np.int64
+    ).reshape(-1, 2)
+    if not len(hits):
+        return
+    first = hits[:, 0] - np.array(sizes)[hits[:, 1]] - 1
+    owner_of = np.array(owners)[hits[:, 1]]
+    bounds = np.cumsum([size + len(PASSAGE_BREAK) for size in gathered.sizes])
+    passage = np.searchsorted(bounds, first - 1, side="right")
+    padded = (gathered.prose + " " * (_LONGEST_SMALL + 2)).encode("utf-32-le", "surrogatepass")
+    chars = np.frombuffer(padded, "<u4")[first]
+    high = np.isin(chars, [int(char) for char in np.unique(chars) if chr(char).isupper()])
+    case = np.where(chars == ord(CODE_MARK), 0, np.where(high, 1, 2))
+    ends = _ends(np.frombuffer(padded, "<u4"), first + np.array(sizes)[hits[:, 1]]) & (case != 0)
+    # One sort makes distinct: by phrase, then passage, then case.
+    seen = np.sort((owner_of * passages_ + passage) * 3 + case)
+    seen = seen[np.append(True, seen[1:] != seen[:-1])]
+    owners_seen, cases = seen // (3 * passages_), seen % 3
+    anew = np.append(True, seen[1:] // 3 != seen[:-1] // 3)
+    chosen = (owner_of, owners_seen[anew], *(owners_seen[cases == one] for one in (0, 1, 2)))
+    plain = (owner_of[case != 0], owner_of[ends])
+    columns = [np.bincount(one, minlength=len(signs)).tolist() for one in (*chosen, *plain)]
+    for sign, *figures in zip(signs.values(), *columns, strict=True):
+        sign.times, sign.passages, sign.code, sign.capital, sign.small = figures[:5]
+        sign.closing = figures[6] / max(1, figures[5])
+
+
+def _ends(chars: NDArray[np.uint32], behind: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell of each place behind a word whether a phrase ends there: a mark stands there, or a small word comes."""
+    import numpy as np
+
+    ends: NDArray[np.bool_] = np.isin(chars[behind], [ord(mark) for mark in ".,;:)!?"])
+    spaced = np.isin(chars[behind], (ord(" "), ord("\n")))
+    for size in range(2, _LONGEST_SMALL + 1):
+        after = chars[behind[:, None] + np.arange(1, size + 2)].astype(np.int64)
+        words = [f"{word} " for word in _PHRASE_ENDS.split() if len(word) == size]
+        weights = 128 ** np.arange(size + 1)
+        known = [
+            sum(ord(char) * int(weight) for char, weight in zip(word, weights, strict=True)) for word in words
+        ]
+        ends |= spaced & np.isin((np.minimum(after, 127) * weights).sum(axis=1), known)
+    return ends
+
+
+MIN_PASSAGES: Final = 2
+"""Passages in which a name must stand with its capital (or as code): once may be a slip, or an only mention."""
+MIN_PASSAGES_WEAK: Final = 3
+"""Passages for what has less to speak for it: a plain word in backticks, a phrase in small letters."""
+TERM_KEYNESS: Final = 12
+"""A defined word (italic, and in a heading) must be used this many times as often as in English."""
+OWN_KEYNESS: Final = 100
+"""From here on a text's own use of a word outweighs the ordinary one, whatever its case."""
+CLOSING_SHARE: Final = 0.25
+"""Share of a noun's occurrences that end a phrase: thread .63, string .27, immutable .23, internal .11."""
+SMALL_PER_CAPITAL: Final = 4
+"""Small letters that a name may have for one capital, or one link: git is also written so, flavor is no name."""
+RARE_RANK: Final = 8_000
+"""Rank from which on a word is hardly met in ordinary English."""
+PLAIN_CODE_USES: Final = 10
+"""Times in backticks from which on even ``Result`` is a name; it is then looked for as written."""
+EVERYDAY_RANK: Final = 3_000
+"""Rank below which capitals are often mere emphasis ("Director", "Blue"): five of six must be written so."""
+_SHORT: Final = 3
+_LONGEST_TERM: Final = 3
+
+_NUMBERED: Final = re.compile(
+    r"(?:listing|chapter|figure|step|part|section|appendix|table|phase|week|day|quarter|q|fy)s?(?: ?\d.*)?"
+)
+
+
+def is_possible_name(form: str, signs: NameEvidence) -> bool:
+    """Tell whether a phrase could be a concept at all, before its passages are counted."""
+    name = _commonest(signs.spelled, signs.spelled)
+    often = signs.found.get("code", 0) >= (MIN_PASSAGES_WEAK if name[:1].isupper() else PLAIN_CODE_USES)
+    refusal = not often and name_objection(name, given=True, folded=form)
+    if _NUMBERED.fullmatch(form) or form.endswith("n_t") or refusal:
+        return False
+    marked = "page" in signs.found or "tag" in signs.found or signs.aliases
+    return bool(marked or often or not all(map(is_common, form.split(" "))))
+
+
+def judge_phrase(form: str, signs: NameEvidence, words: int, before: int = 0) -> DiscoveredName | None:
+    """Decide on one phrase.
+
+    Args:
+        form: Its normal form.
+        signs: What speaks for it.
+        words: Words of all texts, about.
+        before: Memories of the store that hold it already, in whatever case.
+    """
+    name = _commonest(signs.spelled, signs.spelled)
+    if "page" in signs.found:
+        own = keyness(form, signs.times, words) >= OWN_KEYNESS
+        return _found(name, "page", signs, *((form,) if own and name.isalpha() else ()))
+    if "tag" in signs.found:
+        return _found(name, "tag", signs)
+    addressed = signs.small <= SMALL_PER_CAPITAL * signs.found.get("link", 0) and not all(
+        map(_is_plain, form.split(" "))
+    )
+    if "link" in signs.found and addressed and (word_rank(form) > RARE_RANK or name != name.lower()):
+        return _found(name, "name", signs, *((form,) if signs.small else ()))
+    if signs.aliases:
+        return _found(name, "name", signs)
+    if "bare" in signs.found and _times(signs, "bare", "code") + before >= MIN_PASSAGES:
+        return _found(name, "code", signs)
+    if " " in form:
+        return _phrase(form, name, signs, before)
+    return _one_word(form, name, signs, words, before)
+
+
+def _found(name: str, kind: str, signs: NameEvidence, *more: str) -> DiscoveredName:
+    aliases = sorted({*signs.aliases, *more} - {name})
+    return DiscoveredName(name, tuple(aliases), kind, signs.passages)
+
+
+def _one_word(form: str, name: str, signs: NameEvidence, words: int, before: int) -> DiscoveredName | None:
+    times = keyness(form, signs.times, words)
+    if _is_term(form, signs, times) and signs.small > signs.capital:
+        return _found(_term_name(signs), "heading", signs)
+    named, coded = _capitalised(form, signs, times, before), _code(form, name, signs, before)
+    if named and coded and form in signs.spelled and signs.code >= signs.small:
+        return _found(named.name, "name", signs, form)  # Cargo is what `cargo` runs
+    return named or coded
+
+
+def _capitalised(form: str, signs: NameEvidence, times: float, before: int) -> DiscoveredName | None:
+    """A word that has a capital within sentences, and mostly so."""
+    capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
+    capital = signs.found.get("capital", 0) + signs.found.get("odd", 0)
+    if not capitals or not capital or _is_plain(form):
+        return None
+    name, place = _commonest(capitals, signs.spelled), word_rank(form)
+    odd = min(signs.found.get("odd", 0), signs.passages) if name[0].islower() else 0  # macOS
+    small, code = max(0, signs.small - odd), _coded(signs)
+    own = (
+        place > RARE_RANK
+        and times >= OWN_KEYNESS
+        and small <= SMALL_PER_CAPITAL * capital
+        and not name.isupper()
+    )
+    own = own or (place >= UNKNOWN_RANK and code > 0 and small <= 2 * capital)
+    known = min(capital, signs.passages) + code + (before if place > RARE_RANK else 0)
+    share = 5 if place < EVERYDAY_RANK else 1
+    if known < MIN_PASSAGES or (small * share > capital and not own):
+        return None
+    short = name.isupper() and len(name) <= _SHORT  # TS is TypeScript, ts is somebody's variable
+    loose = small and not short and (own or (2 * small <= capital and place > RARE_RANK))
+    return _found(name, "name", signs, *((form,) if loose else ()))
+
+
+def _code(form: str, name: str, signs: NameEvidence, before: int) -> DiscoveredName | None:
+    """A name that stands in backticks."""
+    code = _coded(signs)
+    if not code:
+        return None
+    title = name.isalpha() and name[0].isupper() and name[1:].islower()
+    if title:
+        enough = PLAIN_CODE_USES if _is_plain(form) else MIN_PASSAGES_WEAK
+    elif form.isalpha():
+        if is_generic(form) and not is_common(form):
+            return None
+        if is_everyday(form):
+            enough = PLAIN_CODE_USES
+        elif word_rank(form) < UNKNOWN_RANK and signs.small > 2 * signs.code:
+            return None
+        else:
+            enough = (
+                PLAIN_CODE_USES
+                if len(form) < _SHORT
+                else MIN_PASSAGES
+                if word_rank(form) > RARE_RANK
+                else MIN_PASSAGES_WEAK
+            )
+    else:
+        enough = (
+            MIN_PASSAGES_WEAK if name.islower() else MIN_PASSAGES
+        )  # user_name, index.html: often one example's own
+    # Memories of before hold the word, as code or not: of an everyday word that says nothing.
+    stored = 0 if form.isalpha() and is_everyday(form) else before
+    return _found(name, "code", signs) if code + stored >= enough else None
+
+
+def _phrase(form: str, name: str, signs: NameEvidence, before: int) -> DiscoveredName | None:
+    words = form.split(" ")
+    plain = [_is_plain(word) for word in words]
+    capitals = [spelling for spelling in signs.spelled if spelling != spelling.lower()]
+    within = signs.found.get("capital", 0) + signs.found.get("odd", 0)
+    written = within + (0 if any(plain) else signs.found.get("title", 0))
+    enough = MIN_PASSAGES_WEAK if all(plain) else MIN_PASSAGES
+    # A part of longer headings that are quoted in full: "Run Code Simultaneously".
+    quoted = len(words) > MIN_PASSAGES and signs.headings and "heading" not in signs.found
+    if (
+        capitals
+        and not quoted
+        and written
+        and written + _coded(signs) + before >= enough
+        and signs.small <= written
+        and min(map(len, words)) > 1
+    ):
+        loose = (form,) if signs.small and within else ()
+        return _found(_commonest(capitals, signs.spelled), "name", signs, *loose)
+    if _coded(signs) >= (MIN_PASSAGES_WEAK if " " in name else MIN_PASSAGES):
+        return _found(name, "code", signs)
+    if (
+        len(words) > _LONGEST_TERM
+        or all(plain)
+        or signs.passages < MIN_PASSAGES_WEAK
+        or signs.closing < CLOSING_SHARE
+    ):
+        return None
+    if not any(map(is_common, words)) and ("italic" in signs.found or (signs.headings and not plain[-1])):
+        return _found(_term_name(signs), "heading", signs)
+    return None
+
+
+def _term_name(signs: NameEvidence) -> str:
+    """Return the commonest spelling in lower case, else the commonest there is."""
+    small = [spelling for spelling in signs.spelled if spelling.islower()]
+    return _commonest(small or signs.spelled, signs.spelled)
+
+
+def _commonest(spellings: Collection[str], counts: Mapping[str, int]) -> str:
+    if len(spellings) == 1:
+        return next(iter(spellings))
+    return max(spellings, key=lambda spelling: (counts[spelling], spelling))
+
+
+def _times(signs: NameEvidence, *kinds: str) -> int:
+    """Return how often there is evidence of some kinds, once a passage at most."""
+    return min(sum(signs.found.get(kind, 0) for kind in kinds), signs.passages)
+
+
+def _coded(signs: NameEvidence) -> int:
+    return min(signs.found.get("code", 0), signs.code)
+
+
+def _is_plain(word: str) -> bool:
+    return word in CALENDAR_WORDS or len(word) == 1 or word.isdigit() or is_generic(word)
+
+
+def _is_term(form: str, signs: NameEvidence, times: float) -> bool:
+    """Tell whether an ordinary-looking word is one that these texts speak of as a thing."""
+    if (
+        _is_plain(form)
+        or word_rank(form) < EVERYDAY_RANK
+        or signs.closing < CLOSING_SHARE
+        or signs.passages < MIN_PASSAGES_WEAK
+    ):
+        return False
+    return bool(signs.found.get("italic", 0) and signs.headings and times >= TERM_KEYNESS)
+
+
+LANGUAGE_SAMPLE: Final = 1_000
+"""Characters of a document that tell its language."""
+ENOUGH_MEMORIES: Final = 1_000
+"""Memories that would settle any doubt: only names that they would settle are asked for."""
+PART_RATIO: Final = 1.1
+"""A part ("Francisco") must stand this much more often than its whole, else it is nothing by itself."""
+_LETTERS_A_WORD: Final = 6
+"""Characters of English that make a word and its space."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryPassage:
+    """One passage as discovery reads it.
+
+    Attributes:
+        text: The passage, scrubbed.
+        title: Its nearest heading, or its document's name.
+        heading_path: Headings above it, outermost first.
+        tags: Tags of its document.
+        links: Pages that it links to by name.
+        path: Which document it is of.
+    """
+
+    text: str
+    title: str = ""
+    heading_path: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    path: str = ""
+
+
+def discover_names(
+    window: Sequence[DiscoveryPassage], seen_before: Callable[[Sequence[str]], Sequence[int]] | None = None
+) -> tuple[DiscoveredName, ...]:
+    """Return the names that passages use for things, the best supported first.
+
+    Args:
+        window: Passages, those of a document together.
+        seen_before: Told names, returns in how many stored memories each stands; what a window mentions once
+            and the store knows is supported by both.
+    """
+    headings: dict[str, dict[str, None]] = {}
+    for one in window:
+        headings.setdefault(one.path, {}).update(dict.fromkeys((*one.heading_path, one.title)))
+    telling = _capitals_tell(window)
+    gathered = gather_candidates([one.text for one in window], telling, headings.values(), _given(window))
+    signs = {form: sign for form, sign in gathered.signs.items() if is_possible_name(form, sign)}
+    count_occurrences(replace(gathered, signs=signs))
+    words = sum(gathered.sizes) // _LETTERS_A_WORD
+    found = {form: judge_phrase(form, sign, words) for form, sign in signs.items()}
+    if seen_before is not None:
+        unsure = [
+            form
+            for form, one in found.items()
+            if one is None and judge_phrase(form, signs[form], words, ENOUGH_MEMORIES)
+        ]
+        for form, before in zip(unsure, seen_before(unsure) if unsure else (), strict=True):
+            found[form] = judge_phrase(form, signs[form], words, before)
+    named = {form: one for form, one in found.items() if one is not None}
+    for form in list(named):
+        for part in _parts(form):
+            whole_only = part in named and signs[part].times <= PART_RATIO * signs[form].times
+            if whole_only and named[part].kind == "name":
+                del named[part]
+    return tuple(sorted(named.values(), key=lambda one: (-one.support, one.name)))
+
+
+def _capitals_tell(window: Sequence[DiscoveryPassage]) -> list[bool]:
+    """Tell of each passage whether its document is in a language in which a capital within a sentence says anything."""
+    german: dict[str, bool] = {}
+    for one in window:
+        if one.path not in german:
+            german[one.path] = detect_language(one.text[:LANGUAGE_SAMPLE]) == "de"
+    return [not german[one.path] for one in window]
+
+
+def _parts(form: str) -> Iterator[str]:
+    """Yield the shorter phrases within one."""
+    words = form.split(" ")
+    for size in range(1, len(words)):
+        for at in range(len(words) - size + 1):
+            yield " ".join(words[at : at + size])
+
+
+def _given(window: Sequence[DiscoveryPassage]) -> Iterator[tuple[str, str]]:
+    for one in window:
+        yield from ((name, "page") for name in one.links)
+        yield from ((tag, "tag") for tag in one.tags)

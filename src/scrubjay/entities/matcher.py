@@ -1,0 +1,378 @@
+"""Entity matcher: find which known entities a text mentions.
+
+A dictionary of 100,000 names costs a new process no more than to read it: each name is kept under its stem, which
+it shares with its plural and its singular, and a text's words and phrases are looked up one by one. What a stem's
+bearers mean exactly is left to ``match``, which asks only for the few that a text holds.
+
+Names and text are compared as level words (``level``): each word and phrase of a text is looked up (``names``),
+and whom it means is worked out from the concepts that bear it, when first it is met. A name counts
+within a longer one too: what is known of Docker Compose is asked for by "Docker" (bench/LOG.md: recall +.02).
+It also stands in the plural, and a plural of five letters or more in the singular, where no other name is
+spelt so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import accumulate, compress, count
+from typing import Final
+
+from scrubjay.entities.normalization import (
+    NUMBER_ENDS,
+    bound_words,
+    is_common,
+    level_text,
+    number_ending,
+    number_stem,
+    required_case,
+    search_pattern,
+    spread_text,
+    text_offset,
+    text_offset_after,
+)
+from scrubjay.models.graph import Entity
+from scrubjay.text.normalize import has_unspaced
+
+MAX_CACHED_WORDS: Final = 1 << 15
+"""Distinct words of texts that are remembered, about 3 MB; then the memory starts afresh."""
+MAX_CACHED_WORD: Final = 40
+"""Longer words hardly ever come twice."""
+
+
+class NameIndex:
+    """Stems of names, with who bears them; a name is never forgotten, so its bearer may since have dropped it."""
+
+    __slots__ = ("_bearers", "_phrases", "_telling", "_unspaced")
+
+    def __init__(self) -> None:
+        self._bearers: dict[str, str | tuple[str, ...]] = {}
+        self._phrases: dict[str, int] = {}
+        """First word of names to how many spaces the longest holds."""
+        self._unspaced: dict[str, tuple[int, ...]] = {}
+        """First character to lengths of the names that may begin or end within a run of letters."""
+        self._telling = _FirstWords(self._bearers, self._phrases)
+
+    def copy(self) -> NameIndex:
+        """Return one that learns for itself."""
+        other = NameIndex()
+        other._bearers, other._phrases = self._bearers.copy(), self._phrases.copy()
+        other._unspaced = self._unspaced.copy()
+        other._telling = _FirstWords(other._bearers, other._phrases)
+        return other
+
+    def learn(self, spellings: Iterable[tuple[str, str]]) -> None:
+        """Take in names, each with the id of a concept that bears it."""
+        bearers, phrases = self._bearers, self._phrases
+        self._telling.clear()
+        for spelling, concept in spellings:
+            # `level_text.is_plain` and `number_stem`, written out: a new process does this to every name of the dictionary.
+            if spelling.isascii() and spelling.replace(" ", "").isalnum() and "  " not in spelling:
+                body = spelling.strip().lower()
+            else:
+                folded, body = _forms(spelling)
+                if folded != body:
+                    self._bear(number_stem(folded), concept)
+                if not body:
+                    continue
+                self._learn_unspaced(body)
+            of = body.rstrip(NUMBER_ENDS)
+            if bearers.setdefault(of, concept) is not concept:
+                self._bear(of, concept)
+            first, space, rest = body.partition(" ")
+            if space and phrases.get(first, 0) <= rest.count(" "):
+                phrases[first] = rest.count(" ") + 1
+
+    def bearers(self, of: str) -> tuple[str, ...]:
+        """Return the ids of the concepts that bear, or once bore, a name of a stem."""
+        held = self._bearers.get(of, ())
+        return (held,) if isinstance(held, str) else held
+
+    def places(self, spaced: str) -> list[tuple[int, int, str, str]]:
+        """Return where names may stand in a spread text (``level_text.spread``).
+
+        Returns:
+            First character, one past the last, the stem, and what to look for, as ``search_pattern`` has it.
+        """
+        bearers, phrases = self._bearers, self._phrases
+        words = spaced.split(" ")
+        found: list[tuple[int, int, str, str]] = []
+        # No loop of ours over all words: most of them neither are nor begin a name.
+        telling = list(compress(count(), map(self._telling.__getitem__, words)))
+        # A word ends after its letters and a space for each before.
+        letters = list(accumulate(map(len, words))) if telling else []
+        for at in telling:
+            word = words[at]
+            start, end, of = letters[at] + at - len(word), letters[at] + at, word.rstrip(NUMBER_ENDS)
+            if of in bearers:
+                found.append((start, end, of, f" {word} "))
+            for spaces, more in enumerate(letters[at + 1 : at + 1 + phrases.get(word, 0)], at + 1):
+                body = spaced[start : more + spaces]
+                of = body.rstrip(NUMBER_ENDS)
+                if of in bearers:
+                    found.append((start, more + spaces, of, f" {body} "))
+        if self._unspaced and not spaced.isascii():
+            found += self._unspaced_places(spaced)
+        return found
+
+    def _unspaced_places(self, spaced: str) -> Iterator[tuple[int, int, str, str]]:
+        for start, char in enumerate(spaced):
+            for length in self._unspaced.get(char, ()):
+                body = spaced[start : start + length]
+                of = number_stem(body)
+                if len(body) == length and of in self._bearers:
+                    key = bound_words(body)
+                    begin, end = start - (key[0] == " "), start + length + (key[-1] == " ")
+                    if len(key) < length + 2 and spaced[begin:end] == key:
+                        yield start, start + length, of, key
+
+    def _bear(self, of: str, concept: str) -> None:
+        held = self.bearers(of)
+        if concept not in held:
+            self._bearers[of] = (*held, concept)
+
+    def _learn_unspaced(self, body: str) -> None:
+        key = bound_words(body)
+        if len(key) < len(body) + 2:
+            change = number_ending(body[body.rfind(" ") + 1 :]) if key[-1] == " " else None
+            other = len(body) - change[0] + len(change[1]) if change else len(body)
+            lengths = {*self._unspaced.get(body[0], ()), len(body), other}
+            self._unspaced[body[0]] = tuple(sorted(lengths))
+
+
+class _FirstWords(dict[str, bool]):
+    """Word of a text to whether a name may stand or begin there, found when first asked for."""
+
+    def __init__(self, bearers: Mapping[str, object], phrases: Mapping[str, int]) -> None:
+        super().__init__()
+        self._bearers = bearers
+        self._phrases = phrases
+
+    def __missing__(self, word: str) -> bool:
+        tells = bool(word) and (word.rstrip(NUMBER_ENDS) in self._bearers or word in self._phrases)
+        if len(word) <= MAX_CACHED_WORD:
+            if len(self) >= MAX_CACHED_WORDS:
+                self.clear()
+            self[word] = tells
+        return tells
+
+
+def name_stems(spelling: str) -> tuple[str, ...]:
+    """Return the stems under which a name is kept."""
+    return tuple({number_stem(form) for form in _forms(spelling)})
+
+
+def _forms(spelling: str) -> tuple[str, str]:
+    """Return the normal form of a name, and what is looked for in texts, without the spaces around it."""
+    words = level_text(spelling)
+    return " ".join(words.split()), (search_pattern(spelling) if has_unspaced(spelling) else words).strip(" ")
+
+
+_CAPITAL: Final = ""
+"""Stands for every spelling that begins with a capital."""
+
+_MARKED: Final = "["
+"""Stands for every spelling in a link or a tag."""
+
+_CODED: Final = "`"
+"""Stands for every spelling that is all there is between backticks."""
+
+_AT: Final = {"capital": _CAPITAL, "coded": _CODED, "marked": _MARKED}
+
+_MARKUP: Final = " \t-*+>#_\"'([|"
+"""What may stand between the end of a sentence or a line and a word that then opens one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A concept that a text refers to.
+
+    Attributes:
+        concept: Its id.
+        count: How often.
+        start: First code point of the first time.
+        end: One past its last code point.
+    """
+
+    concept: str
+    count: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class NameClash:
+    """A spelling that several concepts claim.
+
+    Attributes:
+        spelling: As those write it that do not get it.
+        kept: Id of the concept that it means.
+        others: Ids of those that do not get it, sorted.
+    """
+
+    spelling: str
+    kept: str
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NameOwners:
+    """Whom spellings mean.
+
+    Attributes:
+        loose: What to look for (``level.pattern``) to whom it means however it is written.
+        written: What to look for to spellings, each with whom it means.
+        clashes: Spellings that several concepts claim, sorted.
+    """
+
+    loose: dict[str, str]
+    written: dict[str, dict[str, str]]
+    clashes: tuple[NameClash, ...]
+
+
+def name_owners(concepts: Iterable[Entity]) -> NameOwners:
+    """Return whom the names of concepts mean; the order of the concepts makes no difference.
+
+    A spelling that is the name of one and an alias of another means the one whose name it is; of several
+    with the same right, the one with the smallest id.
+    """
+    ranked = sorted(concepts, key=lambda concept: concept.id)
+    loose: dict[str, str] = {}
+    written: dict[str, dict[str, str]] = {}
+    clashes: dict[tuple[str, str], set[str]] = {}
+    spellings = [(concept.name, concept) for concept in ranked]
+    for spelling, concept in spellings + [(alias, known) for known in ranked for alias in known.aliases]:
+        key = search_pattern(spelling)
+        if key:
+            how = required_case(spelling, concept.kind)
+            table = loose if how == "any" else written.setdefault(key, {})
+            at = key if how == "any" else _AT.get(how, spelling)
+            owner = table.setdefault(at, concept.id)
+            if owner != concept.id:
+                clashes.setdefault((spelling, owner), set()).add(concept.id)
+    _inflect(loose, written)
+    found = (NameClash(spelling, kept, tuple(sorted(others))) for (spelling, kept), others in clashes.items())
+    return NameOwners(loose, written, tuple(sorted(found)))
+
+
+def find_mentions(text: str, names: NameIndex, claimed: Callable[[str], NameOwners]) -> tuple[Mention, ...]:
+    """Return the concepts that a text refers to, in the order in which they first do.
+
+    Args:
+        text: Any string; one passage is meant.
+        names: Where names may stand.
+        claimed: Told a stem, returns what all concepts that bear it claim.
+    """
+    spaced, origins = spread_text(text)
+    hits: list[tuple[int, int, int, int, str, dict[str, str] | None]] = []
+    for start, end, of, key in names.places(spaced):
+        known = claimed(of)
+        concept, written = known.loose.get(key, ""), known.written.get(key)
+        if concept or written:
+            hits.append((end + (key[-1] == " "), start - (key[0] == " "), start, end - 1, concept, written))
+    hits.sort(key=lambda hit: hit[:2])
+    found: dict[str, list[int]] = {}
+    for _, _, first, last, concept, written in hits:
+        if written:
+            concept = (
+                _owner_of(written, text, text_offset(first, origins), text_offset_after(last, origins))
+                or concept
+            )
+        if concept in found:
+            found[concept][0] += 1
+        elif concept:
+            found[concept] = [1, first, last]
+    made = (
+        Mention(concept, count, text_offset(first, origins), text_offset_after(last, origins))
+        for concept, (count, first, last) in found.items()
+    )
+    return tuple(sorted(made, key=lambda mention: (mention.start, mention.end, mention.concept)))
+
+
+class EntityMatcher:
+    """All names of some concepts, ready to be found."""
+
+    __slots__ = ("_claims", "_concepts", "_names")
+
+    def __init__(self, concepts: Iterable[Entity]) -> None:
+        self._concepts: dict[str, list[Entity]] = {}
+        self._names = NameIndex()
+        self._claims: dict[str, NameOwners] = {}
+        for concept in concepts:
+            self._concepts.setdefault(concept.id, []).append(concept)
+            self._names.learn((name, concept.id) for name in (concept.name, *concept.aliases))
+
+    def __bool__(self) -> bool:
+        """Tell whether there is any concept to be found."""
+        return bool(self._concepts)
+
+    @property
+    def clashes(self) -> tuple[NameClash, ...]:
+        """Spellings that several concepts claim, sorted."""
+        return name_owners(concept for same in self._concepts.values() for concept in same).clashes
+
+    def match(self, text: str) -> tuple[Mention, ...]:
+        """Return the concepts that a text refers to, in the order in which they first do.
+
+        Args:
+            text: Any string; one passage is meant.
+        """
+        return find_mentions(text, self._names, self._claimed)
+
+    def _claimed(self, of: str) -> NameOwners:
+        if of not in self._claims:
+            bearers = self._names.bearers(of)
+            self._claims[of] = name_owners(concept for each in bearers for concept in self._concepts[each])
+        return self._claims[of]
+
+
+def _inflect(loose: dict[str, str], written: dict[str, dict[str, str]]) -> None:
+    """Add the plurals and singulars of all names; a spelling that is a name already stays what it is."""
+    for key, concept in list(loose.items()):
+        change = _change(key)
+        if change is not None:
+            loose.setdefault(f"{key[: -1 - change[0]]}{change[1]} ", concept)
+    for key, spellings in list(written.items()):
+        change = _change(key)
+        if change is not None:
+            cut, end = change
+            table = written.setdefault(f"{key[: -1 - cut]}{end} ", {})
+            for spelling, concept in spellings.items():
+                if spelling == _CODED:
+                    continue
+                kept = spelling in (_CAPITAL, _MARKED)
+                table.setdefault(spelling if kept else spelling[: len(spelling) - cut] + end, concept)
+
+
+def _change(key: str) -> tuple[int, str] | None:
+    return number_ending(key[key.rfind(" ", 0, -1) + 1 : -1]) if key[-1] == " " else None
+
+
+def _owner_of(written: dict[str, str], text: str, start: int, end: int) -> str:
+    """Return whom an occurrence means as it is written, or "".
+
+    A capitalised common word ("Go") is not meant where every word would be capitalised.
+    """
+    if _MARKED in written and _is_marked(text, start, end):
+        return written[_MARKED]
+    if _CODED in written and text[start - 1 : start] == "`" == text[end : end + 1]:
+        return written[_CODED]
+    spelling = " ".join(text[start:end].split())
+    concept = written.get(spelling, "") or (written.get(_CAPITAL, "") if text[start].isupper() else "")
+    if concept and spelling[1:].islower() and is_common(spelling.lower()) and _opens(text, start):
+        return ""
+    return concept
+
+
+def _is_marked(text: str, start: int, end: int) -> bool:
+    """Tell whether this is a link's text or target, a tag, or a line that holds nothing else."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if before == "#":
+        return after not in ("-", "_", "/")
+    return after in ("]", "|", "#") if before == "[" else before in ("", "\n") and after in ("", "\n")
+
+
+def _opens(text: str, start: int) -> bool:
+    """Tell whether a sentence, an item or a heading begins here."""
+    before = text[max(0, start - 80) : start].rstrip(_MARKUP)
+    return not before or before[-1] in ".!?:\n\u2026"

@@ -1,0 +1,1 @@
+"""Facts: extract lasting statements from turns and detect conflicts between them."""

@@ -1,0 +1,462 @@
+"""Claims: parse a statement into subject, verb, object, time and modality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from scrubjay.facts import lexicon
+from scrubjay.facts.lexicon import (
+    AUXILIARY,
+    BE,
+    CHANGE,
+    DETERMINERS,
+    FUTURE,
+    IRREGULAR,
+    NEGATORS,
+    PAST,
+    PERSONS,
+    SIGNALS,
+    STOP,
+    VERBS,
+    circumstance_of,
+    is_side,
+    meaning_of,
+    time_signal,
+    word_list,
+)
+from scrubjay.facts.quantities import DateValue, Quantity, StatementPiece, parse_pieces
+from scrubjay.text.tokenizer import stem_word
+
+_SUBJECTS: Final = word_list("i we you they he she it who that which there")
+_POSSESSIVE: Final = DETERMINERS | {"'s", "of", "in", "on", "at", "with", "from"}
+SHORTEST: Final = 4
+"""Letters up to which an -ed is of the word itself: red, need."""
+NOUNS: Final = frozenset(
+    (
+        "nothing",
+        "something",
+        "everything",
+        "anything",
+        "thing",
+        "king",
+        "ring",
+        "spring",
+        "string",
+        "morning",
+        "evening",
+        "during",
+        "sibling",
+        "ceiling",
+    )
+)
+OPENERS: Final = word_list(
+    "after before when whenever while in on at for since because if as during with by once until from"
+    " every due despite starting although though"
+)
+"""Words with which a statement begins that comes to its subject later."""
+_PARTING: Final = frozenset((":", "=", "->", "→", "will", "'ll"))
+_WAS: Final = frozenset(("was", "were", "did", "had"))
+_STATES: Final = frozenset(("have", "get", "live", "know", "own", "like", "be"))
+"""What has been so and is so: "I have always had", "we have lived"."""
+_HAS: Final = frozenset(("has", "have", "had", "'ve"))
+
+
+class Verb(NamedTuple):
+    """A verb.
+
+    Attributes:
+        at: The place of its piece; -1 for none.
+        key: Its stem; "be" for a copula or a colon.
+        tense: The signal of its tense, or "".
+        start: Where its subject begins.
+    """
+
+    at: int
+    key: str
+    tense: str
+    start: int = 0
+
+
+def find_verb(pieces: list[StatementPiece]) -> Verb:
+    """Return the verb that parts a statement, and whether it speaks of the past or of a plan.
+
+    An auxiliary parts too, and then the verb is the one behind it. A form without an ending is a verb only
+    where a noun cannot stand: behind "I", behind a plural, after "to", or at the start.
+    """
+    start = _opening(pieces)
+    first = next((at for at in range(start, len(pieces)) if _parts(pieces, at)), -1)
+    if first < 0:
+        first = next((at for at in range(max(start, 1), len(pieces)) if _looks_finite(pieces, at)), -1)
+    if first < 0:
+        return Verb(-1, "", "")
+    start = (
+        max((at + 1 for at in range(start, first) if pieces[at].low == ","), default=start) if start else 0
+    )
+    low = pieces[first].low
+    if low in (":", "=", "->", "→"):
+        return Verb(first, "be", "noted", start)
+    tense = "past" if low in _WAS or low in PAST or _ended(low) else ""
+    if low not in BE and low not in AUXILIARY and low not in FUTURE:
+        return Verb(first, meaning_of(low, "en").key, tense, start)
+    main = _main(pieces, first)
+    if main < 0:
+        return Verb(first, "be" if low in BE else "have" if low in _HAS else low, tense, start)
+    been = first + 1 < len(pieces) and pieces[first + 1].low == "been"  # "the contract's been signed"
+    if (low in _HAS or (low == "'s" and been)) and _participle(pieces[main].low) and low not in _WAS:
+        tense = "" if meaning_of(pieces[main].low, "en").key in _STATES else "past"
+    if low in BE and low not in _WAS and pieces[main].low.endswith("ing"):
+        tense = "ongoing"
+    return Verb(main, meaning_of(pieces[main].low, "en").key, tense, start)
+
+
+def _opening(pieces: list[StatementPiece]) -> int:
+    """Return where the main clause begins, behind a clause or phrase that tells when, where or why."""
+    if not pieces or pieces[0].low not in OPENERS:
+        return 0
+    return next((at + 1 for at, piece in enumerate(pieces[:-1]) if piece.low == ","), 0)
+
+
+def _parts(pieces: list[StatementPiece], at: int) -> bool:
+    low = pieces[at].low
+    if not low or not _may_part(low):
+        return False
+    if low in (":", "=", "->", "→"):
+        return at > 0
+    if low in BE or low in ("will", "'ll") or low in AUXILIARY:
+        return (not (low == "'s" and not _copula(pieces, at)) and low != "may") or pieces[at].raw == "may"
+    return _finite(pieces, at)
+
+
+@lru_cache(10_000)
+def _may_part(low: str) -> bool:
+    """Return whether a word is ever what parts a subject from what is said of it."""
+    if low in _PARTING or low in BE or low in AUXILIARY:
+        return True
+    return stem_word(IRREGULAR.get(low, low), "en") in VERBS or (low in CHANGE and low.endswith("ed"))
+
+
+def _copula(pieces: list[StatementPiece], at: int) -> bool:
+    """Return whether an "'s" is "is": behind a pronoun, or before what no name can own."""
+    following = pieces[at + 1].low if at + 1 < len(pieces) else ""
+    return (
+        (at > 0 and pieces[at - 1].low in _SUBJECTS)
+        or following == "been"
+        or following in DETERMINERS
+        or following in NEGATORS
+        or following.endswith("ing")
+    )
+
+
+def _finite(pieces: list[StatementPiece], at: int) -> bool:
+    low, before = pieces[at].low, pieces[at - 1].low if at else ""
+    if low in CHANGE and low.endswith("ed"):
+        return at > 0
+    base = stem_word(IRREGULAR.get(low, low), "en")
+    if base not in VERBS or before in _POSSESSIVE or low.endswith("ing") or low in _SUBJECTS:
+        return False
+    if low in PAST or _ended(low):
+        return at > 0
+    if low.endswith("s") and not low.endswith("ss"):
+        follows = pieces[at + 1].low if at + 1 < len(pieces) else ""
+        return at > 0 and not (
+            follows and stem_word(follows, "en") in VERBS and not follows.endswith(("s", "ing", "ed"))
+        )
+    if at == 0 and (low == "last" or _heads(pieces)):
+        return False
+    return (
+        at == 0
+        or before in _SUBJECTS
+        or before in PERSONS
+        or (before.endswith("s") and not before.endswith("ss"))
+        or before in NEGATORS
+        or before in ("always", "please", "and", ",")
+    )
+
+
+def _heads(pieces: list[StatementPiece]) -> bool:
+    """Return whether a statement begins with a noun, since its verb comes next: "Release 4.2 is", "Work is"."""
+    verb = 2 if len(pieces) > 2 and pieces[1].number else 1
+    low = pieces[verb].low if verb < len(pieces) else ""
+    return low in BE or low in AUXILIARY or (verb == 2 and _ended(low))
+
+
+def _looks_finite(pieces: list[StatementPiece], at: int) -> bool:
+    """Return whether a word that is no known verb has a verb's ending where one can stand."""
+    low, before = pieces[at].low, pieces[at - 1].low
+    if not low.isalpha() or len(low) <= SHORTEST or before in _POSSESSIVE or pieces[at].raw[:1].isupper():
+        return before in _SUBJECTS and low.isalpha() and before not in ("it", "that", "which", "who")
+    return _ended(low) or (
+        low.endswith("s") and not low.endswith(("ss", "us", "is")) and at + 1 < len(pieces)
+    )
+
+
+def _main(pieces: list[StatementPiece], first: int) -> int:
+    """Return the place of the verb that an auxiliary helps, or -1."""
+    copula = pieces[first].low in BE or [piece.low for piece in pieces[first + 1 : first + 2]] == ["been"]
+    for at in range(first + 1, min(first + 6, len(pieces))):
+        low = pieces[at].low
+        if not low or low in DETERMINERS:
+            return -1
+        base = stem_word(IRREGULAR.get(low, low), "en")
+        if (
+            (base in VERBS and not copula)
+            or (copula and _participle(low))
+            or (low.endswith("ing") and low not in NOUNS)
+        ):
+            return at
+    return -1
+
+
+def _participle(low: str) -> bool:
+    return _ended(low) or low in IRREGULAR or (low.startswith("re") and low[2:] in IRREGULAR)
+
+
+def _ended(low: str) -> bool:
+    """Return whether a word has the ending of the past: "moved", not "red" or "need"."""
+    return low.endswith("ed") and len(low) > SHORTEST and (low[-3] != "e" or low in ("agreed", "freed"))
+
+
+STEM_CACHE: Final = 20_000
+"""Words whose stems are remembered."""
+NO_VERB: Final = Verb(-1, "", "")
+
+
+class ContentWord(NamedTuple):
+    """A content word.
+
+    Attributes:
+        key: What it is read as.
+        raw: How it was written.
+        denied: Whether a denial falls on it, or it is an opposite on which none does.
+        opposite: Whether it says the opposite of its key.
+        early: Whether it stands before the verb.
+        name: Whether it looks like a name.
+        aside: Whether it says why, or instead of what.
+        placed: Whether it stands behind a preposition.
+    """
+
+    key: str
+    raw: str
+    denied: bool = False
+    opposite: bool = False
+    early: bool = False
+    name: bool = False
+    aside: bool = False
+    placed: bool = False
+
+    @property
+    def stem(self) -> str:
+        """Return the stem of the word itself, whatever it is read as."""
+        return _stem(self.raw)
+
+
+@lru_cache(STEM_CACHE)
+def _stem(raw: str) -> str:
+    low = raw.lower()
+    return stem_word(IRREGULAR.get(low, low), "en")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement as it is compared.
+
+    Attributes:
+        words: Its content words in order.
+        numbers: Its numbers.
+        days: Its dates and times of day.
+        settings: Kinds of circumstance with the names said of each: production, Linux, the left one.
+        odd: Whether it denies an odd number of times.
+        signals: Any of "changed", "over", "planned", "ongoing", "past", "noted" (a colon for a verb), "waited", "also".
+        person: Whose statement it is: "i", "you", "they", or "" where a thing or a name is the subject.
+        verb: What parts subject from predicate.
+        sides: Word that orders ("than", "over") -> key of the word behind it.
+        passive: Whether somebody is named by "by".
+        definite: Whether its predicate begins with "the" or "my": what there is one of.
+        rest: Text beyond what was read.
+    """
+
+    words: tuple[ContentWord, ...]
+    numbers: tuple[Quantity, ...] = ()
+    days: tuple[DateValue, ...] = ()
+    settings: dict[str, frozenset[str]] = field(default_factory=dict)
+    odd: bool = False
+    signals: frozenset[str] = frozenset()
+    person: str = ""
+    verb: Verb = NO_VERB
+    sides: dict[str, str] = field(default_factory=dict)
+    passive: bool = False
+    definite: bool = False
+    rest: str = ""
+
+
+CLAIM_CACHE: Final = 2_000
+"""Claims kept: an old statement meets many new ones."""
+CONTRAST_REACH: Final = 12
+"""Words within which a "but" answers a "not": "not X but Y" denies nothing of Y."""
+
+_BREAKS: Final = frozenset((".", "!", "?", ",", ";", "(", ")"))
+_MARKS: Final = _BREAKS | {":", "=", "/", "->", "→", "'s"}
+_ASIDE: Final = frozenset(("because", "when", "while"))
+_ORDERED: Final = frozenset(("than", "over", "before", "after", "to", "from", "into"))
+"""Words whose two sides cannot change places."""
+_PLACING: Final = frozenset(("in", "on", "at", "by", "from", "to", "under", "near", "behind"))
+"""Prepositions that say where, with what or by whom."""
+_CURRENCIES: Final = frozenset(("usd", "eur", "gbp"))
+_PRICE: Final = frozenset(("cost", "price"))
+"""Words that money says by itself."""
+_SMALL: Final = NEGATORS | SIGNALS | STOP | {"no-longer", "instead-of", "used-to", "but"}
+_DEFINITE: Final = frozenset(("the", "my", "our", "his", "her", "their", "your", "its"))
+"""What stands before a thing there is one of."""
+
+
+@lru_cache(CLAIM_CACHE)
+def parse_claim(text: str, tongue: str = "en") -> Claim:
+    """Return what a statement claims, read in its language."""
+    read, rest = parse_pieces(text, tongue)
+    reader = _ClaimParser(read, tongue)
+    for at, piece in enumerate(read):
+        reader.read(at, piece)
+    return reader.claim(rest)
+
+
+class _ClaimParser:
+    """Reads a statement's pieces in order; what is open between two of them stands in its attributes."""
+
+    def __init__(self, read: list[StatementPiece], tongue: str) -> None:
+        self.pieces, self.tongue, self.english = read, tongue, tongue == "en"
+        self.verb = find_verb(read) if self.english else NO_VERB
+        self.words: list[ContentWord] = []
+        self.numbers: list[Quantity] = []
+        self.days: list[DateValue] = []
+        self.settings: dict[str, set[str]] = {}
+        self.signals: set[str] = {self.verb.tense} if self.verb.tense else set()
+        self.sides: dict[str, str] = {}
+        self.person = self.order = ""
+        self.odd = self.denying = self.rejecting = self.passive = self.aside = False
+
+    def read(self, at: int, piece: StatementPiece) -> None:
+        """Take in one piece."""
+        early = self.verb.start <= at < self.verb.at
+        if piece.number:
+            self.numbers.append(replace(piece.number, early=True) if early else piece.number)
+        elif piece.day:
+            self.days.append(replace(piece.day, early=True) if early else piece.day)
+        elif piece.low in _BREAKS:
+            self.rejecting = self.aside = False
+        elif piece.low in _MARKS:
+            return
+        elif piece.low == "user" and at < 2 and self.verb.at == at + 1 and not self.words:
+            self.person = "i"  # notes that a model takes say "User likes tea" of who said "I like tea"
+        elif len(piece.raw) == 1 and piece.raw.isupper() and piece.raw != "I" and at:  # rev B, vitamin C
+            self.words.append(ContentWord(piece.raw, piece.raw, early=early, name=True))
+        elif not (self._small(at, piece.low) if self.english else self._foreign(piece.low)):
+            self._content(at, piece, early)
+
+    def _small(self, at: int, low: str) -> bool:
+        """Read a word for what it does; return whether it was no content."""
+        if low not in _SMALL:
+            return False
+        before, following = self._low(at - 1), self._low(at + 1)
+        if low == "actually" and at and before not in _BREAKS:
+            return True  # "I actually went": no correction
+        if low == "no" and at == 0 and following in _BREAKS:
+            self.signals.add("changed")
+        elif low in NEGATORS or low == "no-longer":
+            self._deny(at, low)
+        elif low == "instead-of":
+            self.rejecting = True
+        elif low == "used-to":
+            self.signals |= set() if before in BE else {"over"}
+        elif low == "but":
+            self.aside, self.rejecting = bool(self.words) and not self.rejecting, False
+        elif low in SIGNALS and (said := time_signal(low, following, is_side(before, at, self.verb.at))):
+            self.signals.add(said[0])
+            self.odd, self.denying = self.odd ^ (low == "not-yet"), self.denying or low == "not-yet"
+            return said[1]
+        elif low not in STOP or (low == "need" and at == self.verb.at):
+            return False
+        else:
+            self._stop(at, low)
+        return True
+
+    def _stop(self, at: int, low: str) -> None:
+        if low in _ASIDE:
+            self.aside = bool(self.words)
+        elif low in PERSONS and not self.words and not self.person and at <= max(self.verb.at, 0):
+            self.person = PERSONS[low]
+        self.order = low if low in _ORDERED else self.order
+        self.passive |= low == "by"
+
+    def _deny(self, at: int, low: str) -> None:
+        if low == "no-longer" or any(piece.low == "anymore" for piece in self.pieces):
+            self.signals |= {"over", "changed"}
+        if low == "not" and (self._answered(at) or (at and self._low(at - 1) in (",", ";", "(", "and"))):
+            self.rejecting = True
+            return
+        self.odd, self.denying = not self.odd, True
+
+    def _answered(self, at: int) -> bool:
+        """Return whether a "but" follows in the same sentence."""
+        for piece in self.pieces[at + 1 : at + CONTRAST_REACH]:
+            if piece.low in ("but", ".", ";"):
+                return piece.low == "but"
+        return False
+
+    def _foreign(self, low: str) -> bool:
+        """Read a word of another language for what it does; return whether it was no content."""
+        if low in lexicon.negation_words(self.tongue):
+            if low not in lexicon.UNCOUNTED_HALVES:
+                self.odd, self.denying = True, True  # "non ... mai": two words, one denial
+            return True
+        if low in lexicon.change_words(self.tongue):
+            self.signals.add("changed")
+            if low == "plus" and any(piece.low in lexicon.UNCOUNTED_HALVES for piece in self.pieces):
+                self.odd = True
+            return True
+        return low in lexicon.neutral_words(self.tongue)
+
+    def _content(self, at: int, piece: StatementPiece, early: bool) -> None:
+        low, raw, before = piece.low, piece.raw, self._low(at - 1)
+        found = circumstance_of(low, raw, before, at, self.verb.at) if self.english else None
+        if found:
+            self.settings.setdefault(found[0], set()).add(found[1])
+            return
+        key, opposite = meaning_of(low, self.tongue)
+        name = (raw[:1].isupper() and at > 0 and before not in _BREAKS) or (
+            not raw[1:].islower() and raw[1:].lower() != raw[1:]
+        )
+        if self.order:
+            self.sides.setdefault(self.order, key)
+            self.order = ""
+        denied = (self.denying ^ opposite) or self.rejecting
+        behind = self._low(at - 2) if before in DETERMINERS else before
+        aside = self.aside or self.rejecting
+        self.words.append(
+            ContentWord(
+                key, raw, denied, opposite and not self.rejecting, early, name, aside, behind in _PLACING
+            )
+        )
+        self.denying = False
+
+    def _low(self, at: int) -> str:
+        return self.pieces[at].low if 0 <= at < len(self.pieces) else ""
+
+    def claim(self, rest: str) -> Claim:
+        """Return what was read."""
+        priced = any(number.unit in _CURRENCIES for number in self.numbers)
+        return Claim(
+            words=tuple(word for word in self.words if not (priced and word.key in _PRICE)),
+            numbers=tuple(self.numbers),
+            days=tuple(self.days),
+            settings={kind: frozenset(names) for kind, names in self.settings.items()},
+            odd=self.odd,
+            signals=frozenset(self.signals),
+            person="" if any(word.early for word in self.words) else self.person,
+            verb=self.verb,
+            sides=self.sides,
+            passive=self.passive,
+            definite=self.verb.at >= 0 and self._low(self.verb.at + 1) in _DEFINITE,
+            rest=rest,
+        )

@@ -1,0 +1,517 @@
+"""Clauses: split a person's text into sentences and clauses of classified words.
+
+What others wrote or a machine printed is blanked: code, logs, tracebacks, quoted lines and mails, chats, tables,
+long quotations, and the text that an order brings along ("translate this: ..."). Offsets stay those of the turn.
+
+What a word is does not depend on where it stands, so it is looked up once and remembered; a clause's classes are those
+of its words joined.
+
+A sentence ends at a full stop, a line's or a list item's end; a wrapped line goes on.
+
+A clause ends where somebody is said to be or do something anew ("..., and my sister ..."), or where a question or
+an order begins. Lists ("a dog, two cats and a parrot") stay whole. Who dictates sets no marks: a long sentence
+without any is cut at each new "I have", "can you".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from scrubjay.facts import features, vocabulary
+from scrubjay.facts.features import FEATURE_BITS, LIFE_WORDS, OURS_ABROAD, WORD_BITS
+from scrubjay.facts.vocabulary import (
+    ASKING,
+    AUXILIARY,
+    BE,
+    FIRST,
+    JOINS,
+    OWNED,
+    PRONOUNS,
+    STATES,
+    VERBAL,
+    word_set,
+)
+
+MAX_PROSE: Final = 8_000
+"""Characters read: nobody says a thousand words at once; what is longer was pasted."""
+MIN_QUOTED_WORDS: Final = 4
+"""Words from which a quotation is a sentence of somebody and no name."""
+MIN_SPEAKER_LINES: Final = 2
+"""Lines by the same speaker that make a chat."""
+
+_MARKS: Final = {ord(a): b for a, b in zip("’‘ʼ“”„«»—–…\u00a0\t", '\'\'\'"""""--. \t', strict=True)}
+_MACHINE = re.compile(
+    r"[ ]*(?:"
+    r"[>|}{<]|[$%] |@[\w.]+(?:\(.*)?$|\+\+\+|---? [ab]/|@@|//|/\*|\*/|#!|\#include|=>|&&"
+    r"|\[?\d{4}[-/]\d\d[-/]\d\d[ t,]+\d\d?:\d\d|\[?\d\d?:\d\d:\d\d|[a-z]{3} +\d{1,2} \d\d:\d\d:\d\d"
+    r"|\[?(?:info|warn|warning|error|debug|trace|fatal|critical|notice)(?:\]|:| {2,}|\[| - )"
+    r"|[^\s@]++@(?:\S++ [^ ]*+|(?=[^\s:~]++[:~])\S++)(?<=[$#]) |npm (?:err|warn)"
+    r"|at [\w.$<>]+\(|file \"|caused by:|\.\.\. \d+ more"
+    r"|(?:def|class|async def|func|fn|function|import|const|let|var|return|public|private|static|export|"
+    r"package)"
+    r" [^.?!]*[({;:=][^.?!]*$|from [\w.]+ import |select .{1,200} from .*[;*]|\"[\w -]+\" ?:|"
+    r"[\w.]+ ?[=:]=? ?[\[{(\"'].*$"
+    r"|</?\w|.{0,300}[{};]$)"
+)
+_TRACE = re.compile(r"[ ]*(?:traceback \(most recent|exception in thread|panic: |goroutine \d)")
+_TRACE_END = re.compile(r"[\w.]*(?:error|exception|interrupt|exit|warning)\b")
+_HEADER = re.compile(r"(?:from|to|subject|sent|date|cc|betreff|von|an|de|para|objet): ?\S")
+_REST = re.compile(
+    r"(?:on|am|le|el) .{4,120}(?:wrote|schrieb .{1,60}|a écrit|escribió) ?:$"
+    r"|-{2,} ?(?:original|forwarded|begin)|begin forwarded|forwarded message"
+)
+_SPEAKER = re.compile(
+    r"(?:\[?\d\d?:\d\d(?: ?[ap]m)?\]? ?-? ?)?<?([a-z][\w.-]{0,20}(?: [a-z][\w.-]{0,20})?)>?(?:"
+    r" \(\d[^)\n]{0,20}\))?: "
+)
+_SALUTE = re.compile(
+    r"(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)) (?!there\b|all of\b)[\w. ]{1,30}[,:!.]?$"
+)
+_SIGNED = re.compile(
+    r"(?:(?:best|kind|warm|many)? ?(?:regards|wishes|thanks)|best|cheers|sincerely|yours|love|thanks|thank you)"
+    r"(?: \w+){0,2}[,.!]?$"
+)
+_QUOTATION = re.compile(r"\"[^\"\n]{1,2000}\"")
+_TICKS = re.compile(r"`[^`\n]{1,400}`")
+_MATERIAL = re.compile(
+    r"\b(?:summari[sz]e|translate|rewrite|proof-?read|rephrase|paraphrase|edit|fix|correct|improve|shorten|"
+    r"polish"
+    r"|review|explain|analy[sz]e|classify|extract|convert|format|reword|grade|critique|tl;?dr|continue|simplify"
+    r"|clean up|turn|make|mean|means|say|write|draft|reply|respond|answer|complete|finish|label|rate|count|"
+    r"find|check"
+    r"|(?:here'?s?|this|below|following|attached)(?: is| are)?(?: what)?(?: the| my| a| an| our| his| her|"
+    r" their)?"
+    r"(?: [\w-]+){0,2} (?:e?-?mails?|text|draft|essay|letter|logs?|messages?|paragraph|article|abstract|intro|"
+    r"bio|post"
+    r"|reviews?|transcript|chat|code|output|error|trace|story|poem|lyrics|prompt|wrote|says?|said|got|passage|"
+    r"notes|quote))"
+    r"\b[^\n.?!:]{0,120}:(?:\s+|$)(?=[^\n]|\n+\S)"
+)
+_LETTERS = re.compile(r"[^\W\d_]")
+
+
+def own_prose(text: str) -> str:
+    r"""Return what a person says themselves in a turn, blanks for the rest, offsets as they were.
+
+    >>> own_prose('> I am Bob\nI’m Ann')
+    "          \ni'm ann"
+    """
+    plain = _small(text[:MAX_PROSE])
+    if "\n" in plain:
+        plain = _without_lines(plain)
+    elif _MACHINE.match(plain):
+        return _blank(plain)
+    if ":" in plain:
+        found = _MATERIAL.search(plain)
+        if found:
+            plain = plain[: found.end()] + _blank(plain[found.end() :])
+    if '"' in plain:
+        plain = _QUOTATION.sub(_quotation, plain)
+    return _TICKS.sub(_ticked, plain) if "`" in plain else plain
+
+
+def _small(text: str) -> str:
+    if not text.isascii():
+        text = text.translate(_MARKS)
+    small = text.lower()
+    if len(small) != len(text):  # the Turkish dotted I becomes two
+        small = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    return small.replace("\t", " ").replace("\r", " ")
+
+
+def _without_lines(text: str) -> str:
+    lines = text.split("\n")
+    speakers = [found[1] if (found := _SPEAKER.match(line)) else "" for line in lines]
+    chat = (
+        {name for name in speakers if name and speakers.count(name) >= MIN_SPEAKER_LINES}
+        if any(speakers)
+        else set()
+    )
+    kept = []
+    for line, speaker, foreign in zip(lines, speakers, _foreign(lines), strict=True):
+        kept.append(_blank(line) if foreign or (chat and speaker) else line)
+    return "\n".join(kept)
+
+
+def _foreign(lines: list[str]) -> Iterator[bool]:
+    """Tell of each line whether its writer did not say it here."""
+    fence, state, rest = "", "", False
+    letter = _letter(lines)
+    for number, line in enumerate(lines):
+        bare = line.strip()
+        if rest or number in letter:
+            yield True
+        elif fence:
+            fence = "" if bare.startswith(fence) else fence
+            yield True
+        elif bare[:3] in ("```", "~~~"):
+            fence = bare[:3]
+            yield True
+        elif state:
+            if not bare or (line[:1] != " " and _TRACE_END.match(line)):
+                state = ""
+            yield True
+        elif _TRACE.match(line):
+            state = "trace"
+            yield True
+        elif _REST.match(bare) or (
+            _HEADER.match(bare) and number + 1 < len(lines) and _HEADER.match(lines[number + 1])
+        ):
+            rest = True
+            yield True
+        else:
+            yield _MACHINE.match(line) is not None or (
+                line.startswith("    ") and not bare.startswith(("-", "*"))
+            )
+
+
+def _letter(lines: list[str]) -> range:
+    """Return the lines of a pasted letter: from its greeting, unless the turn begins with it, to its end."""
+    for last in range(len(lines) - 1, 0, -1):
+        if _SIGNED.match(lines[last].strip()):
+            for first in range(last):
+                if _SALUTE.match(lines[first].strip()) and (first or last + 1 < len(lines)):
+                    return range(first, min(last + 2, len(lines)))
+    return range(0)
+
+
+def _blank(text: str) -> str:
+    return "".join("\n" if c == "\n" else " " for c in text) if "\n" in text else " " * len(text)
+
+
+def _quotation(found: re.Match[str]) -> str:
+    words = found[0]
+    return words if words.count(" ") + 1 < MIN_QUOTED_WORDS else _LETTERS.sub("_", words)
+
+
+def _ticked(found: re.Match[str]) -> str:
+    return re.sub(r"[.?!;,:]", "_", found[0])
+
+
+WORD_CACHE: Final = 1 << 14
+"""Words remembered at once: some megabytes."""
+
+_EDGES: Final = ".,;:!?()[]{}\"'*_~`<>#¿¡"
+_CODE: Final = re.compile(r"`|\w[/_.]\w")
+_DIGIT: Final = re.compile(r"\d")
+_ENGLISH: Final = (
+    vocabulary.FIRST
+    | vocabulary.PRONOUNS
+    | vocabulary.OWNED
+    | vocabulary.AUXILIARY
+    | vocabulary.LIKE
+    | word_set("a an to of in on for and it's not no at with from by please never always only every all")
+) - word_set("am was do") | OURS_ABROAD
+_NO_ING: Final = word_set(
+    "thing nothing anything everything something morning evening during king ring spring string bring sing"
+)
+_STRONG: Final = word_set(
+    """was were had did went came took gave made got saw ran wrote read said told thought knew found felt
+    left lost kept held met paid sent spent put cut let set began broke chose drove ate drank flew
+    forgot grew heard hid hit hurt led lent lay rode rang rose sold sang sat slept spoke stood stole
+    swam taught tore threw understood woke wore won bought brought built caught dealt dug fed fought
+    hung laid lit meant quit shot shut slid stuck swept"""
+)
+"""Verbs whose past has no -ed."""
+_PAST: Final = _STRONG | vocabulary.DATED | vocabulary.TALKED
+_PRESENT: Final = word_set("need feed speed breed bleed exceed proceed succeed seed embed shed wed heed weed")
+"""Verbs that end in -ed all the same."""
+_CLASSES: Final = (
+    vocabulary.BE,
+    vocabulary.FLEETING,
+    vocabulary.ADVERBS | vocabulary.NEGATIVE | vocabulary.AUXILIARY,
+    LIFE_WORDS,
+    _ENGLISH,
+    features.TELLS,
+    word_set("if unless"),
+)
+_FIRST: Final = len(FEATURE_BITS)
+IS_BIT, FLEETS_BIT, BETWEEN_BIT, LIVES_BIT, ENGLISH_BIT, TELLS_BIT, IF_BIT = (
+    1 << _FIRST + number for number in range(len(_CLASSES))
+)
+VERBAL_BIT: Final = 1 << _FIRST + len(_CLASSES)
+PAST_BIT: Final = VERBAL_BIT << 1
+ING_BIT: Final = VERBAL_BIT << 2
+SIGN_BITS: Final = (1 << _FIRST) - 1
+"""The bits that are signs."""
+
+
+@lru_cache(WORD_CACHE)
+def classify_word(raw: str) -> tuple[str, int]:
+    """Return a word without the marks around it, and the classes it belongs to.
+
+    >>> word, found = classify_word("`port`,")
+    >>> word, bool(found & FEATURE_BITS["code"])
+    ('port', True)
+    """
+    word = raw if raw.isalpha() else raw.strip(_EDGES) or raw
+    found = WORD_BITS.get(word, 0)
+    for number, members in enumerate(_CLASSES):
+        if word in members:
+            found |= 1 << _FIRST + number
+    if (word[-2:] == "ed" and word not in _PRESENT) or word in _PAST:
+        found |= VERBAL_BIT | PAST_BIT
+    elif word in vocabulary.STATES or word in vocabulary.AUXILIARY or word in OURS_ABROAD:
+        found |= VERBAL_BIT
+    if word[-3:] == "ing" and word not in _NO_ING:
+        found |= ING_BIT
+    if word[-2:] == "ed":
+        found |= FEATURE_BITS["ed"]
+    found |= FEATURE_BITS["number"] if _DIGIT.search(raw) else 0
+    return word, found | (FEATURE_BITS["code"] if _CODE.search(raw) else 0)
+
+
+WRAPPED: Final = 60
+"""Characters of a line that may go on in the next; a shorter one ends what it says."""
+INITIAL: Final = 2
+"""Characters of "J."."""
+
+_WORD = re.compile(r"[^\s;()]+|[;()]")
+_CLOSING: Final = "\"')]*_"
+_ABBREVIATED: Final = frozenset(
+    (
+        "e.g.",
+        "i.e.",
+        "dr.",
+        "mr.",
+        "mrs.",
+        "ms.",
+        "st.",
+        "vs.",
+        "etc.",
+        "approx.",
+        "prof.",
+        "inc.",
+        "ca.",
+        "..",
+    )
+)
+_ITEM = re.compile(r"(?:[-*+•#]+|\d{1,2}[.)])\Z")
+
+
+class WordSequence(NamedTuple):
+    """The words of a text, without the marks around them, with their offsets and classes."""
+
+    text: str
+    words: list[str]
+    starts: list[int]
+    ends: list[int]
+    raw: list[str]
+    marks: list[int]
+
+
+def read_words(text: str, limit: int) -> WordSequence:
+    """Return the words of a text before `limit`; ``;`` and brackets are words of their own."""
+    found = list(_WORD.finditer(text, 0, limit))
+    raw = [one[0] for one in found]
+    starts = [one.start() for one in found]
+    ends = [start + len(whole) for start, whole in zip(starts, raw, strict=True)]
+    known = list(map(classify_word, raw))
+    return WordSequence(text, [word for word, _ in known], starts, ends, raw, [marks for _, marks in known])
+
+
+def sentence_ranges(said: WordSequence) -> Iterator[tuple[int, int, bool]]:
+    """Yield each sentence, without the marks of list items."""
+    lines = "\n" in said.text
+    start, line, last = 0, 0, len(said.raw) - 1
+    for at, whole in enumerate(said.raw):
+        ended = at == last or (whole[-1] in ".!?\"')]*_" and _ends(whole) and not _goes_on(said, at + 1))
+        if lines and at < last:
+            gap = said.text[said.ends[at] : said.starts[at + 1]]
+            if "\n" in gap:
+                ended = ended or not _wrapped(said, line, at, gap)
+                line = at + 1
+        if ended:
+            while start < at and _ITEM.match(said.raw[start]):
+                start += 1
+            yield start, at + 1, "?" in whole[-3:]
+            start = at + 1
+
+
+def _ends(word: str) -> bool:
+    bare = word.rstrip(_CLOSING)
+    if bare[-1:] != "." or bare == "...":
+        return bare[-1:] in ("!", "?", ".")
+    return bare not in _ABBREVIATED and not (len(bare) == INITIAL and bare[0].isalpha())
+
+
+def _goes_on(said: WordSequence, after: int) -> bool:
+    """Tell whether all that follows is "Ever."."""
+    return said.words[after] == "ever" and said.raw[after] != "ever"
+
+
+def _wrapped(said: WordSequence, line: int, at: int, gap: str) -> bool:
+    """Tell whether a line that begins at the word `line` and ends at the word `at` goes on in the next."""
+    wide = said.ends[at] - said.starts[line] > WRAPPED and gap.count("\n") == 1
+    return wide and said.raw[at + 1][0].isalpha() and said.raw[at][-1] not in ":;"
+
+
+DICTATED: Final = 14
+"""Words without a mark after which there will be none."""
+NOUN: Final = 5
+"""Words within which a name is followed by its verb."""
+
+LEAST_SAID: Final = 3
+"""Words before a comma in a question that may say something themselves: "I'm a nurse, any shoes for nights?"."""
+LEAST_ASKED: Final = 4
+"""Words after it; fewer are part of what is said: "..., not spaces, right?"."""
+
+_BREAKS: Final = frozenset((";", "(", ")", "-", "--", "->", "=", "|", "..", "..."))
+_TIPS: Final = word_set("tips ideas idea advice suggestions recommendations chance thoughts way")
+_HOW: Final = word_set("much many long often far old about to kind sort type time else i we")
+_WHOM: Final = PRONOUNS | OWNED | word_set("a an any anyone someone")
+_BEFORE: Final = word_set(
+    """and but so or also then ok okay well hi hey hello please pls now btw question quick yes no thanks
+    just sorry anyway"""
+)
+_ORDERS: Final = word_set(
+    """please pls always never don't let's lets btw fyi find recommend give suggest show help tell write
+    plan explain list fix draft summarize summarise translate leave"""
+)
+_ABROAD: Final = word_set(
+    """ich wir kannst könntest was wie wo welche welches meine mein je tu nous peux pouvez quel quelle
+    comment où mon ma yo qué cómo dónde cuál puedes puede mi eu como qual onde podes pode você minha meu"""
+)
+_AND_ABROAD: Final = word_set("und aber weil denn y pero porque et mais car mas")
+_JOINTS: Final = JOINS | _AND_ABROAD
+_AFTERTHOUGHTS: Final = word_set("should could would so")
+_FILLS: Final = word_set("also then now that just please btw")
+_OPEN: Final = word_set(
+    """that which who if when what where than think because as hope guess how all but and to of for with in
+    at on the a an any every some my our only same whatever since while or is are was from about like
+    until before after say believe know told tell said says heard mean"""
+)
+"""After these a clause goes on."""
+_IS: Final = word_set("a an in on at the not from called")
+"""After "'s" where it is short for "is"."""
+_ANY: Final = OWNED | word_set("a an any every some")
+
+
+class Clause(NamedTuple):
+    """A clause: its first word, the word after its last, and whether it asks."""
+
+    first: int
+    last: int
+    asked: bool
+
+
+def split_clauses(said: WordSequence, first: int, last: int, asked: bool) -> list[Clause]:
+    """Return the clauses of one sentence in order; what follows a question within it is asked too."""
+    words = said.words
+    bounds = _bounds(said, first, last, asked)
+    parts, question = [], False
+    for number, start in enumerate(bounds[:-1]):
+        end = bounds[number + 1]
+        question = question or is_question(words, start, end)
+        tagged = number == len(bounds) - 3 and last - end < LEAST_SAID
+        parts.append(Clause(start, end, question or (asked and (end == last or tagged))))
+        question = question and asked
+    return parts
+
+
+def _bounds(said: WordSequence, first: int, last: int, asked: bool) -> list[int]:
+    """Return the first words of the clauses, and `last`."""
+    words, raw = said.words, said.raw
+    dictated = last - first > DICTATED and not any(whole[-1] in ",;:" for whole in raw[first : last - 1])
+    pictures = not said.text.isascii()
+    plain = not (dictated or pictures)
+    bounds = [first]
+    for at in range(first + 1, last):
+        before, word = raw[at - 1], words[at]
+        mark = before[-1]
+        if plain and mark.isalnum() and word not in _JOINTS and raw[at] not in _BREAKS:
+            continue
+        if (
+            mark in ":;"
+            or raw[at] in _BREAKS
+            or before in _BREAKS
+            or (pictures and (_pictured(raw[at]) or _pictured(before)))
+        ):
+            cut = True
+        elif word in JOINS:
+            cut = _joins(words, bounds[-1], at, last, mark == ",")
+        elif mark in ",)":
+            cut = _opens(words, at, last) or word in _AFTERTHOUGHTS
+            cut = cut or (asked and at - bounds[-1] >= LEAST_SAID and last - at >= LEAST_ASKED)
+        elif word in _AND_ABROAD:
+            cut = at - bounds[-1] >= LEAST_ASKED and words[first] in _ABROAD
+        else:
+            cut = dictated and words[at - 1] not in JOINS and _breathes(words, bounds[-1], at, last)
+        if cut:
+            bounds.append(at)
+    bounds.append(last)
+    return bounds
+
+
+def _joins(words: list[str], first: int, at: int, last: int, comma: bool) -> bool:
+    """Tell whether "and" joins two clauses; "my brother and my sister" is the subject of one."""
+    if words[at] == "since" and not comma:
+        return False  # "for years, since I was nine"
+    if not (_opens(words, at + 1, last) or (words[at] == "so" and comma)):
+        return False
+    if words[at + 1] not in OWNED and at - first >= LEAST_SAID:
+        return True
+    return any(
+        word in VERBAL or word in FIRST or "'" in word or word[-2:] == "ed" for word in words[first:at]
+    )
+
+
+def _pictured(word: str) -> bool:
+    """Tell whether a word is an emoji or another sign that stands between what is said."""
+    return not word.isascii() and not any(char.isalnum() for char in word) and word[0] not in "¿¡…’‘"
+
+
+def _opens(words: list[str], at: int, last: int) -> bool:
+    """Tell whether a new statement, question or order begins here."""
+    while at < last and words[at] in _FILLS:
+        at += 1
+    if at + 1 >= last:
+        return False
+    word, after = words[at], words[at + 1]
+    if word in _ABROAD:
+        return True
+    if word in PRONOUNS or ("'" in word and word.partition("'")[0] in PRONOUNS):
+        return after not in ("and", "or")
+    if word in OWNED:
+        return any(
+            later in STATES
+            or later[-2:] == "ed"
+            or (later[-2:] == "'s" and near > at + 1 and words[near] in _IS)
+            for near, later in enumerate(words[at + 1 : min(at + 1 + NOUN, last - 1)], at + 2)
+        )
+    return word in _ORDERS or after in BE or after in ("has", "have") or is_question(words, at, last)
+
+
+def is_question(words: list[str], at: int, last: int) -> bool:
+    """Tell whether a clause begins as questions do."""
+    while at < last and words[at] in _BEFORE:
+        at += 1
+    if at >= last:
+        return False
+    word, after = words[at], words[at + 1] if at + 1 < last else ""
+    if word in ASKING:
+        return (
+            not after
+            or "'" in word
+            or after in AUXILIARY
+            or after in _HOW
+            or (at + 2 < last and words[at + 2] in AUXILIARY and word != "when")
+        )
+    if word in AUXILIARY:
+        return after in _WHOM or not after
+    return word in ("any", "got") and (after in _TIPS or after == "any")
+
+
+def _breathes(words: list[str], start: int, at: int, last: int) -> bool:
+    """Tell whether somebody who sets no marks begins anew here."""
+    word, before = words[at], words[at - 1]
+    if before in _OPEN or before in PRONOUNS or at + 2 >= last:
+        return False
+    if word in FIRST:
+        if at - 2 >= start and words[at - 2] in _ANY:
+            return False  # "the bike i bought"
+        return word not in ("my", "our") or any(later in STATES for later in words[at + 1 : at + 4])
+    return is_question(words, at, last) and word not in BE

@@ -1,0 +1,737 @@
+"""Comparison: what two claims share, and what only one of them says.
+
+What is superseded is hidden, so a likeness is not enough: nearly all that both say, beside the value that changed,
+must be said by both; and of two things that happened neither takes the place of the other.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+from scrubjay.facts.claims import Claim, ContentWord
+from scrubjay.facts.lexicon import (
+    ADDITIVE,
+    FOR,
+    KIN,
+    KINDS,
+    LIGHT,
+    MOVES,
+    ONCE,
+    SINGLE,
+    STATIC,
+    WEAK,
+    WEIGHTLESS,
+    is_abbreviation,
+    is_prefix_opposite,
+    is_typo,
+    meaning_of,
+    table_lines,
+)
+from scrubjay.facts.quantities import HALF_DAY, DateValue, Quantity, dates_agree
+from scrubjay.text.tokenizer import stem_word
+from scrubjay.text.word_frequency import word_ranks
+
+Numbers = tuple[tuple[Quantity, ...], tuple[Quantity, ...]]
+Days = tuple[tuple[DateValue, ...], tuple[DateValue, ...]]
+
+
+def match_numbers(old: tuple[Quantity, ...], new: tuple[Quantity, ...]) -> Numbers:
+    """Return the numbers that only the old, and that only the new claim has."""
+    left, right = [], list(new)
+    for number in old:
+        same = next((other for other in right if _same_number(number, other)), None)
+        if same is None:
+            left.append(number)
+        else:
+            right.remove(same)
+    return _without_implied_ones(left, right), _without_implied_ones(right, left)
+
+
+def _without_implied_ones(numbers: list[Quantity], others: list[Quantity]) -> tuple[Quantity, ...]:
+    """Return numbers without a mere one, which "weekly" says as well as "once a week", where no other stands for it."""
+    return tuple(one for one in numbers if others or one.unit or one.key != "1")
+
+
+def match_days(old: tuple[DateValue, ...], new: tuple[DateValue, ...]) -> tuple[Days, bool]:
+    """Return the dates that only the old, and that only the new has, and whether a common one is finer in the new."""
+    left, right, finer = [], list(new), False
+    for day in old:
+        same = next((other for other in right if dates_agree(day, other)), None)
+        if same is None:
+            left.append(day)
+            continue
+        right.remove(same)
+        finer |= any(
+            ours is None and theirs is not None for ours, theirs in zip(day.parts, same.parts, strict=True)
+        )
+    return (tuple(left), tuple(right)), finer
+
+
+def match_hours(days: Days, numbers: Numbers) -> tuple[Days, Numbers]:
+    """Take a bare number and a clock that says the same hour ("at six", "6pm") for one."""
+    (days_old, days_new), (old, new) = days, numbers
+    for number in old:
+        for day in days_new:
+            if _is_hour(number, day):
+                days_new = tuple(other for other in days_new if other is not day)
+                return (days_old, days_new), (tuple(other for other in old if other is not number), new)
+    for number in new:
+        for day in days_old:
+            if _is_hour(number, day):
+                days_old = tuple(other for other in days_old if other is not day)
+                return (days_old, days_new), (old, tuple(other for other in new if other is not number))
+    return days, numbers
+
+
+def _same_number(one: Quantity, other: Quantity) -> bool:
+    if one.unit and other.unit:
+        return one.unit == other.unit and one.key == other.key
+    return one.count == other.count and "version" not in (one.unit, other.unit)
+
+
+def _is_hour(number: Quantity, day: DateValue) -> bool:
+    if number.unit or day.minute is None or not number.key.isdecimal() or int(number.key) > 24:
+        return False
+    return (day.minute - int(number.key) * 60) % HALF_DAY == 0
+
+
+def are_sides_exchanged(old: Claim, new: Claim) -> bool:
+    """Return whether denials, opposites or numbers changed places: "three cats, two dogs", "two cats, three dogs"."""
+    theirs = {word.key: word for word in new.words}
+    at = [
+        n for n, word in enumerate(old.words) if word.key in theirs and theirs[word.key].denied != word.denied
+    ]
+    if len(at) > 1 and (at[-1] - at[0] > 1 or any(_aside(old.words[n], theirs) for n in at)):
+        return True  # "not X but Y" / "not Y but X"; a denial said of a verb or of what is beside it is one denial
+    if [word.key for word in old.words] != [word.key for word in new.words]:
+        return _recounted(old, new)
+    if len(theirs) < len(new.words) and [w.denied for w in old.words] != [w.denied for w in new.words]:
+        return True
+    numbers, days = [number.key for number in old.numbers], [day.parts for day in old.days]
+    others, dates = [number.key for number in new.numbers], [day.parts for day in new.days]
+    return (numbers != others and sorted(numbers) == sorted(others)) or (
+        days != dates and len(days) == len(dates) and all(day in dates for day in days)
+    )
+
+
+def _aside(word: ContentWord, theirs: dict[str, ContentWord]) -> bool:
+    return word.aside or theirs[word.key].aside
+
+
+def _recounted(old: Claim, new: Claim) -> bool:
+    """Return whether a number that both have counts things of the other's other numbers."""
+    if len(old.numbers) < 2 or len(new.numbers) < 2:
+        return False
+    ours = {(number.key, meaning_of(number.near[1], "en").key) for number in old.numbers}
+    theirs = {(number.key, meaning_of(number.near[1], "en").key) for number in new.numbers}
+    return (
+        ours != theirs
+        and {key for key, _ in ours} == {key for key, _ in theirs}
+        and {n for _, n in ours} == {n for _, n in theirs}
+    )
+
+
+def are_sides_reversed(old: Claim, new: Claim, shared: Collection[str]) -> bool:
+    """Return whether words of both changed places around a word that orders ("than", "over"), or around the verb."""
+    for order, key in old.sides.items():
+        other = new.sides.get(order)
+        if other and other != key and key in shared and other in shared:
+            return True
+    if old.verb.key != new.verb.key or old.verb.key in ("be", "") or old.verb.key in MOVES:
+        return False
+    before = {word.key for word in old.words if word.early}
+    after = {word.key for word in new.words if word.early}
+    if not before or not after or before & after or old.passive != new.passive:
+        return False
+    return all(key in shared for key in before | after)
+
+
+WEIGHT_CACHE: Final = 20_000
+"""Words whose weight is remembered."""
+_IDLE: Final = LIGHT | WEIGHTLESS | MOVES
+_LITTLE: Final = 0.4
+"""What a word that carries little is worth beside others."""
+UNKNOWN_RANK: Final = 28_000
+"""Rank of a word that is not among the common ones."""
+_COMMON: Final = 200
+"""Rank of a word up to which it tells as little as any."""
+_ROOT: Final = 4
+"""Letters that two words begin with alike before they may be of one root: "allergic", "allergy"."""
+_LIKE: Final = 0.6
+"""Share of the longer word that is alike in words of one root."""
+
+
+def claim_overlap(old: Claim, new: Claim) -> tuple[float, float, float, float]:
+    """Return which share of each claim's words the other has, and the weight of what each has alone."""
+    ours, theirs = _covered(old.words, new.words), _covered(new.words, old.words)
+    return (*_share(ours), *_share(theirs))
+
+
+def _share(weighed: tuple[float, float]) -> tuple[float, float]:
+    total, found = weighed
+    return (found / total if total else 1.0), total - found
+
+
+def _covered(words: Iterable[ContentWord], others: Iterable[ContentWord]) -> tuple[float, float]:
+    keys, raws = {word.key for word in others}, {word.raw.lower() for word in others}
+    total = found = 0.0
+    for word in words:
+        low = word.raw.lower()
+        value = word_weight(low, word.key)
+        total += value
+        if word.key in keys or low in raws:
+            found += value
+        else:
+            found += value * max((common_root(low, other) for other in raws), default=0.0)
+    return total, found
+
+
+@lru_cache(WEIGHT_CACHE)
+def word_weight(low: str, key: str) -> float:
+    """Return how much a word tells: more the rarer it is, little where it carries little of its own."""
+    return math.log(max(_rank(low), _COMMON) / 100) * (_LITTLE if key in _IDLE else 1.0)
+
+
+def _rank(low: str) -> int:
+    """Return the rank of a word, or of its plural or singular where that is commoner."""
+    other = low[:-1] if low.endswith("s") else low + "s"
+    return min(word_ranks().get(low, UNKNOWN_RANK), word_ranks().get(other, UNKNOWN_RANK))
+
+
+def common_root(one: str, other: str) -> float:
+    """Return how likely two words are of one root, from 0 to 1, by the letters they begin with."""
+    if one[:_ROOT] != other[:_ROOT] or len(one) < _ROOT or not (one.isalpha() and other.isalpha()):
+        return 0.0
+    alike = next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+    share = alike / max(len(one), len(other))
+    return share if share >= _LIKE else 0.0
+
+
+def word_valence(words: Iterable[ContentWord]) -> int:
+    """Return 1 for words that speak well, -1 for words that speak ill, 0 where they do neither or both.
+
+    A denied word counts as its opposite.
+    """
+    found = sum(_of(word) for word in words)
+    return (found > 0) - (found < 0)
+
+
+def _of(word: ContentWord) -> int:
+    sign = _table().get(word.stem, 0)
+    return -sign if word.denied != word.opposite else sign
+
+
+@cache
+def _table() -> dict[str, int]:
+    table: dict[str, int] = {}
+    for line in table_lines("valence.txt"):
+        sign = 1 if line[0] == "+" else -1
+        for word in line[1:].split():
+            table.setdefault(stem_word(word, "en"), sign)
+    return table
+
+
+MAX_SPELLINGS: Final = 12
+"""Words left over on a side up to which spellings are compared one by one; longer texts differ in more than those."""
+MAX_ABBREVIATED: Final = 5
+"""Most words that another one may be the first letters of."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimDifference:
+    """What parts a new claim from an old one.
+
+    Attributes:
+        old: The old claim.
+        new: The new claim.
+        shared: Keys of the content words of both.
+        dropped: Words that only the old one has.
+        added: Words that only the new one has.
+        numbers: Numbers of the old one alone, and of the new one alone.
+        days: Dates of the old one alone, and of the new one alone.
+        finer: Whether a date of both is more exact in the new one.
+        denied: Whether one denies what the other says.
+        turned: Whether the same words stand in other places: who does it, what is the more, what is rejected.
+        split: Whether a denial and an opposite fell on different words, so that both can hold.
+        names_old: Whether the new one rejects what the old one says, by name.
+    """
+
+    old: Claim
+    new: Claim
+    shared: frozenset[str]
+    dropped: tuple[ContentWord, ...]
+    added: tuple[ContentWord, ...]
+    numbers: tuple[tuple[Quantity, ...], tuple[Quantity, ...]]
+    days: tuple[tuple[DateValue, ...], tuple[DateValue, ...]]
+    finer: bool
+    denied: bool
+    turned: bool
+    split: bool
+    names_old: bool
+
+
+def compare_claims(old: Claim, new: Claim) -> ClaimDifference:
+    """Return what differs between two claims."""
+    ours, theirs = {word.key: word for word in old.words}, {word.key: word for word in new.words}
+    shared = ours.keys() & theirs.keys()
+    dropped = [word for key, word in ours.items() if key not in theirs]
+    added = [word for key, word in theirs.items() if key not in ours]
+    contrary = {key for key in shared if ours[key].opposite != theirs[key].opposite}
+    denied = {key for key in shared if ours[key].denied != theirs[key].denied}
+    odd = (old.odd != new.odd) ^ (len(contrary) % 2 == 1)
+    if dropped and added and len(dropped) <= MAX_SPELLINGS and len(added) <= MAX_SPELLINGS:
+        odd ^= _paired(dropped, added)
+    dropped = [
+        word for word in dropped if word.key not in MOVES
+    ]  # "moved" says that something changed, not what
+    added = [word for word in added if word.key not in MOVES]
+    if not old.odd ^ new.odd:
+        dropped = [word for word in dropped if not _idle(word, old)]
+        added = [word for word in added if not _idle(word, new)]
+    days, finer = match_days(old.days, new.days)
+    days, numbers = match_hours(days, match_numbers(old.numbers, new.numbers))
+    split = not odd and bool(denied & contrary) and bool(denied - contrary)
+    return ClaimDifference(
+        old=old,
+        new=new,
+        shared=frozenset(shared),
+        dropped=tuple(dropped),
+        added=tuple(added),
+        numbers=numbers,
+        days=days,
+        finer=finer,
+        denied=odd,
+        turned=not odd
+        and not split
+        and (are_sides_exchanged(old, new) or are_sides_reversed(old, new, shared)),
+        split=split,
+        names_old=not any(word.aside and word.denied for word in old.words)
+        and any(theirs[key].aside and theirs[key].denied and not ours[key].denied for key in shared),
+    )
+
+
+def _idle(word: ContentWord, claim: Claim) -> bool:
+    """Return whether a word tells nothing of its own, so that a paraphrase can do without it."""
+    return word.key in WEIGHTLESS or (word.key == claim.verb.key and word.key in WEAK and claim.verb.at > 0)
+
+
+def _paired(dropped: list[ContentWord], added: list[ContentWord]) -> bool:
+    """Take out of both what is one word written twice; return whether an odd number of them were opposites."""
+    odd = False
+    for word in list(dropped):
+        for other in added:
+            said = _same_meaning(word, other)
+            if said is not None:
+                odd ^= said
+                dropped.remove(word)
+                added.remove(other)
+                break
+    _joined(dropped, added)
+    _joined(added, dropped)
+    return odd
+
+
+def _same_meaning(word: ContentWord, other: ContentWord) -> bool | None:
+    """Return False for two words of one meaning, True for opposites, None for words of other things."""
+    one, two = word.raw.lower(), other.raw.lower()
+    if one == two:
+        return word.opposite != other.opposite
+    if word.name and other.name:
+        return None
+    stems = word.stem, other.stem
+    written = word.raw[:1].islower() or other.raw[:1].islower()  # Martin is not Marten
+    if (written and is_typo(one, two)) or word.stem == other.stem:
+        return word.opposite != other.opposite
+    return True if is_prefix_opposite(one, two) or is_prefix_opposite(*stems) else None
+
+
+def _joined(one: list[ContentWord], other: list[ContentWord]) -> None:
+    """Take out words that stand in one piece on the other side: joined, or as their first letters."""
+    for word in list(other):
+        for at in range(len(one)):
+            for end in range(at + 2, min(at + MAX_ABBREVIATED, len(one)) + 1):
+                if is_abbreviation(word.raw, [part.raw.lower() for part in one[at:end]]):
+                    del one[at:end]
+                    other.remove(word)
+                    return
+
+
+_OFTEN: Final = frozenset(("a", "per", "each", "every", "times"))
+"""What follows on how often: who swims twice a week does not swim weekly."""
+FEW: Final = 4
+"""Words a value may have; where more differ on both sides, another thing is spoken of."""
+
+
+def says_changed(d: ClaimDifference) -> bool:
+    """Return whether the new statement says that something took the place of something."""
+    if "changed" not in d.new.signals:
+        return False
+    return "changed" not in d.old.signals or bool(d.added)
+
+
+def says_over(d: ClaimDifference) -> bool:
+    """Return whether the new statement says that what was so is so no more."""
+    return "over" in d.new.signals and "over" not in d.old.signals
+
+
+def both_happened(d: ClaimDifference) -> bool:
+    """Return whether both tell of something past, at other times."""
+    old, new = d.days
+    if not (old and new):
+        return False
+    if any(day.early for day in old) and any(day.early for day in new) and (d.added or d.dropped):
+        return True
+    past = "past" in d.old.signals and "past" in d.new.signals
+    if not past or says_changed(d):
+        return False
+    if d.old.verb.key == "be":
+        return bool(d.added and d.dropped)
+    return d.old.verb.key not in ONCE or bool(d.numbers[0] and d.numbers[1]) or bool(d.added and d.dropped)
+
+
+def plan_came_true(d: ClaimDifference) -> bool:
+    """Return whether what was planned, under way or not yet so has come about: the same thing, now past."""
+    if d.denied and "waited" in d.old.signals and "past" in d.new.signals:
+        return bool(d.shared)
+    late = any(not word.early and word.key in d.shared for word in d.old.words)
+    if d.denied or not d.shared or "planned" in d.new.signals or "ongoing" in d.new.signals:
+        return False
+    if "planned" in d.old.signals:
+        return not has_other_value(d) or (late and "past" in d.new.signals)
+    if d.new.verb.key == "begin":
+        return False  # what is under way has begun
+    return "ongoing" in d.old.signals and "past" in d.new.signals and late
+
+
+def values_differ(d: ClaimDifference) -> bool:
+    """Return whether each has a number or a date that the other lacks."""
+    return bool((d.numbers[0] and d.numbers[1]) or (d.days[0] and d.days[1]) or _hours(d) or _hours(d, 1))
+
+
+def _hours(d: ClaimDifference, side: int = 0) -> bool:
+    """Return whether one says an hour as a bare number, and the other another time of day: "at 9", "at 9:30"."""
+    bare = any(not number.unit for number in d.numbers[side])
+    return bare and any(day.minute is not None for day in d.days[1 - side])
+
+
+def has_other_value(d: ClaimDifference) -> bool:
+    """Return whether each says a word of substance that the other does not."""
+    return bool(_substance(d.dropped, d.old) and _substance(d.added, d.new))
+
+
+def _substance(words: tuple[ContentWord, ...], claim: Claim) -> list[ContentWord]:
+    return [word for word in words if word.key != claim.verb.key and word.key not in MOVES and not word.aside]
+
+
+def can_stand_in(d: ClaimDifference) -> bool:
+    """Return whether the new value can stand where the old one stood: no other attribute is spoken of."""
+    if values_differ(d):
+        units = {number.unit for number in d.numbers[0]}, {number.unit for number in d.numbers[1]}
+        if units[0] and units[1] and not units[0] & units[1] and "" not in units[0] | units[1]:
+            return False
+        return not has_other_value(d) or (says_changed(d) and bool(d.shared))
+    return len(_substance(d.added, d.new)) <= FEW
+
+
+def is_exclusive(d: ClaimDifference) -> bool:
+    """Return whether what differs is a value of which there is but one."""
+    verb = d.old.verb.key
+    static = verb in STATIC and d.new.verb.key in STATIC
+    if not verb or not (static or verb == d.new.verb.key) or not (d.dropped and d.added):
+        return False
+    if any(word.early for word in (*d.dropped, *d.added)) and not is_inverted(d):
+        return False
+    if "past" in d.new.signals and verb not in ONCE and verb != "be":
+        return False
+    if bool(d.numbers[0]) != bool(d.numbers[1]):
+        return False
+    if verb in ADDITIVE and not differs_in_place(d):
+        return False
+    if len(_substance(d.added, d.new)) > FEW or len(_substance(d.dropped, d.old)) > FEW:
+        return False
+    named = any(word.name for word in d.added) and any(word.name for word in d.dropped)
+    if static:
+        return (
+            bool([word for word in d.old.words if word.early])
+            or named
+            or (verb != "be" and differs_in_place(d))
+        )
+    return True
+
+
+def is_inverted(d: ClaimDifference) -> bool:
+    """Return whether the value stands first: "Ana is our lead" / "Ben is our lead"."""
+    if d.old.verb.key != "be" or d.new.verb.key != "be" or not d.shared:
+        return False
+    late = [word for word in d.new.words if not word.early]
+    if not late or not (d.new.definite and d.old.definite):
+        return False
+    return all(word.key in d.shared and word.key not in KIN for word in late)
+
+
+def differs_in_place(d: ClaimDifference) -> bool:
+    """Return whether only the place or the means differs, of the same done to the same."""
+    dated = bool(d.old.days) and not (d.days[0] or d.days[1])
+    kept = dated or any(
+        not word.early and word.key in d.shared and word.key != d.old.verb.key for word in d.old.words
+    )
+    return kept and bool(d.dropped and d.added) and d.dropped[0].placed and d.added[0].placed
+
+
+def says_less(d: ClaimDifference) -> bool:
+    """Return whether the new one says nothing that the old one did not, in no other tense."""
+    if _grown(d) or d.denied or d.turned or d.old.rest != d.new.rest or not _same_time(d):
+        return False
+    if any(not number.unit and number.near[1] in _OFTEN for number in d.numbers[0]):
+        return False
+    if d.dropped or d.numbers[0] or d.days[0]:
+        kept = d.shared - LIGHT
+        if d.dropped and not _says_the_same_of_it(d):
+            return False
+        told = kept - {d.new.verb.key} or (kept and not d.dropped)
+        return bool(told) and not says_changed(d)
+    return True
+
+
+def _says_the_same_of_it(d: ClaimDifference) -> bool:
+    """Return whether the new verb is one of the old statement's: who plans a trip to a city does not live in it."""
+    new = d.new.verb.key
+    if new in ("", d.old.verb.key) or new in {word.key for word in d.old.words}:
+        return True
+    return not d.new.person
+
+
+def says_more(d: ClaimDifference) -> bool:
+    """Return whether the new one says all that the old one did, and more."""
+    return _grown(d) and not (d.dropped or d.numbers[0] or d.days[0] or d.denied)
+
+
+def _grown(d: ClaimDifference) -> bool:
+    settings = d.new.settings.keys() - d.old.settings.keys()
+    return bool(d.added or d.numbers[1] or d.days[1] or d.finer or settings)
+
+
+def _same_time(d: ClaimDifference) -> bool:
+    if not (d.old.verb.key and d.new.verb.key) or "noted" in d.old.signals | d.new.signals:
+        return "over" not in d.new.signals - d.old.signals  # a note tells no time
+    time = {"past", "planned", "over"}
+    return d.old.signals & time == d.new.signals & time
+
+
+def has_other_subject(d: ClaimDifference) -> bool:
+    """Return whether both have a subject, and each one's has a word that the other statement lacks."""
+    old, new = d.old, d.new
+    if {old.person, new.person} == {"i", "they"} or {old.person, new.person} == {"you", "they"}:
+        return True
+    ours, theirs = _alone(d.dropped), _alone(d.added)
+    if _numbered(d):
+        return True
+    if ours and theirs:
+        return not is_inverted(d)
+    if (old.person == "i" and theirs and not ours) or (new.person == "i" and ours and not theirs):
+        spoken_of = any(word.early and word.key in d.shared for word in (*old.words, *new.words))
+        return not says_changed(d) and not spoken_of
+    return False
+
+
+def _alone(words: tuple[ContentWord, ...]) -> list[ContentWord]:
+    return [word for word in words if word.early]
+
+
+def _numbered(d: ClaimDifference) -> bool:
+    return any(number.early for number in d.numbers[0]) and any(number.early for number in d.numbers[1])
+
+
+def has_other_place(d: ClaimDifference) -> bool:
+    """Return whether one kind of circumstance has other names in each."""
+    for kind in d.old.settings.keys() & d.new.settings.keys():
+        old, new = d.old.settings[kind], d.new.settings[kind]
+        if old != new and not (old < new or new < old):
+            return True
+    one_sided = d.old.settings.keys() ^ d.new.settings.keys()
+    return bool(one_sided & {"stage", "system"}) and (
+        d.denied or bool(values_differ(d)) or bool(d.added and d.dropped)
+    )
+
+
+_PARTIES: Final = ({"i", "you"}, {"i", "they"}, {"you", "they"})
+DENIAL_SHARE: Final = 0.5
+"""Share of the words of both that makes a denial one of the same."""
+EVENT_WORDS: Final = 4
+"""Words of substance by which two tell of one event, not of two."""
+OLD_SHARE: Final = 0.6
+"""Share of what the old statement says, beside its value, that the new one says too."""
+NEW_SHARE: Final = 0.4
+"""Share of the new statement that is of the old one where it says that something changed."""
+MAX_VALUE_WORDS: Final = 4
+"""Words a value has."""
+MEASURE_SHARE: Final = 0.75
+"""Share that two statements have in common beside a number or a date that differs."""
+
+
+def may_supersede(d: ClaimDifference, rule: str) -> bool:
+    """Return whether the rule that says "supersedes" may hide the old statement."""
+    if {d.old.person, d.new.person} in _PARTIES:
+        return False
+    old, new = shared_fraction(d.old, d), shared_fraction(d.new, d)
+    if rule == "turned round":
+        return True
+    if rule == "instead of the old":
+        return old >= DENIAL_SHARE or any(word.key in d.shared and word.aside for word in d.new.words[-1:])
+    if are_occasions(d):
+        return rule == "more details" and len(shared_words(d)) >= EVENT_WORDS
+    if rule == "more details":
+        return _elaborated(d)
+    if old == 1 and {"over", "changed"} <= d.new.signals:  # "no longer", "not anymore"
+        return bool(d.shared)
+    if rule in ("over", "denied", "other place"):
+        return (old >= OLD_SHARE and new >= DENIAL_SHARE) or (new > OLD_SHARE and old >= DENIAL_SHARE)
+    if rule == "came true":
+        done = d.new.verb.key in d.shared | {"", "find", "get", "have", "be"}
+        return old >= OLD_SHARE and (new >= DENIAL_SHARE or (old == 1 and done))
+    if values_differ(d):
+        return _measured(d, old, new)
+    return _valued(d, old, new)
+
+
+def shared_words(d: ClaimDifference) -> set[str]:
+    """Return the keys of the words of substance that both have."""
+    return {key for key in d.shared if key not in LIGHT}
+
+
+def shared_fraction(claim: Claim, d: ClaimDifference) -> float:
+    """Return the share of a claim's words of substance that the other one has."""
+    moved = d.new.verb.key in MOVES  # "moved" stands for whatever verb the old one had
+    idle = LIGHT | MOVES | ({d.old.verb.key} if moved else set())
+    words = {word.key for word in claim.words if word.key not in idle}
+    alone = {word.key for word in (d.dropped if claim is d.old else d.added)} & words
+    alone |= (d.old.settings.keys() ^ d.new.settings.keys()) & claim.settings.keys()
+    total = len(words | alone)
+    return 1 - len(alone) / total if total else 1.0
+
+
+def are_related(d: ClaimDifference) -> bool:
+    """Return whether enough is said by both for one to deny the other."""
+    return shared_fraction(d.old, d) >= DENIAL_SHARE and shared_fraction(d.new, d) >= DENIAL_SHARE
+
+
+def are_occasions(d: ClaimDifference) -> bool:
+    """Return whether both tell what happened: what was seen, met, bought or joined stays so."""
+    if not ("past" in d.old.signals and "past" in d.new.signals):
+        return False
+    return not all(claim.verb.key in ONCE | MOVES | {"be"} for claim in (d.old, d.new))
+
+
+def _elaborated(d: ClaimDifference) -> bool:
+    """Return whether the same is said of the same, with more words."""
+    if says_changed(d) or "over" in d.new.signals or d.new.verb.key in MOVES:
+        return bool(shared_words(d))
+    said = {word.key for word in d.new.words} if not d.old.person else set()
+    static = d.old.verb.key in STATIC and d.new.verb.key in STATIC
+    if d.old.person != d.new.person or not (static or d.old.verb.key in said | {d.new.verb.key, ""}):
+        return False
+    return len(shared_words(d)) > 1 or not _personal(d.old)
+
+
+def _measured(d: ClaimDifference, old: float, new: float) -> bool:
+    """Return whether the same thing is measured or dated."""
+    if (
+        d.days[0]
+        and d.days[1]
+        and not any(_of_a_kind(one, other) for one in d.days[0] for other in d.days[1])
+    ):
+        return False
+    if not shared_words(d):
+        return False
+    if d.numbers[0] and d.numbers[1] and d.days[0] and d.days[1] and not says_changed(d):
+        return False  # as much, then; so much, at another time
+    if any(number.names for number in (*d.numbers[0], *d.numbers[1])) and not says_changed(d):
+        return False
+    moved = says_changed(d) or d.new.verb.key in MOVES
+    if not moved and d.new.verb.key not in {d.old.verb.key, ""} | WEAK | LIGHT:
+        return False  # when it leaves, and when it arrives
+    if old == 1 and (moved or not _personal(d.old)) and not _narrowed(d):
+        return True
+    return min(old, new) >= (OLD_SHARE if moved else MEASURE_SHARE) and (moved or 1 in (old, new))
+
+
+def _narrowed(d: ClaimDifference) -> bool:
+    """Return whether a word of the new one alone tells which: a budget, the holiday budget."""
+    alone = {word.key for word in d.added} - LIGHT
+    words = d.new.words
+    return any(
+        word.key in alone and after.key in d.shared and after.key != d.new.verb.key
+        for word, after in itertools.pairwise(words)
+    )
+
+
+def _of_a_kind(one: DateValue, other: DateValue) -> bool:
+    """Return whether two dates say the same of a time: both a weekday, both a month, both an hour."""
+    return any(a is not None and b is not None for a, b in zip(one.parts, other.parts, strict=True))
+
+
+def _valued(d: ClaimDifference, old: float, new: float) -> bool:
+    """Return whether the words that differ are two values of what has but one."""
+    if _personal(d.new) and not says_changed(d) and ("planned" in d.old.signals or d.old.verb.key == "plan"):
+        return False  # who plans one thing plans others
+    if {KINDS[word.key] for word in d.dropped if word.key in KINDS} & {
+        KINDS.get(word.key) for word in d.added
+    }:
+        return bool(shared_words(d)) or d.old.verb.key == d.new.verb.key == "be"
+    lost, gained = adjacent_slot(d.old, d.dropped), adjacent_slot(d.new, d.added)
+    if lost is None or gained is None:
+        return says_changed(d) and old >= OLD_SHARE and new >= NEW_SHARE and bool(shared_words(d))
+    if d.new.verb.key in MOVES and says_changed(d):
+        return old >= OLD_SHARE or (d.old.verb.key in SINGLE and _same_subject(d))
+    if is_inverted(d):
+        return True
+    if _personal(d.old) or _personal(d.new):
+        if d.old.verb.key == "be":
+            return bool(d.dropped and d.added) and d.dropped[0].placed and d.added[0].placed
+        other = {
+            word.key for word in d.old.words if not word.early and word.key != d.old.verb.key
+        } & shared_words(d)
+        return (
+            d.old.verb.key in SINGLE - FOR or (d.old.verb.key in FOR and bool(other)) or differs_in_place(d)
+        )
+    if (
+        d.old.verb.key == "be"
+        and _bare(d.old)
+        and not (says_changed(d) or _named(d.dropped, d.added) or differs_in_place(d))
+    ):
+        return False  # a car is red and is fast
+    return _same_subject(d) and bool(shared_words(d))
+
+
+def adjacent_slot(claim: Claim, words: tuple[ContentWord, ...]) -> list[ContentWord] | None:
+    """Return the words of one claim alone if they stand side by side, else None."""
+    alone = [word for word in words if word.key not in LIGHT]
+    at = [n for n, word in enumerate(claim.words) if word in alone]
+    between = [word for word in claim.words[at[0] : at[-1]] if word not in alone] if at else []
+    return alone if all(word.key in LIGHT for word in between) and len(alone) <= MAX_VALUE_WORDS else None
+
+
+def _same_subject(d: ClaimDifference) -> bool:
+    return d.old.person == d.new.person and not any(word.early for word in (*d.dropped, *d.added))
+
+
+def _named(*sides: tuple[ContentWord, ...]) -> bool:
+    return all(any(word.raw[:1].isupper() for word in words) for words in sides)
+
+
+def _bare(claim: Claim) -> bool:
+    """Return whether a thing is the subject, not an attribute of one: "the car", not "the car's colour"."""
+    return sum(word.early for word in claim.words) == 1
+
+
+def _personal(claim: Claim) -> bool:
+    """Return whether somebody, by pronoun or by name, is the subject; people do many things at once."""
+    early = [word for word in claim.words if word.early]
+    return bool(claim.person) or (len(early) == 1 and early[0].raw.istitle())

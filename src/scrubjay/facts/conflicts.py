@@ -1,0 +1,756 @@
+"""Conflict detection: is a new statement a duplicate, an update, a contradiction or new?
+
+They know no grammar, so that no misread sentence lets a denial or another number pass for what was said before.
+
+Each sign is of a kind that holds for statements about anything: how much of their words they share, whether one denies,
+whether their numbers agree, what tells of time. None knows a word of a subject. ``weighed`` says what each is worth.
+
+A logistic regression over the signs. Its weights stand in ``data/weights.txt``, fitted by ``bench/weigh_changes.py`` to
+labelled pairs; a line holds a sign, and what it adds for each verdict in the order of ``VERDICTS``.
+
+A wrong "duplicate" loses what was said, a wrong "supersedes" hides what is true; a wrong "new" does neither.
+So the first two need more than to be likeliest where the rules do not say so.
+
+Likeness only nominates: "timeout 30 seconds" and "timeout 90 seconds" are as like as two statements can be. What
+decides is what differs. It is read rule by rule; the first rule that holds gives its verdict. What the rules say is
+then weighed with all other signs, since a rule is narrow and says "new" of what it does not know. Neither knows
+what is stored, nor when anything was said but that the new statement came later.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
+
+from scrubjay.facts import lexicon
+from scrubjay.facts.claims import Claim, ContentWord, parse_claim
+from scrubjay.facts.comparison import (
+    ClaimDifference,
+    adjacent_slot,
+    are_occasions,
+    are_related,
+    both_happened,
+    can_stand_in,
+    claim_overlap,
+    common_root,
+    compare_claims,
+    has_other_place,
+    has_other_subject,
+    has_other_value,
+    is_exclusive,
+    may_supersede,
+    plan_came_true,
+    says_changed,
+    says_less,
+    says_more,
+    says_over,
+    shared_fraction,
+    shared_words,
+    values_differ,
+    word_valence,
+)
+from scrubjay.facts.lexicon import (
+    ADDITIVE,
+    KINDS,
+    LIGHT,
+    NEGATORS,
+    SINGLE,
+    WordMeaning,
+    is_prefix_opposite,
+    meaning_of,
+    shared_language,
+    table_lines,
+    word_list,
+)
+from scrubjay.facts.quantities import MONTHS, SCALES, TOKEN_CACHE, Quantity, number_words, statement_tokens
+
+_STOPPING: Final = word_list(
+    "stop stops stopped stopping quit quits cease ceases ceased except unless no-longer failed failing never"
+    " used-to instead-of off-limits anything-but"
+)
+"""Words that deny without being a denial."""
+_DENYING: Final = NEGATORS | _STOPPING
+_ANOTHER: Final = word_list("another else only except unless additional")
+"""Words that make another statement of one which has them not."""
+_BOUNDED: Final = word_list("until before after instead-of than")
+"""Words that often do; "expires in May" and "valid until May" say the same."""
+_ASIDE: Final = frozenset(("forget", "mistake", "doubt", "worry"))
+"""What is denied where nothing is: "don't forget", "no doubt"."""
+_ASKING: Final = frozenset(("do", "no", "please", "not", "never"))
+_OPENING: Final = 3
+_NUMBERS: Final = {"both": 2.0, "pair": 2.0, "noon": 12.0, "dozen": 12.0, "once": 1.0, "single": 1.0}
+_HOW_MANY: Final = {
+    **dict.fromkeys(("all", "every", "each", "everyone", "everybody", "everything", "always"), "all"),
+    **dict.fromkeys(("most", "mostly", "usually", "majority"), "most"),
+    **dict.fromkeys(("some", "sometimes", "occasionally", "partly"), "some"),
+    **dict.fromkeys(("few", "rarely", "seldom", "hardly", "barely", "scarcely"), "few"),
+}
+"""Words of how many and how often, by what they say."""
+_WHEN: Final = word_list("yesterday today tonight tomorrow")
+_LAST: Final = word_list("last next this")
+_SPANS: Final = word_list("week month year weekend night morning summer winter spring autumn fall")
+_PARTS: Final = frozenset(("half", "halb", "halbe", "quarter", "quarters", "viertel"))
+_RATIOS: Final = (60, 3600, 24, 7, 12, 10, 100, 1000, 1024, 1_000_000, 1_000_000_000)
+"""By how much an amount differs from itself in another unit; the units are compared elsewhere."""
+_HALF_DAY: Final = 12
+_TEN: Final = 10
+_TENS: Final = frozenset(range(20, 100, 10))
+_ALIKE: Final = 1e-9
+"""By how much of itself a number may differ from itself in another unit."""
+_WHOLE: Final = re.compile(r"[$€£~]?(\d{1,15}(?:\.\d{1,9})?)(k|m)?")
+_DIGITS: Final = re.compile(r"\d+")
+
+
+def equality_objection(old: str, new: str, tongue: str) -> str:
+    """Return what stands against it: "denied", "number", "another", "bounded" (a doubt only); "" for nothing."""
+    ours, theirs = (tuple(token[1] for token in statement_tokens(text, tongue)[0]) for text in (old, new))
+    if ours == theirs:
+        return ""
+    if (count_denials(ours, tongue) + count_denials(theirs, tongue) + _opposites(ours, theirs)) % 2:
+        return "denied"
+    if any(word in _ANOTHER for word in set(theirs) - set(ours)):
+        return "another"
+    if any(word in _BOUNDED for word in set(theirs) - set(ours)):
+        return "number" if _counted(ours, theirs, tongue) else "bounded"
+    one, other = ({_HOW_MANY[word] for word in words if word in _HOW_MANY} for words in (ours, theirs))
+    when = [_when(words) for words in (ours, theirs)]
+    if when[0] and when[1] and not when[0] & when[1]:
+        return "another"
+    if (one and other and not one & other) or _switched(ours, theirs) or _switched(theirs, ours):
+        return "another"
+    return "number" if _counted(ours, theirs, tongue) else ""
+
+
+def _when(words: Sequence[str]) -> set[str]:
+    """Return when it was, seen from the day it was said: "yesterday", "last week"."""
+    found = {word for word in words if word in _WHEN}
+    return found | {
+        f"{before} {word}" for before, word in itertools.pairwise(words) if before in _LAST and word in _SPANS
+    }
+
+
+def _switched(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Return whether one says "on" where the other says "off"."""
+    return "on" in ours and "off" not in ours and "off" in theirs
+
+
+@lru_cache(TOKEN_CACHE)
+def count_denials(words: tuple[str, ...], tongue: str) -> int:
+    """Return how often a text denies, by its words: "not", "fails", "stopped", "forbidden"."""
+    if tongue != "en":
+        return int(any(word in lexicon.negation_words(tongue) - lexicon.UNCOUNTED_HALVES for word in words))
+    found = sum(word in _DENYING for word in words)
+    opening = list(itertools.pairwise(words))[: _OPENING if {*words[:1]} & _ASKING else 0]
+    return found - any(word in NEGATORS and after in _ASIDE for word, after in opening)
+
+
+def _opposites(ours: Sequence[str], theirs: Sequence[str]) -> int:
+    """Return how many words of one text are words of the other turned round by form or meaning."""
+    one = [(word, meaning_of(word, "en")) for word in set(ours) - set(theirs)]
+    other = [(word, meaning_of(word, "en")) for word in set(theirs) - set(ours)]
+    return sum(_opposed(a, b, mine, yours) for a, mine in one for b, yours in other)
+
+
+def _opposed(one: str, other: str, ours: WordMeaning, theirs: WordMeaning) -> bool:
+    if ours.key == theirs.key:
+        return ours.opposite != theirs.opposite
+    if one[-3:] != other[-3:] and one[:3] != other[:3]:
+        return False  # neither a prefix nor an ending turns one into the other
+    return is_prefix_opposite(one, other) or f"{one}less" == other or one == f"{other}less"
+
+
+def _counted(ours: tuple[str, ...], theirs: tuple[str, ...], tongue: str) -> bool:
+    """Return whether the new text has a number that nothing in the old one accounts for."""
+    if _PARTS & {
+        *ours,
+        *theirs,
+    }:  # "half a thousand", "a quarter to nine": as many clothes as there are numbers
+        return False
+    old, new = _numbers(ours, tongue), _numbers(theirs, tongue)
+    if (
+        any(one > 1 and not any(_one(one, other) for other in new) for one in old)
+        and 1 in new
+        and 1 not in old
+    ):
+        return True  # "twice a week", "once a week"
+    return any(one > 1 and not any(_one(one, other) for other in old) for one in new)
+
+
+@lru_cache(TOKEN_CACHE)
+def _numbers(words: tuple[str, ...], tongue: str) -> list[float]:
+    found: list[float] = []
+    tens = 0.0  # "twenty" of "twenty-five"
+    for word in words:
+        said = number_words(tongue).get(word, _NUMBERS.get(word, MONTHS.get(word) if word != "may" else 5))
+        if tens and said and said < _TEN:
+            found[-1], tens = tens + said, 0.0
+            continue
+        tens = float(said) if said and said in _TENS else 0.0
+        if said is not None:
+            found.append(float(said))
+        elif word in SCALES:
+            found.append(float(SCALES[word]))
+        else:
+            found += _written(word)
+    return [one for one in found if one]
+
+
+def _written(word: str) -> list[float]:
+    """Return the numbers that a word has digits of: "1,500", "1.5k", "3:28"."""
+    plain = word.replace(",", "")
+    whole = _WHOLE.fullmatch(plain)
+    if whole:
+        return [float(whole[1]) * SCALES.get(whole[2], 1)]
+    return [float(one[:18]) for one in _DIGITS.findall(plain)]
+
+
+def _one(one: float, other: float) -> bool:
+    low, high = sorted((one, other))
+    return (
+        low == high
+        or high - low == _HALF_DAY
+        or low + 2000 == high
+        or any(abs(high - low * ratio) < _ALIKE * high for ratio in _RATIOS)
+    )
+
+
+MAX_ALONE_WEIGHT: Final = 20.0
+"""Weight of words of one side alone beyond which more make no difference."""
+_TIMES: Final = ("changed", "over", "planned", "past", "ongoing", "also", "waited")
+
+PairFeatures = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPair:
+    """Two statements with all that was found out about them.
+
+    Attributes:
+        difference: What parts them.
+        ours: Tokens of the old one.
+        theirs: Tokens of the new one.
+        tongue: Their language.
+        reason: What stands against their saying the same (`guards.against`).
+        verdict: What the rules say.
+        rule: Name of the rule.
+    """
+
+    difference: ClaimDifference
+    ours: tuple[str, ...]
+    theirs: tuple[str, ...]
+    tongue: str
+    reason: str
+    verdict: str
+    rule: str
+
+
+def pair_features(seen: ComparedPair) -> PairFeatures:
+    """Return the signs of a pair by name, about from -1 to 2 each; those that are 0 may be left out."""
+    d = seen.difference
+    found = _words(d)
+    least = found["least shared"]
+    found |= (
+        _denial_features(seen, least)
+        | _values(d, least, found["old substance"])
+        | _times(d, found["old shared"])
+        | _things(d, least)
+    )
+    found |= _rule_features(seen, least)
+    oneself = float(d.old.person == d.new.person == "i")
+    found |= {"of oneself": oneself, "of oneself, shared": oneself * least}
+    found["long"] = math.log((len(seen.theirs) + len(seen.ours)) / 20 + 1)
+    found["longer"] = math.log((len(seen.theirs) + 1) / (len(seen.ours) + 1))
+    return found
+
+
+def _words(d: ClaimDifference) -> PairFeatures:
+    old, alone_old, new, alone_new = claim_overlap(d.old, d.new)
+    least = min(old, new)
+    gap_old, gap_new = adjacent_slot(d.old, d.dropped), adjacent_slot(d.new, d.added)
+    return {
+        "old shared": old,
+        "new shared": new,
+        "least shared": least,
+        "most shared": max(old, new),
+        "old alone": min(alone_old, MAX_ALONE_WEIGHT) / 10,
+        "new alone": min(alone_new, MAX_ALONE_WEIGHT) / 10,
+        "old substance": shared_fraction(d.old, d),
+        "new substance": shared_fraction(d.new, d),
+        "nothing dropped": float(not d.dropped),
+        "nothing added": float(not d.added),
+        "one for one": float(len(d.dropped) == 1 and len(d.added) == 1),
+        "swapped, shared": least * bool(d.dropped and d.added),
+        "one gap": float(bool(gap_old) and bool(gap_new)),
+    }
+
+
+def _denial_features(seen: ComparedPair, least: float) -> PairFeatures:
+    d = seen.difference
+    parity = (count_denials(seen.ours, seen.tongue) + count_denials(seen.theirs, seen.tongue)) % 2
+    old, new = word_valence(d.dropped), word_valence(d.added)
+    return {
+        "denied": float(d.denied),
+        "denied, shared": d.denied * least,
+        "denials differ": float(parity),
+        "against: denied": float(seen.reason == "denied"),
+        "against: denied, shared": (seen.reason == "denied") * least,
+        "against: number": float(seen.reason == "number"),
+        "against: bounded": float(seen.reason == "bounded"),
+        "against: another": float(seen.reason == "another"),
+        "well and ill": float(old * new < 0),
+        "well or ill": float((old != 0) != (new != 0)),
+        "turned": float(d.turned),
+        "split": float(d.split),
+        "rejects the old": float(d.names_old),
+    }
+
+
+def _values(d: ClaimDifference, least: float, substance: float) -> PairFeatures:
+    other = values_differ(d)
+    numbers = bool(d.old.numbers and d.new.numbers) and not any(d.numbers)
+    days = bool(d.old.days and d.new.days) and not any(d.days)
+    equal = (numbers or days) and not other
+    return {
+        "other value": float(other),
+        "other value, shared": other * least,
+        "other value, old substance": other * substance,
+        "other value, nothing added": float(other and not d.added),
+        "other value, words swapped": float(other and bool(d.added and d.dropped)),
+        "other value, another subject": float(other and any(word.early for word in d.added)),
+        "other value of a name": float(other and any(one.names for one in (*d.numbers[0], *d.numbers[1]))),
+        "other value, now changed": float(other and "changed" in d.new.signals),
+        "old number": float(bool(d.numbers[0])),
+        "new number": float(bool(d.numbers[1])),
+        "old day": float(bool(d.days[0])),
+        "new day": float(bool(d.days[1])),
+        "equal number of another": float(numbers and not _beside(d)),
+        "equal values": float(equal),
+        "equal values, shared": equal * least,
+    }
+
+
+def _beside(d: ClaimDifference) -> bool:
+    """Return whether numbers of both stand beside a word of both, or measure: "Python 3", "3 workers" do neither."""
+    ours, theirs = (
+        {meaning_of(w.lower(), "en").key for one in claim.numbers for w in one.near if w}
+        for claim in (d.old, d.new)
+    )
+    return bool(ours & theirs) or any(one.unit for one in d.old.numbers)
+
+
+def _times(d: ClaimDifference, old_shared: float) -> PairFeatures:
+    old, new = d.old.signals, d.new.signals
+    found = {f"now {name}": 1.0 for name in _TIMES if name in new and name not in old}
+    found |= {f"no more {name}": 1.0 for name in _TIMES if name in old and name not in new}
+    found["both past"] = float("past" in old and "past" in new)
+    found["changed, shared"] = found.get("now changed", 0.0) * old_shared
+    found["over, shared"] = found.get("now over", 0.0) * old_shared
+    return found
+
+
+def _things(d: ClaimDifference, least: float) -> PairFeatures:
+    old, new = d.old, d.new
+    keys_old, keys_new = _keys(old.words), _keys(new.words)
+    named_old, named_new = _names(old), _names(new)
+    dropped, added = (any(word.early for word in words) for words in (d.dropped, d.added))
+    kinds_old, kinds_new = ({KINDS.get(word.key, -1) for word in words} for words in (d.dropped, d.added))
+    return {
+        "old name": float(bool(named_old - keys_new)),
+        "new name": float(bool(named_new - keys_old)),
+        "other name": float(bool(named_old - keys_new) and bool(named_new - keys_old)),
+        "same name": float(bool(named_old & named_new)),
+        "other place": float(has_other_place(d)),
+        "other subject": float(has_other_subject(d)),
+        "other person": float(old.person != new.person),
+        "same verb": float(old.verb.key == new.verb.key and old.verb.key not in ("", "be")),
+        "verb of many": float(old.verb.key in ADDITIVE and new.verb.key in ADDITIVE),
+        "verb of one": float(old.verb.key in SINGLE),
+        "one kind": float(bool(kinds_old & kinds_new - {-1})),
+        "old subject alone": float(dropped),
+        "new subject alone": float(added),
+        "subjects alone": float(dropped and added),
+        "subjects alone, shared": (dropped and added) * least,
+        "subject for subject": float(dropped and added and len(d.dropped) == 1 and len(d.added) == 1),
+        "predicate for predicate": float(bool(d.dropped and d.added) and not dropped and not added),
+        "same subject": float(bool(_early(old) & _early(new))),
+        "same predicate": float(bool(_late(old) & _late(new))),
+        "other verb": float(bool(old.verb.key and new.verb.key) and old.verb.key != new.verb.key),
+        "exclusive": float(is_exclusive(d)),
+        "occasions": float(are_occasions(d)),
+    }
+
+
+def _keys(words: Sequence[ContentWord]) -> set[str]:
+    return {word.key for word in words}
+
+
+def _early(claim: Claim) -> set[str]:
+    return {word.key for word in claim.words if word.early}
+
+
+def _late(claim: Claim) -> set[str]:
+    return {word.key for word in claim.words if not word.early and word.key not in LIGHT}
+
+
+def _names(claim: Claim) -> set[str]:
+    return {word.key for word in claim.words if word.name}
+
+
+def _rule_features(seen: ComparedPair, least: float) -> PairFeatures:
+    found = {f"rules: {seen.verdict}": 1.0}
+    nothing, subject = seen.rule == "nothing in common", seen.rule == "other subject"
+    thing = seen.rule.endswith("of another thing")
+    return found | {
+        "rules: nothing": float(nothing),
+        "rules: nothing, shared": nothing * least,
+        "rules: subject": float(subject),
+        "rules: subject, shared": subject * least,
+        "rules: came true, of another thing": float(thing and seen.rule.startswith("came true")),
+        "rules: over, of another thing": float(thing and seen.rule.startswith("over")),
+        "rules: number, of another thing": float(thing and seen.rule.startswith("another number")),
+        "rules: details, of another thing": float(thing and seen.rule.startswith("more")),
+        "rules: thing": float(thing),
+        "rules: thing, shared": thing * least,
+        "rules: but": float(", but " in seen.rule),
+    }
+
+
+BIAS: Final = "always"
+"""The sign that every pair has."""
+
+
+class VerdictProbabilities(NamedTuple):
+    """How likely each verdict is; they sum to 1."""
+
+    duplicate: float
+    supersedes: float
+    contradicts: float
+    new: float
+
+
+def verdict_probabilities(signs: Mapping[str, float]) -> VerdictProbabilities:
+    """Return how likely each verdict is. Signs that have no weight say nothing."""
+    table = _weights()
+    duplicate, supersedes, contradicts, new = table[BIAS]
+    for name, value in signs.items():
+        if value and name in table:
+            one, two, three, four = table[name]
+            duplicate += one * value
+            supersedes += two * value
+            contradicts += three * value
+            new += four * value
+    sums = duplicate, supersedes, contradicts, new
+    most = max(sums)
+    powers = [math.exp(one - most) for one in sums]
+    total = math.fsum(powers)
+    return VerdictProbabilities(*(one / total for one in powers))
+
+
+@cache
+def _weights() -> dict[str, tuple[float, float, float, float]]:
+    table: dict[str, tuple[float, float, float, float]] = {}
+    for line in table_lines("weights.txt"):
+        name, _, weights = line.rpartition(" = ")
+        duplicate, supersedes, contradicts, new = map(float, weights.split())
+        table[name] = duplicate, supersedes, contradicts, new
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRule:
+    """A reason to decide.
+
+    Attributes:
+        name: What the rule is called in a verdict.
+        verdict: The verdict it gives a difference, or None where it does not hold.
+    """
+
+    name: str
+    verdict: Callable[[ClaimDifference], str | None]
+
+
+def _other_subject(d: ClaimDifference) -> str | None:
+    """What is said of another thing or person changes nothing of this one."""
+    return "new" if has_other_subject(d) else None
+
+
+def _names_old(d: ClaimDifference) -> str | None:
+    """Who says "Y instead of X" says what became of X."""
+    return "supersedes" if d.names_old and (d.added or says_changed(d)) else None
+
+
+def _split(d: ClaimDifference) -> str | None:
+    """Not to drive a manual, and to drive an automatic, go together."""
+    return "new" if d.split else None
+
+
+def _other_place(d: ClaimDifference) -> str | None:
+    """The same thing in another environment is another thing, unless it went there."""
+    if not has_other_place(d):
+        return None
+    return "supersedes" if says_changed(d) and not d.denied else "new"
+
+
+def _turned(d: ClaimDifference) -> str | None:
+    """The same words the other way round ("tea over coffee") cannot hold with the first way."""
+    if not d.turned:
+        return None
+    return "supersedes" if says_changed(d) or says_over(d) else "contradicts"
+
+
+def _another_time(d: ClaimDifference) -> str | None:
+    """What happened on another day happened once more; and what is said of another year stands beside."""
+    return "new" if both_happened(d) else None
+
+
+def _over(d: ClaimDifference) -> str | None:
+    """What stopped, was left or sold is no longer so."""
+    if not says_over(d) or not (d.shared or d.old.verb.key == d.new.verb.key):
+        return None
+    return "supersedes"
+
+
+def _denied_rule(d: ClaimDifference) -> str | None:
+    """A statement and its denial cannot both hold; where time passed, the later one does."""
+    if not d.denied:
+        return None
+    if has_other_value(d):
+        return "supersedes" if says_changed(d) and d.shared else "new"
+    if values_differ(d):
+        return "supersedes" if says_changed(d) else "new"
+    return "supersedes" if says_changed(d) else "contradicts"
+
+
+def _came_true(d: ClaimDifference) -> str | None:
+    """A plan that came true, or the state before a plan."""
+    return "supersedes" if plan_came_true(d) else None
+
+
+def _another_number(d: ClaimDifference) -> str | None:
+    """The same attribute with another number or date."""
+    if not values_differ(d):
+        return None
+    return "supersedes" if can_stand_in(d) else "new"
+
+
+def _same(d: ClaimDifference) -> str | None:
+    """Nothing is said but what was said."""
+    return "duplicate" if not d.dropped and says_less(d) else None
+
+
+def _less(d: ClaimDifference) -> str | None:
+    """Fewer details than the old one has."""
+    return "duplicate" if says_less(d) else None
+
+
+def _more(d: ClaimDifference) -> str | None:
+    """All that the old one says, and more."""
+    return "supersedes" if says_more(d) else None
+
+
+def _another_kind(d: ClaimDifference) -> str | None:
+    """Two words of one kind that exclude each other: red, blue."""
+    old, new = (
+        {KINDS[w.key] for w in d.dropped if w.key in KINDS},
+        {KINDS[w.key] for w in d.added if w.key in KINDS},
+    )
+    return "supersedes" if old & new and len(d.dropped) <= 2 and len(d.added) <= 4 else None
+
+
+def _replaced(d: ClaimDifference) -> str | None:
+    """Another value of what can have but one, or of anything where the speaker says that it changed."""
+    if "also" in d.new.signals and "changed" not in d.new.signals:
+        return "new"
+    if says_changed(d):
+        return "supersedes" if can_stand_in(d) else "new"
+    return "supersedes" if is_exclusive(d) else None
+
+
+RULES: Final = (
+    VerdictRule("instead of the old", _names_old),
+    VerdictRule("other subject", _other_subject),
+    VerdictRule("other place", _other_place),
+    VerdictRule("both hold", _split),
+    VerdictRule("turned round", _turned),
+    VerdictRule("another time", _another_time),
+    VerdictRule("over", _over),
+    VerdictRule("came true", _came_true),
+    VerdictRule("denied", _denied_rule),
+    VerdictRule("another number", _another_number),
+    VerdictRule("the same words", _same),
+    VerdictRule("fewer details", _less),
+    VerdictRule("more details", _more),
+    VerdictRule("another of its kind", _another_kind),
+    VerdictRule("another value", _replaced),
+)
+"""The first that holds decides; where none does, the new statement is new."""
+
+
+DUPLICATE_CHANCE: Final = 0.55
+"""Least chance by which a statement is dropped as said before where the rules do not say so."""
+SUPERSEDE_CHANCE: Final = 0.7
+"""Least chance by which a statement hides another where the rules do not say so."""
+
+CONTRADICT_CHANCE: Final = 0.5
+"""Least chance by which it denies another where the rules do not say so."""
+COVERED_SHARE: Final = 0.5
+"""Share of what a statement says, by the worth of its words, that the old one must say in words too."""
+
+MIN_SHARED_WORDS: Final = 2
+"""Words of substance that both must have for the new one to be the old one in other words, unless it is
+``CERTAIN_CHANCE``."""
+CERTAIN_CHANCE: Final = 0.9
+"""Chance by which it is, or by which it is although one speaks well or ill of a thing and the other does not."""
+
+
+def decide_verdict(seen: ComparedPair, signs: PairFeatures, chances: VerdictProbabilities) -> str:
+    """Return the verdict, the rules' own where it is as likely as any."""
+    allowed = dict(zip(VerdictProbabilities._fields, chances, strict=True))
+    if not _may_repeat(seen, signs, chances.duplicate):
+        del allowed["duplicate"]
+    if seen.verdict != "supersedes" and (chances.supersedes < SUPERSEDE_CHANCE or _of_other(seen.difference)):
+        del allowed["supersedes"]
+    if seen.verdict != "contradicts" and (
+        chances.contradicts < CONTRADICT_CHANCE or has_other_place(seen.difference)
+    ):
+        del allowed["contradicts"]
+    return max(allowed, key=lambda name: allowed[name])
+
+
+def _may_repeat(seen: ComparedPair, signs: PairFeatures, chance: float) -> bool:
+    """Return whether a new statement may be taken for said already."""
+    if seen.verdict == "duplicate":
+        return not _named(seen.difference)
+    if (
+        chance < DUPLICATE_CHANCE
+        or signs["new shared"] < COVERED_SHARE
+        or (seen.reason and seen.reason != "bounded")
+    ):
+        return False
+    d = seen.difference
+    other = (
+        d.denied or d.turned or d.split or values_differ(d) or has_other_place(d) or d.old.rest != d.new.rest
+    )
+    doubtful = (
+        (d.added and len(shared_words(d)) < MIN_SHARED_WORDS) or signs["well or ill"] or signs["well and ill"]
+    )
+    if doubtful and chance < CERTAIN_CHANCE:
+        return False
+    return not (other or _somebody_else(d) or _swapped(d) or _other_names(d) or _named(d))
+
+
+def _of_other(d: ClaimDifference) -> bool:
+    """Return whether a value is another thing's: the read timeout, the connect timeout."""
+    if values_differ(d) and d.old.settings.keys() ^ d.new.settings.keys() and "changed" not in d.new.signals:
+        return True
+    early = [[word for word in words if word.early] for words in (d.dropped, d.added)]
+    return bool(early[0] and early[1]) and values_differ(d) and "changed" not in d.new.signals
+
+
+def _somebody_else(d: ClaimDifference) -> bool:
+    """Return whether a person is the subject of one, and somebody or something else of the other."""
+    if d.old.person == d.new.person:
+        return False
+    return bool(d.old.person and d.new.person) or any(word.early for word in (*d.dropped, *d.added))
+
+
+def _swapped(d: ClaimDifference) -> bool:
+    """Return whether other words stand in one place, and all else is the same: "drinks milk", "drinks red wine"."""
+    ours, theirs = ([word.key for word in claim.words] for claim in (d.old, d.new))
+    before = _alike(ours, theirs)
+    behind = _alike(ours[before:][::-1], theirs[before:][::-1])
+    gaps = len(ours) - before - behind, len(theirs) - before - behind
+    return min(gaps) > 0 and before + behind >= max(gaps) and bool(d.dropped and d.added)
+
+
+def _alike(ours: Sequence[str], theirs: Sequence[str]) -> int:
+    """Return how many first words are the same."""
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(ours), len(theirs)))
+
+
+def _other_names(d: ClaimDifference) -> bool:
+    """Return whether each has a name that the other has not, in no spelling."""
+    ours, theirs = ([word.raw.lower() for word in words if word.name] for words in (d.dropped, d.added))
+    return bool(ours and theirs) and not any(common_root(one, other) for one in ours for other in theirs)
+
+
+def _named(d: ClaimDifference) -> bool:
+    """Return whether a number of both is a part of a name in one of them alone: "Python 3", "3 workers"."""
+    names = {
+        (one.near[0].lower(), one.count) for claim in (d.old, d.new) for one in claim.numbers if _of_name(one)
+    }
+    sides = [{(one.near[0].lower(), one.count) for one in claim.numbers} for claim in (d.old, d.new)]
+    return any(name not in side for name in names for side in sides)
+
+
+def _of_name(number: Quantity) -> bool:
+    return not number.unit and number.near[0][:1].isupper() and number.near[0] != "I"
+
+
+VERDICTS: Final = ("duplicate", "supersedes", "contradicts", "new")
+_BUT: Final = {"denied": "denied", "number": "another number", "another": "another one", "bounded": "bounded"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a new statement is to an old one.
+
+    Attributes:
+        verdict: One of ``VERDICTS``.
+        rule: Name of the rule that decided, or "weighed" where all signs together say otherwise.
+    """
+
+    verdict: str
+    rule: str
+
+
+def classify_change(old: str, new: str) -> Verdict:
+    """Return what a statement said later is to one said before, which a search found to be like it.
+
+    Args:
+        old: The statement that is remembered.
+        new: The statement that was said later.
+
+    >>> classify_change("The timeout is 30 seconds.", "The timeout is 90 seconds.")
+    Verdict(verdict='supersedes', rule='another number')
+    >>> classify_change("The production database is full.", "The staging database is full.").verdict
+    'new'
+    """
+    if old.split() == new.split():
+        return Verdict("duplicate", "the same text")
+    seen = compare_texts(old, new)
+    told = pair_features(seen)
+    found = decide_verdict(seen, told, verdict_probabilities(told))
+    return Verdict(found, seen.rule if found == seen.verdict else "weighed")
+
+
+def compare_texts(old: str, new: str) -> ComparedPair:
+    """Return all that is found out about two texts before it is weighed."""
+    language = shared_language(old, new)
+    difference = compare_claims(parse_claim(old, language), parse_claim(new, language))
+    reason = equality_objection(old, new, language)
+    ours, theirs = (tuple(token[1] for token in statement_tokens(text, language)[0]) for text in (old, new))
+    verdict, rule = _rule_verdict(difference, reason)
+    return ComparedPair(difference, ours, theirs, language, reason, verdict, rule)
+
+
+def _rule_verdict(difference: ClaimDifference, reason: str) -> tuple[str, str]:
+    """Return what the rules say, and which of them."""
+    for rule in RULES:
+        verdict = rule.verdict(difference)
+        if verdict == "duplicate" and reason:
+            verdict = "contradicts" if reason == "denied" and are_related(difference) else "new"
+            return verdict, f"{rule.name}, but {_BUT[reason]}"
+        if verdict == "contradicts" and not are_related(difference):
+            continue
+        if verdict == "supersedes" and not may_supersede(difference, rule.name):
+            return "new", f"{rule.name}, of another thing"
+        if verdict:
+            return verdict, rule.name
+    return "new", "nothing in common"

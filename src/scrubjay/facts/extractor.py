@@ -1,0 +1,431 @@
+# ruff: noqa: E501, SIM905
+"""Fact extractor: find the lasting statements of a person's turn.
+
+No model: ``prose`` leaves out what others wrote, ``clauses`` cuts, ``veto`` drops what is asked, supposed, told, played
+or taken back, and ``weighed`` decides by the signs of what remains. What weighs too little is left: a missed fact still
+stands in its turn, a wrong one would be handed out as knowledge.
+
+Precision comes first: what is learned wrongly is taken for a rule. Kept is what the person marks ("remember", "from now
+on", "always", "记住"), as the whole sentence that they wrote, and what `statements` finds, where it stands alone. What
+holds for a day is left to the transcript.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from scrubjay.facts import vocabulary
+from scrubjay.facts.clauses import (
+    BETWEEN_BIT,
+    ENGLISH_BIT,
+    FLEETS_BIT,
+    IF_BIT,
+    ING_BIT,
+    IS_BIT,
+    LIVES_BIT,
+    PAST_BIT,
+    SIGN_BITS,
+    TELLS_BIT,
+    VERBAL_BIT,
+    Clause,
+    WordSequence,
+    is_question,
+    own_prose,
+    read_words,
+    sentence_ranges,
+    split_clauses,
+)
+from scrubjay.facts.features import (
+    FEATURE_BITS,
+    IMPERATIVES,
+    SUBJECT_BITS,
+    earnest_end,
+    is_hearsay,
+    is_kept,
+    is_retraction,
+    is_unreal,
+    turn_signs,
+)
+from scrubjay.facts.vocabulary import CHOOSING, CHOSE, FIRST, JOINS, LIKE, word_set
+
+_CORRECTS: Final = word_set("no nope nah wrong actually correction nein non")
+_PREFERS: Final = (LIKE - {"like"}) | word_set("rather favourite favorite want")
+_DECIDES: Final = (CHOSE - {"committed"}) | CHOOSING | word_set("let's lets decision voted agree")
+_LEADS: Final = word_set("to before after when whenever once every each any if")
+_NORM_WORDS: Final = word_set("always never don't please pls only stop")
+
+
+def statement_kind(words: Sequence[str]) -> str:
+    """Return the kind of a statement with these words, in small letters.
+
+    >>> [statement_kind(said.split()) for said in ("i prefer tabs", "we chose tabs", "no, it's tabs", "to deploy, run make")]
+    ['preference', 'decision', 'correction', 'howto']
+    """
+    first, there = words[0].strip(",:"), frozenset(words)
+    if first in _CORRECTS:
+        return "correction"
+    if not _PREFERS.isdisjoint(there) or (first in ("i", "i'm") and "like" in words[1:3]):
+        return "preference"
+    if not _DECIDES.isdisjoint(there) or ("with" in there and "went" in there):
+        return "decision"
+    if first in _LEADS:
+        return "howto"
+    if first in IMPERATIVES or first in _NORM_WORDS:
+        return "howto" if not _LEADS.isdisjoint(words[1:]) else "preference"
+    return "correction" if "not" in there and any(word[-1:] == "," for word in words) else "fact"
+
+
+FEW: Final = 3
+"""Words up to which there may be no small English word among them."""
+VERB: Final = 8
+"""Words within which a clause has its verb."""
+OVER: Final = 13
+"""Words of a long clause."""
+
+_LEADING: Final = JOINS | word_set(
+    "btw also oh ok okay yes no hi hey hello well actually fyi then please just yeah nope"
+)
+"""What leads in to what a clause says."""
+_MINE: Final = FEATURE_BITS["of i"] | FEATURE_BITS["of we"]
+_BEING: Final = FEATURE_BITS["is"] | FEATURE_BITS["was"]
+_TURNING: Final = FEATURE_BITS["denies"] | FEATURE_BITS["rather"]
+_ENDS: Final = {"!": FEATURE_BITS["exclaims"], ",": FEATURE_BITS["goes on"], ":": FEATURE_BITS["heads"]}
+_BY_LENGTH: Final = tuple(
+    (FEATURE_BITS["under 3"] if count < 3 else 0)
+    | (FEATURE_BITS["under 5"] if count < 5 else 0)
+    | (FEATURE_BITS["over 12"] if count == OVER else 0)
+    for count in range(OVER + 1)
+)
+
+
+def clause_signs(text: str, said: WordSequence, clause: Clause, opens: int) -> int:
+    """Return the signs of a clause.
+
+    Args:
+        text: The turn as written.
+        said: The words of the turn.
+        clause: The clause.
+        opens: The first word of its sentence.
+    """
+    at, last = clause.first, clause.last
+    while at + 1 < last and said.words[at] in _LEADING:
+        at += 1
+    found = 0
+    for bits in said.marks[at:last]:
+        found |= bits
+    signs = _signed(said, at, last, _capitals(text, said, at, last), found)
+    signs |= FEATURE_BITS["first"] if clause.first == opens else 0
+    signs |= FEATURE_BITS["opens turn"] if clause.first == 0 else 0
+    return signs | (FEATURE_BITS["ends turn"] if last == len(said.words) else 0)
+
+
+def _signed(said: WordSequence, at: int, last: int, named: tuple[bool, bool], found: int) -> int:
+    """Return the signs of a clause.
+
+    Args:
+        said: The words of the turn.
+        at: The clause's first word after what leads in.
+        last: The word after its last.
+        named: Whether a name, known by its capital, stands after the first word, and whether that has a
+            capital.
+        found: The classes of the clause's words.
+    """
+    known, first, count = said.marks, said.words[at], last - at
+    subject = SUBJECT_BITS.get(first, 0)
+    if subject:
+        subject &= -subject  # a word may open in two ways: the first of `_SUBJECTS` holds
+    else:
+        subject = (
+            FEATURE_BITS["of name"]
+            if named[1] and first not in vocabulary.WELL_KNOWN
+            else FEATURE_BITS["of other"]
+        )
+    signs = subject | found & SIGN_BITS
+    mine = subject & _MINE
+    verbal = next((bits for bits in known[at + 1 : min(at + VERB, last)] if bits & VERBAL_BIT), 0)
+    if not verbal:
+        signs |= 0 if mine or subject == FEATURE_BITS["of order"] else FEATURE_BITS["no verb"]
+    elif verbal & PAST_BIT and not verbal & IS_BIT:
+        signs |= FEATURE_BITS["past"]
+    if mine and count > 1:
+        does = next((bits for bits in known[at + 1 : min(at + 6, last)] if not bits & BETWEEN_BIT), 0)
+        signs |= FEATURE_BITS["fleeting"] if does & FLEETS_BIT else 0
+        lived = known[at + 1] | known[min(at + 2, last - 1)] | known[min(at + 3, last - 1)]
+        signs |= FEATURE_BITS["lived"] if lived & LIVES_BIT else 0
+    signs |= FEATURE_BITS["named"] if named[0] else 0
+    signs |= FEATURE_BITS["foreign"] if count > FEW and not found & ENGLISH_BIT else 0
+    if found & ING_BIT and found & _BEING:
+        signs |= FEATURE_BITS["ing"]
+    if found & _TURNING and said.text.find(",", said.starts[at], said.ends[last - 1]) > 0:
+        signs |= FEATURE_BITS["not but"]
+    return signs | _ENDS.get(said.raw[last - 1][-1], 0) | _BY_LENGTH[min(count, OVER)]
+
+
+def _capitals(text: str, said: WordSequence, at: int, last: int) -> tuple[bool, bool]:
+    """Tell whether a name stands after a clause's first word, and whether that has a capital itself."""
+    starts, words = said.starts, said.words
+    first = text[starts[at]].isupper()
+    if text[starts[at] + 1 : said.ends[last - 1]].islower():
+        return False, first
+    named = any(text[starts[on]].isupper() and words[on] not in FIRST for on in range(at + 1, last))
+    return named, first
+
+
+MIN_CHARACTERS: Final = 8
+"""Characters of the shortest statement: "I'm vegan"."""
+MAX_CHARACTERS: Final = 400
+"""Characters of the longest: nobody says one thing at such length."""
+MIN_STATEMENT_WORDS: Final = 2
+"""Words that stay when a leading "and" is left out."""
+
+_KNOWN: Final = frozenset(("the", "a", "an", "he", "she", "they"))
+"""What is said of these before a question belongs to the question: "the train leaves at 9, when do I get up?"."""
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A stretch of a turn that says one thing worth keeping.
+
+    Attributes:
+        start: Where it begins, in code points of the turn.
+        end: Where it ends.
+        kind: ``preference``, ``decision``, ``fact``, ``correction`` or ``howto``.
+        text: What stands there, whitespace as one space.
+        rule: Name of the rule that found it.
+    """
+
+    start: int
+    end: int
+    kind: str
+    text: str
+    rule: str
+
+
+def find_statements(text: str) -> tuple[Statement, ...]:
+    """Return the lasting statements of a person's turn in order; they do not overlap.
+
+    Args:
+        text: The turn as written. An assistant's turn is not for this function.
+
+    >>> [(found.kind, found.text) for found in find_statements("My sister Ana lives in Porto, what should I see there?")]
+    [('fact', 'My sister Ana lives in Porto')]
+    """
+    found: list[Statement] = []
+    for offer in find_candidates(text):
+        if offer is None:
+            found = found[:-1]
+        elif is_kept(offer.signs):
+            found += trimmed_statement(text, offer)
+    return tuple(found)
+
+
+class FactCandidate(NamedTuple):
+    """A clause that may be kept: the words of the turn, its first, the one after its last, and its signs."""
+
+    said: WordSequence
+    first: int
+    last: int
+    signs: int
+
+
+def find_candidates(text: str) -> Iterator[FactCandidate | None]:
+    """Yield the clauses of a turn that may be kept, in order; None where the one before is taken back."""
+    plain = own_prose(text)
+    said = read_words(plain, len(plain))
+    limit = earnest_end(plain, frozenset(said.words))
+    turn = turn_signs(text, plain, said.words)
+    for first, last, asked in sentence_ranges(said):
+        if said.starts[first] >= limit:
+            break
+        if is_retraction(plain, said.starts[first], said.ends[last - 1]):
+            yield None
+        for offer in _of_sentence(text, said, first, last, asked, turn):
+            if said.ends[offer.last - 1] <= limit:
+                yield offer
+
+
+def _of_sentence(
+    text: str, said: WordSequence, first: int, last: int, asked: bool, turn: int
+) -> Iterator[FactCandidate]:
+    """Yield the clauses of a sentence up to what it asks, supposes or hands on."""
+    if is_question(said.words, first, last):
+        return
+    for clause in split_clauses(said, first, last, asked):
+        words, start, end = (
+            said.words[clause.first : clause.last],
+            said.starts[clause.first],
+            said.ends[clause.last - 1],
+        )
+        marks = 0
+        for bits in said.marks[clause.first : clause.last]:
+            marks |= bits
+        if clause.asked or marks & IF_BIT or (marks & TELLS_BIT and is_hearsay(said.text, start, end, words)):
+            return
+        if is_unreal(said.text, said.starts[first], end, said.words[first : clause.last + 1]):
+            return
+        if not (asked and words[0] in _KNOWN):
+            yield FactCandidate(
+                said, clause.first, clause.last, clause_signs(text, said, clause, first) | turn
+            )
+
+
+def trimmed_statement(text: str, offer: FactCandidate) -> Iterator[Statement]:
+    """Yield the statement of a clause, without what joins it to another and the marks around it."""
+    said, first, last = offer.said, offer.first, offer.last
+
+    def bare(at: int) -> bool:
+        return not any(char.isalnum() for char in text[said.starts[at] : said.ends[at]])
+
+    while first < last and bare(first):
+        first += 1
+    while first + MIN_STATEMENT_WORDS < last and said.words[first] in JOINS:
+        first += 1
+    while last > first and bare(last - 1):
+        last -= 1
+    if first >= last:
+        return
+    start = said.starts[first]
+    end = start + len(text[start : said.ends[last - 1]].rstrip(",;:- "))
+    if MIN_CHARACTERS <= end - start <= MAX_CHARACTERS:
+        yield Statement(
+            start, end, statement_kind(said.words[first:last]), _SPACE.sub(" ", text[start:end]), "weighed"
+        )
+
+
+_END: Final = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]|\n|$")
+_SHORT: Final = frozenset(
+    "st no nr dr prof mr mrs ms jr sr approx ca etc vs eg ie cf al fig inc ltd co dept ext tel max min vol ed gen rev hr fr "
+    "bzw usw evtl ggf inkl exkl abt str tel geb mio mrd vgl sog ing dipl av bd mme mlle art pág sra".split()
+)
+"""Words that are written short with a full stop, which then ends no sentence."""
+_ASKED: Final = re.compile(
+    r"^\s*(?:and |but |also |please |bitte |ok,? |oh,? )*(?:remember|note|keep in mind|merk(?:e)? dir|notier(?:e)? dir|nicht vergessen|retiens|retenez|noter?"
+    r"|recuerda|ten en cuenta|记住|请记住|记一下)(?![a-zà-ÿ])\s*(?:that|this|bitte|auch|dass|aussi|también|que|：|:|,|，)*\s*"
+)
+"""What asks outright that something be remembered."""
+_REMEMBER_MARKS: Final = re.compile(
+    r"\b(?:from now on|going forward|from the next|for the record|please remember|as a rule|in general|generally|by default we|no more(?! than)|anymore|everywhere"
+    r"|for everything|everything is|wichtig|merk dir|ab sofort|ab jetzt|künftig|generell|grundsätzlich|in zukunft|nur noch|ab (?:januar|februar|märz|april"
+    r"|mai|juni|juli|august|september|oktober|november|dezember)|désormais|dorénavant|à partir de maintenant|retenez|retiens|a partir de ahora|recuerda"
+    r"|en adelante)\b|记住|以后都|以后请|从现在起|今后|一律|都要|必须|不要再|就这样定"
+)
+_PLAIN: Final = re.compile(
+    r"\W*(?:i prefer (?!this|that|the |it\b|these|those|one\b|option)|my name is (?!not\b)|(?:i|we) (?:have |just )?(?:moved|relocated) to "
+    r"(?!this|that|the |it\b|[a-d]\b)|no,? we use (?!this|that|it\b))\S"
+)
+"""What a person says of themselves in so many words."""
+_NORMS: Final = re.compile(
+    r"(?:^|[,;:(]|\b(?:please|we|i|and|is|are|must|should|but|also|goes|bitte|ich|wir|man|immer|on|nous|je|siempre|then)\b)[^,;:.]{0,3}?\s*"
+    r"\b(?:always|never|dont ever|don't ever|do not ever|immer|niemals|nie|toujours|jamais|siempre|nunca|总是|永远|从不)\b|\b(?:dont|don't) ever\b"
+    r"|\b\w{4,} never on\b|\b\w+e (?:mails|externe)[^,.]* immer\b"
+)
+"""What states how something is always or never done."""
+_NOT: Final = re.compile(
+    r"[?？]\s*+$|^\W*+(?:(?:ok|okay|yes|sure|fine|yep|no)\W*+)?(?:always|never) (?:is|was|works?)\b|\b(?:always|never) (?:is|was) (?:fine|ok|okay|good)\b|\bnever ?mind\b|\bas always\b|\bas ever\b|\bremember (?:when|how|the time)\b|\bcan't remember\b|\bdon't remember\b|\bdo you\b"
+    r"|\b(?:never|always) (?:got|had|saw|was|were|did|works?|worked|finish\w*|fail\w*|crash\w*|hang\w*|heard|seen|been|happen\w*|comes? back|returns?)\b|\balways (?:the|there|a|an|in|on|at)\b"
+    r"|\b(?:is|are|be) (?:always|never) \w+(?:ed|ing)\b|\b(?:we|i|you) (?:always|never) (?:get|see|hit|have|end up)\b"
+    r"|\bi (?:always|never) (?:forget|wonder|know|knew|thought)\b|\b(?:once|ever) more\b"
+)
+"""What only looks like a rule."""
+_OPEN: Final = re.compile(
+    r"^\W*(?:(?:and|but|so|ok|yes|no|oh|then|ja|nein|und|aber|also|et|mais|oui)\W+)*"
+    r"(?:this|that|it|it's|that's|these|those|they|he|she|there|das|es|dies\w*|er|sie|ça|c'est|eso|esto|这|那|它)\b"
+)
+"""A subject that stands elsewhere."""
+_TRANSIENT: Final = re.compile(
+    r"\b(?:today|tomorrow|tonight|yesterday|(?<!is )(?<!are )now|now[.!]?$|right now|currently|at the moment|just|this (?:morning|week|afternoon|evening|time|one)|next (?:week|time)"
+    r"|last (?:week|night|time)|(?:on|by|until) (?:mon|tues|wednes|thurs|fri|satur|sun)day|heute|morgen|gestern|gerade|aujourd'hui|demain|hier|hoy|mañana"
+    r"|ayer|still|again|want(?:s|ed)? to|need to|going to|trying|looking|please|can you)\b|今天|明天|昨天|刚才|现在"
+)
+"""What holds for a day, and what is asked for now."""
+_TAIL: Final = re.compile(r"(?>(?:[ \t]*+(?:[%‰€$£¥°]\w{0,3}+|\([^()\n]{1,80}\)|(?<=\. )\d[\w/-]{0,20}+))+)")
+"""What is no word and belongs to what stands before it."""
+_BEHIND: Final = re.compile(r"[ \t]*+(\S?)")
+_LONGEST: Final = 200
+"""Characters in which the word before a full stop is looked for."""
+_WORDS: Final = 3
+"""Words of a statement that stands alone; two characters of Chinese count for one."""
+_SELF: Final = re.compile(r"^(?:i'm|i’m|i am|we're|we’re|ich bin|je suis|soy) ")
+"""What says of oneself in two words what would take three: "I'm vegan"."""
+
+
+def extract_facts(text: str) -> tuple[Statement, ...]:
+    """Return what is learned from a person's turn, in order; the stretches do not overlap.
+
+    >>> [one.text for one in extract_facts("Fix the build. From now on we squash every merge.")]
+    ['From now on we squash every merge.']
+    >>> extract_facts("ShipmentTimeline it is. This goes out on Tuesday.")
+    ()
+    """
+    found = list(_marked(text))
+    for one in find_statements(text):
+        apart = all(one.end <= other.start or other.end <= one.start for other in found)
+        said = one.text.lower()
+        passing = _TRANSIENT.search(said) or _NOT.search(said)
+        if apart and _stands_alone(said) and not passing:
+            whole = _whole(text, one)
+            if _ended(text, whole.end):
+                found.append(whole)
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+def _whole(text: str, one: Statement) -> Statement:
+    """Return a statement with the unit, number or bracket that stands right behind it: "is 7" goes on with " %"."""
+    behind = _TAIL.match(text, one.end)
+    end = behind.end() if behind is not None else one.end
+    return replace(one, end=end, text=" ".join(text[one.start : end].split()))
+
+
+def _marked(text: str) -> Iterator[Statement]:
+    """Yield the sentences that a person marks as worth keeping, as they wrote them."""
+    plain = own_prose(text)
+    for start, end in _sentences(text):
+        said = plain[start:end]
+        if not said.strip() or _NOT.search(said):
+            continue
+        asked, kinds = _ASKED.match(said), "preference"
+        if asked:
+            start += asked.end()
+        elif not _stands_alone(said):
+            continue
+        elif not (_REMEMBER_MARKS.search(said) or _NORMS.search(said)):
+            if not _PLAIN.match(said) or _TRANSIENT.search(said):
+                continue
+            kinds = statement_kind(said.split())
+        start += len(text[start:end]) - len(text[start:end].lstrip())
+        kept = " ".join(text[start:end].split())
+        if MIN_CHARACTERS <= len(kept) <= MAX_CHARACTERS or (asked and 1 < len(kept) <= MAX_CHARACTERS):
+            yield Statement(start, end, kinds, kept, "marked")
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence begins and ends; none ends at "St.", "e.g." or "3." with more behind it."""
+    start = 0
+    for found in _END.finditer(text):
+        if found.end() > start and _ended(text, found.end()):
+            yield start, found.end()
+            start = found.end()
+
+
+def _ended(text: str, at: int) -> bool:
+    """Tell whether a sentence that is taken to end at a place of a text does end there."""
+    if text[at : at + 1] == ".":
+        at += 1
+    if text[at - 1 : at] != ".":
+        return True
+    behind = _BEHIND.match(text, at)
+    following = behind[1] if behind else ""
+    words = text[max(0, at - _LONGEST) : at].split()
+    word = words[-1].rstrip(".").lstrip("(\"'„“").rpartition("-")[2] if words else ""
+    short = len(word) == 1 or word.isdigit() or "." in word or word.lower() in _SHORT
+    return not following or not (short or following.islower())
+
+
+def _stands_alone(said: str) -> bool:
+    """Tell whether it can be read by itself."""
+    words = len(said.split()) + len(re.findall(r"[\u3040-\u30ff\u4e00-\u9fff]", said)) // 2
+    return words + bool(_SELF.match(said)) >= _WORDS and not _OPEN.match(said)

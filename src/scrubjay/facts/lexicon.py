@@ -1,0 +1,525 @@
+"""Lexicon: synonyms, opposites, negation and function words for comparing facts.
+
+The tables stand in ``data/``, to be read and amended. A line of ``meanings.txt`` holds words of one meaning, and
+behind a bar those of the opposite one; a word is read as the first of its line, and one from behind the bar turns
+the statement round, as "not" would. So "forbidden", "not allowed" and "banned" are one thing to say, and "allowed"
+is its denial. ``phrases.txt`` makes one word of several that do the work of one.
+
+The finer rules are of English. Other languages are compared word by word, with their denials read, and with the numbers
+and dates of German, French, Spanish, Portuguese and Italian.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Final, NamedTuple
+
+from scrubjay.text.language import function_words
+from scrubjay.text.normalize import strip_accents
+from scrubjay.text.tokenizer import stem_word
+from scrubjay.text.word_frequency import word_ranks
+
+
+def table_lines(name: str) -> list[str]:
+    """Return the lines of a table that are neither empty nor comments."""
+    table = resources.files("scrubjay.facts").joinpath("data", name)
+    return [line for line in table.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
+
+
+def word_list(words: str) -> frozenset[str]:
+    """Return the words of a list written as text."""
+    return frozenset(words.split())
+
+
+DETERMINERS: Final = word_list(
+    "the a an this that these those my our your his her their its another each every some any no"
+)
+PERSONS: Final = {
+    **dict.fromkeys(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours"), "i"),
+    **dict.fromkeys(("you", "your", "yours"), "you"),
+    **dict.fromkeys(("he", "him", "his", "she", "her", "hers", "they", "them", "their"), "they"),
+}
+"""Who speaks or is spoken of; "I" and "we" are the same side of the talk."""
+BE: Final = word_list(
+    "be is are am was were been being isn't aren't wasn't weren't 's 're 'm sits lies stands"
+)
+AUXILIARY: Final = word_list(
+    "have has had do does did 've 'd would could should can may might must shall will having doing ought"
+)
+STOP: Final = (
+    DETERMINERS
+    | BE
+    | AUXILIARY
+    | frozenset(PERSONS)
+    | word_list(
+        "of to in on at by for with from as into onto about it itself there here who which what where how"
+        " so such very quite really basically just please simply also too well and or but if then than per"
+        " via ok okay yes hey hi oh um btw fyi note remember reminder know think believe guess say said"
+        " recently lately newly"
+        " generally usually typically normally currently presently still always overall mostly mainly"
+        " especially essentially both all own during within around approximately apiece roughly exactly"
+        " precisely about only even ever least most more much many lot lots bit kind sort thing things etc"
+        " get gets got getting let lets ourselves themselves himself herself one ones some right? please,?"
+        " everyone everybody anyone anybody someone somebody something anything everything people set up out"
+        " over off upon down that's it's need has-been value equals entire whole total currently, definitely"
+        " certainly truly absolutely own personally honestly located situated using when while because"
+        " because since though although until till between through across time times oclock o'clock approx"
+        " ca circa date keep keeps kept way apparently obviously clearly luckily unfortunately already yet"
+        " now anymore again mind note, thanks thank shortly fairly rather teh adn sinse again happen happens"
+        " take takes place taking taken took every each like-to go-to different various other"
+    )
+) - word_list("no like-to right? please,? but when while because need")
+"""Words that a statement may gain or lose and say the same."""
+
+NEGATORS: Final = word_list(
+    "not n't never no none nobody nothing neither nor nowhere without cannot hardly barely scarcely"
+    " rarely seldom unable lack lacks lacking nah fails fail refuse refuses refused refusing avoid"
+    " avoids avoiding minus zero-tolerance anything-but"
+)
+"""Words that turn a statement round. Two of them turn it back."""
+
+CHANGE: Final = word_list(
+    "now actually instead switch switched switching moved moving changed migrated migrating replaced"
+    " replaces replacing upgraded downgraded updated renamed rescheduled postponed pushed bumped raised"
+    " increased lowered reduced cut became becomes become relocated transferred converted swapped"
+    " adopted correction nope nowadays turned shifted rebranded extended shortened grew rose"
+    " dropped fell went nudged promoted rewrote ported delayed brought-forward amended revised corrected"
+    " meanwhile switches moves again returned fixed repaired resolved solved reopened resumed"
+    " restored re-enabled meant sorry oops scratch wrong reverted changing anymore finally transitioned"
+    " upped slipped slid adjusted expanded shrank doubled halved tripled traded edited rebooked preponed"
+)
+"""Words by which a speaker says that what follows took the place of something."""
+
+STEPS: Final = word_list("fell rose grew dropped went cut lost pushed turned became climbed fallen")
+"""Words of change only where they say from what or to what: a price fell to 5, a vase fell."""
+
+MOVES: Final = word_list(
+    "switch move change migrat replac upgrad downgrad updat renam reschedul postpon push bump rais"
+    " increas lower reduc cut becom reloc transfer convert swap adopt turn shift rebrand extend shorten"
+    " go drop grow rise fall promot port rewrit revert settl settle land delay transit trade rebook"
+    " expand shrink adjust up slip slid leav came come decid decided pick chose choos opt"
+)
+"""Stems of verbs of change: they stand for whatever verb the old statement had."""
+
+ENDS: Final = word_list(
+    "stopped stop quit quits left resigned retired sold ended cancelled canceled dropped ditched"
+    " abandoned scrapped ceased gave-up discontinued removed deleted closed-down shut-down divorced"
+    " broke-up formerly former ex ex- used-to previously finished expired-since no-longer retired"
+    " decommissioned deprecated outgrew lost died sunset dissolved done completed disbanded unsubscribed"
+    " uninstalled revoked phased-out"
+)
+"""Words by which a state is over."""
+
+FUTURE: Final = word_list(
+    "will 'll shall going-to gonna planning plans plan planned intend intends intending considering"
+    " consider hoping hopes hope thinking wants want upcoming about-to awaiting probably hiring soon"
+    " tomorrow due-to aim aims might may-be supposed-to scheduled-to wanna"
+)
+"""Marks of a plan, not of a fact."""
+PLANS: Final = word_list(
+    "plan plans planning planned intend intends intending considering consider hoping hopes hope"
+    " thinking wants want aim aims gonna wanna"
+)
+
+ALSO: Final = word_list("also too another additionally besides as-well additional")
+"""Marks of one more beside the old ones."""
+
+IRREGULAR: Final = {
+    form: verb for verb, *forms in map(str.split, table_lines("irregular.txt")) for form in forms
+}
+"""Form of an irregular verb -> the verb."""
+PLURALS: Final = {
+    "goes": "go",
+    "children": "child",
+    "men": "man",
+    "women": "woman",
+    "feet": "foot",
+    "teeth": "tooth",
+    "mice": "mouse",
+    "lives": "live",
+    "wives": "wife",
+    "knives": "knife",
+}
+"""Plurals that no stemmer knows."""
+PAST: Final = word_list(
+    "was were bought went got wrote met left made took gave had did said saw knew thought found came"
+    " became began ran spoke taught sold told kept led paid drove flew ate drank built brought chose won"
+    " lost held sent spent slept sang swam broke grew drew wore fell felt heard sat stood shot rose rode"
+    " caught fought stole threw hid forgot understood froze bit shrank"
+)
+
+VERBS: Final = word_list(
+    "live reside purchas inhabit work use like love hate prefer own play speak eat drink run start"
+    " begin end finish close open cost weigh measur store keep call name drive park commut studi attend"
+    " teach meet visit buy sell read watch listen write make take give need want hold support allow serv"
+    " host deploy expir pay earn rent stay sleep walk swim cycl cook bake grow travel fli arriv leav"
+    " return join report belong contain includ requir accept charg deliv ship send receiv return handl"
+    " log scale backup sync pull push merg build compil test fail pass crash lead manag own coach train"
+    " practis practic rehears perform sing danc paint collect wear smoke suffer celebr move switch chang"
+    " migrat becom plan go come get have do know think say enjoy dislik adopt marri graduat sign releas"
+    " launch offer show open expect default listen point connect depend seat fit last sit stand lie face"
+    " produc generat print display accept render learn vote donat volunt borrow order book schedul"
+    " happen subscrib restart remov add avoid ensur check tri avoid peel break climb expos encrypt treat"
+    " leak trigger block fetch emit save load pars validat retri reject die feed water tutor help carri"
+    " bring follow see find tell ask sell decid choos pick win lose spend updat instal process ride say"
+)
+"""Stems of common verbs: one of them parts what a statement speaks of from what it says."""
+
+ADDITIVE: Final = word_list(
+    "like love enjoy hate have own buy visit see read watch speak know learn play eat drink cook bake"
+    " try travel meet talk discuss fix add write make finish want need support collect wear bring go"
+    " attend order listen ask find grow studi help follow offer includ contain accept sing hear sell do"
+    " show tell borrow volunt donat subscrib climb serv win allow reject handl get"
+)
+"""Stems of verbs that hold of many things at once: who likes tea may like coffee."""
+
+STATIC: Final = word_list(
+    "be call name hang sit stand lie keep store base host locat park mount instal stay live belong"
+    " label titl say read"
+)
+"""Stems of verbs that say no more than what or where a thing is: one may stand for another."""
+
+ONCE: Final = word_list(
+    "bear found launch join graduat marri die releas hire sign start begin open end close born schedul"
+    " book expir"
+)
+"""Stems of verbs of what happens once to a thing: another date is a correction, not another occasion."""
+
+KIN: Final = word_list(
+    "sister brother cousin uncle aunt friend neighbour neighbor colleague son daughter child kid nephew"
+    " niece grandmother grandfather flatmate roommate coworker teammate student customer client"
+)
+"""People one may have several of."""
+
+LIGHT: Final = word_list(
+    "be have get do make take give go put keep includ seem current happen stay new recent final actual lot"
+)
+"""Stems of words that carry little: two statements are not about the same because they share one."""
+
+SINGLE: Final = STATIC | word_list(
+    "work weigh cost drive sleep studi earn pay rent commut park report deploi deploy run use expir default"
+    " lead practis practic rehears wear vote found launch graduat marri die releas hire sign born schedul"
+    " book prefer"
+)
+"""Stems of verbs of what a person has one of at a time: who works at one place has left the other."""
+
+FOR: Final = word_list("use run lead sign hire wear vote book")
+"""Those of them that need what it is for: who uses one thing for the mail uses another for the accounts."""
+
+WEAK: Final = STATIC | word_list(
+    "take run come go find see feature offer provid have get remain occur happen exist use contain includ hold"
+    " consist compris involv total amount measur serv work give"
+)
+"""Stems of verbs that stand for one another where all else is the same: a bus runs, or comes, every hour."""
+
+WEIGHTLESS: Final = word_list(
+    "number be have get do make happen occur exist seem matter case fact point type kindli appreci sure ensur"
+    " detail overal process activ gener basi regard concern period"
+)
+"""Stems of words that a paraphrase gains or loses and that tell nothing of their own."""
+
+
+PhraseTable = dict[str, list[tuple[tuple[str, ...], str]]]
+
+
+@cache
+def word_meanings() -> dict[str, tuple[str, bool]]:
+    """Return a word -> the word it is read as, and whether it says the opposite of that."""
+    table: dict[str, tuple[str, bool]] = {}
+    for line in table_lines("meanings.txt"):
+        same, _, opposite = line.partition("|")
+        first = same.split()[0]
+        for word in same.split():
+            table.setdefault(word, (first, False))
+        for word in opposite.split():
+            table.setdefault(word, (first, True))
+    return table
+
+
+@cache
+def phrase_openings() -> PhraseTable:
+    """Return the first word of a phrase -> what may follow it, longest first, and the word it makes."""
+    table: PhraseTable = {}
+    for line in table_lines("phrases.txt"):
+        phrase, _, word = line.partition(" = ")
+        first, *rest = phrase.split()
+        table.setdefault(first, []).append((tuple(rest), word))
+    return {first: sorted(rest, key=lambda one: -len(one[0])) for first, rest in table.items()}
+
+
+_SETTINGS: Final = (
+    ("stage", "production prod", "staging stage preprod", "development dev", "test testing", "qa", "canary"),
+    ("stage", "preview", "sandbox", "local localhost"),
+    ("system", "linux ubuntu debian fedora", "macos mac osx", "windows", "android", "ios", "freebsd"),
+    (
+        "side",
+        "left",
+        "right",
+        "front",
+        "back rear",
+        "upper",
+        "lower",
+        "upstairs",
+        "downstairs",
+        "inner",
+        "outer",
+    ),
+    ("side", "top", "bottom", "north northern", "south southern", "east eastern", "west western"),
+    ("daypart", "morning mornings", "afternoon afternoons", "evening evenings", "night nights"),
+    ("daypart", "weekday weekdays", "weekend weekends"),
+    ("season", "summer summers", "winter winters", "spring", "autumn"),
+    ("end", "frontend front-end", "backend back-end"),
+    ("way", "read reads", "write writes", "input", "output", "incoming inbound", "outgoing outbound"),
+    ("way", "minimum min", "maximum max"),
+)
+SETTINGS: Final = {
+    word: (kind, said.split()[0]) for kind, *names in _SETTINGS for said in names for word in said.split()
+}
+"""Word -> the kind of circumstance and its name in one spelling: the same thing elsewhere is another thing."""
+
+_KINDS: Final = (
+    "red blue green yellow orang purpl pink brown black white grey beig turquois teal navi silver gold",
+    "small medium larg xl",
+    "walk drive cycl bike bus tram train metro subway car ferri scooter",
+    "daili weekli month year hour night quarter fortnight morn even weekday weekend",
+    "alway usual often sometim",
+    "vegetarian vegan pescatarian omnivor",
+    "singl engag marri divorc widow",
+    "beginn intermedi advanc expert",
+    "pend draft approv accept merg close open ship paid",
+)
+KINDS: Final = {word: at for at, words in enumerate(_KINDS) for word in words.split()}
+"""Stems of words that exclude each other: what is red is not blue."""
+
+
+UNCOUNTED_HALVES: Final = frozenset(("ne", "n"))
+"""The halves of French denials that are not counted, since the other half is."""
+LANGUAGE_CACHE: Final = 2_000
+"""Texts whose language is remembered."""
+_LETTERS = re.compile(r"[^\W\d_]+")
+MIN_FOREIGN_WORDS: Final = 1
+"""Small words that only other languages have and that make a statement one of theirs."""
+SHARED_WORD_WEIGHT: Final = 0.5
+"""What a word that English has too is worth to another language."""
+
+
+@cache
+def _table() -> dict[tuple[str, str], list[str]]:
+    split = (line.split() for line in table_lines("tongues.txt"))
+    return {(code, part): words for code, part, *words in split}
+
+
+@cache
+def negation_words(tongue: str) -> frozenset[str]:
+    """Return the words that deny in a language other than English."""
+    return frozenset(_table()[tongue, "denial"])
+
+
+@cache
+def change_words(tongue: str) -> frozenset[str]:
+    """Return the words of change of a language other than English."""
+    return frozenset(_table()[tongue, "change"])
+
+
+@cache
+def opposite_words(tongue: str) -> dict[str, tuple[str, bool]]:
+    """Return the words that are read as another, and whether they say its opposite."""
+    pairs = (pair.split("/") for pair in _table()[tongue, "opposite"])
+    return {word: (first, word != first) for first, second in pairs for word in (first, second)}
+
+
+@cache
+def neutral_words(tongue: str) -> frozenset[str]:
+    """Return the function words of a language that neither deny nor tell of change."""
+    own = frozenset(_table()[tongue, "filler"])
+    return (function_words(tongue) | own) - negation_words(tongue) - change_words(tongue)
+
+
+@cache
+def _codes() -> tuple[str, ...]:
+    return "en", *dict.fromkeys(code for code, _ in _table())
+
+
+@cache
+def _owners() -> dict[str, tuple[str, ...]]:
+    """Return each small word with the languages that have it."""
+    owners: dict[str, list[str]] = {word: ["en"] for word in function_words("en") | STOP}
+    for code in _codes()[1:]:
+        for word in neutral_words(code) | negation_words(code) | change_words(code):
+            owners.setdefault(word, []).append(code)
+    return {word: tuple(codes) for word, codes in owners.items()}
+
+
+def shared_language(old: str, new: str) -> str:
+    """Return the language that both statements are taken to be in: English unless another has more evidence.
+
+    >>> shared_language("Der Kurs ist am Montag.", "Der Kurs ist am Freitag."), shared_language("The gym is closed", "It is open")
+    ('de', 'en')
+    """
+    found = {
+        code: one + other
+        for code, one, other in zip(_codes(), language_evidence(old), language_evidence(new), strict=True)
+    }
+    best = max(found, key=lambda code: found[code])
+    return best if found[best] >= MIN_FOREIGN_WORDS and found[best] > found["en"] else "en"
+
+
+@lru_cache(LANGUAGE_CACHE)
+def language_evidence(text: str) -> tuple[float, ...]:
+    """Return how much evidence a text has of each language."""
+    scores = dict.fromkeys(_codes(), 0.0)
+    owners = _owners()
+    for word in _LETTERS.findall(text.lower()):
+        listed = owners.get(word, ())
+        for code in listed:
+            scores[code] += SHARED_WORD_WEIGHT if code != "en" and listed[0] == "en" else 1
+    return tuple(scores.values())
+
+
+MEANING_CACHE: Final = 20_000
+"""Words whose level is remembered."""
+
+
+class WordMeaning(NamedTuple):
+    """What a word is read as: the stem of the first word of its meaning, and whether it is the opposite of that."""
+
+    key: str
+    opposite: bool
+
+
+@lru_cache(MEANING_CACHE)
+def meaning_of(word: str, tongue: str) -> WordMeaning:
+    """Return what a folded word is read as.
+
+    >>> meaning_of("forbidden", "en"), meaning_of("allows", "en"), meaning_of("bought", "en")
+    (WordMeaning(key='allow', opposite=True), WordMeaning(key='allow', opposite=False), WordMeaning(key='buy', opposite=False))
+    """
+    if tongue != "en":
+        same, opposite = opposite_words(tongue).get(word, (word, False))
+        return WordMeaning(strip_accents(stem_word(same, tongue)), opposite)
+    base = IRREGULAR.get(word) or PLURALS.get(word, word)
+    found = word_meanings().get(word) or word_meanings().get(base) or _stems().get(stem_word(base, "en"))
+    same, opposite = found or (base, False)
+    return WordMeaning(stem_word(same, "en"), opposite)
+
+
+@cache
+def _stems() -> dict[str, tuple[str, bool]]:
+    """Return the table by stems, so that every form of its words is found; of "cost" and "costly" the shorter is it."""
+    table: dict[str, tuple[str, bool]] = {}
+    for word, found in sorted(word_meanings().items(), key=lambda one: len(one[0])):
+        table.setdefault(stem_word(word, "en"), found)
+    return table
+
+
+_TOWARDS: Final = frozenset(("to", "from", "by", "into", "back"))
+_PLANNING: Final = frozenset(("to", "on", "of", "about"))
+_CONTENT: Final = frozenset(("cancelled", "canceled", "closed", "tomorrow", "additional", "reopened"))
+"""Words that say something besides, and are compared like any other."""
+_WAITING: Final = frozenset(("yet", "still", "not-yet"))
+
+SIGNALS: Final = ALSO | CHANGE | ENDS | FUTURE | PLANS | _WAITING
+"""Every word that may be a signal."""
+
+
+def time_signal(low: str, following: str, sided: bool) -> tuple[str, bool] | None:
+    """Return what a word of ``SIGNALS`` says of time, and whether it says nothing else.
+
+    Args:
+        low: The folded word.
+        following: The folded word behind it.
+        sided: Whether "left" stands where it is the side, not the verb.
+
+    Returns:
+        The signal and whether the word is used up by it; None where it is an ordinary word here.
+    """
+    used = low not in _CONTENT
+    if low in ENDS and not (low == "left" and sided) and not (low == "dropped" and following in _TOWARDS):
+        return "over", used
+    if low in CHANGE and (low not in STEPS or following in _TOWARDS):
+        return "changed", used and meaning_of(low, "en").key not in MOVES
+    if low in PLANS:
+        return ("planned", True) if following in _PLANNING or following.endswith("ing") else None
+    if low in FUTURE:
+        return "planned", used
+    if low in _WAITING:
+        return "waited", True
+    return ("also", used) if low in ALSO else None
+
+
+_WHERE: Final = DETERMINERS | {"in", "on", "to", "for", "from", "'s", ""}
+_ALSO_OTHER: Final = frozenset(
+    ("read", "reads", "write", "writes", "test", "local", "preview", "sandbox", "stage", "prod", "dev")
+)
+"""Names of circumstances that are ordinary words as often; they need a place where a circumstance stands."""
+_OWNED: Final = DETERMINERS | {"'s"}
+
+
+def is_side(before: str, at: int, verb_at: int) -> bool:
+    """Return whether "left", "back" or "top" is a side here: behind "the", or first in the statement."""
+    return before in _OWNED or (at == 0 and verb_at != 0)
+
+
+def circumstance_of(low: str, raw: str, before: str, at: int, verb_at: int) -> tuple[str, str] | None:
+    """Return the kind and the name of a circumstance, or None where the word is an ordinary one.
+
+    Args:
+        low: The folded word.
+        raw: The word as written.
+        before: The folded word before it.
+        at: Place of the word.
+        verb_at: Place of the statement's verb.
+    """
+    found = SETTINGS.get(low)
+    if found is None:
+        return None
+    kind = found[0]
+    if kind == "side":
+        return found if is_side(before, at, verb_at) else None
+    if kind == "system":  # "is a Mac" is a thing one has
+        return found if (raw[:1].isupper() or low != "windows") and before not in ("a", "an") else None
+    if low in _ALSO_OTHER:
+        return found if at != verb_at and before in _WHERE else None
+    return found
+
+
+MIN_TYPO_WORD: Final = 5
+"""Letters of the shortest word in which one wrong letter is a slip; shorter ones are too often other words."""
+PREFIXES: Final = ("un", "in", "im", "ir", "il", "non", "dis", "de", "mis")
+"""Beginnings that turn a word into its opposite, where the other statement has the word without it."""
+
+
+def is_typo(one: str, other: str) -> bool:
+    """Return whether two folded words differ by one letter, and one of them is no word: a typo of the other.
+
+    >>> is_typo("configuraton", "configuration"), is_typo("contract", "contrast"), is_typo("forms", "farms")
+    (True, False, False)
+    """
+    if min(len(one), len(other)) < MIN_TYPO_WORD or abs(len(one) - len(other)) > 1 or one[0] != other[0]:
+        return False
+    if not (one.isalpha() and other.isalpha()) or not _one_edit(one, other):
+        return False
+    return (one in word_ranks()) != (other in word_ranks())
+
+
+def is_prefix_opposite(one: str, other: str) -> bool:
+    """Return whether one word is the other turned round by a prefix: "locked", "unlocked"."""
+    short, long = sorted((one, other), key=len)
+    return len(short) > 2 and long.endswith(short) and any(long == prefix + short for prefix in PREFIXES)
+
+
+def is_abbreviation(whole: str, parts: list[str]) -> bool:
+    """Return whether a word is others in one piece: "timezone" is "time zone", "ETA" its first letters."""
+    low = whole.lower().replace(".", "")
+    return low == "".join(parts) or (whole.isupper() and low == "".join(part[:1] for part in parts))
+
+
+def _one_edit(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    at = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[at:] == long[at + 1 :]
+    swapped = short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
+    return short[at + 1 :] == long[at + 1 :] or swapped

@@ -1,0 +1,752 @@
+"""Quantities: numbers, units, dates and times of a statement in one spelling.
+
+What a number is of stays with it as a dimension: seconds, bytes, metres, a currency, or nothing where it counts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
+
+from scrubjay.facts.lexicon import phrase_openings, word_list
+from scrubjay.text.normalize import normalize_typography
+
+_MONTHS: Final = (
+    "january jan januar jänner janvier enero janeiro gennaio",
+    "february feb februar février febrero fevereiro febbraio",
+    "march mar märz mars marzo março",
+    "april apr avril abril aprile",
+    "may mai mayo maio maggio",
+    "june jun juni juin junio junho giugno",
+    "july jul juli juillet julio julho luglio",
+    "august aug août agosto",
+    "september sep sept septembre septiembre setembro settembre",
+    "october oct oktober octobre octubre outubro ottobre",
+    "november nov novembre noviembre novembro",
+    "december dec dezember décembre diciembre dezembro dicembre",
+)
+_WEEKDAYS: Final = (
+    "monday mon montag lundi lunes segunda-feira lunedì",
+    "tuesday tue tues dienstag mardi martes terça-feira terça martedì",
+    "wednesday wed mittwoch mercredi miércoles quarta-feira mercoledì",
+    "thursday thu thurs donnerstag jeudi jueves quinta-feira giovedì",
+    "friday fri freitag vendredi viernes sexta-feira sexta venerdì",
+    "saturday sat samstag sonnabend samedi sábado sabato",
+    "sunday sun sonntag dimanche domingo domenica",
+)
+MONTHS: Final = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
+WEEKDAYS: Final = {word: at for at, words in enumerate(_WEEKDAYS) for word in words.split()}
+SPOKEN: Final = frozenset(
+    ("may", "march", "mar", "sun", "sat", "mon", "wed", "sexta", "terça", "dec", "mars", "mai")
+)
+"""Spellings that are other words too: only a capital or a number beside them makes them dates."""
+PLURALS: Final = {f"{word}s": at for word, at in WEEKDAYS.items() if word.endswith("day")}
+HALF_DAY: Final = 720
+"""Minutes after which a clock without am or pm says the same again."""
+_CLOCK = re.compile(r"(\d{1,2})(?:(?:[:.h]|uhr)(\d{2}))?\s?(?:([ap])\.?m\.?|uhr|h)?")
+
+
+@dataclass(frozen=True, slots=True)
+class DateValue:
+    """A date or a time of day, as much of it as is written; None where nothing is.
+
+    Attributes:
+        year: Four digits.
+        month: 1 to 12.
+        day: 1 to 31.
+        weekday: 0 for Monday.
+        minute: Minutes after midnight.
+        vague: Whether ``minute`` may as well be twelve hours later.
+        early: Whether it stands before the verb.
+    """
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    weekday: int | None = None
+    minute: int | None = None
+    vague: bool = False
+    early: bool = False
+
+    @property
+    def parts(self) -> tuple[int | None, ...]:
+        """Return what is compared part by part."""
+        return self.year, self.month, self.day, self.weekday, self.minute
+
+
+def parse_clock(text: str) -> tuple[int, bool] | None:
+    """Return the minutes after midnight that a clock says, and whether they may be of either half of the day.
+
+    >>> parse_clock("5pm"), parse_clock("17:00"), parse_clock("14h30"), parse_clock("5:30"), parse_clock("12am"), parse_clock("25:00")
+    ((1020, False), (1020, False), (870, False), (330, True), (0, False), None)
+    """
+    match = _CLOCK.fullmatch(text)
+    if not match:
+        return None
+    hour, minute, half = int(match[1]), int(match[2] or 0), match[3]
+    if hour > 24 or minute > 59 or (half and hour > 12):
+        return None
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    return hour % 24 * 60 + minute, not half and 0 < hour <= 12 and "h" not in text
+
+
+def parse_numeric_date(text: str) -> DateValue | None:
+    """Return the date that digits write: year first, or day and month, whichever can be.
+
+    Where both could be the month, the day stands first, as in most of the world; two dates written alike are
+    then compared alike.
+
+    >>> parse_numeric_date("2026-05-03") == parse_numeric_date("3.5.2026"), parse_numeric_date("5/23/2026").month
+    (True, 5)
+    """
+    parts = [int(part) for part in re.split(r"[-/.]", text) if part.isdigit()]
+    if len(parts) == 2 and parts[0] > 31:
+        return DateValue(parts[0], parts[1]) if 1 <= parts[1] <= 12 else None
+    if len(parts) == 2 and parts[1] > 31:
+        return DateValue(parts[1], parts[0]) if 1 <= parts[0] <= 12 else None
+    if len(parts) == 3 and parts[0] > 31:
+        year, month, day = parts
+    elif len(parts) == 3:
+        day, month, year = parts
+        if month > 12:
+            day, month = month, day
+    else:
+        return None
+    year += 2000 if year < 100 else 0
+    return DateValue(year, month, day) if 1 <= month <= 12 and 1 <= day <= 31 else None
+
+
+def dates_agree(one: DateValue, other: DateValue) -> bool:
+    """Return whether two dates can be the same: what both of them say is equal, and both say some of it."""
+    shared = False
+    for name, ours, theirs in zip(("y", "m", "d", "w", "t"), one.parts, other.parts, strict=True):
+        if ours is None or theirs is None:
+            continue
+        shared = True
+        if ours == theirs or (name == "t" and (one.vague or other.vague) and (ours - theirs) % HALF_DAY == 0):
+            continue
+        return False
+    return shared
+
+
+_SMALL: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen",
+    "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn"
+    " siebzehn achtzehn neunzehn",
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
+    "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete"
+    " dieciocho diecinueve",
+    "zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete"
+    " dezoito dezenove",
+    "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici"
+    " diciassette diciotto diciannove",
+)
+_TENS: Final = (
+    "twenty thirty forty fifty sixty seventy eighty ninety",
+    "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
+    "vingt trente quarante cinquante soixante",
+    "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
+    "vinte trinta quarenta cinquenta sessenta setenta oitenta noventa",
+    "venti trenta quaranta cinquanta sessanta settanta ottanta novanta",
+)
+NUMERAL_LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "it")
+"""Languages of the tables above, in their order."""
+_TWINS: Final = {
+    "de": {"zwo": 2, "dutzend": 12},
+    "es": {"docena": 12},
+    "fr": {"douzaine": 12},
+    "pt": {"duas": 2, "dúzia": 12},
+    "it": {"dozzina": 12},
+}
+_ALSO_ENGLISH: Final = {
+    "dozen": 12,
+    "couple": 2,
+    "twice": 2,
+    "thrice": 3,
+    "once": 1,
+    "half-dozen": 6,
+    "single": 1,
+}
+SCALES: Final = {
+    "hundred": 100, "thousand": 1000, "million": 1_000_000, "billion": 1_000_000_000, "k": 1000, "mio": 1_000_000,
+    "hundert": 100, "tausend": 1000, "millionen": 1_000_000, "mille": 1000, "mil": 1000, "mila": 1000, "cent": 100,
+    "cien": 100, "cem": 100, "cento": 100, "million's": 1_000_000, "bn": 1_000_000_000, "dozen": 12,
+}  # fmt: skip
+_OWN: Final = {
+    tongue: {word: at for at, word in enumerate(_SMALL[place].split())}
+    | {word: (at + 2) * 10 for at, word in enumerate(_TENS[place].split())}
+    | (_ALSO_ENGLISH if tongue == "en" else _TWINS[tongue])
+    for place, tongue in enumerate(NUMERAL_LANGUAGES)
+}
+_FOREIGN: Final = {word: at for tongue in NUMERAL_LANGUAGES[1:] for word, at in _OWN[tongue].items()}
+
+_UNITS: Final = (
+    ("s", 0.001, "ms msec millisecond milliseconds millisekunden"),
+    ("s", 1, "s sec secs second seconds sekunde sekunden seconde secondes segundo segundos secondo secondi"),
+    ("s", 60, "min mins minute minutes minuten minuto minutos minuti"),
+    ("s", 3600, "h hr hrs hour hours stunde stunden std heure heures hora horas ora ore"),
+    ("s", 86_400, "day days tag tage tagen jour jours día días dia dias giorno giorni"),
+    ("s", 604_800, "week weeks wk wks woche wochen semaine semaines semana semanas settimana settimane"),
+    ("month", 1, "month months monat monate monaten mois mes meses mês mese mesi"),
+    ("month", 12, "year years yr yrs jahr jahre jahren ans année années año años ano anos anno anni"),
+    ("month", 120, "decade decades"),
+    ("byte", 1, "b byte bytes"),
+    ("byte", 1e3, "kb kib kilobyte kilobytes"),
+    ("byte", 1e6, "mb mib megabyte megabytes megs"),
+    ("byte", 1e9, "gb gib gig gigs gigabyte gigabytes"),
+    ("byte", 1e12, "tb tib terabyte terabytes"),
+    ("m", 0.001, "mm millimetre millimetres millimeter millimeters"),
+    ("m", 0.01, "cm centimetre centimetres centimeter centimeters zentimeter"),
+    ("m", 1, "m metre metres meter meters mètre mètres metro metros metri"),
+    (
+        "m",
+        1000,
+        "km kms kilometre kilometres kilometer kilometers kilomètre kilomètres quilômetros kilómetros chilometri",
+    ),
+    ("m", 1609.344, "mi mile miles"),
+    ("m", 0.3048, "ft foot feet"),
+    ("m", 0.0254, "inch inches"),
+    ("g", 0.001, "mg milligram milligrams"),
+    ("g", 1, "g gram grams gramm gramme grammes gramos gramas grammi"),
+    ("g", 1000, "kg kgs kilo kilos kilogram kilograms kilogramm"),
+    ("g", 453.592, "lb lbs pound-weight"),
+    ("l", 0.001, "ml millilitre millilitres milliliter milliliters"),
+    ("l", 1, "l litre litres liter liters litro litros litri"),
+    ("%", 1, "% percent pct prozent percento por-cento pourcent"),
+    ("usd", 1, "$ usd dollar dollars buck bucks"),
+    ("eur", 1, "€ eur euro euros"),
+    ("gbp", 1, "£ gbp quid"),
+    ("°", 1, "° °c degrees grad degrés grados graus gradi celsius"),
+)
+UNITS: Final = {word: (dimension, factor) for dimension, factor, words in _UNITS for word in words.split()}
+"""A unit's spelling -> its dimension and how much of it one is."""
+
+RATES: Final = {
+    "hour": "hourly", "day": "daily", "night": "nightly", "week": "weekly", "month": "monthly", "year": "yearly",
+    "annum": "yearly", "morning": "mornings", "evening": "evenings", "quarter": "quarterly", "weekday": "weekdays",
+    "weekend": "weekends",
+}  # fmt: skip
+"""What "a month", "per month" and "every month" say in one word."""
+
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_DOTTED = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
+MAX_NUMERAL: Final = 18
+"""Digits of a number; a longer run of digits is a name: an account, an order."""
+
+
+def parse_number(digits: str, tongue: str) -> float | None:
+    """Return the number that digits write; the comma parts thousands in English and decimals elsewhere.
+
+    >>> parse_number("1,000", "en"), parse_number("1.000", "de"), parse_number("2,5", "de"), parse_number("3.11.2", "en")
+    (1000.0, 1000.0, 2.5, None)
+    """
+    if len(digits) > MAX_NUMERAL or not digits.isascii():
+        return None
+    if tongue == "en" and _GROUPED.fullmatch(digits):
+        digits = digits.replace(",", "")
+    elif tongue != "en" and _DOTTED.fullmatch(digits):
+        digits = digits.replace(".", "").replace(",", ".")
+    digits = digits.replace(",", ".").replace("'", "")
+    return float(digits) if digits.count(".") <= 1 and digits.replace(".", "").isdigit() else None
+
+
+@cache
+def number_words(tongue: str) -> dict[str, int]:
+    """Return the number words of a language. Which it is, if not English, is a guess: those of all others count too."""
+    return _OWN["en"] if tongue == "en" else _FOREIGN | _OWN.get(tongue, {})
+
+
+NAMED: Final = frozenset(
+    (
+        *(
+            "number",
+            "no",
+            "nr",
+            "issue",
+            "ticket",
+            "bug",
+            "case",
+            "task",
+            "item",
+            "room",
+            "chapter",
+            "episode",
+        ),
+        *(
+            "part",
+            "step",
+            "lesson",
+            "day",
+            "week",
+            "page",
+            "volume",
+            "section",
+            "level",
+            "round",
+            "game",
+            "figure",
+        ),
+        *("table", "question", "flight", "train", "platform", "gate", "draft", "phase", "sprint", "hash"),
+    )
+)
+"""Words whose number is a name."""
+Token = tuple[str, str, str]
+"""Kind (date, clock, digits, word, mark), folded text, and the text as written; of digits their suffix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """How much or how many.
+
+    Attributes:
+        key: The amount in the unit of its dimension, written one way; a version or a code as it stands.
+        unit: The dimension; "" for a count.
+        count: The amount before its unit.
+        near: The words beside it, which it may be part of the name of, or a count of.
+        early: Whether it stands before the verb.
+    """
+
+    key: str
+    unit: str = ""
+    count: str = ""
+    near: tuple[str, str] = ("", "")
+    early: bool = False
+
+    @property
+    def names(self) -> bool:
+        """Whether it tells which, not how many: "bird number 7", "chapter 3", "v2 of the map"."""
+        return self.near[0].lower() in NAMED or (self.unit == "version" and self.near[1] == "of")
+
+
+class StatementPiece(NamedTuple):
+    """A word or mark (``low`` folded, ``raw`` as written), or a number, or a date."""
+
+    low: str
+    raw: str = ""
+    number: Quantity | None = None
+    day: DateValue | None = None
+
+
+MAX_TOKENS: Final = 300
+"""Tokens read of a text; a statement has about ten. What lies beyond is compared as written."""
+TOKEN_CACHE: Final = 2_000
+"""Texts whose tokens are kept: an old statement meets many new ones."""
+
+_TOKEN: Final = re.compile(
+    r"(?P<plain>[^\W\d_]+(?![\w'\-&+#]|\.\w))"  # most of them, looked for first
+    r"|(?P<date>\d{1,2}/\d{4}(?![\w/])|\d{4}[-/]\d{1,2}(?:[-/]\d{1,2})?(?![\w/-])|\d{1,2}(?:/\d{1,2}/|\.\d{1,2}\.)(?:\d{4}|\d{2})(?!\w|[./]\d))"
+    r"|(?P<clock>\d{1,2}(?::\d{2}(?:\s?[ap]\.?m\b\.?)?|h\d{2}|\s?[ap]\.?m\b\.?|(?:[:.]\d{2})?\s?uhr\b)(?!\w))"
+    r"|(?P<digits>(?:(?<![\w.)])[-−](?=\d))?(?:[$€£]\s?)?(?<![^\W\d_])\d+(?:[.,']\d+)*(?!\w*-\d)(?:-?[^\W\d_]+(?!\w)|\s?[%°]c?|[$€£])?(?!\w))"
+    r"|(?P<word>\w+(?:['.\-_&]\w+)*(?:\+\+|\#)?)"
+    r"|(?P<mark>[:=,;()/]|[!?.](?=\s|$)|->|→)"
+    r"|(?P<sign>[^\w\s.!?'\"\[\]{}`*_|~#\\-])",  # an emoji, ≥, +: it may be all that differs
+    re.IGNORECASE,
+)
+_BARE: Final = {
+    "dont": "do", "cant": "can", "isnt": "is", "doesnt": "does", "wont": "will", "didnt": "did", "arent": "are",
+    "wasnt": "was", "couldnt": "could", "shouldnt": "should", "havent": "have", "hasnt": "has", "cannot": "can",
+    "can't": "can", "won't": "will", "shan't": "shall", "ain't": "is",
+}  # fmt: skip
+_ENDINGS: Final = (
+    ("'s", "'s"),
+    ("'m", "am"),
+    ("'re", "are"),
+    ("'ve", "have"),
+    ("'ll", "will"),
+    ("'d", "would"),
+)
+
+
+@lru_cache(TOKEN_CACHE)
+def statement_tokens(text: str, tongue: str) -> tuple[tuple[Token, ...], str]:
+    """Return the tokens of a statement in its language, and what lies beyond the ``MAX_TOKENS``-th.
+
+    >>> [token[1] for token in statement_tokens("We don't ship 30-second ads.", "en")[0]]
+    ['we', 'do', 'not', 'ship', '30-second', 'ads', '.']
+    """
+    plainly = normalize_typography(text)
+    if not plainly.isascii():
+        plainly = unicodedata.normalize(
+            "NFC", plainly.encode("utf-8", "replace").decode()
+        )  # no lone surrogates
+    found: list[Token] = []
+    for match in _TOKEN.finditer(plainly):
+        if len(found) >= MAX_TOKENS:
+            return tuple(found), " ".join(plainly[match.start() :].lower().split()).rstrip(" .!?")
+        kind = match.lastgroup or ""
+        raw = match.group()
+        low = raw.lower()
+        if kind == "plain" and low not in _BARE:
+            found.append(("word", low, raw))
+        elif kind in ("plain", "word"):
+            found += _english(raw, low) if tongue == "en" else _elided(raw)
+        else:
+            found.append((kind, low, raw))
+    return tuple(_phrased(found) if tongue == "en" else found), ""
+
+
+def _english(raw: str, low: str) -> list[Token]:
+    if low in _BARE or low.endswith("n't"):
+        return [("word", _BARE.get(low) or low[:-3], ""), ("word", "not", "")]
+    for ending, whole in _ENDINGS if "'" in low else ():
+        if low.endswith(ending):
+            return [("word", low[: -len(ending)], raw[: -len(ending)]), ("word", whole, "")]
+    if "-" not in low or low in ("used-to", "no-longer"):
+        return [("word", low, raw)]
+    return [("word", part.lower(), part) for part in raw.split("-") if part]
+
+
+def _elided(raw: str) -> list[Token]:
+    """Return a word of a tongue that elides ("l'école", "n'est") in its parts."""
+    return [("word", part.lower(), part) for part in raw.split("'") if part]
+
+
+def _phrased(found: list[Token]) -> list[Token]:
+    table = phrase_openings()
+    if table.keys().isdisjoint([token[1] for token in found]):
+        return found
+    out: list[Token] = []
+    at = 0
+    while at < len(found):
+        kind, low, raw = found[at]
+        for rest, made in table.get(low, ()):
+            if tuple(token[1] for token in found[at + 1 : at + 1 + len(rest)]) == rest:
+                out.append(("word", made, raw))
+                at += len(rest)
+                break
+        else:
+            out.append((kind, low, raw))
+        at += 1
+    return out
+
+
+ParsedAmount = tuple[list[StatementPiece], int]
+
+_DIGITS: Final = re.compile(r"([-−]?)([$€£]?)\s?(\d[\d.,']*)(-?)\s?(.*)")
+_LENGTH: Final = re.compile(r"(\d{1,2})h(\d{2})")
+"""Hours and minutes of how long, where the language writes a time of day with a colon."""
+_VERSION: Final = re.compile(r"v\d[\w.]*")
+_ORDINALS: Final = frozenset(("st", "nd", "rd", "th"))
+_ARTICLES: Final = frozenset(("a", "an"))
+_EACH: Final = frozenset(("per", "every", "each", "/"))
+_LASTING: Final = word_list(
+    "for in within after takes take took lasts last lasted about around under over than than is was"
+    " half only spend spends spent needs need of"
+)
+_WEAK: Final = frozenset(("one", "un", "uno", "um", "eins", "nove", "once", "single", "second"))
+"""Number words that are other words as often; only a unit behind them makes them numbers."""
+_HALVES: Final = {"half": 0.5, "quarter": 0.25}
+_FEW: Final = 4
+AMOUNT_OPENERS: Final = frozenset((*SCALES, *_ARTICLES, *_EACH, *_HALVES, "version"))
+"""Words besides the number words that a number begins with."""
+
+
+def parse_amount(read: list[Token], at: int, tongue: str) -> ParsedAmount | None:
+    """Return the pieces of the number that begins at a token, and how many tokens it takes."""
+    kind, low, _ = read[at]
+    lasting = _LENGTH.fullmatch(low) if kind == "clock" and tongue in ("en", "de") else None
+    if lasting:
+        seconds = _plain(int(lasting[1]) * 3600 + int(lasting[2]) * 60)
+        return [StatementPiece("", low, number=_number(read, at, at + 1, seconds, "s"))], 1
+    if kind in ("digits", "clock", "date"):
+        return _written(read, at, tongue)
+    if _VERSION.fullmatch(low):
+        return [StatementPiece("", low, number=_number(read, at, at + 1, low[1:], "version"))], 1
+    if tongue == "en":
+        if low == "version" and at + 1 < len(read) and read[at + 1][0] == "digits":
+            return [StatementPiece("", low, number=_number(read, at, at + 2, read[at + 1][1], "version"))], 2
+        if found := _rate(read, at) or _half(read, at):
+            return found
+    return _spelt(read, at, tongue)
+
+
+def _written(read: list[Token], at: int, tongue: str) -> ParsedAmount:
+    low, raw = read[at][1:]
+    match = _DIGITS.fullmatch(low)
+    amount_of = parse_number(match[3], tongue) if match else None
+    if match is None or amount_of is None:
+        return [StatementPiece("", raw, number=_number(read, at, at + 1, low, ""))], 1
+    minus, sign, _, dash, suffix = match.groups()
+    amount_of = -amount_of if minus else amount_of
+    if suffix in _ORDINALS:
+        return [StatementPiece("", raw, number=_number(read, at, at + 1, _plain(amount_of), "th"))], 1
+    if suffix in SCALES or (suffix == "m" and sign):
+        amount_of, suffix = amount_of * SCALES.get(suffix, 1_000_000), ""
+    if sign or suffix in UNITS:
+        unit, factor = UNITS[sign or suffix]
+        return [
+            StatementPiece(
+                "", raw, number=_number(read, at, at + 1, _plain(amount_of * factor), unit, _plain(amount_of))
+            )
+        ], 1
+    if suffix and not dash:
+        return [StatementPiece(low, raw)], 1
+    found, used = _measured(read, at, at + 1, amount_of) if not suffix else _measured(read, at, at, amount_of)
+    return (found, used) if not suffix else ([*found, StatementPiece(suffix, suffix)], 1)
+
+
+def _spelt(read: list[Token], at: int, tongue: str) -> ParsedAmount | None:
+    known, end, total, part, seen = number_words(tongue), at, 0.0, 0.0, False
+    if (
+        read[at][1] == "a"
+        and at + 1 < len(read)
+        and read[at + 1][1] in ("dozen", "couple", "hundred", "thousand", "million")
+    ):
+        end += 1
+    while end < len(read) and end < at + 9:
+        low = read[end][1]
+        if low in known and low != "dozen":
+            part, seen = part + known[low], True
+        elif low in SCALES and (
+            seen or end > at or low in ("hundert", "tausend", "mil", "mille", "dozen", "cento")
+        ):
+            part = (part or 1) * SCALES[low]
+            if SCALES[low] > 100:
+                total, part = total + part, 0.0
+            seen = True
+        elif not (
+            low == "and" and seen and end + 1 < len(read) and read[end + 1][1] in known and part >= 100
+        ):
+            break
+        end += 1
+    if not seen or (end == at + 1 and read[at][1] in _WEAK and not _counted(read, end)):
+        return None
+    return _measured(read, at, end, total + part)
+
+
+def _counted(read: list[Token], end: int) -> bool:
+    """Return whether a word that may be a number is one: a unit follows, or "and a half"."""
+    following = [token[1] for token in read[end : end + 3]]
+    often = read[end - 1][1] == "once" and len(following) > 1
+    rate = often and following[0] in _EACH | _ARTICLES and following[1] in RATES
+    return bool(following) and (rate or following[0] in UNITS or following == ["and", "a", "half"])
+
+
+def _measured(read: list[Token], at: int, end: int, amount_of: float) -> ParsedAmount:
+    """Return a number with the unit behind it, and a half that follows."""
+    amount_of, more = _pointed(read, end, amount_of)
+    end += more
+    low = read[end][1] if at < end < len(read) else ""
+    if low in SCALES and low != "cent" and end < len(read):
+        amount_of, end = amount_of * SCALES[low], end + 1
+        low = read[end][1] if end < len(read) else ""
+    if low not in UNITS or low == "in":
+        return [
+            StatementPiece("", read[at][2], number=_number(read, at, max(end, at + 1), _plain(amount_of), ""))
+        ], max(end - at, 1)
+    unit, factor = UNITS[low]
+    end += 1
+    if [token[1] for token in read[end : end + 3]] == ["and", "a", "half"]:
+        amount_of, end = amount_of + 0.5, end + 3
+    number = _number(read, at, end, _plain(amount_of * factor), unit, _plain(amount_of))
+    return [StatementPiece("", read[at][2], number=number)], end - at
+
+
+def _rate(read: list[Token], at: int) -> ParsedAmount | None:
+    """Return "a month", "per month", "every month" as one word, or as a length of time where it is one."""
+    low, unit = read[at][1], read[at + 1][1] if at + 1 < len(read) else ""
+    if low in _EACH and unit == "quarter" and (read[at + 2][1] if at + 2 < len(read) else "") == "of":
+        return None
+    if low in _EACH and unit in RATES:
+        return [StatementPiece(RATES[unit], unit)], 2
+    if low not in _ARTICLES or unit not in RATES:
+        return None
+    before = read[at - 1] if at else ("", "", "")
+    if unit == "quarter" and (read[at + 2][1] if at + 2 < len(read) else "") in ("of", "past", "to"):
+        return None
+    if before[1] in _LASTING and unit in UNITS:
+        return _measured(read, at, at + 1, 1)
+    return [StatementPiece(RATES[unit], unit)], 2
+
+
+def _pointed(read: list[Token], at: int, whole: float) -> tuple[float, int]:
+    """Return a spoken number with what follows ("point five", "and a half", "quarters of"), and its tokens."""
+    following = [token[1] for token in read[at : at + 3]]
+    if following == ["and", "a", "half"]:
+        return whole + 0.5, 3
+    if following[:1] == ["quarters"]:
+        return whole / 4, 1 + sum(token[1] in ("of", "an") for token in read[at + 1 : at + 3])
+    digit = number_words("en").get(following[1]) if len(following) > 1 and following[0] == "point" else None
+    return (whole + digit / 10, 2) if digit is not None and digit < 10 else (whole, 0)
+
+
+def _half(read: list[Token], at: int) -> ParsedAmount | None:
+    part = _HALVES.get(read[at][1])
+    for skip in range(1, _FEW) if part else ():
+        low = read[at + skip][1] if at + skip < len(read) else ""
+        if (low in UNITS or low in SCALES) and part:
+            return _measured(read, at, at + skip, part)
+        if low not in ("a", "an", "of"):
+            break
+    return None
+
+
+def _number(read: list[Token], at: int, end: int, key: str, unit: str, count: str = "") -> Quantity:
+    before = read[at - 1][2] if at and read[at - 1][0] == "word" else ""
+    after = read[end][1] if end < len(read) and read[end][0] == "word" else ""
+    return Quantity(key, unit, count or key, (before, after))
+
+
+def _plain(amount_of: float) -> str:
+    return format(amount_of, ".9g")
+
+
+_NOON: Final = {
+    "noon": HALF_DAY,
+    "midday": HALF_DAY,
+    "midnight": 0,
+    "mittags": HALF_DAY,
+    "midi": HALF_DAY,
+    "minuit": 0,
+}
+_BEFORE: Final = word_list(
+    "in since until till by of last next this every from before after on early late mid around"
+)
+_BETWEEN: Final = frozenset((",", "of", "the", "de", "."))
+_PAST: Final = {"past": 1, "after": 1, "to": -1, "before": -1}
+_PARTS: Final = {"half": 30, "quarter": 15}
+_HOURS: Final = number_words("en")
+_DAYS: Final = range(1, 32)
+_YEARS: Final = range(1900, 2101)
+_YEAR_AFTER: Final = word_list(
+    "in since until by from year till before after early late mid summer winter spring autumn im seit"
+    " en em nel dal depuis desde bis dès"
+)
+_ORDERED: Final = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_ORDINAL_WORDS: Final = {word: at for at, word in enumerate(_ORDERED.split(), 1)}
+
+DATE_OPENERS: Final = frozenset((*_NOON, *_PARTS, *_ORDINAL_WORDS, *MONTHS, *WEEKDAYS, *PLURALS))
+"""Words that a date or a time of day begins with."""
+
+
+def parse_spoken_date(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
+    """Return the date that begins at a token, and how many tokens it takes; None where none does."""
+    kind, low, raw = read[at]
+    if kind == "digits":
+        return _from_day(read, at) or _year(read, at)
+    if low in _NOON:
+        return [StatementPiece("", raw, day=DateValue(minute=_NOON[low]))], 1
+    if low in _PARTS:
+        return _clock(read, at)
+    if low in _ORDINAL_WORDS:
+        return _from_day(read, at)
+    if _month(read, at):
+        return _from_month(read, at)
+    weekday = WEEKDAYS.get(low, PLURALS.get(low))
+    if weekday is not None and (low not in SPOKEN or raw[:1].isupper()):
+        return [StatementPiece("", raw, day=DateValue(weekday=weekday))], 1
+    return None
+
+
+def _month(read: list[Token], at: int) -> int | None:
+    """Return the month a word names; a word that is also another needs a capital and a neighbour of dates."""
+    low, raw = read[at][1:]
+    month = MONTHS.get(low)
+    if month is None or low not in SPOKEN:
+        return month
+    beside = {read[at - 1][1] if at else "", read[at - 1][0] if at else ""}
+    after = read[at + 1][0] if at + 1 < len(read) else ""
+    return (
+        month
+        if "digits" in beside or (raw[:1].isupper() and (after == "digits" or beside & _BEFORE))
+        else None
+    )
+
+
+def _day(token: Token) -> int | None:
+    low = token[1].rstrip(".").removesuffix("st").removesuffix("nd").removesuffix("rd").removesuffix("th")
+    day = int(low) if low.isdecimal() and len(low) < 3 else _ORDINAL_WORDS.get(token[1])
+    return day if day in _DAYS else None
+
+
+def _from_day(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
+    day, month_at = _day(read[at]), at + 1
+    while month_at < len(read) and read[month_at][1] in _BETWEEN and month_at - at < 3:
+        month_at += 1
+    if day is None or month_at >= len(read) or read[month_at][0] != "word":
+        return None
+    month = MONTHS.get(read[month_at][1])
+    if month is None:
+        return None
+    year, used = _year_at(read, month_at + 1)
+    return [StatementPiece("", read[month_at][2], day=DateValue(year, month, day))], month_at + 1 + used - at
+
+
+def _from_month(read: list[Token], at: int) -> tuple[list[StatementPiece], int]:
+    day_at = at + 1
+    if day_at < len(read) and read[day_at][1] in _BETWEEN:
+        day_at += 1
+    day = _day(read[day_at]) if day_at < len(read) and read[day_at][0] == "digits" else None
+    end = day_at + 1 if day else at + 1
+    year, used = _year_at(read, end)
+    return [StatementPiece("", read[at][2], day=DateValue(year, _month(read, at), day))], end + used - at
+
+
+def _year_at(read: list[Token], at: int) -> tuple[int | None, int]:
+    used = 1
+    if at < len(read) and read[at][1] in _BETWEEN:
+        at, used = at + 1, 2
+    low = read[at][1] if at < len(read) else ""
+    return (int(low), used) if low.isdecimal() and len(low) == 4 and int(low) in _YEARS else (None, 0)
+
+
+def _year(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
+    year, _ = _year_at(read, at)
+    if year is None or not at or read[at - 1][1] not in _YEAR_AFTER:
+        return None
+    return [StatementPiece("", read[at][2], day=DateValue(year))], 1
+
+
+def _clock(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
+    """Return "half past four" and its like as a time of day."""
+    if at + 2 >= len(read) or read[at + 1][1] not in _PAST:
+        return None
+    low = read[at + 2][1]
+    hour = int(low) if low.isdecimal() and len(low) < 3 else _HOURS.get(low)
+    if hour is None or not 0 < hour <= 24:
+        return None
+    minute = hour * 60 + _PAST[read[at + 1][1]] * _PARTS[read[at][1]]
+    return [
+        StatementPiece("", read[at][2], day=DateValue(minute=minute % (2 * HALF_DAY), vague=hour <= 12))
+    ], 3
+
+
+def parse_pieces(text: str, tongue: str) -> tuple[list[StatementPiece], str]:
+    """Return the pieces of a statement in its language, and the text that was not read for its length."""
+    every, rest = statement_tokens(text, tongue)
+    read = list(every)
+    out: list[StatementPiece] = []
+    openers = _openers(tongue)
+    at = 0
+    while at < len(read):
+        kind, low, raw = read[at]
+        if kind == "word" and low not in openers and not (low[0] == "v" and low[1:2].isdigit()):
+            out.append(StatementPiece(low, raw))
+        elif kind == "mark":
+            out.append(StatementPiece(low))
+        elif kind == "date" and (day := parse_numeric_date(low)):
+            out.append(StatementPiece("", raw, day=day))
+        elif (
+            kind == "clock"
+            and not (tongue in ("en", "de") and "h" in low and "u" not in low)
+            and (said := parse_clock(low))
+        ):
+            out.append(StatementPiece("", raw, day=DateValue(minute=said[0], vague=said[1])))
+        elif found := parse_spoken_date(read, at) or parse_amount(read, at, tongue):
+            out += found[0]
+            at += found[1] - 1
+        else:
+            out.append(StatementPiece(low, raw))
+        at += 1
+    return out, rest
+
+
+@cache
+def _openers(tongue: str) -> frozenset[str]:
+    """Return the words that a number or a date can begin with; most words are none of them."""
+    return DATE_OPENERS | AMOUNT_OPENERS | frozenset(number_words(tongue))

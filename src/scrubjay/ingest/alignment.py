@@ -1,0 +1,469 @@
+"""Alignment: match new passages with stored memories, so that ids survive edits.
+
+Ids must survive edits elsewhere in the file and small edits of their own text. First by equal text, in
+order; then, among what is left, by equal heading path and likeness; last by likeness alone.
+
+What is left of a document of which something was forgotten has gaps: its text is the join of the passages that there
+are, and a place in it is not one in the file. Nothing that is cut from it reaches over a gap.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from heapq import nsmallest
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import Final
+
+from scrubjay.ingest.embedder import prepare_memory
+from scrubjay.models.ids import memory_id, memory_key, text_hash
+from scrubjay.models.records import Document, EventTime, Record, SourcePlace
+from scrubjay.storage.changes import PreparedMemory, UnchangedPassage
+from scrubjay.text.language import detect_language
+from scrubjay.text.markdown import normalize_newlines, parse_blocks
+
+NOTE_MARKER: Final = re.compile(r"^<!-- scrubjay:([a-z]+_[0-9a-f]{16}) -->\r?$", re.MULTILINE)
+"""Stands on a line of its own under the heading of an addition, and says which memory it is."""
+_QUOTE: Final = re.compile(r"^> ?", re.MULTILINE)
+
+
+def with_note_marker(record: Record) -> str:
+    """Return an addition as it is appended to a note: its mark, and its text so that it stays one section.
+
+    A text with headings, or with a fence or comment that nothing closes, is quoted: else it would end its
+    section, or swallow the next.
+    """
+    text = record.content.strip("\n").rstrip()
+    kinds = [block.kind for block in parse_blocks(f"\n{text}\n\n## end\n")]
+    if kinds.count("heading") != 1 or kinds[-1] != "heading":
+        text = "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+    return f"<!-- scrubjay:{record.id} -->\n\n{text}"
+
+
+def note_marker_id(content: str) -> str | None:
+    """Return the id of the addition whose mark a passage bears, or None."""
+    mark = _find_marker(content)
+    return mark.group(1) if mark is not None else None
+
+
+def addition_texts(passages: Sequence[tuple[tuple[str, ...], str]]) -> list[str]:
+    """Return, for each passage, the text of the addition that it is or is a piece of, else its own.
+
+    An addition that was forgotten before its note was read is known by what was added, not by its section.
+
+    Args:
+        passages: Heading path and text of a document's passages, in order.
+    """
+    texts = [content for _, content in passages]
+    place = 0
+    while place < len(texts):
+        mark = _find_marker(texts[place])
+        end = place + 1
+        if mark is not None:
+            while (
+                end < len(texts)
+                and passages[end][0] == passages[place][0]
+                and note_marker_id(texts[end]) is None
+            ):
+                end += 1
+            whole = _unquoted("".join(texts[place:end])[mark.end() :].strip())
+            texts[place:end] = [whole] * (end - place)
+        place = end
+    return texts
+
+
+def _find_marker(content: str) -> re.Match[str] | None:
+    # Asked of every passage several times; hardly any holds the word.
+    return NOTE_MARKER.search(content) if "<!-- scrubjay:" in content else None
+
+
+def _unquoted(text: str) -> str:
+    return _QUOTE.sub("", text) if all(line.startswith(">") for line in text.splitlines()) else text
+
+
+SECTION_SIMILARITY: Final = 0.1
+"""Least likeness of two texts under the same headings to be one memory that was edited: nearly any, since
+a section keeps its subject while its words change."""
+MOVED_SIMILARITY: Final = 0.6
+"""Least likeness where the headings differ: a section that was renamed or moved, not another one."""
+MAX_COMPARISONS: Final = 400
+"""Unmatched passages compared with one another; beyond, each with those near its own place, under equal headings."""
+NEARBY_PLACES: Final = 20
+"""Places before and after a passage's own at which it is looked for in a document of more."""
+MAX_CANDIDATES: Final = 4
+"""Likest candidates that are kept of those."""
+_WORD: Final = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class NewPassage:
+    """What is known of a new passage before it has an id."""
+
+    content_hash: str
+    heading_path: tuple[str, ...]
+    content: str
+
+
+def align_passages(old: Sequence[Record], new: Sequence[NewPassage]) -> list[Record | None]:
+    """Return, for each new passage, the old memory that it is, or None for a new one.
+
+    No old memory is given twice. The same input gives the same answer.
+    """
+    found: list[Record | None] = [None] * len(new)
+    by_hash: dict[str, deque[Record]] = defaultdict(deque)
+    for record in old:
+        by_hash[record.content_hash].append(record)
+    for place, text in enumerate(new):
+        if by_hash[text.content_hash]:
+            found[place] = by_hash[text.content_hash].popleft()
+    taken = {record.id for record in found if record is not None}
+    left = [record for record in old if record.id not in taken]
+    open_places = [place for place, record in enumerate(found) if record is None]
+    if not left or not open_places:
+        return found
+    _pair(found, left, open_places, new, same_headings=True)
+    taken = {record.id for record in found if record is not None}
+    left = [record for record in left if record.id not in taken]
+    open_places = [place for place in open_places if found[place] is None]
+    if left and len(left) * len(open_places) <= MAX_COMPARISONS**2:
+        _pair(found, left, open_places, new, same_headings=False)
+    return found
+
+
+def _pair(
+    found: list[Record | None],
+    left: Sequence[Record],
+    places: Sequence[int],
+    new: Sequence[NewPassage],
+    *,
+    same_headings: bool,
+) -> None:
+    floor = SECTION_SIMILARITY if same_headings else MOVED_SIMILARITY
+    words = lru_cache(maxsize=2 * MAX_COMPARISONS)(_words)
+    by_path: dict[tuple[str, ...], list[Record]] = defaultdict(list)
+    for record in left:
+        by_path[record.heading_path].append(record)
+    asked = Counter(new[place].heading_path for place in places)
+    seen: Counter[tuple[str, ...]] = Counter()
+    pairs: list[tuple[float, int, int, str, Record]] = []
+    for place in places:
+        path = new[place].heading_path
+        beside = by_path[path] if same_headings else left
+        first, last = 0, len(beside)
+        if same_headings and asked[path] * len(beside) > MAX_COMPARISONS**2:
+            here = seen[path] * len(beside) // asked[path]
+            first, last = max(0, here - NEARBY_PLACES), here + NEARBY_PLACES
+        seen[path] += 1
+        own = _words(new[place].content)
+        found_here = []
+        for rank, record in enumerate(beside[first:last], first):
+            alike = _similarity(own, words(record.content))
+            if alike >= floor:
+                found_here.append((-alike, abs(place - rank), place, record.id, record))
+        if last - first < len(beside):
+            found_here = nsmallest(MAX_CANDIDATES, found_here, key=lambda pair: pair[:4])
+        pairs += found_here
+    used: set[str] = set()
+    for _, _, place, memory, record in sorted(pairs, key=lambda pair: pair[:4]):
+        if found[place] is None and memory not in used:
+            found[place] = record
+            used.add(memory)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def _similarity(a: frozenset[str], b: frozenset[str]) -> float:
+    if not a and not b:
+        return 1.0
+    return len(a & b) / len(a | b)
+
+
+LABELLER_VERSION = "2"  # stamped on every document; a change of what is indexed beside the text changes it
+PASSAGE_TIER = "observation"
+LANGUAGE_SAMPLE = 1_500
+"""Characters of a document that tell its language: two paragraphs of function words do."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPassage:
+    """A passage before it has an id.
+
+    Attributes:
+        content: Its text.
+        place: Where it stands.
+        heading_path: Headings above it.
+        title: Nearest heading, else the document's name.
+    """
+
+    content: str
+    place: SourcePlace
+    heading_path: tuple[str, ...]
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTraits:
+    """What all passages of a document share.
+
+    Attributes:
+        origin: Whose words they are; None leaves what is stored of each, and makes a new one its owner's.
+    """
+
+    key: str
+    owner: str
+    tags: tuple[str, ...]
+    event: EventTime | None
+    pinned: bool
+    recorded_at: int
+    updated_at: int
+    project: str | None = None
+    origin: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IdFactory:
+    """Where new ids come from.
+
+    Attributes:
+        secret: The tenant's key of ids.
+        taken: Tells whether another document's memory has an id already (a renamed one kept its own).
+        find: Returns a memory by id: a passage that bears the mark of an addition is that addition.
+    """
+
+    secret: bytes
+    taken: Callable[[str], bool]
+    find: Callable[[str], Record | None]
+
+    def addition(self, content: str, owner: str, mine: Set[str]) -> Record | None:
+        """Return the addition whose mark a passage bears, if it is still there and the owner's own, and trusted.
+
+        One that stands in a document whose passages are not ``mine`` stays there: a copied note is a copy.
+        """
+        memory = note_marker_id(content)
+        found = self.find(memory) if memory is not None else None
+        foreign = found is None or found.owner != owner or (found.place is not None and found.id not in mine)
+        return None if foreign else found
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledDocument:
+    """A document ready to be embedded and written.
+
+    Attributes:
+        document: The document as it is now.
+        fresh: Passages that are new or changed.
+        kept: Passages that stay.
+        dropped: Ids of passages that are no more.
+        moved_from: Path under which it stood, when it was renamed.
+        grows: The fresh passages join those that it holds.
+        renewed: Ids of the fresh ones that replace what they said before.
+        shown: Whether some see it now who saw nothing of it before.
+    """
+
+    document: Document
+    fresh: tuple[PreparedMemory, ...]
+    kept: tuple[UnchangedPassage, ...]
+    dropped: tuple[str, ...]
+    moved_from: str | None = None
+    grows: bool = False
+    renewed: tuple[str, ...] = ()
+    shown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDocument:
+    """A document whose passages have their ids, before words are counted: that takes ten times the text in memory.
+
+    Attributes:
+        document: The document as it is now.
+        fresh: Passages that are new or changed, each with the language of its words.
+        kept: Passages that stay.
+        dropped: Ids of passages that are no more.
+        renewed: Ids of the fresh ones that replace what they said before.
+        shown: Whether some see it now who saw nothing of it before.
+    """
+
+    document: Document
+    fresh: tuple[tuple[Record, str], ...]
+    kept: tuple[UnchangedPassage, ...]
+    dropped: tuple[str, ...]
+    renewed: frozenset[str]
+    shown: bool
+
+    def labelled(self) -> LabelledDocument:
+        """Return the whole document, its words counted."""
+        fresh = tuple(prepare_memory(record, tongue) for record, tongue in self.fresh)
+        renewed = tuple(record.id for record, _ in self.fresh if record.id in self.renewed)
+        return LabelledDocument(
+            self.document, fresh, self.kept, self.dropped, renewed=renewed, shown=self.shown
+        )
+
+
+def label_document(
+    document: Document,
+    drafts: Sequence[DraftPassage],
+    traits: DocumentTraits,
+    old: Sequence[Record],
+    ids: IdFactory,
+) -> LabelledDocument:
+    """Give every passage its id, tell the new and changed from those that stay, and count the words of the former."""
+    return plan_document(document, drafts, traits, old, ids).labelled()
+
+
+def plan_document(
+    document: Document,
+    drafts: Sequence[DraftPassage],
+    traits: DocumentTraits,
+    old: Sequence[Record],
+    ids: IdFactory,
+) -> PlannedDocument:
+    """Give every passage its id, and tell the new and changed from those that stay.
+
+    Args:
+        document: The document as it is now.
+        drafts: Its passages, in order.
+        traits: What they share.
+        old: Its passages as they are stored.
+        ids: Where new ids come from.
+    """
+    texts = [NewPassage(text_hash(one.content), one.heading_path, one.content) for one in drafts]
+    used = {record.id for record in old}
+    own = _additions(drafts, ids, traits.owner, used)
+    taken = {record.id for record in own.values()}
+    others = [place for place in range(len(drafts)) if place not in own]
+    aligned = align_passages([one for one in old if one.id not in taken], [texts[place] for place in others])
+    matched = {**own, **dict(zip(others, aligned, strict=True))}
+    matches = [matched[place] for place in range(len(drafts))]
+    records = []
+    for draft, text, match in zip(drafts, texts, matches, strict=True):
+        memory = match.id if match is not None else _new_id(ids, document, draft, traits.key, used)
+        used.add(memory)
+        records.append(_record(memory, draft, text.content_hash, traits, match))
+    tongues = {key: _document_language(records, key) for key in {record.key for record in records}}
+    fresh, kept = [], []
+    for draft, record, match in zip(drafts, records, matches, strict=True):
+        if match is not None and _same(match, record):
+            kept.append(UnchangedPassage(record.id, draft.place))
+        else:
+            fresh.append((record, tongues[record.key]))
+    present = {match.id for match in matches if match is not None}
+    dropped = tuple(record.id for record in old if record.id not in present)
+    renewed = frozenset(record.id for record, _ in fresh if record.id in present)
+    shown = not {record.key for record in records} <= {record.key for record in old}
+    return PlannedDocument(document, tuple(fresh), tuple(kept), dropped, renewed, shown)
+
+
+def _document_language(records: Sequence[Record], key: str) -> str:
+    """Return the language of a document's passages of one visibility key: other keys' text does not tell."""
+    return detect_language(
+        "\n".join([record.content for record in records if record.key == key][:8])[:LANGUAGE_SAMPLE]
+    )
+
+
+def _additions(
+    drafts: Sequence[DraftPassage], ids: IdFactory, owner: str, mine: Set[str]
+) -> dict[int, Record]:
+    """Return the additions that passages say they are: each once, the first that bears its mark."""
+    found: dict[str, tuple[int, Record]] = {}
+    for place, draft in enumerate(drafts):
+        record = ids.addition(draft.content, owner, mine)
+        if record is not None:
+            found.setdefault(record.id, (place, record))
+    return dict(found.values())
+
+
+def _record(
+    memory: str, draft: DraftPassage, digest: str, traits: DocumentTraits, match: Record | None
+) -> Record:
+    """Return a passage as a memory: what it was is kept (its status while its text stays), what is said now is set."""
+    if match is not None:
+        old = match if match.content_hash == digest else replace(match, status="active", valid_until=None)
+    else:
+        tier, key, owner = PASSAGE_TIER, traits.key, traits.owner
+        old = Record(memory, tier, "", digest, draft.title, key, owner, traits.recorded_at, traits.updated_at)
+    mark = note_marker_id(draft.content)
+    addition = mark is not None
+    return replace(
+        old,
+        content=draft.content,
+        content_hash=digest,
+        title=draft.title,
+        key=old.key if addition else traits.key,
+        updated_at=traits.updated_at,
+        heading_path=draft.heading_path,
+        tags=tuple(sorted({*traits.tags, *old.tags})) if addition else traits.tags,
+        place=draft.place,
+        pinned=traits.pinned or (addition and old.pinned),
+        event=old.event if addition and old.event is not None else traits.event,
+        project=old.project if addition and old.project is not None else traits.project,
+        origin=old.origin if mark == memory and old.content_hash == digest else traits.origin or old.origin,
+    )
+
+
+def _new_id(ids: IdFactory, document: Document, draft: DraftPassage, key: str, used: set[str]) -> str:
+    # The key, for who left a group sees no longer which numbers its passages have.
+    parts = (document.source, document.path, "\x1e".join(draft.heading_path), str(draft.place.ordinal), key)
+    attempt = 0
+    while True:
+        memory = memory_id(PASSAGE_TIER, memory_key(ids.secret, (*parts, str(attempt)) if attempt else parts))
+        if memory not in used and not ids.taken(memory):
+            return memory
+        attempt += 1
+
+
+def _same(old: Record, new: Record) -> bool:
+    """Tell whether nothing but the place of a passage changed (a new file name is indexed too)."""
+    assert new.place is not None
+    if old.place is None:
+        return False
+    names = ("content_hash", "title", "heading_path", "key", "tags", "event", "pinned", "project", "origin")
+    same = all(getattr(old, name) == getattr(new, name) for name in names)
+    return same and PurePosixPath(old.place.path).stem == PurePosixPath(new.place.path).stem
+
+
+def restore_offsets(cut: Sequence[DraftPassage], left: Sequence[Record]) -> tuple[DraftPassage, ...]:
+    """Return the drafts as they stand in the document.
+
+    Args:
+        cut: What the join of the passages' texts was cut into.
+        left: The passages that are left of the document, in their order.
+    """
+    places = [record.place for record in left if record.place is not None]
+    begins, at = [], 0
+    for record in left:
+        begins.append(at)
+        at += len(record.content)
+    runs = [0] + [n for n, (one, other) in enumerate(pairwise(places), 1) if one.end != other.start]
+    if len(places) < len(left) or (len(runs) == 1 and not places[0].start):
+        return tuple(cut)
+    text = normalize_newlines("".join(record.content for record in left))
+    firsts = [begins[run] for run in runs]
+    made: list[DraftPassage] = []
+    for draft in cut:
+        for start, end in _parts(draft.place, firsts):
+            run = bisect_right(firsts, start) - 1
+            place = _place(text, start, end, firsts[run], places[runs[run]])
+            ordinal = max(place.ordinal, made[-1].place.ordinal + 1 if made else 0)
+            content = draft.content[start - draft.place.start : end - draft.place.start]
+            made.append(replace(draft, content=content, place=replace(place, ordinal=ordinal)))
+    return tuple(made)
+
+
+def _parts(place: SourcePlace, firsts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """A stretch of the join, cut where a run of passages begins within it."""
+    edges = [place.start, *(first for first in firsts if place.start < first < place.end), place.end]
+    return pairwise(edges)
+
+
+def _place(text: str, start: int, end: int, first: int, run: SourcePlace) -> SourcePlace:
+    """Where a stretch of the join stands: in the run of passages that begins at ``first`` and stands at ``run``."""
+    moved, line = run.start - first, run.line_start + text.count("\n", first, start)
+    last = line + text.count("\n", start, end - 1)
+    return replace(run, start=start + moved, end=end + moved, line_start=line, line_end=last)

@@ -1,0 +1,436 @@
+"""Chunker: cut a document into passages along its headings.
+
+Pieces grow block by block. When the next block does not fit, the cut goes to the break that scores best
+among those passed: a break is worth more the more it parts (paragraphs, then list items, lines, sentences,
+words) and the nearer the piece then comes to the target,
+
+    worth * (1 - DECAY * ((size - target) / target) ** 2)
+
+A block that fits nowhere is taken apart one step at a time: a list into items, anything into lines, a line
+into sentences, a sentence into words, a word at its punctuation or between ideographs. So a piece's parts
+are never finer than they must be, and only one unbroken word, with the few characters beside it that are too few
+to stand alone, can be longer than the limit. Each character is looked at a bounded number of times, so time is
+linear in the length of the section.
+
+A section is a heading with what follows it up to the next heading, of whatever level. A section that fits
+is one passage; a longer one is cut near the target (``cut.py``). Passages partition the document: every
+character lies in exactly one of them, blank lines in the passage before them. Overlap is not stored;
+``overlapped`` reads it from the neighbour when a passage is embedded.
+
+A heading without a body answers nothing, so it goes with the section after it; so does front matter. Small
+sections with a body are not joined: joining siblings below 60 tokens lowered known-item search.
+
+The module does not know where the text came from, what it is about, or who may see it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scrubjay.errors import ConfigError
+from scrubjay.text.display import quarter_tokens
+from scrubjay.text.markdown import Block, is_code_file, normalize_newlines, parse_blocks
+
+BLOCK = 100
+"""What a break before a block is worth; the other worths are relative to it."""
+LEAD_IN = 50
+"""Before a block that a colon announced or that is indented: it belongs to what is above it."""
+ITEM, NESTED = 80, 4
+"""Before a list item, and how much less per level of nesting."""
+GAP, LINE, WRAPPED = 49, 40, 30
+"""Before a line after a blank one, after a sentence's end, and inside a sentence."""
+SENTENCE, WORD, MARK = 20, 10, 5
+"""Before a sentence, a word, and the rest of a word."""
+HEADING = 1
+"""Between a heading and its section's first words."""
+
+DECAY = 0.7
+"""A paragraph's end at a quarter of the target (61) still beats a line at the target (40); an item there
+(80) beats both."""
+
+LEAST = 4
+"""No piece is smaller than a fourth of the target where the text can be taken apart to avoid it."""
+
+CLAUSE, SYLLABLES = 24, 8
+"""Sentences and word parts of fewer characters stay together: finer cuts cost time and gain nothing."""
+
+
+_ENTRY = re.compile(r"([ \t]*+)(?:(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\n]|\Z)|(`{3,}+|~{3,}+))?")
+_SENTENCES = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+\s++|[。！？｡]++[”’」』）]*+\s*+")
+_WORDS = re.compile(r"(?>(?:\S{1,60}+(?!\S)\s*+){1,8})|\S++\s*+")
+_MARKS = re.compile(
+    r"[,;:|&}\])>/、，；\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]\s*+|\s++"
+)
+_ENDS = tuple(".!?:;|}>。！？)")
+
+
+class _Atom(NamedTuple):
+    """Characters that stay together for now."""
+
+    start: int
+    end: int
+    weight: int
+    worth: float
+    parts: AtomSplitter | None
+
+
+AtomSplitter = Callable[[str, _Atom], list[_Atom]]
+
+
+def split_section(text: str, blocks: Sequence[Block], *, target: int, most: int) -> Iterator[int]:
+    """Where the pieces of a section end.
+
+    Args:
+        text: The document, its line ends made even.
+        blocks: The section's blocks, consecutive.
+        target: Size of a piece to aim at, in tokens.
+        most: Size no piece may exceed where a break is to be had, in tokens.
+
+    Yields:
+        The end of each piece, ascending; the last is the end of the last block.
+    """
+    least, aim, limit = target * 4 // LEAST, target * 4, most * 4
+    waiting = _atoms(text, blocks)
+    waiting.reverse()
+    window: list[_Atom] = []
+    size = 0
+    while waiting:
+        atom = waiting.pop()
+        if size + atom.weight <= limit:
+            window.append(atom)
+            size += atom.weight
+            continue
+        parts = _parts(text, atom) if size < least else []
+        if parts:
+            waiting.extend(reversed(parts))
+            continue
+        if window:
+            waiting.append(atom)
+        else:
+            window = [atom]
+        keep = _best(window, waiting[-1].worth if waiting else BLOCK, least, aim)
+        yield window[keep - 1].end
+        waiting.extend(reversed(window[keep:]))
+        window, size = [], 0
+    if window:
+        yield window[-1].end
+
+
+def _best(window: Sequence[_Atom], worth: float, least: int, aim: int) -> int:
+    """How many atoms of the window make the piece; ``worth`` is that of the break behind the last."""
+    best, keep, size = -1.0, len(window), 0
+    for index, atom in enumerate(window, 1):
+        size += atom.weight
+        if size < least:
+            continue
+        value = worth if index == len(window) else window[index].worth
+        value *= 1 - DECAY * ((size - aim) / aim) ** 2
+        if value > best:
+            best, keep = value, index
+    return keep
+
+
+def _atoms(text: str, blocks: Sequence[Block]) -> list[_Atom]:
+    """One atom a block, blank lines with the block before them."""
+    atoms: list[_Atom] = []
+    worth: float = BLOCK
+    start, body = blocks[0].start, blocks[0]
+    for index, block in enumerate(blocks):
+        if block.kind != "blank":
+            body = block
+        if index + 1 < len(blocks) and (blocks[index + 1].kind == "blank" or body.kind == "blank"):
+            continue
+        if text[start] in " \t":
+            worth = min(worth, LEAD_IN)
+        parts = _items if body.kind == "list" else _lines
+        atoms.append(_Atom(start, block.end, quarter_tokens(text[start : block.end]), worth, parts))
+        worth = _after(text, body)
+        start = block.end
+    return atoms
+
+
+def _after(text: str, block: Block) -> float:
+    """What the break behind a block is worth."""
+    if block.kind == "heading":
+        return HEADING
+    announces = block.kind == "paragraph" and text[block.end - 3 : block.end].rstrip().endswith(":")
+    return LEAD_IN if announces else BLOCK
+
+
+def _parts(text: str, atom: _Atom) -> list[_Atom]:
+    """The atom one step finer, or nothing when it cannot be taken apart."""
+    while atom.parts:
+        found = atom.parts(text, atom)
+        if len(found) > 1:
+            return found
+        atom = found[0]
+    return []
+
+
+def _split(
+    text: str, atom: _Atom, breaks: Iterable[tuple[int, float]], parts: AtomSplitter | None, apart: int = 1
+) -> list[_Atom]:
+    """Take an atom apart before each offset given; the first part keeps the worth of the whole.
+
+    Args:
+        text: The document.
+        atom: What to take apart.
+        breaks: Offsets, ascending, each with the worth of a break there.
+        parts: How the parts can be taken apart further.
+        apart: Breaks that would make a shorter part, in characters, are passed over.
+    """
+    found: list[_Atom] = []
+    start, worth = atom.start, atom.worth
+    for at, value in breaks:
+        if start + apart <= at < atom.end:
+            found.append(_Atom(start, at, quarter_tokens(text[start:at]), worth, parts))
+            start, worth = at, value
+    weight = quarter_tokens(text[start : atom.end]) if found else atom.weight
+    found.append(_Atom(start, atom.end, weight, worth, parts))
+    return found
+
+
+def _items(text: str, atom: _Atom) -> list[_Atom]:
+    return _split(text, atom, _item_breaks(text, atom), _lines)
+
+
+def _item_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
+    """The list's items at all depths, those of fences left out."""
+    depths: list[int] = []
+    fence = ""
+    pos = atom.start
+    while pos < atom.end:
+        entry = _ENTRY.match(text, pos)
+        stop = text.find("\n", pos) + 1 or atom.end
+        mark = entry[2] if entry else None
+        if fence:
+            fence = "" if mark and mark.startswith(fence) else fence
+        elif mark:
+            fence = mark
+        elif entry and entry.end() > entry.end(1):
+            indent = len(entry[1].expandtabs(4))
+            while depths and depths[-1] >= indent:
+                depths.pop()
+            yield pos, ITEM - NESTED * min(len(depths), 8)
+            depths.append(indent)
+        pos = stop
+
+
+def _lines(text: str, atom: _Atom) -> list[_Atom]:
+    return _split(text, atom, _line_breaks(text, atom), _sentences)
+
+
+def _line_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
+    """The lines that are not blank; blank ones stay with the line before them."""
+    pos, worth = atom.start, 0
+    while pos < atom.end:
+        stop = text.find("\n", pos, atom.end) + 1 or atom.end
+        if text[pos:stop].isspace():
+            worth = max(worth, GAP)
+        else:
+            yield pos, worth
+            worth = LINE if text[max(pos, stop - 3) : stop].rstrip().endswith(_ENDS) else WRAPPED
+        pos = stop
+
+
+def _sentences(text: str, atom: _Atom) -> list[_Atom]:
+    return _split(text, atom, _found(_SENTENCES, text, atom, SENTENCE), _words, CLAUSE)
+
+
+def _words(text: str, atom: _Atom) -> list[_Atom]:
+    return _split(text, atom, _found(_WORDS, text, atom, WORD), _marks)
+
+
+def _marks(text: str, atom: _Atom) -> list[_Atom]:
+    return _split(text, atom, _found(_MARKS, text, atom, MARK), None, SYLLABLES)
+
+
+def _found(pattern: re.Pattern[str], text: str, atom: _Atom, worth: float) -> Iterator[tuple[int, float]]:
+    return ((match.end(), worth) for match in pattern.finditer(text, atom.start, atom.end))
+
+
+CHUNKER_VERSION = "1"
+"""Stamped on every document; raise it with any change that moves a passage's edge."""
+
+LEAD_TOKENS = 128
+"""Tokens of front matter and bare headings that go with the next section even if that must then be cut."""
+
+_BODILESS = frozenset(("heading", "blank", "front_matter", "rule"))
+_SENTENCE_START = re.compile(r"\n++|(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+\s++|[。！？｡]++[”’」』）]*+")
+_WORD_START = re.compile(r"\s++|(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSettings:
+    """How documents are cut, sizes in estimated tokens (``estimate_tokens``), and what in them is no secret.
+
+    Attributes:
+        target: Size to aim at when a section must be cut.
+        overlap: How much of the piece before is embedded with a piece.
+        most: No passage is longer, except one unbroken word.
+        allow: Words, and patterns as ``/…/``, that are never replaced as secrets.
+
+    Raises:
+        ConfigError: The sizes contradict one another.
+    """
+
+    target: int = 400
+    overlap: int = 80
+    most: int = 512
+    allow: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (0 < self.target <= self.most and 0 <= self.overlap < self.most):
+            raise ConfigError(
+                f"Passages of {self.target} tokens, {self.overlap} of overlap and {self.most} at most"
+                " cannot be cut. Nothing was changed.",
+                hint="choose 0 < target <= most and 0 <= overlap < most",
+            )
+
+
+DEFAULT_CHUNK_SETTINGS = ChunkSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One stretch of a document.
+
+    Attributes:
+        start: Offset of its first character, in code points.
+        end: Offset behind its last one.
+        line_start: Line of its first character, from 1.
+        line_end: Line of its last character, from 1; a line end belongs to the line it ends.
+        heading_path: The headings it stands under, outermost first; empty before the first heading.
+        title: The nearest heading, else the document's name.
+        continues: Whether its section began in the passage before.
+    """
+
+    start: int
+    end: int
+    line_start: int
+    line_end: int
+    heading_path: tuple[str, ...]
+    title: str
+    continues: bool = False
+
+
+class _Section(NamedTuple):
+    blocks: list[Block]
+    path: tuple[str, ...]
+    weight: int
+    bare: bool
+
+
+def chunk_text(
+    text: str,
+    *,
+    name: str,
+    settings: ChunkSettings = DEFAULT_CHUNK_SETTINGS,
+    found: Sequence[Block] | None = None,
+) -> tuple[Passage, ...]:
+    """Cut a text into passages; a text with nothing but white space has none.
+
+    Line ends are LF, CRLF and CR. A line is cut inside only where it is itself too long: at the end of a
+    sentence, else of a word, else behind punctuation or an ideograph; both passages then name that line.
+
+    Args:
+        text: The whole document.
+        name: The document's file name: the title where no heading stands above, and by its ending
+            whether the text is code.
+        settings: Sizes.
+        found: The text's blocks, when they are known already; for code, those that are not of Markdown.
+    """
+    flat = normalize_newlines(text)
+    if not flat.strip("\ufeff \t\n\v\f"):
+        return ()
+    if found is None:
+        found = parse_blocks(flat, markdown=not is_code_file(name))
+    passages: list[Passage] = []
+    line, start = 1, 0
+    for section in _joined(_sections(flat, found), settings.most * 4):
+        title = section.path[-1] if section.path else name
+        for index, end in enumerate(_ends(flat, section, settings)):
+            after = line + flat.count("\n", start, end)
+            last = after - 1 if flat[end - 1] == "\n" else after
+            passages.append(Passage(start, end, line, last, section.path, title, index > 0))
+            start, line = end, after
+    return tuple(passages)
+
+
+def _sections(text: str, found: Sequence[Block]) -> Iterator[_Section]:
+    """The document along its headings; what stands before the first heading is a section too."""
+    path: list[tuple[int, str]] = []
+    here: tuple[str, ...] = ()
+    body: list[Block] = []
+    for block in found:
+        if block.kind == "heading":
+            if body:
+                yield _section(text, body, here)
+            while path and path[-1][0] >= block.level:
+                path.pop()
+            path.append((block.level, block.text))
+            here = tuple(words for _, words in path if words)
+            body = []
+        body.append(block)
+    yield _section(text, body, here)
+
+
+def _section(text: str, body: list[Block], path: tuple[str, ...]) -> _Section:
+    bare = all(block.kind in _BODILESS for block in body)
+    return _Section(body, path, quarter_tokens(text[body[0].start : body[-1].end]), bare)
+
+
+def _joined(sections: Iterator[_Section], limit: int) -> Iterator[_Section]:
+    """Each section together with the bare ones right before it, under its own heading path."""
+    held = next(sections)
+    for section in sections:
+        weight = held.weight + section.weight
+        if held.bare and (held.weight <= LEAD_TOKENS * 4 or weight <= limit):
+            held.blocks.extend(section.blocks)
+            held = _Section(held.blocks, section.path, weight, section.bare)
+        else:
+            yield held
+            held = section
+    yield held
+
+
+def _ends(text: str, section: _Section, settings: ChunkSettings) -> Iterator[int]:
+    if section.weight <= settings.most * 4:
+        yield section.blocks[-1].end
+    else:
+        yield from split_section(text, section.blocks, target=settings.target, most=settings.most)
+
+
+def text_with_overlap(
+    text: str, passages: Sequence[Passage], index: int, settings: ChunkSettings = DEFAULT_CHUNK_SETTINGS
+) -> str:
+    """The text to embed for a passage: after a cut, with the end of the passage before it.
+
+    The borrowed end starts at a sentence or a line if that keeps half of the room, else at a word; with it
+    the text is not longer than ``settings.most``.
+
+    Args:
+        text: The document that ``passages`` came from.
+        passages: All its passages.
+        index: Which one.
+        settings: Sizes.
+    """
+    passage = passages[index]
+    own = text[passage.start : passage.end]
+    room = min(settings.overlap * 4, settings.most * 4 - quarter_tokens(own))
+    if not passage.continues or room <= 0:
+        return own
+    before = passages[index - 1]
+    tail = text[max(before.start, before.end - 4 * room) : before.end]
+    at = bisect_left(range(len(tail)), True, key=lambda offset: quarter_tokens(tail[offset:]) <= room)
+    if at == 0 and len(tail) == before.end - before.start:
+        return tail + own
+    for start in (_SENTENCE_START, _WORD_START):
+        found = start.search(tail, at)
+        if found and (start is _WORD_START or 2 * quarter_tokens(tail[found.end() :]) >= room):
+            return tail[found.end() :] + own
+    return own

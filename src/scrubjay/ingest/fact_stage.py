@@ -1,0 +1,178 @@
+"""Fact stage: extract facts from new turns and reconcile them with known ones.
+
+A person's turn is read for statements worth keeping (``learnable``); each becomes a memory of its own, derived
+from the turn and seen by whoever sees it. What was forgotten once is not learned again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.facts.extractor import Statement, extract_facts
+from scrubjay.facts.reconciliation import FactOutcome, ReconciledBatch, is_statement, reconcile_facts
+from scrubjay.ingest.embedder import embed_memories, prepare_memory
+from scrubjay.models.dates import now_micros
+from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
+from scrubjay.models.records import PERSON_ROLES, Record, Scope
+from scrubjay.storage.changes import Change, PreparedMemory
+from scrubjay.storage.interface import Reader, Store
+
+if TYPE_CHECKING:
+    from scrubjay.embeddings.base import Embedder
+
+
+FACT_STAGES: Final = ("statements", "changes")
+"""What can be done: turns read for statements, and statements compared with known ones."""
+TIER_OF_KIND: Final = {
+    "correction": "lesson",
+    "decision": "semantic",
+    "fact": "semantic",
+    "howto": "procedural",
+    "preference": "lesson",
+}
+"""Kind of a statement to the tier of its memory."""
+SINGLE_SOURCE_CONFIDENCE: Final = 0.7
+"""How sure a statement is that was made once."""
+
+
+@dataclass(slots=True)
+class FactBatch:
+    """What a batch comes to.
+
+    Attributes:
+        fresh: Memories to write: the statements, and those given, when they are settled.
+        after: Changes to write after them.
+        outcomes: Id of a given memory to what became of it.
+        stated: Id of a turn to the statements that were taken from it and are new.
+        similar: Id of a memory to those that it is like, the likest first.
+    """
+
+    fresh: list[PreparedMemory] = field(default_factory=list)
+    after: list[Change] = field(default_factory=list)
+    outcomes: dict[str, FactOutcome] = field(default_factory=dict)
+    stated: dict[str, list[str]] = field(default_factory=dict)
+    similar: dict[str, list[str]] = field(default_factory=dict)
+
+
+class FactStage:
+    """Learns from what one call writes."""
+
+    def __init__(
+        self,
+        store: Store,
+        scope: Scope,
+        base: Embedder,
+        stages: Sequence[str] = FACT_STAGES,
+        *,
+        curates: bool = True,
+    ) -> None:
+        """Args: where, for whom, the base model, what is done, and whether others' memories may be superseded.
+
+        Attributes:
+            learned: Statements that became memories.
+        """
+        self._store = store
+        self._scope = scope
+        self._base = base
+        self._stages = stages
+        self._curates = curates
+        self._secret = store.secret(scope)
+        self.learned = 0
+
+    def learn(self, given: Sequence[PreparedMemory], *, settle: bool = True) -> FactBatch:
+        """Return what to write in the place of memories that are about to be written.
+
+        Args:
+            given: With their vectors, of any keys.
+            settle: Whether they are settled too, and returned. Passages of files are not: a file says what it
+                says.
+        """
+        at = now_micros()
+        learned = FactBatch()
+        for key in sorted({one.record.key for one in given}):
+            own = [one for one in given if one.record.key == key]
+            with self._store.reader(self._scope.seen_with(key)) as reader:
+                drawn = self._drawn(reader, own, at) if "statements" in self._stages else []
+                made = embed_memories([one for one, _ in drawn], [""] * len(drawn), self._base)
+                evidence = {one.record.id: (turn,) for (one, turn) in drawn}
+                known = [
+                    one for one in own if settle and "changes" in self._stages and is_statement(one.record)
+                ]
+                apart = {one.record.id for one in known}
+                learned.fresh += [one for one in own if settle and one.record.id not in apart]
+                if "changes" in self._stages:
+                    done = reconcile_facts(
+                        reader, self._base.model.fingerprint, [*known, *made], evidence, at, self._curates
+                    )
+                else:
+                    done = ReconciledBatch([*known, *made])
+            for one in made:
+                if done.outcomes.get(one.record.id, FactOutcome()).same is None:
+                    learned.stated.setdefault(evidence[one.record.id][0].id, []).append(one.record.id)
+                    self.learned += 1
+            learned.fresh += done.fresh
+            learned.after += done.after
+            learned.outcomes |= {memory: one for memory, one in done.outcomes.items() if memory in apart}
+        return learned
+
+    def _drawn(
+        self, reader: Reader, own: Sequence[PreparedMemory], at: int
+    ) -> list[tuple[PreparedMemory, Record]]:
+        """Return the statements of people's turns as memories, each with its turn."""
+        turns = [one for one in own if is_own_turn(one.record)]
+        found = {}
+        for one in turns:
+            for statement in extract_facts(one.record.content):
+                record = fact_record(self._secret, one.record, statement, at)
+                found[record.id] = (record, one)
+        marks = {
+            memory: tombstone_hashes(self._secret, record.content, [record.key])
+            for memory, (record, _) in found.items()
+        }
+        gone = reader.forgotten([mark for own_marks in marks.values() for mark in own_marks])
+        return [
+            (prepare_memory(record, turn.language), turn.record)
+            for memory, (record, turn) in found.items()
+            if gone.isdisjoint(marks[memory])
+        ]
+
+
+def fact_record(
+    secret: bytes, turn: Record, statement: Statement, at: int, confidence: float = SINGLE_SOURCE_CONFIDENCE
+) -> Record:
+    """Return a statement as a memory; whoever finds the same words in the same turn makes the same id.
+
+    Args:
+        secret: The tenant's key of ids.
+        turn: Where it was said.
+        statement: What was said.
+        at: UTC microseconds now.
+        confidence: How sure it is.
+    """
+    tier = TIER_OF_KIND[statement.kind]
+    digest = text_hash(statement.text)
+    return Record(
+        id=memory_id(tier, memory_key(secret, ("statement", turn.key, tier, turn.id, digest))),
+        tier=tier,
+        content=statement.text,
+        content_hash=digest,
+        title="",
+        key=turn.key,
+        owner=turn.owner,
+        recorded_at=at,
+        updated_at=at,
+        tags=(statement.kind,),
+        project=turn.project,
+        agent=turn.agent,
+        session=turn.session,
+        origin="derived",
+        confidence=confidence,
+        event=turn.event,
+    )
+
+
+def is_own_turn(turn: Record) -> bool:
+    """Tell whether a memory is a person's own turn; what a model claims is no fact."""
+    return turn.role in PERSON_ROLES and turn.origin == "owner"

@@ -1,0 +1,362 @@
+"""Files of a source: read one within its root, decode it, replace it atomically.
+
+Opens nothing outside the root, and nothing but a regular file: every folder on the way is opened without
+following links, so a link swapped in after the check leads to an error, not out of the root.
+
+Text is UTF-8, or UTF-16 or UTF-32 with a byte order mark. Nothing is guessed: a wrong guess is stored as
+garbage and never noticed, an error is. A NUL becomes U+FFFD, as CommonMark 2.3 demands (and PostgreSQL
+stores no NUL); positions and lines stay. Line ends are kept as they are.
+
+The new text is written beside its place and renamed over it, so that whoever reads the file, and whoever loses power,
+finds the one text or the other. What another program wrote meanwhile is never written over: the bytes are compared
+once more just before. Its encoding, byte order mark and mode stay. A file that cannot keep what it is by that way is
+refused: a read-only one, one that belongs to somebody else, one that has a second name (a hard link).
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import os
+import secrets
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from scrubjay.errors import InputError, SourceError
+
+# A day of heavy notes is 300 KB; 100 MB is a dump or a log, and would hold its text several times in memory.
+MAX_FILE_BYTES = 100 * 1024 * 1024
+# A file that changes during three readings in a row is being written; the next sync finds it at rest.
+READ_ATTEMPTS = 3
+# A stray NUL is a slip of a tool; a file with more than one byte in a hundred is data (UTF-16 without a byte
+# order mark has fifty).
+MAX_NUL_SHARE = 0.01
+
+_CHUNK = 1 << 20
+# UTF-32's little-endian mark starts with UTF-16's, so it is asked first.
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# O_NONBLOCK: a pipe swapped in for the file must not be waited on. Windows lacks the first two.
+_OPEN_FLAGS = os.O_RDONLY
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
+    _OPEN_FLAGS |= getattr(os, _flag, 0)
+SUPPORTS_DIR_FD = os.open in os.supports_dir_fd
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """One file's text.
+
+    Attributes:
+        text: Without byte order mark; line ends as they are in the file.
+        content_hash: SHA-256 of the file's bytes, hexadecimal.
+        mtime_ns: Last change at the time of reading, nanoseconds since 1970.
+        size: Bytes read.
+    """
+
+    text: str
+    content_hash: str
+    mtime_ns: int
+    size: int
+
+
+def read_file(root: Path, path: str) -> FileText:
+    """Read one file of a source.
+
+    Args:
+        root: The source's folder, or the file itself where the source is one file.
+        path: POSIX path relative to the root, as `scan` gives it.
+
+    Raises:
+        SourceError: The file cannot be read, lies outside the root, is no regular file, is over 100 MB, is
+            no text, or is being written.
+    """
+    for _ in range(READ_ATTEMPTS):
+        try:
+            data, before, after = _load(root, path)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise SourceError(f"{path} cannot be read: {reason}. Nothing stored was changed.") from error
+        if before.st_mtime_ns == after.st_mtime_ns and before.st_size == after.st_size == len(data):
+            digest = hashlib.sha256(data).hexdigest()
+            return FileText(decode_text(data, path), digest, after.st_mtime_ns, after.st_size)
+    message = f"{path} changed during each of {READ_ATTEMPTS} readings; what was stored of it before is kept."
+    raise SourceError(message, hint="it will be read at the next sync")
+
+
+def open_file(root: Path, path: str) -> BinaryIO:
+    """Open a file of a source for reading its bytes, of whatever size.
+
+    Raises:
+        SourceError: It lies outside the root, or is no regular file.
+        OSError: It cannot be opened.
+    """
+    descriptor = _open(root, path)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise SourceError(
+            f"{path} is not a regular file; it was not read.", hint="leave it out in .scrubjayignore"
+        )
+    return os.fdopen(descriptor, "rb")
+
+
+def is_within(real: str, top: str) -> bool:
+    """Whether ``real`` is ``top`` or lies under it; both are resolved paths."""
+    return real == top or real.startswith(top if top.endswith(os.sep) else top + os.sep)
+
+
+def _load(root: Path, path: str) -> tuple[bytes, os.stat_result, os.stat_result]:
+    descriptor = _open(root, path)
+    try:
+        before = os.fstat(descriptor)
+        if not stat.S_ISREG(before.st_mode):
+            raise SourceError(
+                f"{path} is not a regular file; it was not read.", hint="leave it out in .scrubjayignore"
+            )
+        data = bytearray()
+        while len(data) <= MAX_FILE_BYTES:
+            part = os.read(descriptor, _CHUNK)
+            if not part:
+                return bytes(data), before, os.fstat(descriptor)
+            data += part
+    finally:
+        os.close(descriptor)
+    message = f"{path} has more than the {MAX_FILE_BYTES:,} bytes that are read; what was stored of it before is kept."
+    raise SourceError(message, hint="split it, or leave it out by a line in .scrubjayignore")
+
+
+def locate_file(root: Path, path: str) -> tuple[int | str, str]:
+    """Return the folder that a file of a source stands in, and the file's name there, links followed.
+
+    Returns:
+        A descriptor of the folder, which lies inside the root whatever is swapped meanwhile; its path, where the
+        system has no names relative to a descriptor.
+
+    Raises:
+        SourceError: The file lies outside the root.
+        OSError: It is not there.
+    """
+    top, inside = _inside(root, path)
+    if not inside:
+        return locate_file(root.parent, root.name)
+    if not SUPPORTS_DIR_FD:
+        return os.path.join(top, *inside[:-1]), inside[-1]
+    return (_descend(top, inside[:-1]) if inside[:-1] else os.open(top, os.O_RDONLY)), inside[-1]
+
+
+def _inside(root: Path, path: str) -> tuple[str, list[str]]:
+    """Return the real root and the real file's names below it; none where the root is the file."""
+    segments = path.split("/")
+    outside = SourceError(f"{path!r} is not a path inside {root}; it was not read.", hint="scrubjay sources")
+    if not path or "\0" in path or any(part in {"", ".", ".."} for part in segments) or os.path.isabs(path):
+        raise outside
+    top = os.path.realpath(root, strict=True)
+    if not os.path.isdir(top):
+        if path != root.name:
+            raise outside
+        return top, []
+    real = os.path.realpath(os.path.join(top, *segments), strict=True)
+    if not is_within(real, top) or real == top:
+        raise outside
+    return top, real[len(top) :].lstrip(os.sep).split(os.sep)
+
+
+def _open(root: Path, path: str) -> int:
+    """A descriptor of the file, which lies inside the root whatever is swapped meanwhile."""
+    top, inside = _inside(root, path)
+    if not inside or not SUPPORTS_DIR_FD:
+        return os.open(os.path.join(top, *inside), _OPEN_FLAGS)
+    return _descend(top, inside)
+
+
+def _descend(top: str, segments: list[str]) -> int:
+    folder = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for segment in segments[:-1]:
+            below = os.open(segment, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        return os.open(segments[-1], _OPEN_FLAGS, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def decode_text(data: bytes, path: str) -> str:
+    """Return the text of a file's bytes; ``path`` is named where they are none.
+
+    Raises:
+        SourceError: They are no text.
+    """
+    mark, encoding = next(
+        ((mark, name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8")
+    )
+    if encoding == "utf-8":
+        _refuse_binary(data, path)
+    try:
+        text = data[len(mark) :].decode(encoding)
+    except UnicodeDecodeError as error:
+        offset = len(mark) + error.start
+        line = data[len(mark) : offset].decode(encoding, "replace").count("\n") + 1
+        message = (
+            f"{path} is not {encoding.upper()}: byte 0x{data[offset]:02x} at offset {offset}, line {line} "
+            f"({error.reason}). What was stored of it before is kept."
+        )
+        hint = f"convert it, if it is Latin-1: iconv -f LATIN1 -t UTF-8 {path!r} > {path + '.utf8'!r}"
+        raise SourceError(message, hint=hint) from error
+    return text.replace("\0", "\ufffd")
+
+
+def _refuse_binary(data: bytes, path: str) -> None:
+    nuls = data.count(0)
+    if nuls > len(data) * MAX_NUL_SHARE:
+        message = f"{path} is not text: {nuls:,} of its {len(data):,} bytes are NUL. It was not read."
+        hint = "leave it out by a line in .scrubjayignore; UTF-16 is read when it has a byte order mark"
+        raise SourceError(message, hint=hint)
+
+
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSnapshot:
+    """A file as it is.
+
+    Attributes:
+        text: Its text, without byte order mark.
+        data: Its bytes.
+        mark: Its byte order mark, may be empty.
+        encoding: How the text behind the mark is written.
+    """
+
+    text: str
+    data: bytes
+    mark: bytes
+    encoding: str
+
+    def coded(self, text: str) -> bytes:
+        """Return the bytes of another text, written as this one is."""
+        return self.mark + text.encode(self.encoding)
+
+
+def snapshot_file(root: Path, path: str) -> FileSnapshot:
+    """Read a file of a source so that it can be written again.
+
+    Raises:
+        SourceError: It cannot be read, lies outside the root, is no regular file or no text.
+        InputError: It holds bytes that would not be written again as they are.
+    """
+    try:
+        with open_file(root, path) as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise SourceError(
+            f"{path} cannot be read: {error.strerror or error}. Nothing was written."
+        ) from error
+    mark, encoding = next(
+        ((mark, name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8")
+    )
+    found = FileSnapshot(decode_text(data, path), data, mark, encoding)
+    if len(data) > MAX_FILE_BYTES or found.coded(found.text) != data:
+        raise InputError(
+            f"{path} holds bytes that are no text, and would not stay as they are. Nothing was written.",
+            hint=f"edit {path} with a program of yours",
+        )
+    return found
+
+
+def replace_file(root: Path, path: str, before: FileSnapshot, text: str) -> None:
+    """Put another text in the place of the one that was read.
+
+    Args:
+        root: The source's folder.
+        path: POSIX path relative to it.
+        before: The file as it was read.
+        text: What it shall say.
+
+    Raises:
+        InputError: The file is another by now, is read-only, is somebody else's or has a second name.
+        SourceError: It cannot be written; it is as it was.
+    """
+    full = Path(root) / path
+    try:
+        folder, name = locate_file(root, path)
+        try:
+            _replace(folder, name, full, before, before.coded(text))
+        finally:
+            if isinstance(folder, int):
+                os.close(folder)
+    except OSError as error:
+        raise SourceError(
+            f"{full} cannot be written: {error.strerror or error}. It is as it was.",
+            hint="look at whose it and its folder are, and whether the disk is full",
+        ) from error
+
+
+def _replace(folder: int | str, name: str, full: Path, before: FileSnapshot, data: bytes) -> None:
+    at = folder if isinstance(folder, int) else None
+    # Where the system has no names relative to a folder, the name holds the folder.
+    named = name if isinstance(folder, int) else os.path.join(folder, name)
+    info = os.stat(named, dir_fd=at, follow_symlinks=False)
+    _allowed(info, named, at, full)
+    new = os.path.join(os.path.dirname(named), f".{os.path.basename(name)}.{secrets.token_hex(4)}.part")
+    try:
+        descriptor = os.open(new, _NEW, 0o600, dir_fd=at)
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(data)
+            out.flush()
+            if SUPPORTS_DIR_FD:
+                _copy_mode_and_owner(descriptor, info, full)
+            os.fsync(descriptor)
+        with os.fdopen(os.open(named, os.O_RDONLY, dir_fd=at), "rb") as now:
+            if os.fstat(now.fileno()).st_ino != info.st_ino or now.read(MAX_FILE_BYTES + 1) != before.data:
+                raise InputError(
+                    f"{full} was changed by another program meanwhile. Nothing was written.",
+                    hint="look at what it says now, and try again",
+                )
+        if at is not None:
+            os.rename(new, named, src_dir_fd=at, dst_dir_fd=at)
+            os.fsync(at)
+        else:
+            os.replace(new, named)
+    finally:
+        _gone(new, at)
+
+
+def _allowed(info: os.stat_result, named: str, at: int | None, full: Path) -> None:
+    reason = None
+    if not info.st_mode & 0o222 or not os.access(named, os.W_OK, dir_fd=at):
+        reason = "is read-only"
+    elif info.st_nlink > 1:
+        reason = "has a second name (a hard link), which would keep the old text"
+    if reason is not None:
+        raise InputError(
+            f"{full} {reason}. Nothing was written.", hint=f"edit {full} with a program of yours"
+        )
+
+
+def _copy_mode_and_owner(descriptor: int, info: os.stat_result, full: Path) -> None:
+    """Give the new file the mode and the owner of the old one."""
+    mine = os.fstat(descriptor)
+    if (mine.st_uid, mine.st_gid) != (info.st_uid, info.st_gid):
+        try:
+            os.fchown(descriptor, info.st_uid, info.st_gid)
+        except PermissionError as error:
+            raise InputError(
+                f"{full} belongs to somebody else, and would be yours afterwards. Nothing was written.",
+                hint=f"edit {full} with a program of yours",
+            ) from error
+    os.fchmod(descriptor, info.st_mode & 0o7777)
+
+
+def _gone(new: str, at: int | None) -> None:
+    try:
+        os.unlink(new, dir_fd=at)
+    except FileNotFoundError:  # it has its place
+        return

@@ -1,0 +1,460 @@
+"""Document reader: parse a file's metadata, redact its text and cut it into passages.
+
+Values are not turned into numbers, dates or truth values: a tag ``no`` stays ``no``, and ``2026-02-30`` stays
+to be named in a problem. So no YAML type can be asked for: nothing but strings, lists and mappings is built.
+
+Three places are read; the first that speaks wins, tags are gathered from all:
+
+- YAML front matter: ``title``; ``tags`` or ``tag`` (a list, or text parted by commas, else by spaces);
+  ``date``, else ``created``; ``pinned`` or ``pin``; ``visibility`` or ``scope`` (``user``, ``private``,
+  ``group``, ``public``, ``group:NAME``); ``group``.
+- Page properties as Logseq and Dataview write them: lines ``title:: …``, ``tags:: a, [[b c]]``, ``date:: …``
+  in the first paragraph. Elsewhere ``::`` is taken for code.
+- Lines of nothing but tags (``#seeds #winter``, also after ``Tags:``) in a paragraph. A ``#`` inside a
+  sentence is not taken for a tag: it is as often an issue, a channel or a colour.
+
+A date may also come from the path, a title from the first heading. A date without a clock is a local day; an
+``updated`` date is not read, as it tells when a note was edited and not what it is about.
+
+Nothing raises: what cannot be read is a problem, and the text is kept whole. Front matter that cannot be read
+but speaks of a scope makes the document private, so that a typing error never publishes a note.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Final, Literal
+
+from scrubjay.ingest.alignment import LABELLER_VERSION, DraftPassage
+from scrubjay.ingest.chunker import CHUNKER_VERSION, ChunkSettings, chunk_text
+from scrubjay.ingest.files import FileText, read_file
+from scrubjay.models.ids import text_hash
+from scrubjay.models.records import Document, SourcePlace, StageVersions
+from scrubjay.redaction.redactor import REDACTOR_VERSION, private_spans, redact_text
+from scrubjay.text.markdown import Block, front_matter_end, is_code_file, normalize_newlines, parse_blocks
+from scrubjay.text.tokenizer import TOKENIZER_VERSION
+
+MAX_FRONT_MATTER = 64 * 1024
+"""Characters of front matter that are read; what people write by hand is a hundredth of it."""
+
+MAX_YAML_DEPTH = 16
+"""Levels of nesting that are read: deeper YAML is built to exhaust its reader."""
+
+
+def parse_front_matter(raw: str) -> tuple[Mapping[str, object], str]:
+    """Read front matter.
+
+    Args:
+        raw: What stands between the lines of dashes, its line ends made even.
+
+    Returns:
+        The fields by lower-case name, and what is wrong with them as a sentence; one of the two is empty.
+        A value is a string, a list or a mapping.
+    """
+    import yaml
+
+    if len(raw) > MAX_FRONT_MATTER:
+        return {}, f"The front matter has {len(raw):,} characters; at most {MAX_FRONT_MATTER:,} are read."
+    loader: type = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        wrong = _unsafe_yaml_reason(yaml.parse(raw, Loader=loader))
+        found = None if wrong else yaml.load(raw, Loader=loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        what = getattr(error, "problem", None) or "it cannot be parsed"
+        where = f" (line {mark.line + 2})" if mark else ""  # the dashes are line 1
+        return {}, f"The front matter is not YAML: {what}{where}."
+    except (ValueError, OverflowError):  # an escape beyond Unicode, half of a surrogate pair
+        return {}, "The front matter is not YAML: it holds a character that does not exist."
+    if wrong:
+        return {}, wrong
+    if found is None or found == "":
+        return {}, ""
+    if not isinstance(found, dict):
+        return {}, "The front matter names no fields: write `key: value` lines."
+    return {str(key).strip().lower(): value for key, value in found.items()}, ""
+
+
+def _unsafe_yaml_reason(events: Iterable[object]) -> str:
+    """Why YAML is not to be built, by its events, which are read without building anything."""
+    import yaml
+
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.AliasEvent):
+            return "The front matter repeats itself by YAML aliases (`*name`), which are not read."
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_YAML_DEPTH:
+            return f"The front matter is nested more than {MAX_YAML_DEPTH} levels deep."
+    return ""
+
+
+EXTRACTOR_VERSION = "1"
+"""Stamped on every document; raise it with any change of what is read."""
+
+METADATA_HEAD = 64 * 1024
+"""Characters behind the front matter in which properties, lines of tags and the title are looked for."""
+
+MAX_TAGS = 100
+"""More are a word list, not tags; the rest is left out and named as a problem."""
+
+Precision = Literal["day", "second"]
+
+_EMPTY = frozenset(("", "~", "null"))
+_YES, _NO = frozenset(("true", "yes", "on", "1")), frozenset(("false", "no", "off", "0"))
+_SCOPES = {"user": "user", "private": "user", "group": "group", "public": "public"}
+_SCOPE_KEY = re.compile(r"^[ \t]*[\"']?(?:visibility|scope|group)[\"']?[ \t]*:", re.IGNORECASE | re.MULTILINE)
+_PROPERTY = re.compile(r"^([A-Za-z][A-Za-z_-]{0,40}+)::[ \t]++([^\n]*+)", re.MULTILINE)
+_TAG = r"#(?:\[\[[^\[\]\n]{1,100}\]\]|[^\W\d_][\w/-]{0,99}+)"
+_TAG_LINE = re.compile(
+    rf"^(?:tags?:)?[ \t]*+({_TAG}(?>(?:[ \t,]++{_TAG})*))[ \t]*+$", re.IGNORECASE | re.MULTILINE
+)
+_LINKED = re.compile(r"#?\[\[([^\[\]\n]{1,100})\]\]")
+_DAYS = (
+    re.compile(r"(?<!\d)(?P<y>\d{4})(?P<by>[-_./])(?P<m>\d\d)(?P=by)(?P<d>\d\d)(?!\d)"),
+    re.compile(r"(?:^|/)(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)(?!\d)[^/]*$"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMetadata:
+    """What a document says about itself.
+
+    Attributes:
+        title: Its title, or None when it names none.
+        tags: Tags in order of first mention, without ``#``, none twice.
+        date: When the thing it tells of happened; without a zone where none was written.
+        precision: ``day`` when the clock of ``date`` means nothing, else ``second``.
+        pinned: Whether it asks to be pinned.
+        visibility: ``user``, ``group`` or ``public``; None when it does not say.
+        group: The group's name, where it names one.
+        body_start: Offset behind the front matter; 0 without any.
+        problems: What could not be read, each in a sentence.
+    """
+
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    date: datetime | None = None
+    precision: Precision = "day"
+    pinned: bool = False
+    visibility: str | None = None
+    group: str | None = None
+    body_start: int = 0
+    problems: tuple[str, ...] = ()
+
+
+def extract_metadata(text: str, *, path: str, found: Sequence[Block] = ()) -> DocumentMetadata:
+    """Read what a document says about itself.
+
+    Args:
+        text: The whole document.
+        path: Its path relative to its source, with ``/`` between the parts.
+        found: Its blocks, when they are known already.
+    """
+    if is_code_file(path):
+        date, precision = _path_date(path)
+        return DocumentMetadata(date=date, precision=precision)
+    flat = normalize_newlines(text)
+    start = front_matter_end(flat)
+    raw = flat[flat.find("\n") + 1 : flat.rfind("\n", 0, start - 1) + 1] if start else ""
+    given, wrong = parse_front_matter(raw) if start else ({}, "")
+    head = flat[start : start + METADATA_HEAD]
+    if found and start + METADATA_HEAD >= len(flat) and not (start and head.startswith(("---", "\ufeff"))):
+        head, found = flat, found[1:] if start else found
+    else:
+        found = parse_blocks(head)
+    own = _properties(head, found)
+    problems = [wrong] if wrong else []
+    date, precision = _date(given, own, path, problems)
+    visibility, group = _scope(given, problems)
+    if wrong and _SCOPE_KEY.search(raw):
+        visibility = "user"
+        problems.append("It speaks of a scope that cannot be read, so the document is kept private.")
+    return DocumentMetadata(
+        title=_plain(given.get("title")) or own.get("title") or _heading(head, found),
+        tags=_unique(_tags(given, own, head, found), problems),
+        date=date,
+        precision=precision,
+        pinned=_pinned(given, problems),
+        visibility=visibility,
+        group=group,
+        body_start=start,
+        problems=tuple(problems),
+    )
+
+
+def _plain(value: object) -> str:
+    """A field that should be one line of text; empty where it is anything else."""
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    return "" if text.lower() in _EMPTY else text
+
+
+def _properties(head: str, found: Sequence[Block]) -> Mapping[str, str]:
+    first = next((block for block in found if block.kind != "blank"), None)
+    if first is None or first.kind != "paragraph":
+        return {}
+    lines = _PROPERTY.finditer(head, first.start, first.end)
+    return {line[1].lower(): line[2].strip() for line in lines if line[2].strip()}
+
+
+def _heading(head: str, found: Sequence[Block]) -> str | None:
+    """The first heading of level 1, else the heading that the text begins with."""
+    for block in found:
+        if block.kind == "heading" and block.level == 1 and block.text:
+            return block.text
+    first = next((block for block in found if block.kind not in ("blank", "html", "rule")), None)
+    return (first.text or None) if first and first.kind == "heading" else None
+
+
+def _tags(
+    given: Mapping[str, object], own: Mapping[str, str], head: str, found: Sequence[Block]
+) -> Iterator[str]:
+    for key in ("tags", "tag"):
+        value = given.get(key)
+        if isinstance(value, list):
+            yield from (item for item in value if isinstance(item, str))
+        elif isinstance(value, str):
+            yield from _listed(value)
+        if key in own:
+            yield from _listed(own[key], spaced=False)
+    for block in found:
+        if block.kind == "paragraph" and head.find("#", block.start, block.end) >= 0:
+            for line in _TAG_LINE.finditer(head, block.start, block.end):
+                yield from _listed(line[1])
+
+
+def _listed(text: str, *, spaced: bool = True) -> Iterator[str]:
+    """The tags of one line: those in double brackets, and the rest parted by commas, else by spaces."""
+    comma = "," if "," in text or not spaced else None
+    for index, part in enumerate(_LINKED.split(text)):
+        if index % 2:
+            yield part
+        else:
+            yield from part.split(comma)
+
+
+def _unique(tags: Iterable[str], problems: list[str]) -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    for tag in tags:
+        name = _LINKED.sub(r"\1", _plain(tag)).strip("\"'").lstrip("#").strip()
+        if name:
+            found.setdefault(name.casefold(), name)
+    if len(found) > MAX_TAGS:
+        problems.append(f"It has {len(found)} tags; the first {MAX_TAGS} are kept.")
+    return tuple(found.values())[:MAX_TAGS]
+
+
+def _date(
+    given: Mapping[str, object], own: Mapping[str, str], path: str, problems: list[str]
+) -> tuple[datetime | None, Precision]:
+    for value in (given.get("date"), given.get("created"), own.get("date"), own.get("created")):
+        text = _plain(value)
+        if not text:
+            continue
+        try:
+            return _moment(text)
+        except ValueError:
+            problems.append(
+                f"The date {text[:40]!r} cannot be read: write 2026-03-01 or 2026-03-01T10:00:00Z."
+            )
+    return _path_date(path)
+
+
+def _moment(text: str) -> tuple[datetime, Precision]:
+    """A day or an instant in ISO form; ``/`` may part a day, and a space may stand before the zone.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    words = text.strip("[]\"'").replace("/", "-").split()
+    day = words[0][:10] if words else ""
+    if len(words) > 3 or not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
+        raise ValueError(text)
+    if day[:4] in ("0000", "0001", "9999"):  # local midnight may lie beyond what a date can hold
+        raise ValueError(text)
+    if words == [day]:
+        return datetime.fromisoformat(day), "day"
+    clock = "".join(words)[10:].lstrip("T")
+    return datetime.fromisoformat(f"{day}T{clock}"), "second"
+
+
+def _path_date(path: str) -> tuple[datetime | None, Precision]:
+    """The last day that a path names.
+
+    >>> [_path_date(path)[0].day for path in ("2026-03-01.md", "2026/03/02.md", "20260303.md")]
+    [1, 2, 3]
+    """
+    for pattern in _DAYS:
+        for found in reversed(list(pattern.finditer(path))):
+            try:
+                return _moment(f"{found['y']}-{found['m']}-{found['d']}")
+            except ValueError:
+                continue
+    return None, "day"
+
+
+def _pinned(given: Mapping[str, object], problems: list[str]) -> bool:
+    for key in ("pinned", "pin"):
+        text = _plain(given.get(key)).lower()
+        if text in _YES or text in _NO:
+            return text in _YES
+        if text or isinstance(given.get(key), (list, dict)):
+            problems.append(f"The field `{key}` is neither true nor false, so the document is not pinned.")
+    return False
+
+
+def _scope(given: Mapping[str, object], problems: list[str]) -> tuple[str | None, str | None]:
+    """Visibility and group; what cannot be read is kept private."""
+    named = _plain(given.get("group")) or None
+    key = "visibility" if "visibility" in given else "scope"
+    value = given.get(key, "")
+    text = _plain(value)
+    if not text and isinstance(value, str):
+        return ("group" if named else None), named
+    word, _, inline = text.partition(":")
+    visibility = _SCOPES.get(word.strip().lower())
+    group = inline.strip() or named
+    if visibility == "group" and not group:
+        problems.append(
+            f"The field `{key}` says group, but no `group` is named; the document is kept private."
+        )
+        return "user", None
+    if visibility is None or (inline and visibility != "group"):
+        known = "user, group and public are known"
+        problems.append(f"The field `{key}` is {text[:40]!r}; {known}. The document is kept private.")
+        return "user", None
+    return visibility, group if visibility == "group" else None
+
+
+PIECE_CHARACTERS: Final = 1_000_000
+"""Characters that are scrubbed at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftDocument:
+    """A document cut into passages, before any has an id."""
+
+    document: Document
+    drafts: tuple[DraftPassage, ...]
+    facts: DocumentMetadata
+    scrubbed: Mapping[str, int]
+
+
+def stage_versions(settings: ChunkSettings) -> StageVersions:
+    """Return the versions of the stages as they are now; the chunker's holds its settings."""
+    sizes = f"{CHUNKER_VERSION}/{settings.target}/{settings.overlap}/{settings.most}"
+    scrubber = REDACTOR_VERSION
+    if settings.allow:
+        scrubber += f"/{text_hash(chr(10).join(settings.allow))[:16]}"
+    return StageVersions(sizes, TOKENIZER_VERSION, scrubber, EXTRACTOR_VERSION, LABELLER_VERSION)
+
+
+def read_document(root: Path, path: str) -> FileText:
+    """Read one file of a source.
+
+    Raises:
+        SourceError: It cannot be read, or is not text.
+    """
+    return read_file(root, path)
+
+
+def draft_document(source: str, path: str, file: FileText, settings: ChunkSettings) -> DraftDocument:
+    """Scrub a document, learn what it says of itself, and cut it into passages."""
+    text, counts = redact_in_pieces(file.text, settings.allow)
+    found = parse_blocks(text, markdown=not is_code_file(path))
+    facts = extract_metadata(text, path=path, found=found)
+    title = facts.title or PurePosixPath(path).name
+    document = Document(
+        source=source,
+        path=path,
+        content_hash=file.content_hash,
+        mtime_ns=file.mtime_ns,
+        size=file.size,
+        title=title,
+        versions=stage_versions(settings),
+    )
+    return DraftDocument(document, draft_passages(source, path, text, settings, title, found), facts, counts)
+
+
+def redact_in_pieces(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str, int]]:
+    """Scrub a text, and count what was replaced: a large one piece by piece, since it takes 35 times its size.
+
+    A piece ends before a heading, else at a blank line, a line, a sentence, a word; never inside a private span.
+    """
+    if len(text) <= PIECE_CHARACTERS:
+        clean = redact_text(text, allow)
+        return clean.text, clean.counts
+    parts: list[str] = []
+    counts: Counter[str] = Counter()
+    start = 0
+    for end in _piece_ends(text):
+        clean = redact_text(text[start:end], allow)
+        parts.append(clean.text)
+        counts.update(clean.counts)
+        start = end
+    return "".join(parts), dict(sorted(counts.items()))
+
+
+def _piece_ends(text: str) -> Iterator[int]:
+    """Yield where the pieces of a text end; the last is its end."""
+    spans = [(span.start, span.end) for span in private_spans(text)]
+    start = 0
+    while len(text) - start > PIECE_CHARACTERS:
+        end = _piece_end(text, start + PIECE_CHARACTERS // 2, start + PIECE_CHARACTERS)
+        for first, last in spans:
+            if first < end < last:
+                end = last
+        if end >= len(text):
+            break
+        yield end
+        start = end
+    yield len(text)
+
+
+def _piece_end(text: str, first: int, last: int) -> int:
+    for mark, skip in (("\n#", 1), ("\n\n", 2), ("\n", 1), (". ", 2), ("。", 1), (" ", 1)):
+        found = text.rfind(mark, first, last)
+        if found >= 0:
+            return found + skip
+    return last
+
+
+def draft_passages(
+    source: str,
+    path: str,
+    text: str,
+    settings: ChunkSettings,
+    title: str,
+    found: Sequence[Block] | None = None,
+) -> tuple[DraftPassage, ...]:
+    """Cut a text into passages; what stands directly under the document's own heading, or under none, has its title.
+
+    Args:
+        source: Id of the document's source.
+        path: Path of the document relative to it.
+        text: The whole document.
+        settings: Sizes.
+        title: The document's title.
+        found: Its blocks, where they are known.
+    """
+    name = PurePosixPath(path).name
+    if found is None:
+        found = parse_blocks(text, markdown=not is_code_file(path))
+    first = next((one.text for one in found if one.kind == "heading" and one.level == 1 and one.text), "")
+    return tuple(
+        DraftPassage(
+            content=text[p.start : p.end],
+            place=SourcePlace(source, path, ordinal, p.start, p.end, p.line_start, p.line_end),
+            heading_path=p.heading_path,
+            title=title if p.heading_path in ((), (first,)) else p.title,
+        )
+        for ordinal, p in enumerate(chunk_text(text, name=name, settings=settings, found=found))
+    )

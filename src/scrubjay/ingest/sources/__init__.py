@@ -1,1 +1,0 @@
-"""Where documents come from: files, and a watch on them."""

@@ -1,0 +1,1 @@
+"""Transcripts: readers of the conversation logs of agents and chat tools."""

@@ -1,0 +1,140 @@
+"""ChatGPT: the ``conversations.json`` of a data export.
+
+OpenAI documents neither the file nor its changes. Written from what those who read it have written down:
+    mitkury/chatgpt-export-parser, docs/chatgpt-data-export-format.md at 08e6ae595869 (2,500 conversations)
+    and the readers of is_visually_hidden_from_conversation, recipient and content_type in public code,
+    as they stood in 2026. The file is one array of conversations; newer exports cut it into several
+    (``conversations-000.json``), which are read alike. The zip itself is not opened.
+
+What is read
+    Each conversation's ``mapping``, a tree of nodes with at most one message each. The path to
+    ``current_node`` is the session, named by its id; what was edited or regenerated away is on other paths
+    (`paths`). Text of ``text`` and ``multimodal_text`` messages, spoken words in the latter included.
+What is left out
+    System and tool messages, messages that the page hides, custom instructions, whatever an assistant wrote
+    to a tool (``recipient``) or thought, pictures, and the marks in a text that stand for a citation.
+Times
+    Seconds since 1970, by the format's definition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from scrubjay.ingest.transcripts.base import (
+    LogRow,
+    ReaderItem,
+    SkippedItem,
+    TranscriptFormat,
+    TranscriptReader,
+    as_array,
+    as_micros,
+    as_object,
+    as_string,
+    joined_text,
+    message_paths,
+)
+from scrubjay.ingest.transcripts.jsonl import read_elements
+from scrubjay.models.records import Turn
+
+NAME = "chatgpt"
+
+_ORIGINS = {"user": "owner", "assistant": "agent"}
+_WORDS = frozenset({"text", "multimodal_text"})
+_NOISE = frozenset(
+    {
+        "code", "computer_output", "execution_output", "model_editable_context", "reasoning_recap",
+        "sonic_webpage", "system_error", "tether_browsing_code", "tether_browsing_display", "tether_quote",
+        "thoughts", "user_editable_context",
+    }
+)  # fmt: skip
+# Private characters around the name of a source ("cite", "turn0search1"), and the older 【12†source】.
+_CITED = re.compile("\ue200[^\ue201]{0,400}\ue201|【\\d{1,4}(?::\\d{1,4})?†[^】\n]{0,200}】")
+_LATEST_SECONDS = 1e11  # the year 5138: a larger number is no time in seconds
+
+
+def _recognise(path: str, head: bytes) -> bool:
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    return (
+        path.endswith(".json") and start in (b"[", b"{") and b'"mapping"' in head and b'"create_time"' in head
+    )
+
+
+def _reader(root: Path, path: str) -> TranscriptReader:
+    places = count(1)
+    return lambda row: _conversation(row, places)
+
+
+def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
+    conversation = row.value
+    mapping = {key: as_object(node) for key, node in as_object(conversation.get("mapping")).items()}
+    if not mapping:
+        yield SkippedItem("conversation without messages")
+        return
+    named = as_string(conversation.get("conversation_id")) or as_string(conversation.get("id"))
+    title = as_string(conversation.get("title"))
+    lines = dict(zip(mapping, places, strict=False))
+    seen: set[str] = set()
+    leaf = as_string(conversation.get("current_node"))
+    for session, keys in message_paths(_parents(mapping), leaf, named or next(iter(mapping))):
+        for key in keys:
+            message = as_object(mapping[key].get("message"))
+            found = _text(message) if message else None
+            own = as_string(message.get("id")) or f"{named}:{key}"
+            if isinstance(found, str) and own in seen:
+                found = SkippedItem("message that is there twice")
+            if isinstance(found, SkippedItem):
+                yield found
+            elif found:
+                seen.add(own)
+                role = as_string(as_object(message.get("author")).get("role"))
+                yield Turn(
+                    own, role, found, session, lines[key], row.start, row.end, _seconds(message.get("create_time")),
+                    agent=NAME, origin=_ORIGINS[role], title=title,
+                )  # fmt: skip
+
+
+def _parents(mapping: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Each node's parent; one that names none may still be named among the children of another."""
+    parents = {key: as_string(node.get("parent")) for key, node in mapping.items()}
+    for key, node in mapping.items():
+        for child in map(as_string, as_array(node.get("children"))):
+            if child in parents and not parents[child]:
+                parents[child] = key
+    return parents
+
+
+def _text(message: dict[str, Any]) -> str | SkippedItem:
+    """What was said, blank if nothing was, or why it is no turn."""
+    role = as_string(as_object(message.get("author")).get("role"))
+    content, metadata = as_object(message.get("content")), as_object(message.get("metadata"))
+    kind = as_string(content.get("content_type"))
+    if role in {"system", "tool"}:
+        return SkippedItem("system message" if role == "system" else "tool result")
+    if role not in _ORIGINS:
+        return SkippedItem(f"role {role}".strip(), unknown=True)
+    if metadata.get("is_visually_hidden_from_conversation") or metadata.get("is_user_system_message"):
+        return SkippedItem("hidden message")
+    if message.get("recipient", "all") not in ("all", None) or kind in _NOISE:
+        return SkippedItem(kind if kind in _NOISE else "tool call")
+    if kind not in _WORDS:
+        return SkippedItem(f"content {kind}".strip(), unknown=True)
+    if message.get("channel") == "analysis":
+        return SkippedItem("thoughts")
+    return _CITED.sub("", joined_text(map(_part, as_array(content.get("parts")))))
+
+
+def _part(part: object) -> str:
+    """Written or spoken words; nothing of a picture."""
+    return part if isinstance(part, str) else as_string(as_object(part).get("text"))
+
+
+def _seconds(value: object) -> int | None:
+    return as_micros(value) if isinstance(value, int | float) and value < _LATEST_SECONDS else None
+
+
+CHATGPT = TranscriptFormat(NAME, f"{NAME} 1", False, _recognise, read_elements, _reader)

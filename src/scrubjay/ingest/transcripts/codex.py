@@ -1,0 +1,196 @@
+"""Codex: the rollouts under ``~/.codex/sessions``.
+
+Written from
+    openai/codex: ``codex-rs/history/src/lib.rs`` (the lines of a rollout), ``codex-rs/rollout/src/policy.rs``
+    at 0136a731 (which items and events are logged), ``codex-rs/rollout/src/metadata.rs`` at 08b32d43 (what
+    ``session_meta`` says, forks), ``codex-rs/core/src/event_mapping.rs`` at 0846c126 (which words in a user's
+    message are not the user's), all of 2026. The IDE extension's heading and the lines of before September
+    2025, which have no envelope, were taken from public readers of them (e.g. AcidicSoil/codex-session-viewer).
+What is taken
+    Messages of ``user`` and ``assistant`` among the response items. The events ``user_message`` and
+    ``agent_message`` say the same again and are left out.
+What is left out
+    Tool calls and results, reasoning, system and developer messages, compaction, events, contexts, and in a
+    user's message what the program put there (`WRAPPERS`, AGENTS.md, the IDE's list of open files).
+Sessions
+    The ``id`` of the first ``session_meta``. A sub-agent's is ``<its parent's>/<id>`` and its prompts are an
+    agent's. After ``thread_rolled_back`` comes a branch, named by the first message on it. A fork's file
+    begins with a copy of what it forked from, which has no ids; so the key of a message is the id of the
+    session that was first, its place among the messages, and a digest of what was said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from scrubjay.ingest.transcripts import jsonl
+from scrubjay.ingest.transcripts.base import (
+    LogRow,
+    ReaderItem,
+    SkippedItem,
+    TranscriptFormat,
+    TranscriptReader,
+    as_array,
+    as_micros,
+    as_object,
+    as_string,
+    branch_session,
+    joined_text,
+    strip_tags,
+    text_digest,
+)
+from scrubjay.models.records import Turn
+
+WRAPPERS = frozenset({
+    "apps_instructions", "collaboration_mode", "environment_context", "hook_prompt", "INSTRUCTIONS",
+    "in-app-browser-context", "multi_agent_mode", "oai-mem-citation", "permissions", "plugins", "skill",
+    "skills_instructions", "subagent_notification", "subagents", "token_budget", "turn_aborted",
+    "user_instructions", "user_shell_command",
+})  # fmt: skip
+"""Tags that the program puts around what it says itself in a person's place."""
+
+_LINES = frozenset({
+    "compacted", "event_msg", "inter_agent_communication", "inter_agent_communication_metadata",
+    "session_meta", "turn_context", "world_state",
+})  # fmt: skip
+_ITEMS = frozenset({
+    "additional_tools", "agent_message", "compaction", "compaction_summary", "compaction_trigger",
+    "context_compaction", "custom_tool_call", "custom_tool_call_output", "function_call",
+    "function_call_output", "ghost_snapshot", "image_generation_call", "local_shell_call", "reasoning",
+    "tool_search_call", "tool_search_output", "web_search_call",
+})  # fmt: skip
+_COPIES = frozenset({"user_message", "agent_message"})
+_PUT_IN = re.compile(
+    r"\s*(?:# AGENTS\.md instructions|Another language model started to solve this problem)"
+    r"|\s*</?(?:local_)?image\b[^<>]*>\s*\Z"
+)
+_REQUEST = re.compile(r"^## My request(?: for Codex)?:[ \t]*$", re.MULTILINE)
+_CWD = re.compile(r"<cwd>([^<]+)</cwd>")
+_FIRST = re.compile(rb'\s*\{"timestamp":"[^"]{10,40}",(?:"ordinal":\d+,)?"type":"session_meta","payload":\{')
+
+
+def _recognise(path: str, head: bytes) -> bool:
+    found = jsonl.peek_objects(head)
+    if not found or found[0] is None:
+        return _FIRST.match(head) is not None  # a first line of more than 64 KB
+    first = found[0]
+    if first.get("type") == "session_meta":
+        return isinstance(as_object(first.get("payload")).get("id"), str)
+    names = isinstance(first.get("id"), str) and isinstance(first.get("timestamp"), str)
+    return names and "type" not in first and "instructions" in first and "content" not in first
+
+
+def _reader(root: Path, path: str) -> TranscriptReader:
+    return _Log(PurePosixPath(path).stem).read
+
+
+class _Log:
+    """What is known of a log up to a line."""
+
+    def __init__(self, stem: str) -> None:
+        self._session = ""  # as the first line names it
+        self._first = stem  # the session that all this was first said in
+        self._agent = False
+        self._branch = ""
+        self._rolled_back = False
+        self._messages = 0
+        self._cwd = self._remote = self._title = ""
+
+    def read(self, row: LogRow) -> Iterable[ReaderItem]:
+        line = row.value
+        kind, payload = as_string(line.get("type")), as_object(line.get("payload"))
+        if kind == "response_item":
+            return self._item(row, payload)
+        if kind in _LINES:
+            return (self._line(kind, payload),)
+        if "payload" in line:
+            return (SkippedItem(kind or "line without a type", unknown=True),)
+        return self._bare(row, kind)
+
+    def _bare(self, row: LogRow, kind: str) -> Iterable[ReaderItem]:
+        """A line of before September 2025: an item, or the first."""
+        if kind:
+            return self._item(row, row.value)
+        if "record_type" in row.value:
+            return (SkippedItem("state"),)
+        if "id" in row.value and "timestamp" in row.value:
+            self._meta(row.value)
+            return (SkippedItem("session_meta"),)
+        return (SkippedItem("line without a type", unknown=True),)
+
+    def _line(self, kind: str, payload: dict[str, Any]) -> SkippedItem:
+        if kind == "session_meta":
+            self._meta(payload)
+        elif kind == "turn_context":
+            self._cwd = as_string(payload.get("cwd")) or self._cwd
+        elif kind == "event_msg":
+            event = as_string(payload.get("type"))
+            self._rolled_back |= event == "thread_rolled_back"
+            if event == "thread_name_updated":
+                self._title = as_string(payload.get("thread_name"))
+            return SkippedItem("copy in an event" if event in _COPIES else kind)
+        return SkippedItem(kind)
+
+    def _meta(self, payload: dict[str, Any]) -> None:
+        name = as_string(payload.get("id"))
+        # A fork's own line comes first, then those of the session that it copies.
+        self._first = name or self._first
+        if self._session:
+            return
+        self._cwd = as_string(payload.get("cwd"))
+        self._remote = as_string(as_object(payload.get("git")).get("repository_url"))
+        source = as_object(payload.get("source"))
+        self._agent = "subagent" in source or payload.get("thread_source") == "subagent"
+        spawn = as_object(as_object(source.get("subagent")).get("thread_spawn"))
+        parent = as_string(payload.get("parent_thread_id")) or as_string(spawn.get("parent_thread_id"))
+        self._session = f"{parent}/{name}" if self._agent and parent else name
+
+    def _item(self, row: LogRow, item: dict[str, Any]) -> tuple[ReaderItem, ...]:
+        kind, role = as_string(item.get("type")), as_string(item.get("role"))
+        if kind != "message":
+            return (SkippedItem(kind or "item without a type", unknown=kind not in _ITEMS),)
+        if role not in {"user", "assistant"}:
+            return (SkippedItem(f"{role or 'nobody'}'s message"),)
+        parts = [as_string(part.get("text")) for part in map(as_object, as_array(item.get("content")))]
+        if role == "user":
+            for found in filter(None, map(_CWD.search, parts)):
+                self._cwd = found[1].strip()
+            parts = [_request(part) for part in parts if not _PUT_IN.match(part)]
+        text = joined_text(strip_tags(part, WRAPPERS) for part in parts)
+        if not text:
+            return (SkippedItem("context"),)
+        return (self._turn(row, role, text),)
+
+    def _turn(self, row: LogRow, role: str, text: str) -> Turn:
+        self._messages += 1
+        what = text_digest(role, text)
+        if self._rolled_back and role == "user":
+            self._branch, self._rolled_back = what, False
+        session = self._session or self._first
+        return Turn(
+            key=f"{self._first}:{self._messages}:{what}",
+            role=role,
+            text=text,
+            session=branch_session(session, self._branch) if self._branch else session,
+            line=row.line,
+            start=row.start,
+            end=row.end,
+            at=as_micros(row.value.get("timestamp")),
+            cwd=self._cwd or None,
+            remote=self._remote or None,
+            agent=CODEX.name,
+            origin="owner" if role == "user" and not self._agent else "agent",
+            title=self._title,
+        )
+
+
+def _request(text: str) -> str:
+    """What a person typed, from a message that an editor wrote its state before."""
+    headings = list(_REQUEST.finditer(text)) if text.lstrip().startswith(("#", "<")) else []
+    return text[headings[-1].end() :] if headings else text
+
+
+CODEX = TranscriptFormat("codex", "codex 1", True, _recognise, jsonl.read_rows, _reader)

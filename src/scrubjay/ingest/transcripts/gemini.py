@@ -1,0 +1,329 @@
+"""Gemini CLI: conversation logs, and files that it writes whole.
+
+``PartListUnion`` of the package @google/genai: text, a part, or an array of both.
+
+Files: ``~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl``; a sub-agent's lies in a folder named by the
+session it works for: ``chats/<session>/<id>.jsonl``. (What older versions wrote: `gemini_whole`.)
+Written from google-gemini/gemini-cli, packages/core/src/services/chatRecordingService.ts,
+chatRecordingTypes.ts, utils/sessionUtils.ts and config/storage.ts, as in the package
+@google/gemini-cli-core 0.61.0 (2026-09-25).
+
+What is read
+    A line of metadata, then messages. A message is written again whenever a tool call or a count of tokens is
+    added to it; its words stand in the first line that has any, and that one counts. ``$set`` changes the
+    metadata, or replaces all messages after a compression: those that are new in it are read. ``$rewindTo``
+    takes messages back: what was said remains, and what is said next begins a branch (`format.branch`).
+    A prompt is read as it was typed (``displayContent``), without the files that were put into it.
+    The directory is what ``.project_root`` in the project's folder says.
+What is left out
+    Tool calls and results, thoughts, notices (``info``, ``warning``, ``error``), commands (``/help``), context
+    that the program gives (``<session_context>``, ``<hook_context>``, ``<state_snapshot>``).
+Times
+    ISO 8601 with a zone.
+
+What it writes line by line: `gemini`.
+
+Files below ``~/.gemini/tmp/<project>``:
+    ``chats/session-<time>-<id>.json``  a conversation of versions before the ``.jsonl``, one object
+    ``logs.json``                       the prompts of all sessions, one array
+    ``checkpoint-<tag>.json``           a conversation kept by ``/chat save <tag>``: an array of contents, or
+                                        an object with them as ``history``
+Written from google-gemini/gemini-cli, packages/core/src/core/logger.ts and services/chatRecordingService.ts
+(``parseLegacyRecordFallback``), as in the package @google/gemini-cli-core 0.61.0 (2026-09-25). The folder
+``checkpoints`` holds states of files to undo a tool's change, no talk: it is not read.
+
+What is read
+    Of a conversation what `gemini` reads. ``logs.json`` was the only record before conversations were kept: a
+    prompt of a session that has a file in ``chats`` beside it is left out, it stands there. A checkpoint names
+    no session, message or time: its session is ``<project>/checkpoint-<tag>``, its turns are named by place.
+    It repeats what ``chats`` has of that conversation, where that was recorded.
+Times
+    ISO 8601 with a zone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scrubjay.errors import SourceError
+from scrubjay.ingest.files import read_file
+from scrubjay.ingest.transcripts.base import (
+    LogRow,
+    ReaderItem,
+    SkippedItem,
+    TranscriptFormat,
+    TranscriptReader,
+    as_array,
+    as_micros,
+    as_object,
+    as_string,
+    branch_session,
+    joined_text,
+    sibling_names,
+    strip_tags,
+)
+from scrubjay.ingest.transcripts.jsonl import peek_objects, read_elements, read_rows
+from scrubjay.models.records import Turn
+
+SPEAKERS = {"user": ("user", "owner"), "gemini": ("assistant", "agent"), "model": ("assistant", "agent")}
+"""Type of a message, or role of a content -> role and origin of its turn."""
+
+_NOISE = (
+    "thought", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "fileData",
+    "inlineData", "videoMetadata", "toolCall", "toolResponse",
+)  # fmt: skip
+_GIVEN = frozenset({"hook_context", "session_context", "state_snapshot"})
+# The program's own commands. "/etc/hosts is empty" has a second slash in its first word, and is a person's.
+_COMMAND = re.compile(r"\s*[/?][\w:.-]*(?:\s.*)?\Z", re.DOTALL)
+# What versions before session_context opened every conversation with.
+_OPENING = "This is the Gemini CLI. We are setting up the context for our chat."
+
+
+def message_words(content: object, user: bool, left: list[SkippedItem]) -> str:
+    """Return what a message says, blank if nothing; ``left`` gets what was left out of it.
+
+    >>> left = []
+    >>> message_words([{"text": "Done."}, {"functionCall": {"name": "ls"}}], False, left), left
+    ('Done.', [SkippedItem(kind='functionCall', unknown=False)])
+    """
+    text = joined_text(_parts(content, left))
+    if not user or not text:
+        return text
+    if text.startswith(_OPENING):
+        left.append(SkippedItem("session_context"))
+        return ""
+    kept = strip_tags(text, _GIVEN)
+    if kept != text:
+        left.append(SkippedItem("context"))
+    if _COMMAND.match(kept):
+        left.append(SkippedItem("command"))
+        return ""
+    return kept.strip("\n")
+
+
+def _parts(content: object, left: list[SkippedItem]) -> list[str]:
+    texts = []
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            texts.append(part)
+            continue
+        fields = as_object(part)
+        noise = next((name for name in _NOISE if fields.get(name)), None)
+        if noise:
+            left.append(SkippedItem(noise))
+        elif "text" in fields:
+            texts.append(as_string(fields["text"]))
+        elif fields:
+            left.append(SkippedItem(f"part {next(iter(fields))}", unknown=True))
+    return texts
+
+
+NAME = "gemini-cli"
+
+_NOTICES = frozenset({"error", "info", "warning"})
+
+
+def _is_log(path: str, head: bytes) -> bool:
+    first = next(iter(peek_objects(head)), None) or {}
+    return path.endswith(".jsonl") and "sessionId" in first and "projectHash" in first and "type" not in first
+
+
+def _log_reader(root: Path, path: str) -> TranscriptReader:
+    reading = ConversationReading(root, path)
+    return reading.row
+
+
+def project_root(root: Path, path: str) -> str | None:
+    """Return the directory of the project that a file below its folder belongs to, or None if nothing says."""
+    folders = path.split("/")[:-1]
+    if "chats" in folders:
+        folders = folders[: folders.index("chats")]
+    try:
+        return read_file(root, "/".join([*folders, ".project_root"])).text.strip() or None
+    except SourceError:
+        return None  # versions before 2026 named the folder by a hash and wrote no such file
+
+
+@dataclass(slots=True)
+class ConversationReading:
+    """One reading of a conversation; also used for a conversation that is written whole (`gemini_whole`)."""
+
+    root: Path
+    path: str
+    session: str = ""
+    above: str = ""  # the session that a sub-agent works for
+    spawned: bool = False
+    cwd: str | None = None
+    title: str = ""
+    fork: str | None = None  # the key that the branch begins with; "" until something is said on it
+    read: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        *folders, name = self.path.split("/")
+        self.session = name.partition(".json")[0]
+        if len(folders) > 1 and folders[-2] == "chats":
+            self.above, self.spawned = folders[-1], True
+        self.cwd = project_root(self.root, self.path)
+
+    def row(self, row: LogRow) -> Iterator[ReaderItem]:
+        """Answer one line."""
+        record = row.value
+        if "$rewindTo" in record:
+            self.fork = ""
+            yield SkippedItem("$rewindTo")
+        elif isinstance(record.get("id"), str) or "type" in record:
+            yield from self.message(row, record, row.line)
+        elif "$set" in record or "sessionId" in record:
+            changed = as_object(record.get("$set")) if "$set" in record else record
+            self.describe(changed)
+            for message in as_array(changed.get("messages")):
+                yield from self.message(row, as_object(message), row.line)
+        else:
+            yield SkippedItem(f"record {next(iter(record), '')}".strip(), unknown=True)
+
+    def describe(self, metadata: dict[str, Any]) -> None:
+        """Take in what the file says of its conversation."""
+        self.session = as_string(metadata.get("sessionId")) or self.session
+        self.title = as_string(metadata.get("summary")) or self.title
+        self.spawned = self.spawned or metadata.get("kind") == "subagent"
+
+    def message(self, row: LogRow, message: dict[str, Any], line: int) -> Iterator[ReaderItem]:
+        """Answer one message that stands on a line, or among others in one record."""
+        kind, key = as_string(message.get("type")), as_string(message.get("id")) or f"{self.session}:{line}"
+        if key in self.read:
+            yield SkippedItem("message written again")
+            return
+        if kind not in SPEAKERS:
+            yield SkippedItem(
+                kind if kind in _NOTICES else f"message {kind}".strip(), unknown=kind not in _NOTICES
+            )
+            return
+        left: list[SkippedItem] = []
+        shown = message.get("displayContent")
+        text = message_words(
+            shown if kind == "user" and shown else message.get("content"), kind == "user", left
+        )
+        yield from left
+        if text.isspace() or not text:
+            return
+        self.read.add(key)
+        if self.fork == "":
+            self.fork = key
+        role, origin = SPEAKERS[kind]
+        session = f"{self.above}/{self.session}" if self.above else self.session
+        yield Turn(
+            key, role, text, branch_session(session, self.fork) if self.fork else session, line, row.start, row.end,
+            as_micros(message.get("timestamp")), self.cwd,
+            agent=NAME, origin="agent" if self.spawned else origin, title=self.title,
+        )  # fmt: skip
+
+
+GEMINI_LOG = TranscriptFormat(NAME, f"{NAME} 1", True, _is_log, read_rows, _log_reader)
+
+
+_SHORT_ID = 8  # of a session, at the end of its file's name
+_SESSION_FILE = re.compile(r"session-.*-([^-]+)\.jsonl?")
+
+
+def _is_whole_file(path: str, head: bytes) -> bool:
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    name = path.rpartition("/")[2]
+    if not name.endswith(".json") or start not in (b"{", b"["):
+        return False
+    if name == "logs.json":
+        return b'"sessionId"' in head and b'"messageId"' in head
+    if name.startswith("checkpoint"):
+        return b'"role"' in head and b'"parts"' in head
+    return b'"sessionId"' in head and b'"projectHash"' in head and b'"messages"' in head
+
+
+def _whole_file_reader(root: Path, path: str) -> TranscriptReader:
+    name = path.rpartition("/")[2]
+    if name == "logs.json":
+        return _Logs(root, path).row
+    if name.startswith("checkpoint"):
+        return _Checkpoint(root, path).row
+    return lambda row: _conversation(ConversationReading(root, path), row)
+
+
+def _conversation(reading: ConversationReading, row: LogRow) -> Iterator[ReaderItem]:
+    reading.describe(row.value)
+    for line, message in enumerate(as_array(row.value.get("messages")), 1):
+        yield from reading.message(row, as_object(message), line)
+
+
+@dataclass(slots=True)
+class _Logs:
+    root: Path
+    path: str
+    cwd: str | None = None
+    kept: frozenset[str] = frozenset()
+    read: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.cwd = project_root(self.root, self.path)
+        chats = sibling_names(self.root, f"{self.path.rpartition('/')[0]}/chats".lstrip("/"))
+        self.kept = frozenset(found[1] for name in chats if (found := _SESSION_FILE.fullmatch(name)))
+
+    def row(self, row: LogRow) -> Iterator[ReaderItem]:
+        entry = row.value
+        session, number = as_string(entry.get("sessionId")), entry.get("messageId")
+        key = f"{session}:{number}"
+        if entry.get("type") != "user":
+            yield SkippedItem(f"message {as_string(entry.get('type'))}", unknown=True)
+        elif session[:_SHORT_ID] in self.kept:
+            yield SkippedItem("prompt that is in chats")
+        elif not session or not isinstance(number, int) or key in self.read:
+            yield SkippedItem("prompt without a place of its own")
+        else:
+            left: list[SkippedItem] = []
+            text = message_words(as_string(entry.get("message")), True, left)
+            yield from left
+            if text:
+                self.read.add(key)
+                yield Turn(
+                    key, "user", text, session, row.line, row.start, row.end, as_micros(entry.get("timestamp")), self.cwd,
+                    agent=NAME,
+                )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Checkpoint:
+    root: Path
+    path: str
+    session: str = ""
+    cwd: str | None = None
+    line: int = 0
+
+    def __post_init__(self) -> None:
+        folders = [self.root.name, *self.path.split("/")]
+        self.session = "/".join(folders[-2:]).removesuffix(".json")
+        self.cwd = project_root(self.root, self.path)
+
+    def row(self, row: LogRow) -> Iterator[ReaderItem]:
+        contents = as_array(row.value.get("history")) if "history" in row.value else [row.value]
+        for content in map(as_object, contents):
+            self.line += 1
+            yield from self._content(row, content)
+
+    def _content(self, row: LogRow, content: dict[str, Any]) -> Iterator[ReaderItem]:
+        speaker = as_string(content.get("role"))
+        if speaker not in SPEAKERS:
+            yield SkippedItem(f"role {speaker}".strip(), unknown=True)
+            return
+        left: list[SkippedItem] = []
+        text = message_words(content.get("parts"), speaker == "user", left)
+        yield from left
+        if text:
+            role, origin = SPEAKERS[speaker]
+            yield Turn(
+                f"{self.session}:{self.line}", role, text, self.session, self.line, row.start, row.end,
+                cwd=self.cwd, agent=NAME, origin=origin, title=self.session.rpartition("/")[2],
+            )  # fmt: skip
+
+
+GEMINI_FILE = TranscriptFormat(NAME, f"{NAME} 1", False, _is_whole_file, read_elements, _whole_file_reader)

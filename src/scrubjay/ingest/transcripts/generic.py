@@ -1,0 +1,126 @@
+"""Generic JSONL: one message a line, as any program can write it (docs/transcripts.md).
+
+```json
+{"role": "user", "content": "Where is the key?", "session": "2026-03-01", "time": "2026-03-01T10:00:00Z"}
+```
+
+``role`` and ``content``
+    Both are needed on every line. ``user`` and ``human`` are the owner; ``assistant``, ``ai``, ``model`` and
+    ``bot`` the agent; ``system``, ``developer``, ``tool`` and ``function`` are left out; any other role is
+    the name of somebody, kept as it is, whose words nobody vouches for. ``content`` is text, or an array of
+    texts and of objects with a ``text``; objects of a ``type`` other than text are left out.
+The rest may be missing
+    ``session``: text or number; else the file's path without its ending. ``id``: of the message in its
+    session, text or number; else its line. ``time``, ``timestamp`` or ``ts``: ISO 8601, or seconds or
+    milliseconds since 1970. ``cwd`` or ``project``: the directory, or the URL of the repository. ``agent``:
+    the program; else ``generic``. ``title``: of the conversation. Other fields are not read.
+When it is recognised
+    If the first 64 KB hold only lines with ``role`` and ``content``, so that no other data are taken for a
+    talk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from scrubjay.ingest.transcripts import jsonl
+from scrubjay.ingest.transcripts.base import (
+    LogRow,
+    ReaderItem,
+    SkippedItem,
+    TranscriptFormat,
+    TranscriptReader,
+    as_array,
+    as_micros,
+    as_object,
+    as_string,
+    joined_text,
+    text_digest,
+)
+from scrubjay.models.records import Turn
+
+_SPEAKERS = {
+    **dict.fromkeys(("user", "human"), ("user", "owner")),
+    **dict.fromkeys(("assistant", "ai", "model", "bot"), ("assistant", "agent")),
+}
+_LEFT = frozenset({"system", "developer", "tool", "function"})
+_MOST_ROLE = 64  # a word or a name; a text is another kind of data
+_TEXT = frozenset({"text", "input_text", "output_text"})
+
+
+def _recognise(path: str, head: bytes) -> bool:
+    found = jsonl.peek_objects(head)
+    return bool(found) and all(record is not None and _is_message(record) for record in found)
+
+
+def _is_message(record: dict[str, Any]) -> bool:
+    content = record.get("content")
+    if not 0 < len(as_string(record.get("role"))) <= _MOST_ROLE or "content" not in record:
+        return False
+    if isinstance(content, list):
+        return all(isinstance(part, str | dict) for part in content)
+    return content is None or isinstance(content, str)  # None: an answer that only calls a tool
+
+
+def _reader(root: Path, path: str) -> TranscriptReader:
+    stem = PurePosixPath(path).with_suffix("").as_posix()
+
+    def read(row: LogRow) -> Iterable[ReaderItem]:
+        return _turn(row, stem)
+
+    return read
+
+
+def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
+    record = row.value
+    if not _is_message(record):
+        return (SkippedItem("line without role and content", unknown=True),)
+    role = as_string(record["role"]).strip()
+    folded = role.casefold()
+    if folded in _LEFT:
+        return (SkippedItem(f"{folded} message"),)
+    text, left = _content(record["content"])
+    if not text:
+        return left or (SkippedItem("blank"),)
+    role, origin = _SPEAKERS.get(folded, (role, "untrusted"))
+    session, name = _name(record.get("session")) or stem, _name(record.get("id"))
+    project = as_string(record.get("project"))
+    url = "://" in project or project.startswith("git@")
+    turn = Turn(
+        # Sessions and ids of this format may be called "1" in every file, so what was said is part of the key.
+        key=f"{session}:{name or f'#{row.line}'}:{text_digest(role, text)}",
+        role=role,
+        text=text,
+        session=session,
+        line=row.line,
+        start=row.start,
+        end=row.end,
+        at=next(filter(None, (as_micros(record.get(name)) for name in ("time", "timestamp", "ts"))), None),
+        cwd=as_string(record.get("cwd")) or (None if url else project or None),
+        remote=project if url else None,
+        agent=as_string(record.get("agent")) or GENERIC.name,
+        origin=origin,
+        title=as_string(record.get("title")),
+    )
+    return (turn, *left)
+
+
+def _content(content: object) -> tuple[str, tuple[SkippedItem, ...]]:
+    parts: list[str] = []
+    left: list[SkippedItem] = []
+    for part in [content] if isinstance(content, str) else as_array(content):
+        kind = as_string(as_object(part).get("type")) or "text"
+        if kind in _TEXT:
+            parts.append(part if isinstance(part, str) else as_string(as_object(part).get("text")))
+        else:
+            left.append(SkippedItem(kind))
+    return joined_text(parts), tuple(left)
+
+
+def _name(value: object) -> str:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else as_string(value)
+
+
+GENERIC = TranscriptFormat("generic", "generic 1", True, _recognise, jsonl.read_rows, _reader)

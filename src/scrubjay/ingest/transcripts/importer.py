@@ -1,0 +1,560 @@
+"""Transcript importer: recognise a conversation log and turn it into documents.
+
+It knows the formats, and nothing of how they tell theirs. The order decides where two say yes; none does for
+a file of another tool, as far as is known (tests). The generic format is last.
+
+It knows no tool and no store. Whoever stores what a step found may keep ``Step.end`` as the new cursor.
+
+A turn's id is made of what its tool calls it for ever, so a copy of it in another file (a session that was
+resumed) is the same memory, kept where it was first seen. What was said stays remembered when the tool throws
+its log away; `forget` and `sources remove` take it out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from scrubjay.errors import SourceError
+from scrubjay.ingest.alignment import LabelledDocument
+from scrubjay.ingest.chunker import ChunkSettings, chunk_text
+from scrubjay.ingest.embedder import prepare_memory
+from scrubjay.ingest.files import open_file
+from scrubjay.ingest.reader import stage_versions
+from scrubjay.ingest.scanner import DEFAULT_INCLUDE, TRANSCRIPT_INCLUDE, FileState, may_be_transcript
+from scrubjay.ingest.transcripts import chatgpt, claude, codex, gemini, generic, openclaw, opencode
+from scrubjay.ingest.transcripts.base import (
+    HEAD_BYTES,
+    BrokenRow,
+    SkippedItem,
+    TranscriptFormat,
+    is_cursor_valid,
+    storable_text,
+)
+from scrubjay.ingest.turns import (
+    StoredTurn,
+    read_stored_turns,
+    redact_stored_turns,
+    redact_turns,
+    strip_injected,
+)
+from scrubjay.ingest.writer import PreparedDocument, SyncRun, unreadable_document
+from scrubjay.models.dates import now_micros
+from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
+from scrubjay.models.records import (
+    NOT_A_TRANSCRIPT,
+    OWN,
+    UNTRUSTED,
+    Document,
+    EventTime,
+    Record,
+    Scope,
+    Source,
+    SourcePlace,
+    Turn,
+)
+from scrubjay.models.reports import FileError
+from scrubjay.models.sources import authorship
+from scrubjay.redaction.dialogue import CONTEXT_TURNS
+from scrubjay.redaction.redactor import RedactedText, redact_text
+from scrubjay.storage.changes import PreparedMemory
+from scrubjay.storage.interface import Reader, Store
+
+if TYPE_CHECKING:
+    from scrubjay.embeddings.base import Embedder
+
+
+TRANSCRIPT_FORMATS: tuple[TranscriptFormat, ...] = (
+    claude.CLAUDE_CODE,
+    codex.CODEX,
+    openclaw.OPENCLAW,
+    gemini.GEMINI_LOG,
+    opencode.OPENCODE_DATABASE,
+    chatgpt.CHATGPT,
+    claude.CLAUDE_EXPORT,
+    gemini.GEMINI_FILE,
+    opencode.OPENCODE_FILES,
+    generic.GENERIC,
+)
+
+
+def recognise_format(path: str, head: bytes) -> TranscriptFormat | None:
+    """Return the format of a file, or None for one that is no transcript.
+
+    Args:
+        path: POSIX, absolute.
+        head: Its first `HEAD_BYTES` bytes; more are not looked at.
+    """
+    head = head[:HEAD_BYTES]
+    return next((form for form in TRANSCRIPT_FORMATS if form.recognise(path, head)), None)
+
+
+MAX_KIND_CHARACTERS = 60
+"""Of the name of what was left out: it is shown on a terminal, and a log may call a record anything."""
+
+MAX_TITLE_CHARACTERS = 200
+"""As long as a first line that somebody reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogStep:
+    """One record that was read.
+
+    Attributes:
+        end: First byte after it: the cursor, once what was found is stored.
+        found: Turns, what was left out, and what cannot be read, in the order of the record.
+    """
+
+    end: int
+    found: tuple[Turn | SkippedItem | BrokenRow, ...]
+
+
+def follow_log(
+    file: BinaryIO, form: TranscriptFormat, root: Path, path: str, cursor: int = 0
+) -> Iterator[LogStep]:
+    """Read a log on from a cursor.
+
+    Reading to any step's end and on from there gives the turns that reading at once gives. (Of a file with
+    more than 33 MB before the cursor, a record that belongs to an older one may be given to the main session:
+    see `jsonl`.) What lies after the last step's end is a line that is still being written.
+
+    Args:
+        file: The log, open for reading bytes, buffered.
+        form: Which tool wrote it.
+        root: Root of its source.
+        path: Its POSIX path in the source.
+        cursor: ``end`` of the last step that was stored; 0 for a file read for the first time, for one that
+            was rewritten (`due.continues`) and for formats without ``lines``.
+    """
+    reader = form.reader(root, path)
+    for row in form.rows(file, cursor):
+        found = (row,) if isinstance(row, BrokenRow) else tuple(reader(row))
+        if row.start >= cursor:
+            yield LogStep(row.end, tuple(map(_storable_turn, found)))
+
+
+def _storable_turn(one: Turn | SkippedItem | BrokenRow) -> Turn | SkippedItem | BrokenRow:
+    """What a store takes: no blank turn, no character that it cannot write, no endless title."""
+    if isinstance(one, Turn):
+        return _storable(one) if one.text and not one.text.isspace() else SkippedItem("blank")
+    if isinstance(one, SkippedItem) and not (len(one.kind) <= MAX_KIND_CHARACTERS and one.kind.isprintable()):
+        shown = "".join(char if char.isprintable() else "\ufffd" for char in one.kind[:MAX_KIND_CHARACTERS])
+        return replace(one, kind=shown)
+    return one
+
+
+def _storable(turn: Turn) -> Turn:
+    text, key, session = storable_text(turn.text), storable_text(turn.key), storable_text(turn.session)
+    role, agent, title = (
+        storable_text(turn.role),
+        storable_text(turn.agent),
+        storable_text(turn.title[:MAX_TITLE_CHARACTERS]),
+    )
+    cwd, remote = turn.cwd and storable_text(turn.cwd), turn.remote and storable_text(turn.remote)
+    new = (text, key, session, role, agent, title, cwd, remote)
+    if new == (turn.text, turn.key, turn.session, turn.role, turn.agent, turn.title, turn.cwd, turn.remote):
+        return turn
+    turn = replace(turn, text=text, key=key, session=session, role=role)
+    return replace(turn, agent=agent, title=title, cwd=cwd, remote=remote)
+
+
+TURN_BATCH: Final = 500
+"""Memories of one step: what is lost of the work when the process is killed, and what is held in memory."""
+FINGERPRINT_BYTES: Final = 4_096
+"""Bytes at the beginning of a log and before its cursor by which it is known again."""
+ORDINALS_PER_LINE: Final = 1_000
+"""Ordinals of one line of a transcript: more pieces than that of one turn share the last."""
+TURN_TIER: Final = "observation"
+SKIPPED_IN_PAUSE: Final = SkippedItem("said during a pause")
+SKIPPED_RECALLED: Final = SkippedItem("recalled memories")
+"""What was put into a conversation from memory: it is no news."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptContext:
+    """What turns of one source share.
+
+    Attributes:
+        source: The source.
+        store: Where they go. What was yielded must be written before more is asked for.
+        scope: Who remembers.
+        base: The base model.
+        secret: The tenant's key of ids.
+        chunks: How a long turn is cut.
+        project: Returns the project of a turn's directory and remote.
+        silent: Tells of an agent, a session and a time whether what was said there is passed over.
+    """
+
+    source: Source
+    store: Store
+    scope: Scope
+    base: Embedder
+    secret: bytes
+    chunks: ChunkSettings
+    project: Callable[[str, str | None], str | None]
+    silent: Callable[[str, str, int | None], bool]
+
+
+@dataclass(slots=True)
+class ImportStats:
+    """What reading a transcript came to, for the tally."""
+
+    scrubbed: Counter[str]
+    left: Counter[SkippedItem]
+    problems: list[FileError]
+    added: int = 0
+    copies: int = 0
+    forgotten: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _TurnDraft:
+    """A turn: its session, its text without secrets, what it left if it was forgotten, and its memories."""
+
+    session: str
+    whole: str
+    marks: set[str]
+    pieces: Sequence[Record]
+
+
+def log_fingerprint(file: BinaryIO, cursor: int) -> str:
+    """Return what a log is known by again: a hash of its first bytes and of those before the cursor."""
+    file.seek(0)
+    head = file.read(min(FINGERPRINT_BYTES, cursor))
+    file.seek(max(0, cursor - FINGERPRINT_BYTES))
+    return hashlib.sha256(head + b"\x00" + file.read(min(FINGERPRINT_BYTES, cursor))).hexdigest()
+
+
+def resume_cursor(file: BinaryIO, form: TranscriptFormat, old: Document | None) -> int:
+    """Return where to read on: the cursor of what was stored, or 0 for a file that is new or another by now."""
+    if old is None or not form.lines or old.versions.extractor != form.version:
+        return 0
+    return (
+        old.cursor
+        if is_cursor_valid(file, old.cursor) and log_fingerprint(file, old.cursor) == old.content_hash
+        else 0
+    )
+
+
+def read_transcript(
+    talk: TranscriptContext,
+    state: FileState,
+    form: TranscriptFormat,
+    old: tuple[Document | None, str | None],
+    heard: ImportStats,
+) -> Iterator[PreparedDocument]:
+    """Read what a transcript says beyond what is stored.
+
+    Args:
+        talk: What the turns share.
+        state: The file.
+        form: Which tool wrote it.
+        old: Its document as it is stored, and the path under which it stood if it was moved.
+        heard: Is told what was left out and what could not be read.
+
+    Raises:
+        SourceError: The file as a whole cannot be read.
+    """
+    known, moved_from = old
+    root = Path(talk.source.root)
+    path = root / state.path
+    stamp = replace(stage_versions(talk.chunks), extractor=form.version)
+    with open_file(root, state.path) as file, open_file(root, state.path) as again:
+        cursor = resume_cursor(file, form, known)
+        title = known.title if known is not None and cursor else path.name
+        numbers: dict[str, int] = {}
+        before: dict[str, list[StoredTurn]] = {}
+        turns: list[Turn] = []
+        end = cursor
+        first = True
+
+        def ready(*, last: bool) -> PreparedDocument:
+            # What stops between two parts must be read on by the next sync: only with the last is the file as it is.
+            at = state.mtime_ns if last else 0
+            document = Document(
+                talk.source.id, state.path, log_fingerprint(again, end), at, state.size, title, stamp, end
+            )
+            with talk.store.reader(talk.scope) as reader:
+                clean, called = _redacted_turns(reader, talk, turns, before, resumed=cursor > 0)
+                drawn = [_turn_memories(talk, state, *one, heard) for one in zip(turns, clean, strict=True)]
+                with_ids = _new_turns(reader, talk, drawn, numbers, heard)
+            _last_said(drawn, before)
+            if called:
+                heard.scrubbed["password"] += redact_stored_turns(talk.store, talk.scope, talk.base, called)
+            labelled = LabelledDocument(
+                document, tuple(with_ids), (), (), moved_from if first else None, grows=True
+            )
+            return PreparedDocument(labelled, [""] * len(with_ids))
+
+        for step in follow_log(file, form, root, state.path, cursor):
+            for found in step.found:
+                if isinstance(found, Turn):
+                    turns += _turn_without_injected(talk, found, heard)
+                    title = (found.title if form.lines else "") or title
+                elif isinstance(found, SkippedItem):
+                    heard.left[found] += 1
+                else:
+                    heard.problems.append(_broken(path, found))
+            end = step.end
+            if len(turns) >= TURN_BATCH:
+                yield ready(last=False)
+                turns, first = [], False
+        yield ready(last=True)
+
+
+def _turn_without_injected(talk: TranscriptContext, turn: Turn, heard: ImportStats) -> list[Turn]:
+    """Return a turn without the memories that were recalled into it; none, if that is all or nobody was to listen."""
+    if talk.silent(turn.agent, turn.session, turn.at):
+        heard.left[SKIPPED_IN_PAUSE] += 1
+        return []
+    found = strip_injected(turn.text)
+    if not found.blocks:
+        return [turn]
+    heard.left[SKIPPED_RECALLED] += found.blocks
+    return [replace(turn, text=found.text)] if found.text.strip() else []
+
+
+def _broken(path: Path, found: BrokenRow) -> FileError:
+    return FileError(str(path), f"Line {found.line} {found.message}; it was left out, the rest was taken.")
+
+
+def _redacted_turns(
+    reader: Reader,
+    talk: TranscriptContext,
+    turns: list[Turn],
+    before: dict[str, list[StoredTurn]],
+    *,
+    resumed: bool,
+) -> tuple[list[RedactedText], list[str]]:
+    """Return turns without secrets, and the ids of stored ones that they call a secret.
+
+    Args:
+        reader: Where.
+        talk: What they share.
+        turns: They, in the order of the file.
+        before: Session to its last turns, as far as they were read.
+        resumed: Whether the file was read up to here before: then the store knows what was said last.
+    """
+    by_session: dict[str, list[int]] = {}
+    for place, turn in enumerate(turns):
+        by_session.setdefault(turn.session, []).append(place)
+    clean: dict[int, RedactedText] = {}
+    called: list[str] = []
+    for session, places in by_session.items():
+        if session not in before:
+            last = reader.last_turn(session) if resumed else None
+            before[session] = (
+                [] if last is None else read_stored_turns(reader, session, last + 1 - CONTEXT_TURNS, last)
+            )
+        known = before[session]
+        found = redact_turns(
+            [turns[one].text for one in places], talk.chunks.allow, [one.text for one in known]
+        )
+        clean |= dict(zip(places, found.found, strict=True))
+        called += [memory for place in found.called for memory in known[place].ids]
+    return [clean[place] for place in range(len(turns))], called
+
+
+def _last_said(drawn: Sequence[_TurnDraft], before: dict[str, list[StoredTurn]]) -> None:
+    """Note what was said last in each session."""
+    for one in drawn:
+        said = StoredTurn(one.whole, tuple(record.id for record in one.pieces))
+        before[one.session] = [*before[one.session], said][-CONTEXT_TURNS:]
+
+
+def _new_turns(
+    reader: Reader,
+    talk: TranscriptContext,
+    drawn: Sequence[_TurnDraft],
+    numbers: dict[str, int],
+    heard: ImportStats,
+) -> list[PreparedMemory]:
+    """Return the turns that are not stored yet, as memories."""
+    present = reader.get([record.id for one in drawn for record in one.pieces])
+    forgotten = reader.forgotten(mark for one in drawn for mark in one.marks)
+    fresh: dict[str, PreparedMemory] = {}
+    for one in drawn:
+        session, pieces = one.session, one.pieces
+        new = [record for record in pieces if record.id not in present and record.id not in fresh]
+        heard.copies += len(pieces) - len(new)
+        if forgotten and not forgotten.isdisjoint(one.marks):
+            heard.forgotten += 1
+            continue
+        if not new:
+            continue
+        if session not in numbers:
+            last = reader.last_turn(session)
+            numbers[session] = -1 if last is None else last
+        numbers[session] += 1
+        fresh |= {record.id: prepare_memory(replace(record, turn=numbers[session])) for record in new}
+    heard.added += len(fresh)
+    return list(fresh.values())
+
+
+def _marks(talk: TranscriptContext, turn: Turn, clean: RedactedText) -> set[str]:
+    """Return what a turn has left behind if it was forgotten, as it reads now or before turns around it were read."""
+    marks = tombstone_hashes(talk.secret, clean.text, talk.scope.keys)
+    if clean.counts:
+        marks |= tombstone_hashes(
+            talk.secret, redact_text(turn.text, talk.chunks.allow).text, talk.scope.keys
+        )
+    return marks
+
+
+def _turn_memories(
+    talk: TranscriptContext, state: FileState, turn: Turn, clean: RedactedText, heard: ImportStats
+) -> _TurnDraft:
+    """Return the memories that a turn makes, without a number yet."""
+    records = []
+    heard.scrubbed.update(clean.counts)
+    now = now_micros()
+    said_at = turn.at
+    written = said_at if said_at is not None else state.mtime_ns // 1000 or now
+    event = EventTime(said_at, said_at, "second", "UTC") if said_at is not None else None
+    project = talk.project(turn.cwd or "", turn.remote) if turn.cwd or turn.remote else None
+    own = authorship(talk.source, state.path) == OWN
+    for piece, passage in enumerate(chunk_text(clean.text, name="", settings=talk.chunks)):
+        content = clean.text[passage.start : passage.end]
+        parts = ("turn", talk.source.key, turn.agent, turn.key, str(piece))
+        place = SourcePlace(
+            talk.source.id, state.path, turn.line * ORDINALS_PER_LINE + min(piece, ORDINALS_PER_LINE - 1),
+            turn.start, turn.end, turn.line, turn.line,
+        )  # fmt: skip
+        record = Record(
+            id=memory_id(TURN_TIER, memory_key(talk.secret, parts)),
+            tier=TURN_TIER,
+            content=content,
+            content_hash=text_hash(content),
+            title="",
+            key=talk.source.key,
+            owner=talk.scope.user,
+            recorded_at=min(written, now),
+            updated_at=now,
+            place=place,
+            project=project,
+            agent=turn.agent or None,
+            session=turn.session,
+            role=turn.role,
+            origin=turn.origin if own else UNTRUSTED,
+            event=event,
+        )
+        records.append(record)
+    return _TurnDraft(turn.session, clean.text, _marks(talk, turn, clean), records)
+
+
+def unknown_kinds_notice(
+    path: str, form: TranscriptFormat, left: Mapping[SkippedItem, int]
+) -> list[FileError]:
+    """Return what a person should know: kinds of records that the reader has never heard of."""
+    named = [f"{kind.kind} ({count})" for kind, count in sorted(left.items(), key=str) if kind.unknown]
+    if not named:
+        return []
+    message = (
+        f"The reader of {form.version} does not know these records and left them out: {', '.join(named)}."
+    )
+    return [FileError(path, message, "a newer scrubjay may know them")]
+
+
+AUTOMATIC_INCLUDE: Final = (*DEFAULT_INCLUDE, *TRANSCRIPT_INCLUDE)
+"""Patterns of a source in which transcripts were found when it was registered (`register`)."""
+
+
+def format_of_file(root: str, path: str) -> TranscriptFormat | None:
+    """Return which tool wrote a file, None for a file that is no transcript or cannot be read."""
+    try:
+        return _detect_format(root, path)
+    except (OSError, SourceError):
+        return None  # whoever reads it whole says why it cannot be read
+
+
+def _detect_format(root: str, path: str) -> TranscriptFormat | None:
+    with open_file(Path(root), path) as file:
+        return recognise_format((Path(root) / path).as_posix(), file.read(HEAD_BYTES))
+
+
+def import_transcript(
+    run: SyncRun, source: Source, state: FileState, known: Mapping[str, Document], gone: list[str]
+) -> Iterator[PreparedDocument] | None:
+    """Return the turns of a transcript as documents to be written one after the other; None for another file.
+
+    Args:
+        run: The sync.
+        source: Where the file lies.
+        state: The file.
+        known: The source's documents.
+        gone: Paths of documents whose file is gone; that of a transcript which is this one is taken out.
+    """
+    if not may_be_transcript(state.path):
+        return None
+    try:
+        form = _detect_format(source.root, state.path)
+    except (OSError, SourceError) as error:
+        trouble = _read_trouble(str(Path(source.root) / state.path), error)
+        run.tally.problems.append(trouble)
+        # What was said so far stays where it was read to; the log is read on when it can be.
+        return iter(
+            () if known.get(state.path) else (unreadable_document(run, source, state, None, trouble.message),)
+        )
+    old = known.get(state.path)
+    if form is None and old is not None and old.cursor:
+        # Emptied, or another file by now: what was said in it stays remembered, also when it goes altogether.
+        touched = replace(old, mtime_ns=state.mtime_ns, size=state.size)
+        return iter([PreparedDocument(LabelledDocument(touched, (), (), ()), ())])
+    if form is None:
+        return iter(_not_a_transcript(run, source, state)) if source.include == AUTOMATIC_INCLUDE else None
+    return _turns(run, source, state, form, _stored_document(source, state, known, gone))
+
+
+def _turns(
+    run: SyncRun,
+    source: Source,
+    state: FileState,
+    form: TranscriptFormat,
+    old: tuple[Document | None, str | None],
+) -> Iterator[PreparedDocument]:
+    full = str(Path(source.root) / state.path)
+    heard = ImportStats(run.tally.scrubbed, Counter(), [])
+    secret = run.store.secret(run.scope)
+    talk = TranscriptContext(
+        source, run.store, run.scope, run.base, secret, run.chunks, run.projects.of, run.silent
+    )
+    try:
+        yield from read_transcript(talk, state, form, old, heard)
+    except (OSError, SourceError) as error:
+        run.tally.problems.append(_read_trouble(full, error))
+    run.tally.added += heard.added
+    run.tally.forgotten += heard.forgotten
+    run.tally.problems += [*heard.problems, *unknown_kinds_notice(full, form, heard.left)]
+
+
+def _read_trouble(path: str, error: OSError | SourceError) -> FileError:
+    if isinstance(error, SourceError):
+        return FileError(path, str(error), error.hint)
+    return FileError(path, f"It cannot be read: {error.strerror}.", "check its rights")
+
+
+def _stored_document(
+    source: Source, state: FileState, known: Mapping[str, Document], gone: list[str]
+) -> tuple[Document | None, str | None]:
+    """Return a transcript's document as it is stored, and where it stood if it was moved."""
+    if state.path in known:
+        return known[state.path], None
+    with open_file(Path(source.root), state.path) as file:
+        for path in gone:
+            old = known[path]
+            if 0 < old.cursor <= state.size and log_fingerprint(file, old.cursor) == old.content_hash:
+                gone.remove(path)
+                return old, path
+    return None, None
+
+
+def _not_a_transcript(run: SyncRun, source: Source, state: FileState) -> list[PreparedDocument]:
+    stamp = replace(stage_versions(run.chunks), extractor=NOT_A_TRANSCRIPT)
+    document = Document(
+        source.id, state.path, NOT_A_TRANSCRIPT, state.mtime_ns, state.size, state.path, stamp
+    )
+    return [PreparedDocument(LabelledDocument(document, (), (), ()), ())]

@@ -1,0 +1,325 @@
+"""OpenClaw (formerly Clawdbot, Moltbot): session logs and their index.
+
+``sessions.json`` names each session by a key that tells where its messages come from: ``agent:main:main``,
+``agent:main:subagent:<id>``, ``cron:<job>``. Written from openclaw/openclaw,
+docs/reference/session-management-compaction.md at 010f0c86a15e ("Session keys").
+
+OpenClaw writes around a person's message what it knows of it: blocks of context under a marked heading, the
+time, the id that the channel gave it. Written from openclaw/openclaw, src/auto-reply/reply at 03d0aef9fbe9
+(strip-inbound-meta.ts, inbound-context-marker.ts), and for versions before mid-2026, which marked headings
+with ``(untrusted metadata):``, from logs of theirs in public. The program's own requests are told by how they
+begin. What looks like wrapping but stands amid a person's words is theirs and stays.
+
+Files: ``~/.openclaw/agents/<agent>/sessions/<session>.jsonl`` (before 2026 ``~/.clawdbot``, ``~/.moltbot``),
+with ``.reset.<time>`` or ``.deleted.<time>`` behind the name once a session was put away. The pi agent, whose
+format it is, writes the same to ``~/.pi/agent/sessions``; its turns carry the agent ``pi``.
+Written from
+    badlogic/pi-mono, docs/session-format.md and src/core/session-manager.ts of packages/coding-agent, as in
+    @mariozechner/pi-coding-agent 0.73.1 (2026-07-17), versions 1 to 3; openclaw/openclaw, docs of the package
+    2026.9.6 (2026-09-24), docs/reference/session-management-compaction.md at 010f0c86a15e,
+    src/sessions/input-provenance.ts at 01a179d7ded4.
+Not read
+    Newer versions keep the running sessions in ``openclaw-agent.sqlite`` and write these files when a session
+    is put away; compressed ones (``.jsonl.zst``) are not opened.
+
+What is read
+    A header line, then entries that name their parents. Going back and saying something else begins a branch
+    (`lineage`). Words of ``message`` entries of a user and an assistant, without what was wrapped around a
+    message on its way from a channel (`wrapping`).
+    Prompts to a sub-agent come from an agent: the log marks them, or ``sessions.json`` beside it says that the
+    session is one of a sub-agent or a timer (`openclaw_keys`).
+What is left out
+    Tool calls and results, commands run by hand, thinking, summaries of compactions and branches, extensions'
+    entries and messages, changes of model, labels, what the program itself asked (heartbeat, start of a
+    session), and a copy of an answer that a channel was given (``delivery-mirror``).
+Times
+    ISO 8601 on entries; a message's own is in milliseconds.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from scrubjay.errors import SourceError
+from scrubjay.ingest.files import read_file
+from scrubjay.ingest.transcripts.base import (
+    MAX_TRACKED_RECORDS,
+    BranchTracker,
+    LogRow,
+    ReaderItem,
+    SkippedItem,
+    TranscriptFormat,
+    TranscriptReader,
+    as_array,
+    as_micros,
+    as_object,
+    as_string,
+    branch_session,
+    joined_text,
+)
+from scrubjay.ingest.transcripts.jsonl import peek_objects, read_rows
+from scrubjay.models.records import Turn
+
+
+def session_keys(root: Path, path: str) -> Mapping[str, str]:
+    """Return keys by session id, none where the list is not there or cannot be read.
+
+    Args:
+        root: The source's folder.
+        path: Of the list, POSIX, relative to it.
+    """
+    try:
+        return _listed(read_file(root, path).text)
+    except SourceError:
+        return {}  # a log that was put away alone, or copied without it, says enough
+
+
+def is_spawned_session(key: str) -> bool:
+    """Return whether nobody types in a session of this key: a sub-agent's, or one that a timer begins.
+
+    >>> is_spawned_session("agent:main:subagent:7"), is_spawned_session("cron:nightly"), is_spawned_session("agent:main:main")
+    (True, True, False)
+    """
+    return ":subagent:" in key or ":cron:" in key or key.startswith("cron:")
+
+
+@lru_cache(maxsize=1)  # one list, hundreds of logs beside it
+def _listed(text: str) -> Mapping[str, str]:
+    try:
+        entries = as_object(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}
+    return {as_string(as_object(entry).get("sessionId")): key for key, entry in entries.items()}
+
+
+_TIME = re.compile(r"\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]{0,40}\][ \t]*")
+_HEADING = re.compile(
+    r"[^\n]{1,120}(?:⟦openclaw:ctx⟧|\((?:untrusted|metadata)[^)\n]{0,80}\):)[ \t]*(?:\n|$)"
+    r"|Untrusted context \(metadata[^)\n]{0,80}\):[ \t]*(?:\n|$)"
+)
+_FENCED = re.compile(r"```json\n.*?\n```[ \t]*(?:\n|$)", re.DOTALL)
+_PARAGRAPH = re.compile(r"(?>(?:[^\S\n]*+\S[^\n]*+(?:\n|\Z))*)")
+_EVENT = re.compile(r"System: \[[^\]\n]{1,40}\][^\n]*(?:\n|$)")
+_BLANK = re.compile(r"\s*\n|\s+")
+_MESSAGE_ID = re.compile(r"\n?^\[message_id: [^\]\n]{1,200}\][ \t]*$", re.MULTILINE)
+_TRAILING = re.compile(
+    r"\n(?:Context: ⟦openclaw:ctx⟧|Untrusted context \([^)\n]{0,80}\):)[ \t]*\n.*\Z", re.DOTALL
+)
+_TASK = re.compile(r"\[Subagent Task\]:?[ \t]*")
+_RELAYED = re.compile(r"\[Inter-session message\][^\n]*\n(?:This content was routed by OpenClaw[^\n]*\n?)?")
+_REPLY_TAG = re.compile(r"\[\[ ?reply_to(?:_current|:[^\]\n]{0,80}) ?\]\][ \t]*")
+_REQUESTS = (
+    ("Read HEARTBEAT.md", "heartbeat"),
+    ("A new session was started via /new or /reset", "start of a session"),
+    ("Pre-compaction memory flush", "memory flush"),
+)
+_SIGNS = frozenset({"HEARTBEAT_OK", "NO_REPLY"})
+
+
+def user_words(text: str) -> tuple[str, str] | SkippedItem:
+    r"""Return a user's words and their origin, or what the program asked for in a user's place.
+
+    >>> user_words("[Wed 2026-03-11 23:51 PDT] hello")
+    ('hello', 'owner')
+    >>> user_words("[Subagent Context] You are one.\n\n[Subagent Task]: count the tests")
+    ('count the tests', 'agent')
+    """
+    origin = "owner"
+    if relayed := _RELAYED.match(text):
+        text, origin = text[relayed.end() :], "agent"
+    text = _unwrapped(text)
+    if text.startswith("[Subagent Context]"):
+        task = _TASK.search(text)
+        return (text[task.end() :], "agent") if task else SkippedItem("sub-agent's context")
+    for beginning, kind in _REQUESTS:
+        if text.startswith(beginning):
+            return SkippedItem(kind)
+    return text, origin
+
+
+def assistant_words(text: str) -> str | SkippedItem:
+    """Return an assistant's words without the tags that say what they reply to.
+
+    >>> assistant_words("[[reply_to_current]] Done.")
+    'Done.'
+    """
+    text = _REPLY_TAG.sub("", text)
+    return SkippedItem(text.strip()) if text.strip() in _SIGNS else text
+
+
+def _unwrapped(text: str) -> str:
+    at = 0
+    while found := _TIME.match(text, at) or _EVENT.match(text, at) or _HEADING.match(text, at):
+        at = found.end()
+        if found.re is _HEADING and (block := _FENCED.match(text, at) or _PARAGRAPH.match(text, at)):
+            at = block.end()
+        if blank := _BLANK.match(text, at):
+            at = blank.end()
+    text = _TRAILING.sub("", text[at:])
+    return _MESSAGE_ID.sub("", text).strip("\n")
+
+
+NAME = "openclaw"
+
+_ORIGINS = {"user": "owner", "assistant": "agent"}
+_NOISE_ENTRIES = frozenset(
+    {
+        "branch_summary",
+        "compaction",
+        "custom",
+        "custom_message",
+        "label",
+        "model_change",
+        "thinking_level_change",
+    }
+)
+_NOISE_ROLES = frozenset(
+    {"bashExecution", "branchSummary", "compactionSummary", "custom", "hookMessage", "toolResult"}
+)
+_ROOT = "\0"  # above all entries; no id
+_MOST_NAME = 64  # characters of an id; ten thousand are remembered
+_EARLIEST_MILLIS = 1e11  # 1973: a smaller number is no time in milliseconds
+_NOISE_BLOCKS = frozenset({"image", "thinking", "toolCall"})
+
+
+def _recognise(path: str, head: bytes) -> bool:
+    first = next(iter(peek_objects(head)), None) or {}
+    return ".jsonl" in path and first.get("type") == "session" and "id" in first and "timestamp" in first
+
+
+def _reader(root: Path, path: str) -> TranscriptReader:
+    folder, _, name = path.rpartition("/")
+    reading = _Reading(
+        session=name.partition(".jsonl")[0],
+        agent="pi" if "/.pi/" in f"{root.as_posix()}/{path}" else NAME,
+    )
+    if reading.agent == NAME:
+        reading.keys = session_keys(root, f"{folder}/sessions.json".lstrip("/"))
+    return reading.row
+
+
+@dataclass(slots=True)
+class _Reading:
+    session: str
+    agent: str
+    keys: Mapping[str, str] = field(default_factory=dict)
+    lineage: BranchTracker = field(default_factory=BranchTracker)
+    turn_above: OrderedDict[str, str] = field(default_factory=OrderedDict)  # nearest turn of an entry or it
+    cwd: str | None = None
+    title: str = ""
+    last: str = ""  # what the assistant said last
+    previous: str = ""  # the entry before: the parent of one that names none
+    spawned: bool = False
+
+    def __post_init__(self) -> None:
+        self.lineage.add(_ROOT, "", turn=True)  # a first message that is said anew is a branch too
+
+    def row(self, row: LogRow) -> Iterator[ReaderItem]:
+        entry = row.value
+        kind, key = as_string(entry.get("type")), _name(entry.get("id"))
+        if kind == "session":
+            self._header(entry)
+            return
+        if key in self.turn_above:
+            yield SkippedItem("copy")
+            return
+        message = as_object(entry.get("message"))
+        role = as_string(message.get("role"))
+        left: list[SkippedItem] = []
+        words = self._words(role, message, left) if kind == "message" else self._other(kind, entry)
+        spoken = words if isinstance(words, tuple) and words[0].strip() else None
+        fork = self._fork(entry, key, prompt=role == "user", turn=spoken is not None)
+        yield from left
+        if isinstance(words, SkippedItem):
+            yield words
+        elif spoken:
+            yield Turn(
+                key or f"{self.session}:{row.line}", role, spoken[0],
+                branch_session(self.session, fork) if fork else self.session, row.line, row.start, row.end,
+                as_micros(entry.get("timestamp")) or _millis(message.get("timestamp")),
+                self.cwd, agent=self.agent, origin=spoken[1], title=self.title,
+            )  # fmt: skip
+
+    def _fork(self, entry: dict[str, Any], key: str, *, prompt: bool, turn: bool) -> str:
+        """Return an entry's branch. Only turns count: what hangs between two, a summary even, is passed through."""
+        parent = _name(entry.get("parentId")) if "parentId" in entry else self.previous
+        above = self.turn_above.get(parent, "" if parent else _ROOT) if key else ""
+        fork = self.lineage.add(key, above, turn=True, prompt=prompt) if turn else ""
+        self.previous = key
+        if key:
+            self.turn_above[key] = key if turn else above
+        if len(self.turn_above) > MAX_TRACKED_RECORDS:
+            self.turn_above.popitem(last=False)
+        return fork
+
+    def _header(self, entry: dict[str, Any]) -> None:
+        self.session = as_string(entry.get("id")) or self.session
+        self.cwd = as_string(entry.get("cwd")) or None
+        self.spawned = is_spawned_session(self.keys.get(self.session, ""))
+
+    def _other(self, kind: str, entry: dict[str, Any]) -> SkippedItem:
+        if kind == "session_info":
+            self.title = as_string(entry.get("name")) or self.title
+            return SkippedItem(kind)
+        return SkippedItem(
+            kind if kind in _NOISE_ENTRIES else f"entry {kind}".strip(), unknown=kind not in _NOISE_ENTRIES
+        )
+
+    def _words(
+        self, role: str, message: dict[str, Any], left: list[SkippedItem]
+    ) -> tuple[str, str] | SkippedItem:
+        """What was said and its origin, or why the whole of it is left out; ``left`` gets the parts that are."""
+        if role not in _ORIGINS:
+            return SkippedItem(
+                role if role in _NOISE_ROLES else f"role {role}".strip(), unknown=role not in _NOISE_ROLES
+            )
+        provenance = as_string(as_object(message.get("provenance")).get("kind"))
+        if provenance == "internal_system":
+            return SkippedItem("internal request")
+        text = joined_text(_blocks(message.get("content"), left))
+        if role == "assistant":
+            words = assistant_words(text)
+            if isinstance(words, SkippedItem):
+                return words
+            if message.get("model") == "delivery-mirror" and words.strip() == self.last:
+                return SkippedItem("delivery-mirror")
+            self.last = words.strip() or self.last
+            return words, "agent"
+        words_of = user_words(text)
+        if isinstance(words_of, tuple) and (self.spawned or provenance == "inter_session"):
+            return words_of[0], "agent"
+        return words_of
+
+
+def _blocks(content: object, left: list[SkippedItem]) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    for block in as_array(content):
+        kind = as_string(as_object(block).get("type"))
+        if kind == "text":
+            yield as_string(block.get("text"))
+        else:
+            left.append(
+                SkippedItem(
+                    kind if kind in _NOISE_BLOCKS else f"content {kind}".strip(),
+                    unknown=kind not in _NOISE_BLOCKS,
+                )
+            )
+
+
+def _name(value: object) -> str:
+    return name if len(name := as_string(value)) <= _MOST_NAME else ""
+
+
+def _millis(value: object) -> int | None:
+    return as_micros(value) if isinstance(value, int | float) and value > _EARLIEST_MILLIS else None
+
+
+OPENCLAW = TranscriptFormat(NAME, f"{NAME} 1", True, _recognise, read_rows, _reader)

@@ -1,0 +1,321 @@
+"""OpenCode: session files, exports and its database.
+
+Files, below ``~/.local/share/opencode/storage``:
+    ``session/<project>/<session>.json``  what a session is called, where it was held, who began it
+    ``message/<session>/<message>.json``  who spoke, and when
+    ``part/<message>/<part>.json``        what was said, one part a file
+Written from anomalyco/opencode (formerly sst/opencode), packages/opencode/src/storage/storage.ts at
+00d1fee82d43, storage/json-migration.ts at 062aa8c024a0, session/revert.ts at 089ee8d0e6ac (without its
+plans), cli/cmd/export.ts at 07fa81066b42, and the types of the package @opencode-ai/sdk 1.19.3 (2026-10-16).
+Versions since the database keep sessions in ``opencode.db``: `opencode_db` reads that. The layout of before
+mid-2025 (``project/<name>/storage``) is not read; OpenCode moves it when it is next started.
+
+One session, one document
+    The session's file is the document, and its messages are read from the folders beside it, so the source
+    must be ``storage`` or a folder above. OpenCode writes that file whenever a session changes; a message
+    without its parts yet is read at the next change. Ids ascend with time, so they are the order.
+    An export is one object, ``{"info": …, "messages": [{"info": …, "parts": […]}]}``, read from itself alone.
+
+What is read
+    Text parts. A sub-agent's session names its parent: it is ``<parent>/<session>``, and what it was asked
+    there an agent asked. Messages that were taken back (``revert``) are a branch (`format.branch`).
+What is left out
+    Parts that OpenCode made up or told to ignore (``synthetic``, ``ignored``), reasoning, tools, files, steps,
+    patches and the like, and an assistant's summary of a compaction.
+Times
+    Milliseconds since 1970, by the format's definition.
+
+The files of before it, and exports: `opencode`.
+
+File: ``~/.local/share/opencode/opencode.db``, with the channel's name in it for builds that are no release.
+Written from anomalyco/opencode, packages/core/src/session/sql.ts at 02ce4a330f33 (tables ``session``,
+``message``, ``part``, whose ``data`` is the JSON that the files had) and packages/core/src/database/database.ts
+at 01f25dc77012 (write-ahead log); the file's place, from docs.rs/agent-top-core 0.26.0 (checked on OpenCode
+1.18.15, 2026-09-05), and what version 2 changed, from getagentseal/codeburn, docs/providers/opencode.md.
+
+What is read
+    Those three tables, as `opencode` reads the files; each message's place among all is its line, and its
+    bytes are the whole file's.
+What is not
+    ``session_v2`` and ``session_message``, where OpenCode 2 keeps what is said in another form: that there is
+    something in them is told.
+How
+    Read-only and in one transaction, with what still stands in the write-ahead log beside it. The file's own
+    time changes when that log is taken in, which may be days later: `kinds.changed` looks at both. All turns
+    of the file are in memory at once, without tools' output, which is most of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import quote
+
+from scrubjay.errors import SourceError
+from scrubjay.ingest.files import is_within, read_file
+from scrubjay.ingest.transcripts.base import (
+    LogRow,
+    ReaderItem,
+    SkippedItem,
+    TranscriptFormat,
+    TranscriptReader,
+    as_array,
+    as_micros,
+    as_object,
+    as_string,
+    branch_session,
+    joined_text,
+    sibling_names,
+)
+from scrubjay.ingest.transcripts.jsonl import read_elements
+from scrubjay.models.records import Turn
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+NAME = "opencode"
+
+_ORIGINS = {"user": "owner", "assistant": "agent"}
+_NOISE = frozenset(
+    {
+        "agent", "compaction", "file", "patch", "reasoning", "retry", "snapshot", "step-finish", "step-start",
+        "subtask", "tool",
+    }
+)  # fmt: skip
+_EARLIEST_MILLIS = 1e11  # 1973: a smaller number is no time in milliseconds
+
+
+def _is_session_file(path: str, head: bytes) -> bool:
+    if not path.endswith(".json") or not head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        return False
+    folders = path.split("/")
+    if len(folders) > 3 and folders[-3] == "session" and folders[-1].startswith("ses_"):
+        return b'"id"' in head and b'"projectID"' in head
+    return b'"info"' in head and b'"ses_' in head and (b'"messages"' in head or b'"projectID"' in head)
+
+
+def _session_file_reader(root: Path, path: str) -> TranscriptReader:
+    def read_row(row: LogRow) -> Iterator[ReaderItem]:
+        if "messages" in row.value:
+            session = OpenCodeSession.of(
+                as_object(row.value.get("info")), path.rpartition("/")[2].removesuffix(".json")
+            )
+            messages = map(as_object, as_array(row.value["messages"]))
+            for line, message in enumerate(messages, 1):
+                parts = list(map(as_object, as_array(message.get("parts"))))
+                yield from session.message(row, line, as_object(message.get("info")), parts)
+        else:
+            yield from _stored_turns(root, path, row)
+
+    return read_row
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCodeSession:
+    """What is known of a session before its messages are.
+
+    Attributes:
+        name: Its turns' session.
+        title: What OpenCode calls it.
+        cwd: Where it was held.
+        spawned: A sub-agent's.
+        reverted: Id of the first message that was taken back, or an empty string.
+    """
+
+    name: str
+    title: str = ""
+    cwd: str | None = None
+    spawned: bool = False
+    reverted: str = ""
+
+    @classmethod
+    def of(cls, info: dict[str, Any], named: str) -> OpenCodeSession:
+        """Take in a session's info, ``named`` by its file where it does not name itself."""
+        name, parent, revert = (
+            as_string(info.get("id")) or named,
+            as_string(info.get("parentID")),
+            as_object(info.get("revert")),
+        )
+        reverted = as_string(revert.get("messageID"))
+        return cls(
+            f"{parent}/{name}" if parent else name,
+            as_string(info.get("title")),
+            as_string(info.get("directory")) or None,
+            bool(parent),
+            # Where only parts of a message were taken back, the message itself stays.
+            f"{reverted}\uffff" if reverted and revert.get("partID") else reverted,
+        )
+
+    def message(
+        self, row: LogRow, line: int, info: dict[str, Any], parts: list[dict[str, Any]]
+    ) -> Iterator[ReaderItem]:
+        """Answer one message with its parts; ``line`` is its place in the session from 1."""
+        role, key = as_string(info.get("role")), as_string(info.get("id")) or f"{self.name}:{line}"
+        if role not in _ORIGINS:
+            yield SkippedItem(f"role {role}".strip(), unknown=True)
+            return
+        if role == "assistant" and info.get("summary") is True:
+            yield SkippedItem("compaction summary")
+            return
+        texts = []
+        for part in parts:
+            kind = as_string(part.get("type"))
+            if kind != "text":
+                yield SkippedItem(
+                    kind if kind in _NOISE else f"part {kind}".strip(), unknown=kind not in _NOISE
+                )
+            elif part.get("synthetic") or part.get("ignored"):
+                yield SkippedItem("synthetic text")
+            else:
+                texts.append(as_string(part.get("text")))
+        if text := joined_text(texts):
+            taken_back = bool(self.reverted) and key >= self.reverted
+            cwd = as_string(as_object(info.get("path")).get("cwd")) or self.cwd
+            yield Turn(
+                key, role, text, branch_session(self.name, self.reverted) if taken_back else self.name, line,
+                row.start, row.end, micros_from_millis(as_object(info.get("time")).get("created")), cwd,
+                agent=NAME, origin="agent" if self.spawned else _ORIGINS[role], title=self.title,
+            )  # fmt: skip
+
+
+def micros_from_millis(value: object) -> int | None:
+    """Return UTC microseconds of milliseconds since 1970, or None if it is no such time."""
+    return as_micros(value) if isinstance(value, int | float) and value > _EARLIEST_MILLIS else None
+
+
+def _stored_turns(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
+    """Turns of a session whose messages lie beside its file."""
+    *above, folder, _, name = ["", "", *path.split("/")]
+    if folder != "session":
+        message = (
+            f"{path} is a session of OpenCode, but its messages lie outside the source. It was not read."
+        )
+        raise SourceError(message, hint="make OpenCode's folder `storage` the source")
+    base = "/".join(filter(None, above))
+    # By its file's name, as OpenCode does: sessions were moved without a change of what stands in them.
+    named = name.removesuffix(".json")
+    session = OpenCodeSession.of({**row.value, "id": named}, named)
+    for line, (key, info) in enumerate(_objects(root, f"{base}/message/{named}".lstrip("/")), 1):
+        if info is None:
+            yield SkippedItem(f"message {key}, which cannot be read", unknown=True)
+            continue
+        parts = list(_objects(root, f"{base}/part/{key}".lstrip("/")))
+        yield from (
+            SkippedItem(f"part {part}, which cannot be read", unknown=True)
+            for part, said in parts
+            if said is None
+        )
+        whole = [part for _, part in parts if part is not None]
+        yield from session.message(row, line, {**info, "id": key}, whole)
+
+
+def _objects(root: Path, folder: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """Name and object of each JSON file in a folder; None for one that cannot be read."""
+    for name in sibling_names(root, folder):
+        if not name.endswith(".json") or name.startswith("."):
+            continue
+        try:
+            value = json.loads(read_file(root, f"{folder}/{name}").text)
+        except (SourceError, ValueError, RecursionError):
+            value = None
+        yield name.removesuffix(".json"), value if isinstance(value, dict) else None
+
+
+OPENCODE_FILES = TranscriptFormat(
+    NAME, f"{NAME} 1", False, _is_session_file, read_elements, _session_file_reader
+)
+
+
+_TABLES = ("message", "part", "session")
+_NEWER = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'session_v2'"
+_SESSIONS = "SELECT id, parent_id, directory, title, revert FROM session ORDER BY time_created, id"
+_MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY id"
+_PARTS = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
+
+
+def _is_database(path: str, head: bytes) -> bool:
+    name = path.rpartition("/")[2]
+    return head.startswith(b"SQLite format 3\0") and name.startswith("opencode") and name.endswith(".db")
+
+
+def _rows(file: BinaryIO, cursor: int) -> Iterator[LogRow]:
+    yield LogRow(1, 0, file.seek(0, os.SEEK_END), {})
+
+
+def _database_reader(root: Path, path: str) -> TranscriptReader:
+    return lambda row: _read(root, path, row)
+
+
+def _read(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
+    import sqlite3
+
+    try:
+        with closing(_opened(root, path)) as database:
+            yield from _sessions(database, path, row)
+    except sqlite3.Error as error:
+        message = f"{path} cannot be read as OpenCode's database: {error}. What was stored of it is kept."
+        raise SourceError(message, hint="opencode export SESSION > session.json, and sync that") from error
+
+
+def _opened(root: Path, path: str) -> sqlite3.Connection:
+    import sqlite3
+
+    top = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(top, path)) if os.path.isdir(top) else top
+    if not is_within(real, top):
+        raise SourceError(f"{path} leads out of its source; it was not read.", hint="scrubjay sources")
+    # Without a log beside it nobody writes, and then nothing at all need be written to read it.
+    how = "mode=ro" if os.path.exists(f"{real}-wal") else "mode=ro&immutable=1"
+    database = sqlite3.connect(f"file:{quote(real)}?{how}", uri=True, isolation_level=None)
+    database.text_factory = lambda data: data.decode("utf-8", "replace")
+    return database
+
+
+def _sessions(database: sqlite3.Connection, path: str, row: LogRow) -> Iterator[ReaderItem]:
+    database.execute("PRAGMA trusted_schema = OFF")
+    database.execute("BEGIN")
+    # A view of that name could be a computation without end.
+    listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN (?, ?, ?) ORDER BY name"
+    if tuple(name for (name,) in database.execute(listed, _TABLES)) != _TABLES:
+        message = (
+            f"{path} has not the tables {', '.join(_TABLES)} of OpenCode. What was stored of it is kept."
+        )
+        raise SourceError(message, hint="opencode export SESSION > session.json, and sync that")
+    places = count(1)
+    if list(database.execute(_NEWER)) and list(database.execute("SELECT 1 FROM session_v2 LIMIT 1")):
+        yield SkippedItem("session_v2 of OpenCode 2", unknown=True)
+    for name, parent, directory, title, revert in database.execute(_SESSIONS):
+        info = {
+            "id": name,
+            "parentID": parent,
+            "directory": directory,
+            "title": title,
+            "revert": _object(revert),
+        }
+        session = OpenCodeSession.of(info, str(name))
+        for (key, data), line in zip(database.execute(_MESSAGES, (name,)), places, strict=False):
+            spoken = _object(data)
+            if spoken is None:
+                yield SkippedItem(f"message {key}, which cannot be read", unknown=True)
+                continue
+            parts = [_object(part) for (part,) in database.execute(_PARTS, (key,))]
+            yield from session.message(row, line, {**spoken, "id": key}, [as_object(part) for part in parts])
+
+
+def _object(data: object) -> dict[str, Any] | None:
+    """The object of a JSON column, or None if it holds none."""
+    try:
+        value = json.loads(data) if isinstance(data, str | bytes) else None
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+OPENCODE_DATABASE = TranscriptFormat(NAME, f"{NAME} 1", False, _is_database, _rows, _database_reader)

@@ -1,0 +1,1 @@
+"""Language models, optional, and the HTTP client that all remote models share."""

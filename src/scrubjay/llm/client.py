@@ -1,0 +1,153 @@
+"""Language models: the protocol, how one is opened, and any service with OpenAI's /chat/completions.
+
+It knows nothing of memories: what may be sent, and what of an answer is believed, is decided by who asks.
+
+The wire: https://platform.openai.com/docs/api-reference/chat/create and, for Ollama,
+https://docs.ollama.com/api/openai-compatibility. ``POST {base}/chat/completions`` with ``model`` and ``messages``; the
+answer's ``choices[0].message.content`` is the text. No temperature is sent: some models refuse any but their own,
+and nothing is believed that was not checked.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from scrubjay.errors import ConfigError, ProviderError
+from scrubjay.llm.http import CallLimits, Endpoint, post_json
+
+
+class LanguageModel(Protocol):
+    """Answers one request with text. It may be slow, wrong, away or hostile; callers count on that."""
+
+    @property
+    def name(self) -> str:
+        """The service's name of the model."""
+        ...
+
+    @property
+    def host(self) -> str:
+        """Host and port that it is asked at."""
+        ...
+
+    def complete(self, system: str, user: str, *, deadline: float, max_bytes: int) -> str:
+        """Return the model's answer, whatever it is.
+
+        Args:
+            system: What it is to do.
+            user: What it is to do it with.
+            deadline: Seconds for the whole call, tries included.
+            max_bytes: Bytes of the service's answer, beyond which reading ends.
+
+        Raises:
+            ProviderError: It was not reached, refused, took too long, said too much, or did not answer as
+                documented.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LlmSpec:
+    """What the settings say about a language model.
+
+    Attributes:
+        base_url: Address of the service, up to what comes before ``/chat/completions``.
+        name: The service's name of the model.
+        api_key: Key for the service, or an empty string for none.
+        backoff: Seconds before a request is tried again.
+    """
+
+    base_url: str
+    name: str
+    api_key: str = field(default="", repr=False)
+    backoff: float = 0.5
+
+
+def parse_json(answer: str) -> object:
+    """Return a model's JSON, which may stand in a fence of Markdown.
+
+    Raises:
+        ValueError: It is no JSON.
+    """
+    text = answer.strip()
+    if text.startswith("```") and text.endswith("```"):
+        text = text[3:-3].removeprefix("json")
+    try:
+        return json.loads(text)
+    except RecursionError as exc:
+        raise ValueError("nested too deeply") from exc
+
+
+CHAT_PATH = "/chat/completions"
+KEPT_RESULT = "What was found without it stands."
+"""The state after a failure, as errors say it."""
+
+
+class OpenAiCompatibleModel:
+    """A language model behind HTTP, as a ``LanguageModel``."""
+
+    def __init__(self, spec: LlmSpec) -> None:
+        """Set up; nothing is sent before the first request.
+
+        Raises:
+            ConfigError: The URL or the key cannot be used.
+        """
+        self._name = spec.name
+        self._endpoint = Endpoint(spec.base_url, spec.api_key, backoff=spec.backoff)
+
+    def __repr__(self) -> str:
+        return f"OpenAiCompatible({self._name} at {self.host})"
+
+    @property
+    def name(self) -> str:
+        """The service's name of the model."""
+        return self._name
+
+    @property
+    def host(self) -> str:
+        """Host and port."""
+        return self._endpoint.host
+
+    def complete(self, system: str, user: str, *, deadline: float, max_bytes: int) -> str:
+        """Return the model's answer; see the port.
+
+        Raises:
+            ProviderError: As the port says.
+        """
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        body = {"model": self._name, "messages": messages, "stream": False}
+        bounds = CallLimits(max_bytes, deadline)
+        return _answer_text(post_json(self._endpoint, CHAT_PATH, body, KEPT_RESULT, bounds), self.host)
+
+
+def _answer_text(answer: Any, host: str) -> str:
+    try:
+        text = answer["choices"][0]["message"]["content"]
+    except (LookupError, TypeError) as exc:
+        cause = type(exc).__name__
+        raise ProviderError(f"{host} answered with no message ({cause}). {KEPT_RESULT}") from exc
+    if not isinstance(text, str):
+        raise ProviderError(f"{host} answered with a message that is no text. {KEPT_RESULT}")
+    return text
+
+
+def open_llm(spec: LlmSpec) -> LanguageModel:
+    """Open the language model that a spec describes; nothing is sent before its first use.
+
+    Raises:
+        ConfigError: The address or the key cannot be used, or memories would cross a network in the clear.
+    """
+    parts = urlsplit(spec.base_url)
+    if parts.scheme == "http" and not _is_local(parts.hostname or ""):
+        raise ConfigError(
+            f"[llm] base_url has http and the host {parts.hostname}, which is not this machine: memories would "
+            "cross the network in the clear. Nothing was sent.",
+            hint="use https, or a model on this machine",
+        )
+    return OpenAiCompatibleModel(spec)
+
+
+def _is_local(host: str) -> bool:
+    return host in ("localhost", "::1") or (host.startswith("127.") and host.replace(".", "").isdigit())

@@ -1,1 +1,0 @@
-"""WHAT a memory is: records, ranking values, tiers, scope, ids. Standard library only."""

@@ -1,0 +1,1 @@
+"""Data models: records, results, reports and ids. Standard library only."""

@@ -1,0 +1,186 @@
+"""Dates: conversion between dates as people write them and UTC microseconds."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from scrubjay.errors import InputError
+from scrubjay.models.records import EventTime, Record
+
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+
+
+def micros(moment: datetime) -> int:
+    """Return UTC microseconds since 1970; a naive moment is local time.
+
+    >>> micros(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
+    1000000
+    """
+    delta = moment.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    return (delta.days * 86_400 + delta.seconds) * SECOND + delta.microseconds
+
+
+def now_micros() -> int:
+    """Return now in UTC microseconds."""
+    return micros(datetime.now(UTC))
+
+
+def to_datetime(at: int) -> datetime:
+    """Return the UTC moment of microseconds since 1970.
+
+    >>> to_datetime(1000000).isoformat()
+    '1970-01-01T00:00:01+00:00'
+    """
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)
+
+
+def load_zone(name: str | None) -> tzinfo | None:
+    """Return a zone by its IANA name (``Europe/Berlin``); None, this machine's own, for None or an empty name.
+
+    Raises:
+        InputError: There is no such zone.
+    """
+    if not name:
+        return None
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(name)
+    except (KeyError, OSError, ValueError) as error:
+        raise InputError(
+            f"{name!r} is not a zone.", hint="write an IANA name, such as Europe/Berlin or UTC"
+        ) from error
+
+
+def to_local(at: int, place: tzinfo | None = None) -> datetime:
+    """Return what a wall clock shows, without a zone; None is this machine's zone.
+
+    >>> to_local(1000000, UTC).isoformat()
+    '1970-01-01T00:00:01'
+    """
+    return to_datetime(at).astimezone(place).replace(tzinfo=None)
+
+
+def parse_when(value: str | date | None, place: tzinfo | None = None) -> EventTime | None:
+    """Return when something happened, from ISO text, a date or a datetime.
+
+    ``2026``, ``2026-03`` and ``2026-03-01`` mean the whole year, month, day, in local time, since a note's
+    date is its writer's day.
+
+    Args:
+        value: What was given.
+        place: The zone that local time is of; None is this machine's.
+
+    >>> parse_when("2026-03-01").precision, parse_when("2026-03").precision, parse_when("2026-03-01T10:00:00Z").precision
+    ('day', 'month', 'second')
+
+    Raises:
+        InputError: The value is no date, or none that a calendar has.
+    """
+    if value is None:
+        return None
+    try:
+        if isinstance(value, datetime):
+            return _point_in_time(value, place)
+        text = value.isoformat() if isinstance(value, date) else str(value).strip()
+        return _parse_period(text, place) or _point_in_time(
+            datetime.fromisoformat(text.replace("Z", "+00:00")), place
+        )
+    except (ValueError, OverflowError) as error:
+        if _is_missing(str(value).strip()):
+            raise InputError(
+                f"{value!r} is not a date: there is no such day.",
+                hint="write a day that the calendar has, as 2026-03-01",
+            ) from error
+        raise InputError(
+            f"{value!r} is not a date.", hint="write 2026-03-01 or 2026-03-01T10:00:00Z"
+        ) from error
+
+
+def _is_missing(text: str) -> bool:
+    """Return whether a text has the form of a day, with or without a clock, that no calendar has."""
+    day = re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", text)
+    if day is None:
+        return False
+    try:
+        date.fromisoformat(day[0])
+    except ValueError:
+        return True
+    return False
+
+
+def _point_in_time(value: datetime, place: tzinfo | None) -> EventTime:
+    at = local_micros(value, place) if value.tzinfo is None else micros(value)
+    return EventTime(at, at, "second", str(value.tzinfo) if value.tzinfo else None)
+
+
+def local_micros(value: datetime, place: tzinfo | None) -> int:
+    """Return UTC microseconds of what a wall clock shows in a zone; None is this machine's."""
+    return micros(value.replace(tzinfo=place))
+
+
+def _parse_period(text: str, place: tzinfo | None) -> EventTime | None:
+    if len(text) == len("20260301") and text.isdigit():
+        text = f"{text[:4]}-{text[4:6]}-{text[6:]}"
+    parts = text.split("-")
+    if not all(part.isdigit() for part in parts) or len(parts) > 3 or len(parts[0]) != 4:
+        return None
+    year, month, day = (*(int(part) for part in parts), 1, 1)[:3]
+    first = date(year, month, day)
+    if len(parts) == 3:
+        last, precision = first + timedelta(days=1), "day"
+    elif len(parts) == 2:
+        last, precision = (first.replace(day=28) + timedelta(days=4)).replace(day=1), "month"
+    else:
+        last, precision = first.replace(year=year + 1), "year"
+    return EventTime(_midnight(first, place), _midnight(last, place), precision)
+
+
+def _midnight(day: date, place: tzinfo | None) -> int:
+    return local_micros(datetime.combine(day, time()), place)
+
+
+def format_event(event: EventTime | None, recorded_at: int) -> str:
+    """Return the ISO date of a memory, as precise as it is known.
+
+    >>> format_event(parse_when("2026-03"), 0), format_event(parse_when("0999"), 0)
+    ('2026-03', '0999')
+    """
+    if event is None:
+        return to_datetime(recorded_at).isoformat(timespec="seconds")
+    if event.precision == "second":
+        return to_datetime(event.start).isoformat(timespec="seconds")
+    local = to_datetime(event.start).astimezone()
+    # Not strftime, which writes the year 999 in three digits on some systems.
+    return local.date().isoformat()[: {"day": 10, "month": 7, "year": 4}[event.precision]]
+
+
+def record_date(record: Record) -> str | None:
+    """Return the ISO date of what a memory tells of, else of when it was recorded.
+
+    Of a file that names no date, and of a turn whose line names none, it is None: when the file was last written says
+    nothing of what it tells.
+    """
+    if record.event is None and record.place is not None:
+        return None
+    return format_event(record.event, record.recorded_at)
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+
+def parse_duration(value: str) -> int:
+    """Return a length of time in microseconds.
+
+    >>> parse_duration("90m") == parse_duration("1.5h") == 5_400 * SECOND
+    True
+
+    Raises:
+        InputError: The value is none.
+    """
+    number, unit = value.strip()[:-1], value.strip()[-1:]
+    if unit not in _UNITS or not number.replace(".", "", 1).isdecimal():
+        raise InputError(f"{value!r} is not a length of time.", hint="write 30m, 4h or 1d")
+    return round(float(number) * _UNITS[unit] * SECOND)

@@ -1,0 +1,142 @@
+"""Ids: keyed hashes with a tier prefix, text hashes and tombstones, and the fingerprint of an embedding model."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIER_PREFIXES
+
+ID_DIGITS = 16
+"""Hex digits of an id: 64 bits, so a million memories collide with a chance of 3e-8; the writer checks."""
+
+
+def memory_key(secret: bytes, parts: tuple[str, ...]) -> int:
+    """Return the 64-bit number of a memory, keyed by the tenant's secret.
+
+    A hash of the content alone would let one tenant ask whether another holds a text.
+
+    >>> memory_key(b"k", ("source", "a.md", "0")) == memory_key(b"k", ("source", "a.md", "0"))
+    True
+    >>> memory_key(b"k", ("a",)) == memory_key(b"other", ("a",))
+    False
+    """
+    message = "\x1f".join(parts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hmac.digest(secret, message, "sha256")[:8], "big")
+
+
+def memory_id(tier: str, key: int) -> str:
+    """Return the id of the memory ``key`` in ``tier``.
+
+    >>> memory_id("observation", 255)
+    'obs_00000000000000ff'
+    """
+    return f"{TIER_PREFIXES[tier]}{key:0{ID_DIGITS}x}"
+
+
+@lru_cache(maxsize=65_536)
+def parse_id(memory: str) -> tuple[str, int] | None:
+    """Return the tier and number of a whole id, or None when it is not one.
+
+    >>> parse_id("obs_00000000000000ff")
+    ('observation', 255)
+    >>> parse_id("obs_ff") is None
+    True
+    """
+    prefix, mark, digits = memory.partition("_")
+    if not mark or len(digits) != ID_DIGITS or not set(digits) <= set("0123456789abcdef"):
+        return None
+    for tier, known in TIER_PREFIXES.items():
+        if known == prefix + "_":
+            return tier, int(digits, 16)
+    return None
+
+
+def entity_id(secret: bytes, normal: str) -> str:
+    """Return the id of a concept first known by a name, given in its normal form."""
+    return f"{ENTITY_PREFIX}{memory_key(secret, ('concept', normal)):0{ID_DIGITS}x}"
+
+
+def category_id(secret: bytes, parts: tuple[str, ...]) -> str:
+    """Return the id of a category from its key, kind, parent and the name it is born with."""
+    return f"{CATEGORY_PREFIX}{memory_key(secret, ('category', *parts)):0{ID_DIGITS}x}"
+
+
+@lru_cache(maxsize=65_536)
+def parse_node_id(node: str) -> tuple[str, int] | None:
+    """Return the tier (or ``concept``, ``category``) and number of a whole id, None when it is not one.
+
+    >>> parse_node_id("con_00000000000000ff")
+    ('concept', 255)
+    """
+    prefix, digits = node[: len(ENTITY_PREFIX)], node[len(ENTITY_PREFIX) :]
+    if prefix not in (ENTITY_PREFIX, CATEGORY_PREFIX):
+        return parse_id(node)
+    if len(digits) != ID_DIGITS or not set(digits) <= set("0123456789abcdef"):
+        return None
+    return ("concept" if prefix == ENTITY_PREFIX else "category"), int(digits, 16)
+
+
+def text_hash(text: str) -> str:
+    """Return the sha256 of a text in hex: equal texts, equal hashes, within one store."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def tombstone_hash(secret: bytes, text: str, key: str = "") -> str:
+    """Return the keyed hash that a forgotten text leaves behind.
+
+    Blank differences are ignored, so that a reflowed paragraph stays forgotten. The visibility key is part of
+    it: nobody can learn by a text of their own that a stranger forgot the same. Without one it is the hash
+    that stores kept before keys were.
+    """
+    plain = " ".join(text.split())
+    mark = hmac.digest(secret, plain.encode("utf-8", "surrogatepass"), "sha256").hex()
+    return _keyed_digest(secret, mark, key) if key else mark
+
+
+def tombstone_hashes(secret: bytes, text: str, keys: Iterable[str]) -> set[str]:
+    """Return the hashes that a text has left behind if it was forgotten under any of these visibility keys."""
+    mark = tombstone_hash(secret, text)
+    return {mark, *(_keyed_digest(secret, mark, key) for key in keys)}
+
+
+def _keyed_digest(secret: bytes, mark: str, key: str) -> str:
+    message = f"{key}\x1f{mark}".encode("utf-8", "surrogatepass")
+    return hmac.digest(secret, message, "sha256").hex()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """One embedding model, told apart by everything that changes its vectors.
+
+    Attributes:
+        provider: Who computes: ``bundled``, ``openai``, ``gemini``, ``voyage``, ``openai-compatible``, …
+        name: The model's own name, such as ``all-MiniLM-L6-v2``.
+        revision: What pins its weights: a checksum, a version, or the host that serves it.
+        dimensions: Length of a vector.
+        pooling: ``mean``, ``cls`` or ``provider``.
+        window: Most tokens of one text that the model reads at once; 0 when there is no limit.
+    """
+
+    provider: str
+    name: str
+    revision: str
+    dimensions: int
+    pooling: str
+    window: int = 0
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits that differ whenever the vectors would."""
+        parts = (
+            self.provider,
+            self.name,
+            self.revision,
+            str(self.dimensions),
+            self.pooling,
+            str(self.window),
+        )
+        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]

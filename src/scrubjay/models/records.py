@@ -1,0 +1,461 @@
+"""Records: memories, sources, documents and turns as stored, their tiers, filters and scopes.
+
+A link may be written before its page is, so links are gathered while a source is synced and looked up when all
+of it is stored. When a page comes in a later sync, the notes that already speak of it are looked through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from scrubjay.errors import InputError
+
+TIERS: Final[tuple[str, ...]] = (
+    "crystal",
+    "facet",
+    "insight",
+    "lesson",
+    "observation",
+    "procedural",
+    "semantic",
+)
+"""Every tier, in the order of its prefix, so that a tier's place here sorts as its ids do."""
+
+TIER_PREFIXES: Final[dict[str, str]] = {
+    "crystal": "crys_",
+    "facet": "fac_",
+    "insight": "ins_",
+    "lesson": "les_",
+    "observation": "obs_",
+    "procedural": "proc_",
+    "semantic": "sem_",
+}
+"""What an id of each tier begins with."""
+
+STATUSES: Final[tuple[str, ...]] = ("active", "archived", "superseded")
+"""States in which a memory still has its text. A forgotten one leaves only a keyed hash."""
+
+UNTRUSTED: Final = "untrusted"
+ORIGINS: Final[tuple[str, ...]] = ("owner", "agent", "tool", "derived", UNTRUSTED)
+"""Who said it."""
+
+ENTITY_PREFIX: Final = "con_"
+"""What an id of a concept begins with."""
+
+CATEGORY_PREFIX: Final = "cat_"
+"""What an id of a category begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventTime:
+    """When a thing happened.
+
+    Attributes:
+        start: First instant, UTC microseconds since 1970.
+        end: First instant after it, UTC microseconds; equal to ``start`` for a point.
+        precision: ``second``, ``day``, ``month`` or ``year``.
+        zone: The zone it was written in (IANA name or offset), or None where none was given.
+    """
+
+    start: int
+    end: int
+    precision: str = "second"
+    zone: str | None = None
+
+
+TRUST_LEVELS: Final = ("", "trusted", "untrusted")
+"""What a person can say of a source's files."""
+OWN: Final = "own"
+JOINT: Final = "joint"
+FOREIGN: Final = "foreign"
+"""Whose words a file holds: its owner's; others' with whom the owner works on it; strangers'."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A registered place that documents come from.
+
+    Attributes:
+        id: Stable name of the root inside the store; paths are kept relative to it.
+        root: Absolute path now. Moving the folder changes this alone.
+        description: One line, returned with the source's hits.
+        include: Glob patterns of files to take; empty for the defaults.
+        exclude: Glob patterns of files to leave out.
+        key: Visibility key of what it holds, unless a document says otherwise.
+        added_at: UTC microseconds.
+        synced_at: UTC microseconds of the last finished sync, or None.
+        trust: One of ``TRUST_LEVELS``: what a person said of its files, ``""`` where they said nothing.
+        share: Whether front matter may show a note to others than its owner; None for a source of an earlier version.
+        repositories: Repositories its files lie in: folder relative to the root, ``OWN``, ``JOINT`` or ``FOREIGN``,
+            and the state of its head that this was found at (empty if unknown); None before anybody looked.
+    """
+
+    id: str
+    root: str
+    description: str = ""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    key: str = ""
+    added_at: int = 0
+    synced_at: int | None = None
+    trust: str = ""
+    share: bool | None = False
+    repositories: tuple[tuple[str, str, str], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StageVersions:
+    """Which version of each stage made a document's memories."""
+
+    chunker: str
+    tokenizer: str
+    scrubber: str
+    extractor: str
+    labeller: str
+
+
+UNFINISHED: Final = "unfinished"
+"""Content hash of a document that is being written in parts: the sync that began it has not ended."""
+FAILED_PREFIX: Final = "failed: "
+"""What the content hash of a document begins with whose file could not be read; the reason follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One ingested file.
+
+    Attributes:
+        source: Id of its source.
+        path: POSIX path relative to the source's root.
+        content_hash: sha256 of its bytes in hex; `UNFINISHED` or `FAILED_PREFIX` where they were not read to the end.
+        mtime_ns: Modification time when it was read.
+        size: Bytes.
+        cursor: How far an append-only document was read; 0 for one read whole.
+        title: What it calls itself, or its file name.
+        versions: What made its memories.
+    """
+
+    source: str
+    path: str
+    content_hash: str
+    mtime_ns: int
+    size: int
+    title: str
+    versions: StageVersions
+    cursor: int = 0
+
+    @property
+    def trouble(self) -> str:
+        """Why the file is not stored as it is, else nothing."""
+        if self.content_hash == UNFINISHED:
+            return "It is not stored as it is now: the sync that read it did not end."
+        return (
+            self.content_hash.removeprefix(FAILED_PREFIX)
+            if self.content_hash.startswith(FAILED_PREFIX)
+            else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """Where a passage stands in its document.
+
+    Attributes:
+        source: Id of the source.
+        path: POSIX path relative to the source's root.
+        ordinal: Place among the document's passages, from 0.
+        start: First character (code point) in the document; of a transcript, first byte of the turn's record.
+        end: First character (or byte) after it.
+        line_start: First line, from 1.
+        line_end: Last line, inclusive.
+    """
+
+    source: str
+    path: str
+    ordinal: int
+    start: int
+    end: int
+    line_start: int
+    line_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One memory as it is kept.
+
+    Attributes:
+        id: Tier prefix and keyed hash.
+        tier: One of ``tiers.TIERS``.
+        content: The full text (L2).
+        content_hash: sha256 of ``content`` in hex.
+        title: Nearest heading, else the document's name, else what was given.
+        heading_path: Headings above it, outermost first.
+        tags: Lower-cased, sorted, without duplicates.
+        key: Visibility key: exactly one.
+        owner: User that wrote it.
+        place: Where it stands, or None for an addition.
+        project: Project it belongs to.
+        agent: Agent that wrote it.
+        session: Conversation it belongs to.
+        role: Who speaks, in a conversation.
+        turn: Place within the session, from 0.
+        origin: One of ``tiers.ORIGINS``.
+        status: One of ``tiers.STATUSES``.
+        pinned: Exempt from decay and forgetting by age.
+        confidence: 0..1, how sure it is.
+        strength: 0..1, what feedback made of it.
+        event: When what it tells of happened, or None.
+        valid_from: UTC microseconds from which it is true, or None.
+        valid_until: UTC microseconds from which it is no longer true, or None.
+        recorded_at: UTC microseconds when it was first written.
+        updated_at: UTC microseconds when it was last written.
+        last_used: UTC microseconds when it was last used, or None.
+        abstract: L0: a phrase of at most 30 tokens, or None where ``content`` is no longer than that.
+        overview: L1: at most 120 tokens, or None where ``content`` is no longer than that.
+    """
+
+    id: str
+    tier: str
+    content: str
+    content_hash: str
+    title: str
+    key: str
+    owner: str
+    recorded_at: int
+    updated_at: int
+    heading_path: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    place: SourcePlace | None = None
+    project: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    role: str | None = None
+    turn: int | None = None
+    origin: str = "owner"
+    status: str = "active"
+    pinned: bool = False
+    confidence: float = 1.0
+    strength: float = 1.0
+    event: EventTime | None = None
+    valid_from: int | None = None
+    valid_until: int | None = None
+    last_used: int | None = None
+    abstract: str | None = None
+    overview: str | None = None
+
+
+def said_at(record: Record) -> int:
+    """Return when a memory was true first: when it was said to be, else when it was said, else written."""
+    if record.valid_from is not None:
+        return record.valid_from
+    return record.event.start if record.event is not None else record.recorded_at
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFilter:
+    """Filters of a search. An empty one lets every active memory pass; none changes a statistic.
+
+    Attributes:
+        tiers: Any of these tiers.
+        tags: All of these tags.
+        path: Glob over the relative path (``*`` crosses folders), or a plain prefix of it.
+        sources: Any of these source ids.
+        since: Event (else recorded) at or after, UTC microseconds.
+        until: Event (else recorded) before, UTC microseconds.
+        statuses: Any of these statuses.
+        projects: Any of these projects; None among them stands for what belongs to none.
+        agents: Any of these agents.
+        sessions: Any of these sessions.
+        apart_from: A session whose memories do not pass.
+        categories: Ids of categories; a memory that belongs to any of them. Those below one are not implied.
+        pinned: Pinned memories alone.
+    """
+
+    tiers: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    path: str = ""
+    sources: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    statuses: tuple[str, ...] = ("active",)
+    projects: tuple[str | None, ...] = ()
+    agents: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    apart_from: str | None = None
+    categories: tuple[str, ...] = ()
+    pinned: bool = False
+
+
+NO_FILTER: Final = RecordFilter()
+"""Lets every active memory pass."""
+
+
+PERSON_ROLES: Final = frozenset(("user", "human"))
+"""Roles of the people in a conversation; all others are programs."""
+GENERIC_ROLES: Final = PERSON_ROLES | {"ai", "assistant", "developer", "function", "model", "system", "tool"}
+"""Roles that are no names: a question with such a word in it rarely asks who said something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message, before it is scrubbed, cut and given an id.
+
+    Attributes:
+        key: What names it in its tool for ever (a message's uuid, else session and place): a copy of it in
+            another file has the same key and is the same turn.
+        role: ``user``, ``assistant`` or the name that the log gives the speaker.
+        text: What was said, tool noise left out; never blank.
+        session: The conversation, as the tool names it. A sidechain or an abandoned branch is one of its own.
+        line: Line of the file it stands on, from 1; of a format without lines, the message's place from 1.
+        start: First byte of its record in the file (first byte of the file, where records have none).
+        end: First byte after it.
+        at: UTC microseconds when it was said, or None.
+        cwd: Directory it was said in, as the log gives it, or None.
+        remote: URL of the repository it was said in, or None.
+        agent: Name of the agent program: ``claude-code``, ``codex``, …
+        origin: One of ``tiers.ORIGINS``: ``owner`` for a person's words, ``agent`` for the model's.
+        title: What the log calls the conversation, or an empty string.
+    """
+
+    key: str
+    role: str
+    text: str
+    session: str
+    line: int
+    start: int
+    end: int
+    at: int | None = None
+    cwd: str | None = None
+    remote: str | None = None
+    agent: str = ""
+    origin: str = "owner"
+    title: str = ""
+
+
+VISIBILITIES = ("user", "group", "public")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The principal of one call. Every store call takes one; there is no default.
+
+    Attributes:
+        tenant: The walled garden; nothing crosses it, statistics included.
+        user: The one who asks. What they write is theirs.
+        groups: Groups they belong to.
+    """
+
+    tenant: str
+    user: str
+    groups: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The visibility keys this principal reads: a disjoint union, sorted.
+
+        >>> Scope("t", "ann", ("dev",)).keys
+        ('group:dev', 'public', 'user:ann')
+        """
+        return tuple(sorted({f"user:{self.user}", "public", *(f"group:{name}" for name in self.groups)}))
+
+    def seen_with(self, key: str) -> Scope:
+        """Return the narrowest principal that sees a key: itself for its own, a member of the group, anybody.
+
+        What is decided for a shared memory is decided with this one's eyes, so that nothing private of the
+        writer's moves what others see.
+
+        >>> Scope("t", "ann", ("dev", "ops")).seen_with("group:dev").keys
+        ('group:dev', 'public', 'user:')
+        """
+        kind, _, name = key.partition(":")
+        if kind == "user":
+            return self
+        return Scope(self.tenant, "", (name,) if kind == "group" else ())
+
+    def key(self, visibility: str = "user", group: str | None = None) -> str:
+        """Return the one key under which this principal writes a memory.
+
+        Raises:
+            InputError: The visibility is unknown, or the group is not one of the principal's.
+        """
+        if visibility == "user":
+            return f"user:{self.user}"
+        if visibility == "public":
+            return "public"
+        if visibility != "group":
+            raise InputError(
+                f"Visibility {visibility!r} is not one of {', '.join(VISIBILITIES)}. Nothing was written."
+            )
+        if group is None or group not in self.groups:
+            raise InputError(
+                f"Group {group!r} is not one of {self.user}'s groups ({', '.join(self.groups) or 'none'}). "
+                "Nothing was written."
+            )
+        return f"group:{group}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnrestrictedScope(Scope):
+    """Who sees every key of a tenant: whoever copies it whole. No caller is ever made one.
+
+    Attributes:
+        held: The keys.
+    """
+
+    held: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.held
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaUsage:
+    """One limit that the settings set.
+
+    Attributes:
+        setting: Its name in the section ``[quota]``: ``memories_per_user`` or ``memories_per_tenant``.
+        allowed: Most memories, of every status.
+        used: How many there are; more than allowed where the limit was lowered.
+    """
+
+    setting: str
+    allowed: int
+    used: int
+
+
+# Stands for the extractor of a file that is named like a transcript and is none, so that it is read once.
+NOT_A_TRANSCRIPT = "no transcript"
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRef:
+    """What tells where a passage stands: a record without its text.
+
+    Attributes:
+        id: Its id.
+        key: Its visibility key.
+        heading_path: Headings above it.
+        title: Its own title.
+    """
+
+    id: str
+    key: str
+    heading_path: tuple[str, ...]
+    title: str
+
+
+PassageRefs = Mapping[str, Sequence[PassageRef]]
+"""Path of a document to its passages: those that need not be read, for they were just written."""
+
+
+def note_documents(documents: Mapping[str, Document]) -> dict[str, Document]:
+    """Return the documents that are notes: conversations are none, nor data that lies beside them."""
+    return {
+        path: document
+        for path, document in documents.items()
+        if not document.cursor and document.versions.extractor != NOT_A_TRANSCRIPT
+    }

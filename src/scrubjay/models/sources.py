@@ -1,0 +1,145 @@
+"""Sources: id, lookup and location of a source, and whose work its files are."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from scrubjay.errors import NotFoundError
+from scrubjay.models.ids import memory_key
+from scrubjay.models.records import FOREIGN, OWN, Source
+
+INSTALL_FOLDERS: Final = frozenset(
+    ("node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages", ".venv", "venv", ".tox",
+     ".nox", ".eggs", "__pypackages__", ".cargo", ".rustup", ".gradle", ".m2", ".bundle")
+)  # fmt: skip
+"""Folders that package managers fill with other people's files."""
+VENDOR_FOLDERS: Final = frozenset(
+    (
+        "vendor",
+        "vendored",
+        "third_party",
+        "third-party",
+        "thirdparty",
+        "external",
+        "externals",
+        "pods",
+        "carthage",
+    )
+)
+"""Folders of a repository that hold copies of others' code; outside of one they may be anything."""
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+
+def source_id(secret: bytes, root: str, key: str) -> str:
+    """Return the id of a source that a visibility key first saw at a root; it stays when the root moves.
+
+    The key is part of it: two people may sync one folder, and neither learns of the other.
+
+    >>> source_id(b"k", "/notes", "user:ann") == source_id(b"k", "/notes", "user:bob")
+    False
+    """
+    return f"src_{memory_key(secret, ('source', root, key)):016x}"
+
+
+def find_source(sources: Sequence[Source], name: str) -> Source:
+    """Return the source of an id, of a unique beginning of one, or of a path.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    full = os.path.abspath(os.path.expanduser(name))
+    matches = [s for s in sources if s.id == name or source_location(s) == full]
+    matches = matches or [s for s in sources if len(name) > len("src_") and s.id.startswith(name)]
+    if len(matches) != 1:
+        raise NotFoundError(f"No source {name} is registered.", hint="`scrubjay sources` lists them")
+    return matches[0]
+
+
+def source_location(source: Source) -> str:
+    """Return a source's folder, or its file when it is a single one."""
+    if is_single_file(source):
+        return os.path.join(source.root, _ESCAPED.sub(r"\1", source.include[0][1:]))
+    return source.root
+
+
+def is_single_file(source: Source) -> bool:
+    """Return whether a source is one file."""
+    if len(source.include) != 1 or not source.include[0].startswith("/"):
+        return False
+    return "*" not in _ESCAPED.sub("", source.include[0])
+
+
+def escape_pattern(name: str) -> str:
+    """Return a file name as a gitignore pattern that matches it alone."""
+    return "".join("\\" + mark if mark in "*?[]!#\\ " else mark for mark in name)
+
+
+def exclude_nested_sources(source: Source, others: Sequence[Source]) -> Source:
+    """Return a source that leaves out what other sources inside it hold themselves."""
+    inside = []
+    for other in others:
+        place = source_location(other)
+        if (
+            other.id != source.id
+            and place.startswith(source.root.rstrip("/") + "/")
+            and not is_single_file(source)
+        ):
+            inside.append("/" + escape_pattern(os.path.relpath(place, source.root)))
+    return replace(source, exclude=(*source.exclude, *inside)) if inside else source
+
+
+def authorship(source: Source, path: str) -> str:
+    """Return whose words a file is taken to hold: ``OWN``, ``JOINT`` or ``FOREIGN``.
+
+    It is what a person said of the source. Else strangers' below a folder of dependencies, and what the commits say of
+    the repository that the file lies in. A file of no repository is its owner's.
+
+    >>> clone = Source("src_1", "/code", repositories=((".", OWN, ""), ("jay", FOREIGN, "")))
+    >>> authorship(clone, "a.md"), authorship(clone, "jay/README.md"), authorship(clone, "node_modules/x/README.md")
+    ('own', 'foreign', 'foreign')
+
+    Args:
+        source: The source.
+        path: Path of the file relative to its root.
+    """
+    if source.trust:
+        return OWN if source.trust == "trusted" else FOREIGN
+    folder, found = containing_repository(source, path)
+    return FOREIGN if dependency_folder(source, path) is not None else found if folder is not None else OWN
+
+
+def containing_repository(source: Source, path: str) -> tuple[str | None, str]:
+    """Return the folder of the nearest known repository that holds a file, and whose work it is; None for none."""
+    known = _repositories(source.root, source.repositories or ())
+    full = os.path.join(source.root, path)
+    while known:
+        above = os.path.dirname(full)
+        if above in known:
+            return above, known[above]
+        if above == full:
+            break
+        full = above
+    return None, OWN
+
+
+def dependency_folder(source: Source, path: str) -> str | None:
+    """Return the folder of dependencies that a file lies in, the outermost; None where it lies in none."""
+    known = _repositories(source.root, source.repositories or ())
+    parts = os.path.join(source.root, path).split("/")
+    for depth, part in enumerate(parts[:-1]):
+        folder = "/".join(parts[: depth + 1])
+        name = part.lower()
+        within = name in VENDOR_FOLDERS and any(folder.startswith(one.rstrip("/") + "/") for one in known)
+        if name in INSTALL_FOLDERS or within:
+            return folder
+    return None
+
+
+@lru_cache(maxsize=64)
+def _repositories(root: str, known: tuple[tuple[str, str, str], ...]) -> Mapping[str, str]:
+    return {os.path.normpath(os.path.join(root, folder)): work for folder, work, _ in known}

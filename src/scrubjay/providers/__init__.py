@@ -1,1 +1,0 @@
-"""WHO computes: embedding models, imported on use."""

@@ -1,1 +1,0 @@
-"""Embedders: one module each, imported on use."""

@@ -1,1 +1,0 @@
-"""Models that order a few passages by how well they answer a question, behind one port."""

@@ -1,1 +1,0 @@
-"""READ PATH: plan > channels > weigh > fuse > diversify > assemble."""

@@ -1,1 +1,0 @@
-"""Channels: each one way of ranking memories for a query."""

@@ -1,0 +1,1 @@
+"""Redaction: remove secrets and private spans from text."""

@@ -1,0 +1,429 @@
+"""Context rules: secrets that the text around them gives away.
+
+An ``appid`` is a name everywhere but at services of weather, where it is 32 digits.
+
+Assignments (``DB_PASSWORD=…``, ``"api_key": "…"``, ``<password>…</password>``, ``--token …``), headers
+(``Authorization: Bearer …``) and addresses (``postgres://user:…@host``, webhooks). All of them have one of
+``= : </ --`` in a fixed place, so clean text is only looked at where one of these stands.
+
+What is written in place of a secret is left alone: ``os.environ[…]``, ``${TOKEN}``, ``<your-key>``,
+``xxxx``, a call, a name, a word of prose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from scrubjay.redaction.evidence import COMPOUND, COUNTED_UNIT, UNIT_REACH
+from scrubjay.redaction.values import (
+    NAME_FORM,
+    PLAIN_PASSWORDS,
+    UPPERCASE_NAME,
+    VARIABLE,
+    SecretSpan,
+    find_positions,
+    is_filler,
+    is_joined_words,
+    is_secret,
+    is_stand_in,
+    is_user_chosen,
+    looks_random,
+    speaks_of_secrets,
+)
+
+# What an identifier ends in that holds a secret, by kind. Plain "key" is not there: most keys are of maps.
+_OWNERS = (
+    b"api app access secret private account auth encryption signing master shared service hmac jwt fernet"
+    b" cookie deploy"
+    b" session admin license preshared pre-shared unseal"
+).split()
+_ENDINGS: dict[str, tuple[bytes, ...]] = {
+    "password": (
+        b"password",
+        b"passwd",
+        b"passwort",
+        b"passphrase",
+        b"passcode",
+        b"pwd",
+        b"pass",
+        b"pw",
+        b"psk",
+    ),
+    "azure-storage-key": (b"accountkey",),
+    "api-key": (
+        *(owner + joint + b"key" for owner in _OWNERS for joint in (b"_", b"-", b".", b" ", b"")),
+        b"credential",
+        b"credentials",
+        b"key-data",
+        b"nonce_key",
+        b"logged_in_key",
+        b"apikey_private",
+    ),
+    "secret": (
+        b"secret",
+        b"secret_value",
+        b"secret_base",
+        b"secret_key_base",
+        b"auth_salt",
+        b"nonce_salt",
+        b"in_salt",
+    ),
+    "token": (b"token",),
+    "url-signature": (b"sig",),
+    "authorization": (b"authorization", b"auth"),
+}
+ALL_ENDINGS = tuple(ending for endings in _ENDINGS.values() for ending in endings)
+# Words in their own right at the end of others (bypass, design, oauth): only where no letter stands before.
+_WHOLE = (b"pass", b"sig", b"auth", b"pw", b"psk")
+_IDENTIFIER = re.compile(rb"[\w.-]{0,64}\Z")
+
+# Whose key it is, where the identifier says so.
+_VENDORS = re.compile(
+    rb"aws|azure|datadog|heroku|cloudflare|fastly|algolia|okta|auth0|pagerduty|twilio|asana|cohere|mistral"
+    rb"|wandb|snyk|codecov|trello|zendesk|intercom|dropbox|twitter|deepgram|assemblyai|together|weaviate|qdrant"
+)
+
+# What a program signs with: people write words there as they do for a password.
+_BY_HAND = re.compile(
+    rb"(?:jwt|session|cookie|app|flask|django|next_?auth|better_?auth|csrf|auth|signing|hmac|encryption)"
+    rb"[_.-]?(?:secret|key|secret[_-]?key)\Z"
+)
+
+
+def is_often_handmade(left: bytes) -> bool:
+    """Whether what is kept under the identifier at the end of ``left`` is often made up by somebody."""
+    return _BY_HAND.search(left) is not None
+
+
+def key_kind(left: bytes) -> str | None:
+    """What the identifier at the end of ``left`` (lower case) holds."""
+    if not left.endswith(ALL_ENDINGS) or left.endswith(b"[secret"):
+        return None
+    for kind, endings in _ENDINGS.items():
+        for ending in endings:
+            if left.endswith(ending) and not (ending in _WHOLE and left[: -len(ending)][-1:].isalpha()):
+                vendor = _VENDORS.search(_IDENTIFIER.search(left)[0])  # type: ignore[index]
+                return f"{vendor[0].decode()}-{kind}" if vendor and kind != "authorization" else kind
+    return None
+
+
+# Of an address' parameters only: "?key=…", "&Signature=…".
+PARAMETERS = (
+    b"signature",
+    b"key",
+    b"code",
+    b"auth",
+    b"ticket",
+    b"appid",
+    b"wskey",
+    b"sas",
+    b"otp",
+)
+_OF_ADDRESS = re.compile(rb"[?&](?:x-(?:amz|goog|oss|cos)-)?(?:" + b"|".join(PARAMETERS) + rb")\Z")
+_ARGUMENT = re.compile(rb"((?:[\w.~/+=-]|%[0-9A-Fa-f]{2}){20,2048})")
+_UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_PARAMETER_HEX = re.compile(rb"[0-9a-f]{32}\Z")
+
+
+def find_argument(data: bytes, at: int, left: bytes) -> SecretSpan | None:
+    """What an address has behind such a name, if it looks drawn by lot.
+
+    Args:
+        data: The text in Latin-1.
+        at: Where the sign stands.
+        left: What stands before it, in lower case.
+    """
+    if data[at : at + 1] != b"=" or not _OF_ADDRESS.search(left):
+        return None
+    match = _ARGUMENT.match(data, at + 1)
+    if match is None or not looks_random(match[1]) or is_stand_in(match[1]) or _UUID.fullmatch(match[1]):
+        return None
+    if left.endswith(b"appid") and not _PARAMETER_HEX.match(match[1]):
+        return None  # an id, but for weather
+    return SecretSpan(match.start(1), match.end(1), "url-signature", False)
+
+
+# NAME_KEY=… in settings is a secret, but for these.
+_OPEN_KEYS = re.compile(
+    rb"public|publish|anon|cache|sort|primary|partition|foreign|object|idempot|site|routing|row|bucket|file"
+    rb"|path|s3_key|hot"
+)
+# One look at the last three characters tells nearly every ``=`` and ``:`` from an assignment that matters.
+_TAILS = frozenset(ending[-3:] for ending in ALL_ENDINGS + PARAMETERS) | {
+    before + b"pw" for before in (b"", b" ", b"_", b"-", b".")
+}
+_BETWEEN = b" \t\"'`*]\\"
+_LONGEST_KEY, _LONGEST_VALUE = 64, 512
+_VALUE = re.compile(
+    rb"[=>]{0,2}[ \t]{0,8}(?:\*\*|__)?[ \t]{0,8}"
+    rb"(?:\\?(?P<quote>[\"'`])(?P<quoted>[^\"'`\s\\]{4,512}+)(?:\\?(?P=quote)|(?=[^\"'`\s\\]))"
+    rb"|(?P<bare>[^\s\"'`,;<>()\[\]{}\\|]{6,512}+))"
+)
+_REST = re.compile(rb"[^\s\"'`,;<>()\[\]{}\\|]*+")
+_FLAG = re.compile(rb"--[a-z0-9-]{0,40}?(?:(passw(?:or)?d|passphrase)|token|secret|api-?key)(?=[ \t])")
+_ELEMENT = re.compile(rb"</(?:[\w-]{1,40}[:._-])?[\w-]{1,40}>")
+_HEADER = re.compile(
+    rb"[ \t]{0,8}\\?[\"'`]?[ \t]{0,8}"
+    rb"(basic|bearer|ssws|[a-z]{0,12}(?:key|token))[ \t]+(?:token=)?\"?([\w+/=.~-]{8,4096})",
+    re.IGNORECASE,
+)
+_USERINFO = re.compile(rb"://[^\s:/@?#\[\"'`<>]{0,128}:([^\s/@?\"'`<>]{1,256})@")
+_ALONE = re.compile(rb"://(?![0-9a-f]{32}@)([A-Za-z0-9_.~-]{20,256})(?::(?:x-oauth-basic|x|))?@")
+_CONTEXT_HEX = re.compile(rb"[0-9a-f]{32}:")
+_SCHEME = re.compile(rb"[a-z][a-z0-9]{1,11}(?:\+[a-z0-9]{1,16})?\Z")
+_WEBHOOKS = (
+    ("slack-webhook", re.compile(rb"://hooks\.slack\.com/((?:services|workflows|triggers)/[\w/]{20,200})")),
+    (
+        "discord-webhook",
+        re.compile(
+            rb"://[\w.]{0,20}discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/([0-9]{15,20}/[\w-]{60,80})"
+        ),
+    ),
+    ("teams-webhook", re.compile(rb"://[\w.-]{1,60}\.webhook\.office\.com/(webhookb2/[\w@/-]{40,400})")),
+    ("teams-webhook", re.compile(rb"://outlook\.office(?:365)?\.com/(webhook/[\w@/-]{40,400})")),
+    ("zapier-webhook", re.compile(rb"://hooks\.zapier\.com/(hooks/catch/[0-9]{4,12}/\w{5,12}/?)")),
+    (
+        "ifttt-webhook",
+        re.compile(rb"://maker\.ifttt\.com/trigger/[\w-]{1,80}/(?:json/)?with/key/([\w-]{20,60})"),
+    ),
+    (
+        "lark-webhook",
+        re.compile(rb"://open\.(?:feishu\.cn|larksuite\.com)/open-apis/(bot/(?:v2/)?hook/[0-9a-f-]{30,40})"),
+    ),
+)
+# What an address must have to be worth a closer look: a name and password, or one of these hosts.
+_HOOK_HOSTS = (
+    *(b"hooks.slack.", b"discord", b"ptb.discord", b"canary.discord", b"hooks.zapier.", b"maker.ifttt."),
+    *(b"open.feishu.", b"open.larksuite.", b"outlook.office"),
+)
+_DATABASES = {
+    b"postgres": "postgres-password",
+    b"postgresql": "postgres-password",
+    b"mysql": "mysql-password",
+    b"mariadb": "mysql-password",
+    b"mongodb": "mongodb-password",
+    b"redis": "redis-password",
+    b"rediss": "redis-password",
+    b"amqp": "amqp-password",
+    b"amqps": "amqp-password",
+}
+_BRAINTREE = re.compile(rb"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}")
+
+# A mark is no name of what stands behind it.
+_MARKED = re.compile(rb"\[secret:[a-z0-9-]{1,40}\][ \t\"'`*\\]*\Z")
+# Of git's signing key the id alone is told: PGP's keys are known by their last digits.
+_KEY_ID = re.compile(rb"signing_?[kK]ey[ \t\"']*[=:]{1,2}[ \t\"']*(?:0x)?[0-9A-F]{8,40}\b")
+# Where a secret is kept, not the secret.
+_PLACED = re.compile(rb"arn:aws[\w-]*:\S*\Z")
+# NAME= as in a file of settings or a shell: what follows is a value and no code.
+_SHOUTING = re.compile(rb"(?:^|[\s;\"'])[A-Z][A-Z0-9_]{2,60}\Z")
+_SHOUTED_END = frozenset(bytes((byte,)) for byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_LITERAL = re.compile(rb"[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)+")
+_SPACED = re.compile(
+    rb"[ \t]{0,8}([\"'])((?=[^\"'\n]{0,60}[0-9!#$%&+@])[\w!#$%&+@.,-]+(?: [\w!#$%&+@.,-]+){2,12})\1"
+    rb"(?![ \t]*[+%])"
+)
+# user:password in base64, as programs keep it: `"auth": "…"`
+_ENCODED = re.compile(rb"[ \t]*[\"']((?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{16,2048}={0,2})[\"']")
+# A token with no scheme before it, alone on its line.
+_RAW = re.compile(rb"[ \t]{0,8}([A-Za-z0-9+/_.-]{20,2048}={0,2})[\"'`]?[ \t]{0,8}(?:[\n\r]|\Z)")
+# Who logs in, just before: then what is called a password is one, though it be a word.
+_USER = re.compile(
+    rb"(?:user(?:[-_ ]?name)?|login|e?mail|uid)[\"']{0,2}[ \t]{0,3}[:=][ \t]{0,3}"
+    rb"[\"']?[\w.@%+-]{2,40}[\"']?[ \t\n,;&]{1,12}[\"']?[\w.-]{0,20}[\"']?[ \t]{0,3}\Z"
+)
+_WORDY = re.compile(rb"[A-Za-z]{6,40}")
+# "The PIN of the card is 4471": the number of a pin of a board is shorter.
+_DIGITS = rb"[ \t]{1,3}[\"'`*]{0,2}([0-9]{4,8})(?![0-9-]|[.,][0-9]|[ ]?[cmn]m\b)"
+_PIN = re.compile(
+    rb"(?<![\w.-])pin(?:code)?(?![\w.-])[^\n.;:=?!0-9\[]{0,40}?(?:[:=]|(?<= )(?:is|ist|es|est|\xe8|\xe9|to)\b)"
+    + _DIGITS
+)
+# "The till code is 4471", "the unlock code of the till is 4471", "the safe opens with 4471".
+_LOCK = re.compile(
+    rb"\b(?:till|door|gate|alarm|safe|lock(?:er|box)?|padlock|garage|keypad|vault|shed|unlock)\Z"
+)
+_LOCK_CODE = re.compile(
+    rb" (?:code(?: (?:of|for) [a-z '-]{1,24}?)?(?: is(?: now)?|:)|opens with(?=[ \t]+[0-9]+(?:[.,;!)\n]|\Z)))"
+    + _DIGITS
+)
+_SPACE_OR_TAG = re.compile(rb"[\s<]")
+_PARAMETER = re.compile(rb"&[\w.-]{1,40}=")
+
+
+def find_by_context(data: bytes, low: bytes) -> Iterator[SecretSpan]:
+    """The secrets that context gives away.
+
+    Args:
+        data: The text in Latin-1, one byte a character (others as ``?``).
+        low: ``data`` in lower case.
+    """
+    yield from _assignments_and_addresses(data, low, b"=")
+    yield from _assignments_and_addresses(data, low, b":")
+    for at in find_positions(low, b" --"):
+        if low[at + 3 : at + 4].isalpha() and (match := _FLAG.match(low, at + 1)):
+            kind = "password" if match[1] else "token"
+            yield from _value(data, match.end(), kind)
+    for at in find_positions(low, b"</"):
+        if low.find(b">", at, at + 60) > 0:
+            yield from _element(data, low, at)
+    yield from _numbers(low)
+    for at in find_positions(low, b"access_token$"):
+        if match := _BRAINTREE.match(data, at):
+            yield SecretSpan(match.start(), match.end(), "braintree-token", True)
+
+
+def _numbers(low: bytes) -> Iterator[SecretSpan]:
+    """The numbers of PINs and locks that a sentence tells, unless they count something."""
+    labelled = chain(
+        (_PIN.match(low, at) for at in find_positions(low, b"pin")),
+        (
+            _LOCK_CODE.match(low, at)
+            for mark in (b" code", b" opens with")
+            for at in find_positions(low, mark)
+            if _LOCK.search(low, max(0, at - 12), at)
+        ),
+    )
+    for match in filter(None, labelled):
+        said = low[match.start() : match.end() + UNIT_REACH].decode("latin-1")
+        if not (COMPOUND.match(said, len("pin")) or COUNTED_UNIT.match(said, match.end() - match.start())):
+            yield SecretSpan(match.start(1), match.end(1), "pin", False)
+
+
+def _assignments_and_addresses(data: bytes, low: bytes, sign: bytes) -> Iterator[SecretSpan]:
+    """Assignments and addresses. The loop is the stage's innermost: one slice and one look-up a sign."""
+    at = low.find(sign)
+    while at >= 0:
+        if low[at - 8 if at > 8 else 0 : at].rstrip(_BETWEEN)[-3:] in _TAILS:
+            for span in _assigned(data, low, at):
+                yield span
+                at = span.end - 1
+        elif low.startswith(b"//", at + 1) and (
+            low.find(b"@", at, at + 400) > 0 or low.startswith(_HOOK_HOSTS, at + 3)
+        ):
+            yield from _address(data, low, at)
+        at = low.find(sign, at + 1)
+
+
+def _assigned(data: bytes, low: bytes, at: int) -> Iterator[SecretSpan]:
+    left = low[max(0, at - _LONGEST_KEY) : at]
+    if _MARKED.search(left) or _PLACED.search(left) or _KEY_ID.search(data, max(0, at - 24), at + 48):
+        return
+    if span := find_argument(data, at, left):
+        yield span
+        return
+    name = left.rstrip(_BETWEEN)
+    named = data[at - 1 : at] in _SHOUTED_END and (
+        _SHOUTING.search(data, max(0, at - _LONGEST_KEY), at) is not None
+    )
+    kind = key_kind(name) or ("api-key" if named and _shouted_key(left) else None)
+    if kind == "authorization":
+        yield from _authorized(data, at + 1, name)
+    elif kind is not None:
+        password = kind.endswith("password")
+        yield from _value(
+            data,
+            at + 1,
+            kind,
+            words=named and (password or is_often_handmade(name)),
+            named=named,
+            pair=_owned(left, password),
+        )
+
+
+def _shouted_key(left: bytes) -> bool:
+    """Whether NAME_KEY in settings is none of the keys that are no secrets."""
+    return left.endswith(b"_key") and _OPEN_KEYS.search(left[left.rfind(b"\n") + 1 :]) is None
+
+
+def _owned(left: bytes, password: bool) -> bool:
+    return password and _USER.search(left) is not None
+
+
+def _authorized(data: bytes, at: int, name: bytes) -> Iterator[SecretSpan]:
+    if match := _HEADER.match(data, at):
+        scheme = "basic" if match[1].lower() == b"basic" else "bearer"
+        if not is_filler(match[2]) and not NAME_FORM.fullmatch(match[2]):
+            yield SecretSpan(match.start(2), match.end(2), f"authorization-{scheme}", False)
+    elif match := _ENCODED.match(data, at):
+        yield SecretSpan(match.start(1), match.end(1), "authorization-basic", False)
+    elif name.endswith((b"authorization", b"_auth")):
+        match = _RAW.match(data, at)
+        if match and looks_random(match[1]) and not is_stand_in(match[1]):
+            yield SecretSpan(match.start(1), match.end(1), "authorization-bearer", False)
+
+
+def _value(
+    data: bytes, at: int, kind: str, *, words: bool = False, named: bool = False, pair: bool = False
+) -> Iterator[SecretSpan]:
+    """What is assigned, if it is a secret.
+
+    Args:
+        data: The text.
+        at: Where the value begins.
+        kind: What its name says that it is.
+        words: Whether joined words may be one.
+        named: Whether the name is in capitals, as in settings.
+        pair: Whether a user is named just before, so that a word may be a password.
+    """
+    if kind.endswith("password") and (match := _SPACED.match(data, at)) and not is_stand_in(match[2]):
+        yield SecretSpan(match.start(2), match.end(2), kind, False)
+        return
+    match = _VALUE.match(data, at)
+    if match is None:
+        return
+    password = kind.endswith("password")
+    group = "quoted" if match["quote"] else "bare"
+    value = match[group]
+    if group == "bare":
+        if data[match.end() : match.end() + 1] in (b"(", b"[", b"{"):
+            return  # a call, a subscript: code that fetches the secret
+        # Of an address' parameters only this one.
+        value = _PARAMETER.split(value, maxsplit=1)[0].rstrip(b".:*_" if password else b".:*_?!")
+    if (
+        is_secret(value, password=password, quoted=group == "quoted")
+        or (named and _LITERAL.fullmatch(value) and is_user_chosen(value, password=password))
+        or (words and is_joined_words(value))
+        or (pair and _WORDY.fullmatch(value) and not speaks_of_secrets(value) and not is_stand_in(value))
+    ):
+        start = match.start(group)
+        whole = len(value) == _LONGEST_VALUE
+        end = _REST.match(data, start + len(value)).end() if whole else start + len(value)  # type: ignore[union-attr]
+        yield SecretSpan(start, end, kind, False)
+
+
+def _address(data: bytes, low: bytes, at: int) -> Iterator[SecretSpan]:
+    for kind, expression in _WEBHOOKS:
+        if match := expression.match(data, at):
+            if is_filler(match[1]):
+                return
+            # Who knows the address may post: all of it goes.
+            scheme = _SCHEME.search(low[max(0, at - 29) : at])
+            yield SecretSpan(at - len(scheme[0]) if scheme else match.start(1), match.end(1), kind, True)
+            return
+    if (match := _ALONE.match(data, at)) and looks_random(match[1]) and not is_filler(match[1]):
+        yield SecretSpan(match.start(1), match.end(1), "url-token", False)
+        return
+    match = _USERINFO.match(data, at)
+    if match is None or is_filler(match[1]) or VARIABLE.match(match[1]) or UPPERCASE_NAME.fullmatch(match[1]):
+        return
+    if match[1].lower() in PLAIN_PASSWORDS:
+        return
+    scheme = _SCHEME.search(low[max(0, at - 29) : at])
+    name = scheme[0].split(b"+")[0] if scheme else b""
+    start = (
+        at + 3 if _CONTEXT_HEX.match(data, at + 3) else match.start(1)
+    )  # a name that is drawn by lot is half of the key
+    yield SecretSpan(start, match.end(1), _DATABASES.get(name, "url-password"), False)
+
+
+def _element(data: bytes, low: bytes, at: int) -> Iterator[SecretSpan]:
+    match = _ELEMENT.match(low, at)
+    kind = key_kind(match[0][2:-1]) if match else None
+    start = data.rfind(b">", max(0, at - 512), at) + 1
+    if kind is None or not start or _SPACE_OR_TAG.search(data, start, at):
+        return
+    if is_secret(data[start:at], password=kind.endswith("password"), quoted=True):
+        yield SecretSpan(start, at, kind, False)

@@ -1,0 +1,290 @@
+"""Dialogue: secrets of a turn that only the turns before it give away.
+
+"wifi password?" and then "rotkehlchen-7": neither turn says by itself what the second one is. A value goes only where
+an earlier turn asks for a password, a PIN, the code of a lock or a key (not where one is, who has it or how long it
+is), where it has a form that such a thing has, and where nothing but a few words of answering stand before it. What
+has no such form stays: "ask Ben, he knows", "see src/app.py", "4096".
+
+`called_secret` is the other direction: "that was my password" says it of the turn before, if that is one token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from scrubjay.redaction.evidence import (
+    COMPOUND,
+    EDGE_CHARACTERS,
+    HASH_FORM,
+    LOCK,
+    MIXED_FORM,
+    NEVER_SECRET,
+    SecretWords,
+    find_cues,
+    has_random_part,
+)
+from scrubjay.redaction.values import NAME_FORM, PositionIndex, is_placeholder
+
+CONTEXT_TURNS: Final = 2
+"""Turns before one that are read with it."""
+TAIL_CHARACTERS: Final = 400
+"""Characters of each of them: a question stands at the end."""
+HEAD_CHARACTERS: Final = 400
+"""Characters of a turn that are read with them: an answer stands at the beginning."""
+SHORT_TURN_WORDS: Final = 8
+"""Words of a turn between question and answer: "one moment", "ok"."""
+MIN_LOG_ODDS: Final = -3.0
+"""Log odds of the tagger below which a value is none, whatever was asked."""
+MAX_PASSWORD_TURN: Final = 160
+"""Characters of an earlier turn that is a password and nothing else."""
+_END: Final = re.compile(r"[.!?](?=\s|\Z)|[。！？؟\n]|;(?=\s*\Z)|:(?=\s*\Z)")
+_ASKS: Final = re.compile(r"[?？؟:]\s*\Z|;\s*\Z|か[。\s]*\Z")
+_QUESTION: Final = re.compile(
+    r"\W*(?:(?:hey|hi|ok|and|und|et|y|e|so|sorry|please|bitte)\W+)?"
+    r"(?:what'?s?|which|wie|was|welche\w{0,2}|quel(?:le)?|c'est quoi|cu[áa]l|qu[ée]|qual|wat|welke?|jak\w{1,3}"
+    r"|ak[ée]|mi|mik[äa]"
+    r"|vad|hvad|hva|care|koja|који|koj[ei]|ποι\w{2}|как\w{2,3}|як\w{2,3})\b",
+    re.IGNORECASE,
+)
+_REQUEST: Final = re.compile(
+    r"\b(?:asks? (?:you )?for|needs?|wants?|requires?|(?:re)?send|paste|give|tell|enter|type|provide|share|have"
+    r"|remember"
+    r"|brauche|braucht|schick\w{0,3}|gib|sag|nenn\w{0,2}|(?:re)?donnes?|envoies?|passes?|dime|da|manda\w{0,2}"
+    r"|p[áa]sa(?:me|s)?"
+    r"|dammi|dimmi|me d[áa]|stuur|geef|podaj|prześlij|pošli|napiš|küld\w{0,3}|megírod|anna|skicka|ge|daj|zadej"
+    r"|пришли|скинь|дай|надішли)\b",
+    re.IGNORECASE,
+)
+_CODE: Final = re.compile(
+    r".*(?:code|kod|combination|unlock|keypad|código|コード|код|κωδικ|clave|senha|رمز|קוד).*", re.IGNORECASE
+)
+_KEYS: Final = re.compile(
+    r"\W*(?:keys?|tokens?|secrets?|schlüssel|clé|ключ|токен|kl[ií]č|klucz|密钥|令牌)\W*\Z", re.IGNORECASE
+)
+_NETWORK: Final = re.compile(r"(?:wi-?fi|wlan|wpa2?|network|router)[ -]\Z", re.IGNORECASE)
+_ABOUT_IT: Final = re.compile(
+    r"\b(?:who|whose|where|when|why|how|wer|wo|wann|warum|qui|où|quand|pourquoi|quién|dónde|cuándo|chi|dove|quando"
+    r"|кто|где|когда|почему)\b",
+    re.IGNORECASE,
+)
+"""Who has the secret, or where it is, is asked, and not the secret."""
+_NO_ASKER: Final = re.compile(
+    r"(?:wi-?fi|wlan|log-?ins?|admin|zugang\w*|creds?|credentials?|community|cookie|bearer|seed|unlocks?"
+    r"|session\w*"
+    r"|(?:session|auth)_?\w+)\Z",
+    re.IGNORECASE,
+)
+"""What is asked for by these is a name or an address as often as a secret."""
+_LEADING: Final = re.compile(
+    r"(?:(?:it'?s|its|it|is|was|should|be|now|try|use|this|one|yes|yep|yeah|sure|ok|okay|here|new|the|password"
+    r"|pin|code|think|i|star"
+    r"|ja|klar|ist|es|war|jetzt|glaub\w?|das|neu|der|die|hier|c'est|le|la|oui|voil[àa]|s[íi]|el|è|é|ecco|sim"
+    r"|aqui|het|de|to|je|jest"
+    r"|tak|ano|igen|az|on|se|joo|kyllä|det|är|er|είναι|это|да|це|так|este|e|bu|evet|是|は|prueba|prova|probier"
+    r"|essaie|for|set|still)"
+    r"\b[\s,:;.!→=>-]*)*",
+    re.IGNORECASE,
+)
+_OR: Final = re.compile(r"[\s,/]*(?:or|oder|ou|o|of|and|und|et|y|/)\s+\Z", re.IGNORECASE)
+_NUMBER: Final = re.compile(
+    r"(?<![\w.,:/#+-])(?<![0-9] )(?:[0-9]{4,16}|[0-9]{2,4} [0-9]{2,4}|[0-9]{2,6}(?:-[0-9]{2,6}){1,7})[A-Z#*]?"
+    r"(?![\w:/%]|[.,][0-9]|-\w| [0-9]|\s?(?:[kKMG]?B|ms|k?m|px|€|\$|%)(?!\w))"
+)
+"""Digits, in one or two groups or with dashes between them; no telephone number, amount or size."""
+_WORD: Final = re.compile(r"\S+")
+_MARK: Final = re.compile(r"\[(?:secret:|private\])")
+
+_SECRET: Final = (
+    r"(?:pass(?:word|code|phrase)|pwd?|pin|pa(?:ss|s)wort|kennwort|mot de passe|contrase[ñn]a|clave|password"
+    r"|senha|palavra-passe"
+    r"|wachtwoord|has[łl]o|heslo|jelszó\w{0,4}|salasana\w{0,3}|lösenord\w{0,3}|adgangskode\w{0,2}"
+    r"|passord\w{0,2}|parol[aăe]|şifre\w{0,3}"
+    r"|lozinka|geslo|κωδικός(?: πρόσβασης)?|пароль)"
+)
+_CALLED: Final = re.compile(
+    r"(?:\A|[\s,;.!(—–-])(?:that(?:'s| was| is)|it(?:'s| was)|this is|das (?:war|ist)|c'(?:est|était)|(?:era|es"
+    r"|eso era)|(?:questa )?era"
+    r"|dat (?:was|is)|to by[łl]o|to bylo|to je|ez (?:a|volt a)|se oli|det var|то был|это (?:был|мой)|αυτός ήταν)"
+    r"\s+(?:just |only |actually )?(?:(?:my|our|the|a|mein|dein|unser|das|mon|notre|le|mi|la|mia|minha|a minha"
+    r"|mijn|het|moje|mój|moj[ae]|mun"
+    r"|mitt|min|мой|ο)\s+)(?:(?!about|for|of)[\w-]+\s+){0,2}?" + _SECRET + r"(?![\w-])",
+    re.IGNORECASE,
+)
+_TYPED: Final = re.compile(
+    r"\b(?:typed|pasted|sent|posted|entered)\s+(?:in\s+)?(?:my|our|the)\s+(?:[\w-]+\s+)?"
+    + _SECRET
+    + r"(?:\s+(?:here|there|into|in)\b|[.!]|\Z)",
+    re.IGNORECASE,
+)
+
+
+class AskedSecret(NamedTuple):
+    """What an earlier turn asks for.
+
+    Attributes:
+        numbers: A PIN or the code of a lock, which may be digits alone.
+        chosen: A password, which somebody made up; else a key, which a program drew by lot.
+    """
+
+    numbers: bool
+    chosen: bool
+
+
+def turn_tails(before: Sequence[str]) -> list[str]:
+    """Return the ends of the turns that are read with one, of several the last ones."""
+    return [turn[-TAIL_CHARACTERS:].strip() for turn in before[-CONTEXT_TURNS:]]
+
+
+def asked_secret(before: Sequence[str]) -> AskedSecret | None:
+    """Return what the last turns ask for and have not got yet; None where they ask for no secret.
+
+    Args:
+        before: Their ends (`turn_tails`), in order.
+    """
+    for turn in reversed(before):
+        if _MARK.search(turn):
+            return None
+        if found := _asked_in(turn):
+            return found
+        if asks_question(turn) or len(turn.split()) > SHORT_TURN_WORDS:
+            return None
+    return None
+
+
+def asks_question(turn: str) -> bool:
+    """Return whether a turn asks something, whatever."""
+    return any(mark in turn for mark in "?？؟")
+
+
+def names_secret(turn: str) -> bool:
+    """Return whether a turn holds a word for a secret."""
+    return bool(_words(turn))
+
+
+@lru_cache(maxsize=8)  # each turn is read with the two after it
+def _words(turn: str) -> Sequence[tuple[int, int]]:
+    low = turn.encode("latin-1", "replace").lower()
+    return SecretWords.of(turn, [(at, end) for at, end, _ in find_cues(turn, low, PositionIndex(low))]).words
+
+
+def _asked_in(turn: str) -> AskedSecret | None:
+    words = _words(turn)
+    for at, end in reversed(words):
+        first = max((found.end() for found in _END.finditer(turn, 0, at)), default=0)
+        last = _END.search(turn, end)
+        sentence = turn[first : last.end() if last else len(turn)]
+        found = _kind(turn, at, end) if _asks_for_secret(turn, sentence, at - first, end - first) else None
+        if found is not None:
+            return found
+    return None
+
+
+def _asks_for_secret(turn: str, sentence: str, at: int, end: int) -> bool:
+    """Whether a sentence asks for the secret that it names."""
+    name = sentence[at:end]
+    lead = re.sub(r"(?:mots? de |palavra-)\Z", "", sentence[:at], flags=re.IGNORECASE)
+    if _NO_ASKER.match(name) or COMPOUND.match(sentence, end) or _ABOUT_IT.search(lead):
+        return False
+    terse = len(_WORD.findall(sentence)) <= 4
+    return bool(terse or _REQUEST.search(lead) or _QUESTION.match(sentence) or _ASKS.search(sentence))
+
+
+def _kind(turn: str, at: int, end: int) -> AskedSecret | None:
+    name = turn[at:end]
+    if name.casefold() == "pass":
+        return AskedSecret(numbers=False, chosen=True)
+    if _KEYS.match(name):
+        network = _NETWORK.search(turn, 0, at) is not None
+        return AskedSecret(numbers=network, chosen=network)
+    if _CODE.fullmatch(name):
+        locked = LOCK.search(turn) is not None
+        if not locked and re.fullmatch(r"\w*code\w*|combination", name, re.IGNORECASE):
+            return None
+        return AskedSecret(numbers=locked, chosen=True)
+    return AskedSecret(numbers=True, chosen=True)
+
+
+def find_answers(
+    wanted: AskedSecret, text: str, odds: Sequence[tuple[int, int, float]]
+) -> Iterator[tuple[int, int]]:
+    """Yield where the secrets stand in a turn that answers.
+
+    Args:
+        wanted: What was asked for.
+        text: The beginning of the turn.
+        odds: Its tokens, each with the tagger's log odds of its being of a secret when the question is read with it.
+    """
+    if _MARK.search(text):
+        return
+    until = 0
+    for at, end in _values(wanted, text):
+        best = max((odd for start, stop, odd in odds if start < end and at < stop), default=MIN_LOG_ODDS)
+        if best < MIN_LOG_ODDS:
+            continue
+        lead = text[until:at] if until else text[:at]
+        if until:
+            fits = _OR.match(lead) is not None
+        else:
+            fits = _leading(lead)
+        stop = _END.search(text, end)
+        if fits and not (stop and stop[0] in "?？؟"):
+            yield at, end
+            until = end
+
+
+def _leading(lead: str) -> bool:
+    """Whether nothing stands before an answer but marks and words of answering."""
+    return (
+        len(lead.strip(EDGE_CHARACTERS)) == 0 or _LEADING.fullmatch(lead.lstrip(EDGE_CHARACTERS)) is not None
+    )
+
+
+def _values(wanted: AskedSecret, text: str) -> Iterator[tuple[int, int]]:
+    """Yield what has the form of what was asked for, in order."""
+    spans = []
+    if wanted.numbers:
+        spans += [match.span() for match in _NUMBER.finditer(text)]
+    for match in _WORD.finditer(text):
+        at, end = match.span()
+        while at < end and text[at] in EDGE_CHARACTERS + "“”„«»「」，。、":
+            at += 1
+        while end > at and text[end - 1] in EDGE_CHARACTERS + "“”„«»「」，。、":
+            end -= 1
+        if _formed(wanted, text[at:end]):
+            spans.append((at, end))
+    yield from sorted(set(spans))
+
+
+def _formed(wanted: AskedSecret, value: str) -> bool:
+    bare = value.encode("latin-1", "replace")
+    if len(value) < 5 or NEVER_SECRET.fullmatch(value) or is_placeholder(bare) or value.isdigit():
+        return False
+    if not wanted.chosen:
+        return has_random_part(value) or (
+            HASH_FORM.fullmatch(value) is not None and len(value) in (32, 48, 64)
+        )
+    if HASH_FORM.fullmatch(value) and len(value) < 20:
+        return False
+    if NAME_FORM.fullmatch(bare) and "/" in value:
+        return False
+    return MIXED_FORM.search(value) is not None and re.search(r"[^\W\d_]", value) is not None
+
+
+def calls_secret(text: str, earlier: str) -> bool:
+    """Whether a turn says of an earlier one, that is one token with a password's form, that it is a password.
+
+    >>> calls_secret("sorry, that was my password", "Kartoffel$alat9")
+    True
+    >>> calls_secret("that's the ticket for the password reset", "OPS-3321")
+    False
+    """
+    if len(earlier) > MAX_PASSWORD_TURN:
+        return False
+    value = earlier.strip()
+    if _WORD.fullmatch(value) is None or not _formed(AskedSecret(numbers=False, chosen=True), value):
+        return False
+    found = _CALLED.search(text, 0, TAIL_CHARACTERS) or _TYPED.search(text, 0, TAIL_CHARACTERS)
+    return found is not None

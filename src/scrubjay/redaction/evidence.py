@@ -1,0 +1,422 @@
+"""Evidence: words that name a secret, and whether a proposed stretch may be replaced.
+
+The tagger proposes; this decides. Without any word for a secret nearby only a random string goes. Beside such a word,
+what is mixed as passwords are goes as well. A word, a name, a hyphenated term or a number goes only where the
+sentence says that it is the secret: "the password is …", "PIN: …". Paths, files, addresses, dates and versions stay.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from scrubjay.redaction.values import NAME_FORM, PositionIndex, is_placeholder, looks_random
+
+MAX_MARK: Final = 48
+"""Characters of the longest mark."""
+# Looked for as bytes in lower case; then one expression says whether it is the word or a part of another.
+_CUES: Final[dict[bytes, bool]] = {
+    b"pass": True, b"kennwort": True, b"contra": True, b"wachtwoord": True, b"parola": True, b"pw": True,
+    b"senha": True, b"clave": True, b"mdp": True, b"psk": True, b"cred": True, b"zugang": True,
+    b"login": True, b"admin": True, b"hesl": True, b"hasl": True, b"gesl": True, b"wifi": True,
+    b"wi-fi": True, b"salasana": True, b"sandi": True,
+    b"jelsz": True, b"adgangskode": True, b"kodeord": True, b"memorable": True, b"rcon": True,
+    b"lozink": True, b"losenord": True, b"tunnussana": True, b"cyfrinair": True, b"pasfhocal": True, b"pasahitz": True,
+    b"sifre": True, b"klucz": True, b"parool": True, b"sleutel": True, b"chiave": True,
+    b"token": False, b"secret": False, b"key": False, b"schl\xfcssel": False, b"code": False,
+}  # fmt: skip
+# In texts that are not ASCII alone.
+_CUES_ABROAD: Final = (
+    b"wlan", b"anahtar", b"chave", b"kulcs", b"avain", b"parool", b"l\xf6sen", b"palavra-chave",
+    b"lykilor", b"slapta", b"salas\xf5na", b"fjal\xebkalim", b"mat khau",
+)  # fmt: skip
+_ALL_CUES: Final = _CUES | dict.fromkeys(_CUES_ABROAD, True)
+_WORD: Final = re.compile(
+    r"(?:(?<![^\W\d_])|(?-i:(?<=[a-z])(?<!Last)(?<!Kee)(?=[A-Z])))"
+    r"(?:passcodes?|(?:(?<=mot de )|(?<=mot_de_)|(?<=palavra-))passe|pass|psk|pwd?s?|mdp|creds?|credentials?"
+    r"|claves?"
+    r"|parola\w{0,5}|senhas?|wi-?fi|wlan|log-?ins?|admin|h[ae]sl(?:o|a|u|e|em|y|ami|ech)"
+    r"|gesl(?:o|a|u|om)|sifre\w{0,4}|anahtar\w{0,3}|sleutel"
+    r"|chiave|klucz|kulcs|avain"
+    r"|chave|lozink\w{1,2}|parool|kata sandi|sandi(?= |:)|contra(?= del?\b| es\b)|contrase[nñ]ya|contrasinal"
+    r"|salas[aõ]n\w{1,5}|tunnussan\w{1,5}|cyfrineiriau|cyfrinair|pasfhocail?|fjalëkalim\w{0,4}"
+    r"|salis|jelsz[oóa]\w{0,5}|adgangskode\w{0,3}|kodeord\w{0,3}|lösen(?:ord\w{0,3})?"
+    r"|losenord\w{0,3}"
+    r"|lykilor\w{1,4}"
+    r"|slapta[zž]od\w{1,4}|pasahitz\w{1,4}|mat khau|memorable (?:word|name|phrase)|rcon"
+    r"|zugang(?:sdaten|scode)?|keys?|codes?)(?![a-z])"
+    r"|(?<!1)(?:passw(?:or[dt]|\xf6rter|d)s?|passphrase|passord(?:et|ene|er)?|kennwort|contrase\xf1as?"
+    r"|wachtwoord(?:en)?|schl\xfcssel"
+    r"|tokens?|secrets?)(?![a-z])"
+    r"|(?:(?<=aktivierungs)|(?<=freischalt)|(?<=registrierungs)|(?<=zugangs)|(?<=einladungs)"
+    r"|(?<=activerings))codes?(?![a-z])"
+    r"|(?<=.[a-z])(?<!by)(?<!get)(?<!Last)(?<!Kee)(?<!com)(?<!sur)(?<!tres)(?<!over)(?<!under)"
+    r"(?<!tur)(?<!mon)(?<!don)(?<!joc)(?<!hoc)(?<!whis)"
+    r"(?:pass|keys?)(?=\\?[\"']?[ \t]{0,3}[=:])",
+    re.IGNORECASE,
+)
+# What the word ends in, where words are parted by spaces.
+_REST: Final = re.compile("[^\\W\\d_\u0e00-\uffff]{0,8}")
+# In texts that are not ASCII alone; each is looked for by itself.
+_ABROAD: Final[dict[str, bool]] = {
+    "parolă": True, "mot de passe": True, "clé ": False, "llave": False, "nyckel": False,
+    "nøkkel": False, "nøgle": False,
+}  # fmt: skip
+_FOREIGN: Final[dict[str, bool]] = _ABROAD | {
+    "密码": True, "口令": True, "パスワード": True, "暗証": True, "비밀번호": True, "암호": True,
+    "비번": True, "패스워드": True, "パスコード": True, "лозинк": True, "гасло": True, "رمز عبور": True,
+    "hasł": True, "Hasł": True, "haśle": True, "şifre": True, "Şifre": True, "ŞİFRE": True,
+    "mật khẩu": True, " mk ": True, " mk:": True,
+    "κωδικό": True, "κωδικο": True, "κωδικώ": True,
+    "Κωδικό": True, "Κωδικο": True, "ΚΩΔΙΚ": True, "συνθηματικ": True,
+    "كلمة المرور": True, "كلمة السر": True, "كلمة سر": True, "كلمه السر": True,
+    "الرقم السري": True, "باسورد": True, "باسوورد": True, "گذرواژه": True, "סיסמ": True, "הסיסמ": True,
+    "पासवर्ड": True, "कूटशब्द": True, "পাসওয়ার্ড": True, "கடவுச்சொல்": True, "రహస్యపదం": True, "पास कोड": True,
+    "รหัสผ่าน": True, "พาสเวิร์ด": True, "รหัสไวไฟ": True, "รหัส wifi": True, "รหัสเข้า": True, "парол": True,
+    "Парол": True, "шифра": True, "գաղտնաբառ": True, "პაროლ": True, "құпия сөз": True,
+    "slaptažod": True, "密碼": True, "通行碼": True, "通行码": True, "비밀 번호": True, "암구호": True,
+    "合言葉": True, "ログインパス": True, "cheie": False, "atslēg": False, "raktas": False,
+    "密钥": False, "金鑰": False, "密鑰": False, "令牌": False, "トークン": False, "キー": False, "토큰": False,
+    "ключ": False, "Ключ": False, "klucz": False, "Klucz": False, "klíč": False, "Klíč": False,
+    "токен": False, "מפתח": False, "مفتاح": False, "κλειδί": False,
+}  # fmt: skip
+
+
+def find_cues(text: str, low: bytes, places: PositionIndex) -> Iterator[tuple[int, int, bool]]:
+    """Where a word begins and ends that names a secret, and whether people make that up.
+
+    Args:
+        text: The text.
+        low: It in Latin-1 and lower case, one byte a character.
+        places: Where what stands in ``low``.
+    """
+    ascii_alone = text.isascii()
+    marks = _CUES if ascii_alone else _ALL_CUES
+    for mark in places.present(marks):
+        password = marks[mark]
+        for at in places(mark):
+            match = _WORD.match(text, at)
+            if match and not _in_mark(text, at):
+                yield at, match.end(), password
+    if not ascii_alone:
+        wide = low.count(b"?") > text.count("?")  # letters that Latin-1 does not have
+        words = _FOREIGN if wide else _ABROAD
+        for word in places.spelt(text, words):
+            password = words[word]
+            at = text.find(word)
+            while at >= 0:
+                end = _REST.match(text, at + len(word)).end()  # type: ignore[union-attr]
+                yield at, end, password
+                at = text.find(word, end)
+
+
+def _in_mark(text: str, at: int) -> bool:
+    """Whether a word stands in the mark of a secret that is gone."""
+    mark = text.rfind("[secret:", max(0, at - MAX_MARK), at + len("secret:"))
+    return mark >= 0 and text.find("]", mark, at) < 0
+
+
+LINE_REACH: Final = 120
+"""Characters between a word for a secret and what it names on its line."""
+BLOCK_REACH: Final = 400
+"""Characters before a token in which a heading, an earlier row or an earlier turn may name it."""
+MIN_PIN: Final = 4
+"""Characters of the shortest PIN."""
+SENTENCE_REACH: Final = 48
+"""Characters between a word for a secret and what the sentence says that it is."""
+SURE_LOG_ODDS: Final = 0.5
+"""Log odds below which only what the sentence says is a secret goes."""
+NAME_LOG_ODDS: Final = 3.0
+"""Log odds from which a word, a name or a hash goes that is listed below a word for a secret."""
+CERTAIN_LOG_ODDS: Final = 7.0
+"""Log odds from which a name with a number goes near a word for a secret."""
+MIXED_LOG_ODDS: Final = 4.0
+"""Log odds from which letters and digits that no name has go, though no word says what they are."""
+MIN_RANDOM: Final = 16
+"""Characters from which on a random string is taken for one without a word that says so."""
+
+SEED_PHRASE_WORDS: Final = (12, 15, 18, 21, 24)
+"""Words of a phrase that restores a wallet (BIP 39)."""
+
+_NOUN: Final = re.compile(
+    r"(?<![^\W_])(?:pins?|puk|pin[ -]?(?:code|kod|kode|nummer|number|number)\w{0,3}|\w{2,12}pin|otp|totp|2fa|unlocks?"
+    r"|mnemonic|seed|(?:recovery|backup|secret|wallet)[ -](?:phrase|words?|codes?)|(?:session|auth)_?(?:id|cookie)"
+    r"|sessid|\w{1,12}sessid|(?:set-)?cookie|bearer|\w{2,20}code|\w{2,20}kod(?:e|u|en)?|keypad|combination|tunnusluku"
+    r"|\w{2,20}(?:passwor[dt]|pass|pwd)|community)(?![^\W\d_])"
+    r"|ПИН|пин-?код|код|(?<![a-z])PIN(?![a-z])|暗証番号|验证码|識別番号|認証コード|コード|인증|코드|رمز|الرمز|קוד",
+    re.IGNORECASE,
+)
+_FLAG: Final = re.compile(
+    r"(?:[ \t](?:-[upwaPXAk]|--?(?:user|store|key)?pass\w*|-pw)[ \t=]?[\"']?(?:[\w.@%\\-]{0,40}[:%,/])?"
+    r"|(?i:\bauth|identified by|requirepass)[ \t]+[\"']?"
+    r"|[\w.+-]{1,64}@[\w.-]{1,80}[ \t]*(?:/|\||//|:|,|;)[ \t]*)\Z"
+)
+"""A flag of a command, or an account's name, that stands right before its password."""
+_OTHER_CODES: Final = re.compile(
+    r"(?:\b(?:zip|postal|post|cost cent(?:re|er)|area|country|currency|error|status|exit|return|promo|discount|coupon"
+    r"|voucher|procedure|school"
+    r"|product|source|colou?r|dress|tax|airport|response|http|reason|commodity|order"
+    r"|language|unicode|qr|bar|tracking)[ -]?"
+    r"(?:code|pin)s?|\b(?:barcode|zipcode|refcode|unicode|decode|encode|opcode|bytecode|geocode|transcode|keycode))\Z",
+    re.IGNORECASE,
+)
+"""Codes that open nothing."""
+COMPOUND: Final = re.compile(
+    r"-[^\W\d_]{3,}|(?<=code)[ -]?names?\b"
+    r"| (?:hints?|polic(?:y|ies)|managers?|resets?|rotation|rules?|length|counts?|boards?|fees?|freezes?|prices?"
+    r"|levels?|badges?|headers?|reviews?|coverage|sizes?)\b"
+    r"|(?:(?<=\bpin)|(?<=\bcode)|(?<=\bkey)|(?<=\bunlock)) (?!(?:codes?|pins?|number|pattern|phrase|words?|here|there"
+    r"|below|above|now|today|again|still|inside|outside|upstairs|downstairs|she|they|you|that|which)\b)"
+    r"[a-z]{3,} (?:is|was|are|were)\b"
+    r"|(?<=\bpin) [a-z]\w*(?<!ed)(?<!set) to\b"
+    r"|(?<=\bpin) [0-9]{1,8} (?:is|was) (?:the|an?|connected|wired|tied)\b",
+    re.IGNORECASE,
+)
+"""The rest of a term that only begins with such a word: key-derivation, password policy, pin count; "pin numpy to"."""
+_COMBINATION: Final = re.compile(r"\bcombination\b[^.!?\n]*\Z", re.IGNORECASE)
+_PARTS: Final = re.compile(r"[0-9]+(?:[ -][0-9]+)*")
+"""A combination in figures: of a lock, or of a blend."""
+LOCK: Final = re.compile(
+    r"door|gate|alarm|safe\b|lock|garage|keypad|entry|entrance|building|phone|tablet|card\b|one-time"
+    r"|authenticator|two.?factor"
+    r"|recovery|backup|2fa|storage|shed|bike|cottage|t[üu]r|\btor\b|schloss|tresor|handy|karte|haus|porte"
+    r"|portail|cadenas|coffre"
+    r"|immeuble|carte|digicode|puerta|candado|caja|cajero|tarjeta|edificio|porta|cassaforte|lucchetto|bancomat"
+    r"|carta|cofre|portão"
+    r"|cartão|deur|slot|kluis|poort|drzwi|zamek|zamka|sejf|bram|kart|dveř|zámek|trezor|ajtó|kapu|zár|ovi|oven"
+    r"|lukko|dörr|lås|dør"
+    r"|πόρτα|κάρτα|χρηματοκιβώτιο|двер|сейф|домофон|подъезд|карт|门|锁|保险|ドア|金庫|ロック|カード|문|금고|kapı|kilit|kasa",
+    re.IGNORECASE,
+)
+"""What a combination, or a code, opens."""
+_CELL: Final = re.compile(r"[^\s|][ \t]*[|:][ \t]*\Z")
+_RESULT: Final = re.compile(r"pass[ \t]*(?:\||$)", re.IGNORECASE | re.MULTILINE)
+"""A cell, not the first of its row, that says how a test went."""
+_IS: Final = re.compile(
+    r"(?:^|[:=：→>–—-]|\b(?:is|are|was|be|to|now|it's|that's|mine's|ist|sind|war|lautet|auf|est|es|era|er|är|è|é|on"
+    r"|jest|to|je|byl|este|van|zijn|adalah)\b|[是为為は이가])[\s\"'`„“”«»‘’「『(*_|]{0,6}\Z",
+    re.IGNORECASE,
+)
+"""What says that the word before is what follows, or nothing between the two."""
+_PAIR: Final = re.compile(r"[\w.@+-]{2,40}[ \t]*(?:/|→|👉|·)[ \t]*\Z")
+_ANAPHOR: Final = re.compile(
+    r"\b(?:it'?s|it is|that'?s|(?:new|old) one(?: is|:)?|changed (?:it )?to|(?:neu|neue[rs]?)(?: ist|:)?|es ist)"
+    r"[ \t]+[\"'`]?\Z",
+    re.IGNORECASE,
+)
+_AFTER: Final = re.compile(
+    r"[\s\"'`“”«»‘’*_)]{0,4}(?:(?:is|as|ist|als|est|es|è|é|comme|como|come|was|war)\b|\()[^\n.!?]{0,24}\Z",
+    re.IGNORECASE,
+)
+_STOP: Final = re.compile(r"[.!?](?=\s)|\n\s*\n|[。！？]|\[secret:|\|\s*\n")
+_GONE: Final = re.compile(r"\n|\[secret:")
+_WORDS: Final = re.compile(r"[^\W\d_]{3,}")
+NEVER_SECRET: Final = re.compile(
+    r"[\w./-]{0,255}[\w-]\.(?:py|md|txt|js|ts|tsx|rs|go|c|h|cpp|java|rb|sh|ya?ml|json|toml|ini|cfg|conf|html?|css|png|jpe?g|pdf|csv|sql"
+    r"|log|lock|zip|tar|gz|com|org|net|io|dev|local|internal|example)"
+    r"|https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|v?[0-9]+(?:\.[0-9]+){1,3}(?:[-+.]?(?:rc|a|b|alpha|beta|dev|post)?[0-9]*)"
+    r"|[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?"
+    r"|[0-9.,]+(?:[mµn]?s|min|h|[kmgtKMGT]i?[bB]|[kcm]?m|kg|px|x|st|nd|rd|th)"
+    r"|[$€£¥][0-9.,]+|[0-9.,]+[$€£¥%]|<[^>]*>|\.{3,}",
+    re.ASCII,
+)
+"""Files, hosts, addresses, versions, dates, times, quantities and prices."""
+UNIT_REACH: Final = 12
+"""Characters behind a number in which its unit stands."""
+COUNTED_UNIT: Final = re.compile(
+    r"[ \t]?(?:[€£¥$%]|(?:euros?|eur|usd|gbp|chf|dollars?|pounds?|francs?|cents?|kronor|yen"
+    r"|bytes?|[kmgt]i?b|[cmk]?m|kg|grams?|ms|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
+    r"|per|times?|points?|people|words?|characters?|digits?|tokens?|lines?|pages?|rows?|items?)\b)",
+    re.IGNORECASE,
+)
+"""The unit behind a number that is an amount."""
+_MONEY: Final = re.compile(r"(?:[$€£¥]|\b(?:EUR|USD|GBP|CHF))[ \t]?\Z")
+_YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}")
+"""A number that is a secret only where the sentence says so."""
+HASH_FORM: Final = re.compile(
+    r"[0-9a-f]{7,64}|[0-9A-F]{7,64}|(?i:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"
+)
+_PART: Final = re.compile(r"[^A-Za-z0-9+/]+")
+_ADDRESS: Final = re.compile(r"://(?>(?:[^\s\"'`<>?:]|:(?!//))*)\Z")
+_NAMED: Final = re.compile(
+    r"@?[A-Za-z]++(?>(?:[0-9]{1,4}+[a-z]{0,4}+)?)(?>(?:[._@-]++(?:[A-Za-z]++(?>(?:[0-9]{1,4}+[a-z]{0,4}+)?)|[0-9]{1,4}+))*)"
+)
+"""Names of things and people: ChaCha20-Poly1305, nDCG@10, teamx0x."""
+_PHRASE: Final = re.compile(r"(?:[0-9]{0,2}[.)]?\s*[a-z]{3,8}[\s,]+){11,24}[a-z]{3,8}")
+"""Twelve words or more, small ones, as they restore a wallet."""
+EDGE_CHARACTERS: Final = " \t\n\r.,;:-*|\"'`()[]<>"
+_LEAD: Final = re.compile(
+    r"[\s>*•#|—–-]*(?:[0-9]{1,2}[.)][ \t]*|\[?[0-9][0-9:., /-]{3,20}\]?[ \t]*)?"
+    r"(?:\[?[^\n:：\]]{1,30}\]?[^\n:：]{0,20}[:：][ \t]*)?[\"'`(]*"
+)
+"""The beginning of an item or a turn: a bullet, a number or a time, a name and a colon."""
+MIXED_FORM: Final = re.compile(r"[0-9]|(?<=\w)[!#$%&*+@^~=?](?=\w)|\w[!$%&*^]\Z")
+"""Digits, or signs as passwords have them."""
+_DRAWN: Final = re.compile(
+    r"(?i:keys?|tokens?|secrets?|admin|log-?ins?|cred|cookie|set-cookie|bearer|session|auth|schlüssel|zugang)(?![^\W\d_])"
+)
+"""Words for what a program draws by lot or what is no secret itself."""
+
+
+_ACCOUNT: Final = re.compile(r"log-?ins?\b", re.IGNORECASE)
+
+
+class SecretWords(NamedTuple):
+    """The words for a secret in a text, in order: where each begins and ends.
+
+    Attributes:
+        words: All of them.
+        chosen: Those for what people make up and remember, which may be a word or a number.
+    """
+
+    words: Sequence[tuple[int, int]]
+    chosen: Sequence[tuple[int, int]]
+
+    @classmethod
+    def of(cls, text: str, cues: Sequence[tuple[int, int]]) -> SecretWords:
+        """Those that the tagger knows, and others."""
+        both = sorted({*cues, *(match.span() for match in _NOUN.finditer(text))})
+        words = [
+            (at, end)
+            for at, end in both
+            if not (
+                _OTHER_CODES.search(text, max(0, at - 24), end)
+                or COMPOUND.match(text, end)
+                or (_CELL.search(text, max(0, at - 24), at) and _RESULT.match(text, at))
+            )
+        ]
+        return cls(words, [(at, end) for at, end in words if not _DRAWN.match(text, at)])
+
+    def allows(self, text: str, start: int, end: int, odds: float) -> bool:
+        """Whether a stretch that the tagger proposes may be replaced.
+
+        Args:
+            text: The text.
+            start: Where the stretch begins.
+            end: Where it ends.
+            odds: The tagger's log odds of its being a secret.
+        """
+        while start < end and text[start] in EDGE_CHARACTERS:
+            start += 1
+        while end > start and text[end - 1] in EDGE_CHARACTERS:
+            end -= 1
+        value = text[start:end]
+        bare = value.encode("latin-1", "replace")
+        if len(value) < MIN_PIN or NEVER_SECRET.fullmatch(value) or is_placeholder(bare):
+            return False
+        if value.isdigit() and (
+            COUNTED_UNIT.match(text, end) or _MONEY.search(text, max(0, start - 5), start)
+        ):
+            return False
+        if (
+            _PARTS.fullmatch(value)
+            and _COMBINATION.search(text, max(0, start - SENTENCE_REACH), start)
+            and not LOCK.search(text, max(0, start - LINE_REACH), end + LINE_REACH)
+        ):
+            return False
+        named = NAME_FORM.fullmatch(bare) is not None
+        if named and "/" in value:
+            return False
+        if self._said(text, start, end, odds) or self._told(text, start, end):
+            return True
+        if _YEAR.fullmatch(value):
+            return False
+        phrase = _PHRASE.fullmatch(value) is not None and len(_WORDS.findall(value)) in SEED_PHRASE_WORDS
+        if phrase and _before(self.words, start, BLOCK_REACH):
+            return True
+        if odds <= SURE_LOG_ODDS:
+            return False
+        if named or " " in value or not MIXED_FORM.search(value):
+            if (
+                odds > CERTAIN_LOG_ODDS
+                and MIXED_FORM.search(value)
+                and _before(self.chosen, start, BLOCK_REACH)
+            ):
+                return True
+            return odds > NAME_LOG_ODDS and (
+                _listed(self.chosen, text, start, end) or self._paired(text, start)
+            )
+        if HASH_FORM.fullmatch(value) and not value.isdigit():
+            return odds > NAME_LOG_ODDS and _listed(self.words, text, start, end)
+        if has_random_part(value):
+            return True
+        if _ADDRESS.search(text, max(0, start - BLOCK_REACH), start):
+            return False
+        counted = value.isdigit() and "|" in text[text.rfind("\n", 0, start) + 1 : start]  # a table's number
+        if odds > MIXED_LOG_ODDS and not counted and not _NAMED.fullmatch(value):
+            return True
+        words = self.chosen if _NAMED.fullmatch(value) else self.words
+        beside = _on_line(words, text, start, end, cells=not value.isdigit()) or _listed(
+            words, text, start, end
+        )
+        return beside or self._paired(text, start)
+
+    def _said(self, text: str, start: int, end: int, odds: float) -> bool:
+        """Whether a word for a secret, or the flag of a command, says of what follows that it is the secret."""
+        if _FLAG.search(text, max(0, start - 80), start) or text.startswith(" -p", start - 2):
+            return True
+        for at, stop in reversed(_before(self.words, start, SENTENCE_REACH + 24)):
+            between = text[min(stop, start) : start]
+            if len(between) > SENTENCE_REACH or _STOP.search(between):
+                break
+            name = _DRAWN.match(text, at) and _NAMED.fullmatch(text, start, end)
+            if name and (_WORDS.search(between) or _ACCOUNT.match(text, at)):
+                continue  # "the token thread: …" names no token, "her login is ann7" an account
+            if _IS.search(between):
+                return True
+            if odds > MIXED_LOG_ODDS and not _DRAWN.match(text, at):
+                return True
+        return False
+
+    def _paired(self, text: str, start: int) -> bool:
+        """Whether it is the second of a pair, a name and its password, below a word for a secret."""
+        return _PAIR.search(text, max(0, start - SENTENCE_REACH), start) is not None and bool(
+            _before(self.words, start, BLOCK_REACH)
+        )
+
+    def _told(self, text: str, start: int, end: int) -> bool:
+        """Whether the words behind it say so: "… is the password", "… (PIN)"."""
+        after = bisect_left(self.words, (end,))
+        return after < len(self.words) and _AFTER.fullmatch(text, end, self.words[after][0]) is not None
+
+
+def _on_line(words: Sequence[tuple[int, int]], text: str, start: int, end: int, *, cells: bool) -> bool:
+    """Whether one of some words is on its line, be it in another cell, and its secret is not gone already."""
+    before = _before(words, start, LINE_REACH)
+    if before and not _GONE.search(text, before[-1][0], start):
+        return cells or "|" not in text[before[-1][0] : start]
+    after = bisect_left(words, (end,))
+    if after == len(words) or words[after][0] - end > LINE_REACH:
+        return False
+    return not any(text.find(border, end, words[after][0]) >= 0 for border in ("\n" if cells else "\n|"))
+
+
+def _listed(words: Sequence[tuple[int, int]], text: str, start: int, end: int) -> bool:
+    """Whether it is all of a line, an item or a turn below one of some words, or what one of them is now."""
+    if not _before(words, start, BLOCK_REACH):
+        return False
+    near = max(0, start - LINE_REACH)
+    first = text.rfind("\n", near, start) + 1 or near
+    last = text.find("\n", end, end + LINE_REACH)
+    lead, rest = text[first:start], text[end : last if last >= 0 else end + LINE_REACH]
+    if not rest.strip(EDGE_CHARACTERS) and _LEAD.fullmatch(lead):
+        return True
+    return _ANAPHOR.search(lead) is not None
+
+
+def _before(words: Sequence[tuple[int, int]], start: int, far: int) -> Sequence[tuple[int, int]]:
+    """Those of some words that begin not far before a place."""
+    return words[bisect_left(words, (start - far,)) : bisect_left(words, (start,))]
+
+
+def has_random_part(value: str) -> bool:
+    """Whether a part of it is a random string, which no host, hash or slug has."""
+    return any(
+        len(part) >= MIN_RANDOM
+        and not HASH_FORM.fullmatch(part)
+        and looks_random(part.encode("latin-1", "replace"))
+        for part in _PART.split(value)
+    )

@@ -1,0 +1,210 @@
+"""Redactor: remove secrets and private spans from a text before it is stored or sent.
+
+A secret becomes ``[secret:<kind>]``, a ``<private>…</private>`` span ``[private]``. A mark holds no line end,
+and what it replaces keeps its line ends, so every line keeps its number. Scrubbing twice changes nothing.
+
+Rules tell secrets by form or by what stands around (`scrub_rules`). Where they find nothing, networks look at each
+token and what stands around it (`scrub_tagged`). Both look at tables once more, told row by row (`scrub_tables`). Where
+two overlap, all that either covers goes. Nothing is decided by entropy alone: a commit hash or a session id is what a
+memory is asked for. Spans that stand for nothing (``xxxx``, ``AKIAIOSFODNN7EXAMPLE``, ``${TOKEN}``) stay.
+
+Text is looked at as Latin-1 bytes, one a character: offsets stay, and a search for bytes or a translation
+costs about a nanosecond a character where an expression over the text costs twenty.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from types import MappingProxyType
+
+from scrubjay.redaction.classifier import find_by_classifier, kind_of_value, token_log_odds
+from scrubjay.redaction.dialogue import (
+    HEAD_CHARACTERS,
+    asked_secret,
+    asks_question,
+    find_answers,
+    names_secret,
+    turn_tails,
+)
+from scrubjay.redaction.patterns import find_by_rules, is_public_key
+from scrubjay.redaction.tables import find_tables
+from scrubjay.redaction.values import PositionIndex, SecretSpan
+
+# Stamped on each document; a new version scrubs everything again.
+REDACTOR_VERSION = "9"
+# A mark can bare what a longer match had hidden; more rounds than these only a made-up text needs.
+MAX_ROUNDS = 16
+
+_PRIVATE = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
+_MARK = re.compile(rb"\[(?:secret:[a-z0-9-]{1,40}|private)\]")
+_SAYS = re.compile(rb"[^\W_]|[\x80-\xff]")
+_LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedText:
+    """A text without secrets.
+
+    Attributes:
+        text: The text, each secret replaced by its mark; as many lines as before.
+        counts: How many of each kind were replaced; kinds that were not found are not in it.
+    """
+
+    text: str
+    counts: Mapping[str, int]
+
+
+def redact_text(text: str, allow: Sequence[str] = (), before: Sequence[str] = ()) -> RedactedText:
+    """Replace every secret and every private span.
+
+    Args:
+        text: The text.
+        allow: Words, and patterns as ``/…/``, that are never replaced; a pattern matches all of a stretch.
+        before: Of a turn of a conversation: the turns before it, in order. They are read, and never changed.
+
+    >>> redact_text("host db, password = 'tr0ub4dor&3'").text
+    "host db, password = '[secret:password]'"
+    """
+    counts: Counter[str] = Counter()
+    for _ in range(MAX_ROUNDS):
+        data = text.encode("latin-1", "replace")
+        low = data.lower()
+        # Private spans in every round: what stood in a tag can have kept it from being one.
+        spans = list(private_spans(text)) if low.find(b"<private") >= 0 else []
+        if not spans:
+            spans = _merge(
+                _beside_marks(data, chain(_find_secrets(text, data, low), _find_answered(text, before)))
+            )
+            spans = [span for span in spans if not is_allowed(text[span.start : span.end], allow)]
+        if not spans:
+            break
+        text = _replace(text, spans, counts)
+    return RedactedText(text, MappingProxyType(dict(sorted(counts.items()))))
+
+
+def is_allowed(value: str, allow: Sequence[str]) -> bool:
+    """Whether the user says that a stretch is no secret."""
+    return any(
+        re.fullmatch(one[1:-1], value) if len(one) > 2 and one[0] == one[-1] == "/" else one == value
+        for one in allow
+    )
+
+
+def _replace(text: str, spans: list[SecretSpan], counts: Counter[str]) -> str:
+    if not spans:
+        return text
+    parts: list[str] = []
+    end = 0
+    for span in spans:
+        mark = "[private]" if span.kind == "private" else f"[secret:{span.kind}]"
+        parts += (text[end : span.start], mark, *_line_ends(text, span))
+        counts[span.kind] += 1
+        end = span.end
+    parts.append(text[end:])
+    return "".join(parts)
+
+
+def _line_ends(text: str, span: SecretSpan) -> Iterator[str]:
+    r"""The line ends inside a span; a lone ``\r`` as ``\n``, or it would be one with a ``\n`` that now follows."""
+    for held in _LINE_ENDS.finditer(text, span.start, span.end):
+        halved = held.end() == span.end and text.startswith("\n", span.end)
+        yield "\n" if held[0] == "\r" and not halved else held[0]
+
+
+def _merge(spans: Iterator[SecretSpan]) -> list[SecretSpan]:
+    """Spans in order, overlapping ones made one; the kind is that of the first whose form is certain."""
+    merged: list[SecretSpan] = []
+    for span in sorted(spans):
+        if merged and span.start < merged[-1].end:
+            last = merged[-1]
+            kind = span.kind if span.certain and not last.certain else last.kind
+            merged[-1] = SecretSpan(last.start, max(last.end, span.end), kind, last.certain or span.certain)
+        else:
+            merged.append(span)
+    return merged
+
+
+def _beside_marks(data: bytes, spans: Iterator[SecretSpan]) -> Iterator[SecretSpan]:
+    """Spans without what they cut off a mark: ``-u [secret:stripe-key]:`` is no name and password."""
+    marks = (
+        [mark.span() for mark in _MARK.finditer(data)] if b"[secret:" in data or b"[private]" in data else []
+    )
+    for span in spans:
+        start, end = span.start, span.end
+        for first, last in marks:
+            if first < start < last:
+                start = last
+            if first < end < last:
+                end = first
+        if (start, end) == (span.start, span.end):
+            yield span
+        elif start < end and _SAYS.search(data, start, end):
+            yield SecretSpan(start, end, span.kind, span.certain)
+
+
+def private_spans(text: str) -> Iterator[SecretSpan]:
+    """Private spans, nested ones as one; a tag alone between backticks is talk about the tag.
+
+    A span that is never closed goes to the end: too much is safe, too little is not.
+    """
+    depth, start = 0, 0
+    for tag in _PRIVATE.finditer(text):
+        if text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
+            continue
+        if not tag[1]:
+            start = start if depth else tag.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                yield SecretSpan(start, tag.end(), "private", True)
+    if depth:
+        yield SecretSpan(start, len(text), "private", True)
+
+
+def _find_secrets(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
+    """What is found in a text as it stands, and in its tables told row by row."""
+    yield from _find_in_text(text, data, low)
+    for table in find_tables(text):
+        data = table.text.encode("latin-1", "replace")
+        for span in _find_in_text(table.text, data, data.lower()):
+            if place := table.place(span.start, span.end):
+                yield SecretSpan(*place, span.kind, False)
+
+
+def _find_answered(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
+    """What is found in a turn when the ends of the turns before it are read with it."""
+    ends = turn_tails(before)
+    if not ends or not (names_secret(ends[-1]) or names_secret(ends[0])):
+        return
+    lead = "\n".join([*ends, ""])
+    head = text[:HEAD_CHARACTERS]
+    joined = lead + head
+    data = joined.encode("latin-1", "replace")
+    wanted = asked_secret(ends)
+    if wanted is None and asks_question(ends[-1]):
+        return  # where it is, who has it
+    for span in _find_in_text(joined, data, data.lower()):
+        if span.start >= len(lead):
+            yield span._replace(start=span.start - len(lead), end=span.end - len(lead))
+    if wanted is not None:
+        odds = [(at - len(lead), end - len(lead), odd) for at, end, odd in token_log_odds(joined, len(lead))]
+        for at, end in find_answers(wanted, head, odds):
+            yield SecretSpan(at, end, kind_of_value(head[at:end]), False)
+
+
+def _find_in_text(text: str, data: bytes, low: bytes) -> Iterator[SecretSpan]:
+    """What rules find; and what the tagger does, where no rule has found something."""
+    places = PositionIndex(low)
+    ruled = find_by_rules(text, data, low)
+    yield from ruled
+    ends = list(accumulate((span.end for span in ruled), max))
+    for span in find_by_classifier(text, low, places, ruled):
+        before = bisect_left(ruled, (span.end,)) - 1  # the last that begins before it ends
+        if (before < 0 or ends[before] <= span.start) and not is_public_key(data, low, span):
+            yield span

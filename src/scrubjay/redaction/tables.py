@@ -1,0 +1,159 @@
+"""Tables: read tables row by row, each cell with its column's heading.
+
+What a cell is says the heading of its column, which may stand a hundred lines above. Told as ``heading: cell``, a line
+each, it is what rules and the tagger know from settings. Tables of Markdown, values parted by semicolons, commas or
+tabs, and columns that blanks part.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+MAX_ROW_CHARACTERS: Final = 1_000
+"""Characters of a row."""
+MAX_ROWS: Final = 5_000
+"""Rows of a table that are told: what has more are measurements, and telling them costs as much as all else."""
+MAX_SHIFT: Final = 2
+"""Characters by which a cell may begin, and end, elsewhere than the heading that it belongs to."""
+
+_SIGNS: Final = "|;\t,"
+_LINES: Final = "|".join(
+    f"[^\n{sign}]{{0,48}}{sign}[^\n{sign}]{{0,48}}(?:{sign}[^\n{sign}]{{0,48}}){{0,28}}"
+    for sign in map(re.escape, _SIGNS)
+)
+_HEADINGS: Final = re.compile(rf"^(?:{_LINES}|\S[^\n]{{0,48}}?[ ]{{2,}}\S[^\n]{{0,200}})$", re.MULTILINE)
+_NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!]*")
+_PLAIN_NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!@0-9|;]*+(?<!\w{4}\.)")
+"""Of what commas, tabs and blanks part, which is prose, code and lists more often than a table."""
+_RULE: Final = re.compile(r"[ \t|:=+-]+\Z")
+_CELLS: Final = {
+    sign: re.compile(rf'\s*"(?:[^"\n]|"")*"\s*(?={re.escape(sign)}|\Z)|[^{sign}]*') for sign in _SIGNS
+}
+_PARTED: Final = re.compile(r"\S+(?: \S+)*")
+
+
+class RowText(NamedTuple):
+    """A table told row by row.
+
+    Attributes:
+        text: Its cells, a line each; an empty line ends a row.
+        told: Where each cell begins in that.
+        starts, ends: Where each begins and ends in the text that holds the table.
+    """
+
+    text: str
+    told: Sequence[int]
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """Where a stretch that begins in a cell stands in the text that holds the table."""
+        cell = bisect_right(self.told, start) - 1
+        if cell < 0:
+            return None
+        first, moved = start + self.starts[cell] - self.told[cell], end + self.starts[cell] - self.told[cell]
+        return (first, min(self.ends[cell], moved)) if first < self.ends[cell] else None
+
+
+class _Headings(NamedTuple):
+    """The first line of a table: what parts its cells (blanks: None), where they stand, and what they say."""
+
+    sign: str | None
+    places: Sequence[tuple[int, int]]
+    names: Sequence[str]
+
+    @classmethod
+    def of(cls, line: str) -> _Headings | None:
+        """Those of a line, unless it is none."""
+        sign = next((sign for sign in _SIGNS if sign in line), None)
+        name = _NAME if sign in ("|", ";") else _PLAIN_NAME
+        places = list(_cells(line, sign))
+        names = [line[start:end] for start, end in places]
+        if len(names) < 2 or not all(name.fullmatch(one) for one in names if one):
+            return None
+        return cls(sign, places, names)
+
+    def over(self, row: str) -> list[tuple[str, int, int]] | None:
+        """The cells of a row: what each stands below, where it begins and ends; None where it is no row of these."""
+        cells = list(_cells(row, self.sign))
+        if self.sign:
+            fits = len(cells) == len(self.names)
+            return [(name, *cell) for name, cell in zip(self.names, cells, strict=True)] if fits else None
+        columns = [self._column(*cell) for cell in cells]
+        if len(cells) < 2 or len(set(columns)) < len(columns):
+            return None
+        return [(self.names[column], *cell) for column, cell in zip(columns, cells, strict=True)]
+
+    def _column(self, start: int, end: int) -> int:
+        """The heading that begins or ends where a cell does; else the last that begins before."""
+        apart = [min(abs(start - first), abs(end - last)) for first, last in self.places]
+        nearest = min(range(len(apart)), key=apart.__getitem__)
+        if apart[nearest] <= MAX_SHIFT:
+            return nearest
+        return max(0, bisect_right([first for first, _ in self.places], start) - 1)
+
+
+def find_tables(text: str) -> Iterator[RowText]:
+    """The tables of a text."""
+    done = 0
+    for line in _HEADINGS.finditer(text):
+        headings = _Headings.of(line[0]) if line.start() >= done else None
+        if headings:
+            table, done = _rows_as_text(text, line.end() + 1, headings)
+            if table.told:
+                yield table
+
+
+def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int]:
+    """The rows from a place on, told; and where they end."""
+    lines: list[str] = []
+    told: list[int] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    size = rows = 0
+    while at < len(text):
+        stop = text.find("\n", at, at + MAX_ROW_CHARACTERS)
+        row = text[at : stop if stop >= 0 else at + MAX_ROW_CHARACTERS]
+        if not _RULE.match(row):
+            cells = headings.over(row)
+            if not cells:
+                break
+            rows += 1
+            if rows > MAX_ROWS:
+                cells = []
+            for name, start, end in cells:
+                if start < end:
+                    lead = f"{name}: " if name else ""
+                    lines.append(f"{lead}{row[start:end]}")
+                    told.append(size + len(lead))
+                    starts.append(at + start)
+                    ends.append(at + end)
+                    size += len(lines[-1]) + 1
+            if cells:
+                lines.append("")
+                size += 1
+        at += len(row) + 1
+    return RowText("\n".join(lines), told, starts, ends), at
+
+
+def _cells(row: str, sign: str | None) -> Iterator[tuple[int, int]]:
+    """Where the cells of a row begin and end, without blanks and quotes around them."""
+    if sign is None:
+        yield from (cell.span() for cell in _PARTED.finditer(row))
+        return
+    body = row.rstrip()
+    at = len(row) - len(row.lstrip()) if sign == "|" else 0
+    if sign == "|":
+        at, body = at + row.startswith("|", at), body.removesuffix("|")
+    while at <= len(body):
+        cell = _CELLS[sign].match(body, at)
+        end = cell.end() if cell else at
+        value = body[at:end]
+        first, last = at + len(value) - len(value.lstrip()), at + len(value.rstrip())
+        if last - first > 1 and body[first] == body[last - 1] == '"':
+            first, last = first + 1, last - 1
+        yield first, max(first, last)
+        at = end + 1

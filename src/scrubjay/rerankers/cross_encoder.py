@@ -1,0 +1,187 @@
+"""Cross-encoder: an ONNX model that reads question and passage together, run on this machine.
+
+Any classifier of pairs with one output will do (cross-encoder/ms-marco-MiniLM-L-6-v2, bge-reranker and their kin, as
+exported to ONNX), with the ``tokenizer.json`` that lies beside it; of two outputs, the second less the first counts. A
+passage that is too long is read in overlapping windows, and its best window counts.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from scrubjay.embeddings.base import replace_surrogates
+from scrubjay.embeddings.model_files import verify_file
+from scrubjay.embeddings.onnx import Encoder, load_encoder
+from scrubjay.errors import ConfigError, ProviderError
+from scrubjay.rerankers.base import RerankerSpec, RerankQuery
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+WINDOW_TOKENS: Final = 512
+"""Tokens of question and passage together, the most that BERT's kin take; a tokenizer that says less is believed."""
+WINDOW_OVERLAP: Final = 64
+"""Tokens that two windows share, so that a sentence is whole in one of them."""
+MAX_WINDOWS: Final = 8
+"""Windows of one passage: about 3,500 tokens, seven times the longest that is cut from a file. What stands behind them
+is not read."""
+BATCH_WINDOWS: Final = 8
+"""Windows that are run together: few, since the clock is looked at between them."""
+KEPT_ORDER: Final = "The fused order stands."
+
+
+class CrossEncoderReranker:
+    """A classifier of pairs, as a ``Reranker``; its files are opened at the first question."""
+
+    def __init__(self, spec: RerankerSpec, *, threads: int = 0) -> None:
+        """Choose the model.
+
+        Args:
+            spec: Of which the paths, ``sha256``, ``cache_dir`` and ``runtime`` are read.
+            threads: Threads one call may use; 0 takes every core.
+
+        Raises:
+            ConfigError: No file is named.
+        """
+        if spec.model_path is None:
+            raise ConfigError(
+                "[rerank] kind cross-encoder names no model_path.", hint='model_path = "~/models/model.onnx"'
+            )
+        self._path = spec.model_path
+        self._spec = spec
+        self._threads = threads
+        self._loading = threading.Lock()
+        self._loaded: tuple[tuple[Any, Any], Encoder, int] | None = None
+
+    def __repr__(self) -> str:
+        return f"CrossEncoder({self._path})"
+
+    @property
+    def name(self) -> str:
+        """The file's name, or its folder's where it is called as all of them are."""
+        stem = self._path.stem
+        folders = [part for part in self._path.parts[:-1] if part != "onnx"]
+        return folders[-1] if stem.startswith("model") and folders else stem
+
+    @property
+    def host(self) -> str:
+        """Empty: nothing leaves this machine."""
+        return ""
+
+    def scores(
+        self, question: RerankQuery, passages: Sequence[str], *, deadline: float
+    ) -> list[float | None]:
+        """Score passages; see the port.
+
+        Raises:
+            ProviderError: A file is missing, not the expected one, or cannot be used; or time ran out.
+        """
+        tokenizers, encode, padding = self._files()
+        until = time.monotonic() + deadline
+        windows = _cut_windows(
+            tokenizers, replace_surrogates(question.text), [replace_surrogates(text) for text in passages]
+        )
+        found = np.full(len(passages), -np.inf)
+        order = sorted(range(len(windows)), key=lambda place: len(windows[place][1].ids))
+        took = 0.0
+        for start in range(0, len(order), BATCH_WINDOWS):
+            begun = time.monotonic()
+            if begun + took > until:
+                raise ProviderError(
+                    f"It read {start} of {len(order)} windows in {deadline:g} s. {KEPT_ORDER}"
+                )
+            batch = [windows[place] for place in order[start : start + BATCH_WINDOWS]]
+            values = self._run(encode, [window for _, window in batch], padding)
+            np.maximum.at(found, [place for place, _ in batch], values)
+            took = time.monotonic() - begun
+        return [float(value) for value in found]
+
+    def _run(self, encode: Encoder, windows: Sequence[Any], padding: int) -> NDArray[np.float64]:
+        length = max(len(window.ids) for window in windows)
+        ids = np.full((len(windows), length), padding, dtype=np.int64)
+        mask, types = np.zeros_like(ids), np.zeros_like(ids)
+        for row, window in enumerate(windows):
+            ids[row, : len(window.ids)] = window.ids
+            mask[row, : len(window.ids)] = 1
+            types[row, : len(window.ids)] = window.type_ids
+        try:
+            logits = encode(ids, mask, types).astype(np.float64)
+        except Exception as exc:  # the runtimes' errors share no public base class
+            raise ProviderError(f"{self._path} could not be run: {exc}. {KEPT_ORDER}") from exc
+        if logits.shape == (len(windows), 2):
+            logits = logits[:, 1] - logits[:, 0]
+        if logits.size != len(windows) or not np.isfinite(logits).all():
+            raise ProviderError(
+                f"{self._path} answered {len(windows)} pairs with an array of shape {logits.shape}; one finite number "
+                f"a pair is needed. {KEPT_ORDER}"
+            )
+        return logits.reshape(-1)
+
+    def _files(self) -> tuple[tuple[Any, Any], Encoder, int]:
+        with self._loading:
+            if self._loaded is None:
+                if self._spec.sha256:
+                    hint = "correct [rerank] sha256, or the file"
+                    verify_file(self._path, self._spec.sha256, self._spec.cache_dir, hint=hint)
+                elif not self._path.is_file():
+                    raise ProviderError(f"Model file {self._path} is not there. {KEPT_ORDER}")
+                tokenizers, padding = _load_tokenizers(
+                    self._spec.tokenizer_path or _find_tokenizer(self._path)
+                )
+                encode = load_encoder(self._path, self._spec.runtime, threads=self._threads)
+                self._loaded = tokenizers, encode, padding
+            return self._loaded
+
+
+def _find_tokenizer(model: Path) -> Path:
+    for folder in (model.parent, model.parent.parent):
+        if (folder / "tokenizer.json").is_file():
+            return folder / "tokenizer.json"
+    raise ProviderError(
+        f"No tokenizer.json lies beside {model} or in the folder above. {KEPT_ORDER}",
+        hint='tokenizer_path = "..." in [rerank]',
+    )
+
+
+def _load_tokenizers(path: Path) -> tuple[tuple[Any, Any], int]:
+    """The tokenizer, as it reads one text and as it cuts a pair into windows, and the id that fills what is empty."""
+    from tokenizers import Tokenizer
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        plain, pairs = Tokenizer.from_str(text), Tokenizer.from_str(text)
+    except Exception as exc:  # the library raises it bare
+        raise ProviderError(f"Tokenizer {path} cannot be read: {exc}. {KEPT_ORDER}") from exc
+    own = pairs.truncation or {}
+    window = min(WINDOW_TOKENS, own.get("max_length") or WINDOW_TOKENS)
+    named = (pairs.token_to_id(token) for token in ("[PAD]", "<pad>"))
+    padding = next((number for number in named if number is not None), 0)
+    plain.no_padding()
+    plain.no_truncation()
+    pairs.no_padding()
+    pairs.enable_truncation(window, stride=min(WINDOW_OVERLAP, window // 8), strategy="only_second")
+    return (plain, pairs), padding
+
+
+def _cut_windows(
+    tokenizers: tuple[Any, Any], question: str, passages: Sequence[str]
+) -> list[tuple[int, Any]]:
+    """Each window with the place of its passage; of a question that would leave no room, half a window is read."""
+    plain, pairs = tokenizers
+    half = pairs.truncation["max_length"] // 2
+    spans = plain.encode(question, add_special_tokens=False).offsets
+    if len(spans) > half:
+        question = question[: spans[half - 1][1]]
+    found = []
+    for place, passage in enumerate(passages):
+        # One by one: encode_batch would start threads, after which the library warns at every fork.
+        first = pairs.encode(question, passage)
+        found += [(place, window) for window in (first, *first.overflowing)[:MAX_WINDOWS]]
+    return found

@@ -1,0 +1,210 @@
+"""Lexical reranker: scores where a question's words stand in a passage; runs no model.
+
+Three measures, each 0 to 1 and weighted by the idf of the words, are added up:
+
+* ``beside``: how much of it stands side by side as it was asked, word after word;
+* ``early``: how far to the front its rarest word that the passage holds stands;
+* ``meaning``: late interaction (Khattab and Zaharia, 2020, https://arxiv.org/abs/2004.12832): each word's nearest token
+  within one window, by the static model's table of token vectors. A window, since among more tokens there is always
+  one that is nearer: over whole passages this favours long ones.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from scrubjay.errors import ProviderError
+from scrubjay.rerankers.base import RerankQuery
+from scrubjay.text.tokenizer import find_terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+if TYPE_CHECKING:
+    Tokens: TypeAlias = "Callable[[Sequence[str]], tuple[NDArray[Any], list[NDArray[np.int64]]]]"
+    """Texts -> a table of token vectors and the rows of each text in it."""
+
+HALF_POSITION: Final = 500.0
+"""Characters from the beginning at which being early counts half."""
+ADJACENT_GAP: Final = 2
+"""Characters between two words that stand side by side: a blank and a mark."""
+WINDOW_TOKENS: Final = 32
+"""Tokens of a window in which a question's words are looked for by meaning: a long sentence. Of 32, 64, 128 and all of
+the passage the shortest is best but for chats (bench/LOG.md)."""
+WINDOW_STEP: Final = 16
+"""Tokens from one window to the next."""
+MAX_PASSAGE: Final = 3_000
+"""Characters of a passage that are read: a third more than the longest that is cut from a file has. Fifty of a
+chat's longest answers must not take a tenth of a second."""
+
+
+class TermMatch(NamedTuple):
+    """A place in a passage where words of the question stand: its first character, one past its last, which words."""
+
+    start: int
+    end: int
+    words: tuple[int, ...]
+
+
+class LexicalReranker:
+    """Words and their places, as a ``Reranker``."""
+
+    def __init__(self, tokens: Tokens | None = None) -> None:
+        """Args: the static model's tokens; without them nothing is said of meaning."""
+        self._tokens = tokens
+
+    @property
+    def name(self) -> str:
+        """What it does."""
+        return "features"
+
+    @property
+    def host(self) -> str:
+        """Empty: nothing leaves this machine."""
+        return ""
+
+    def scores(
+        self, question: RerankQuery, passages: Sequence[str], *, deadline: float
+    ) -> list[float | None]:
+        """Score passages; see the port. Where the question has no word that anybody could hold, there is no opinion.
+
+        Raises:
+            ProviderError: Time ran out, or the static model's files are gone.
+        """
+        until = time.monotonic() + deadline
+        total = math.fsum(question.rarity)
+        if not total:
+            return [None] * len(passages)
+        texts = [text[:MAX_PASSAGE] for text in passages]
+        near = self._meaning(question, texts, total)
+        wanted = _word_by_form(question)
+        found: list[float | None] = []
+        for text, meaning in zip(texts, near, strict=True):
+            if time.monotonic() > until:
+                raise ProviderError(
+                    f"It read {len(found)} of {len(texts)} passages in {deadline:g} s. The fused order stands."
+                )
+            matches = [
+                TermMatch(a, b, tuple({wanted[form] for form in forms}))
+                for a, b, forms in find_terms(text, wanted)
+            ]
+            places = (
+                adjacency_score(matches, question.rarity),
+                position_score(matches, question.rarity) / total,
+            )
+            found.append(round(math.fsum((*places, meaning)), 6))
+        return found
+
+    def _meaning(self, question: RerankQuery, texts: Sequence[str], total: float) -> list[float]:
+        """For each text: the best window's sum over the words of idf times the nearest token's cosine, of all idf."""
+        if self._tokens is None:
+            return [0.0] * len(texts)
+        import numpy as np
+
+        words = [group.word for group in question.groups]
+        table, found = self._tokens([*words, *(text.lower() for text in texts)])
+        asked, passages = found[: len(words)], found[len(words) :]
+        # A word's idf is shared by the tokens that it is made of.
+        shares = [idf / len(ids) for ids, idf in zip(asked, question.rarity, strict=True) for _ in ids]
+        rows = np.concatenate(asked)
+        if not len(rows):
+            return [0.0] * len(texts)
+        seen, places = np.unique(np.concatenate([rows, *passages]), return_inverse=True)
+        likeness = token_cosines(table, seen[places[: len(rows)]], seen)
+        weights = np.asarray(shares) / total
+        values, first = [], len(rows)
+        for ids in passages:
+            values.append(best_window_score(likeness[:, places[first : first + len(ids)]], weights))
+            first += len(ids)
+        return values
+
+
+def adjacency_score(matches: Sequence[TermMatch], rarity: Sequence[float]) -> float:
+    """Return how much of what stands side by side in the question does so in the passage, 0 to 1.
+
+    A pair of words weighs what the commoner of them does.
+
+    >>> adjacency_score([TermMatch(0, 4, (0,)), TermMatch(5, 8, (1,)), TermMatch(30, 33, (2,))], [2.0, 2.0, 2.0])
+    0.5
+    """
+    held = {
+        one
+        for before, after in pairwise(matches)
+        if after.start - before.end <= ADJACENT_GAP
+        for one in before.words
+        if one + 1 in after.words
+    }
+    weights = [min(pair) for pair in pairwise(rarity)]
+    total = math.fsum(weights)
+    return math.fsum(weights[word] for word in sorted(held)) / total if total else 0.0
+
+
+def position_score(matches: Sequence[TermMatch], rarity: Sequence[float]) -> float:
+    """Return the idf of the rarest word that is held, the less the later it first stands.
+
+    >>> position_score([TermMatch(0, 4, (1,)), TermMatch(500, 508, (0,))], [3.0, 1.0])
+    1.5
+    """
+    starts: dict[int, int] = {}
+    for match in matches:
+        for word in match.words:
+            starts.setdefault(word, match.start)
+    if not starts:
+        return 0.0
+    rarest = max(starts, key=lambda word: (rarity[word], -word))
+    return rarity[rarest] / (1.0 + starts[rarest] / HALF_POSITION)
+
+
+def token_cosines(
+    table: NDArray[Any], one: NDArray[np.int64], other: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Return the cosine of each of the first rows with each of the others, shape (one, other).
+
+    Of whole numbers within 127, as stores keep vectors: their products are exact, so the same on every machine.
+    """
+    import numpy as np
+
+    def codes(rows: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        wide = table.take(rows, axis=0).astype(np.float32)
+        peaks = np.abs(wide).max(axis=1, keepdims=True)
+        whole = np.rint(wide * (np.float32(127.0) / np.maximum(peaks, np.float32(1e-9))))
+        lengths = np.sqrt(np.einsum("ij,ij->i", whole, whole))
+        return whole, np.maximum(lengths, np.float32(1.0))
+
+    (left, left_lengths), (right, right_lengths) = codes(one), codes(other)
+    return np.asarray((left @ right.T) / left_lengths[:, None] / right_lengths, np.float32)
+
+
+def best_window_score(likeness: NDArray[np.float32], weights: NDArray[np.float64]) -> float:
+    """Return the best window's sum of weight times the nearest token's cosine, 0 for a passage without a token.
+
+    Args:
+        likeness: Cosine of each token of the question (rows) with each of the passage (columns), in its order.
+        weights: Weight of each token of the question.
+    """
+    import numpy as np
+
+    length = likeness.shape[1]
+    if not length:
+        return 0.0
+    padded = np.full((len(weights), -(-length // WINDOW_STEP) * WINDOW_STEP), -1.0, np.float32)
+    padded[:, :length] = likeness
+    steps = padded.reshape(len(weights), -1, WINDOW_STEP).max(axis=2)
+    size = min(WINDOW_TOKENS // WINDOW_STEP, steps.shape[1])
+    windows = np.lib.stride_tricks.sliding_window_view(steps, size, axis=1).max(axis=2)
+    return float(max(0.0, (weights[:, None] * windows).sum(axis=0).max()))
+
+
+def _word_by_form(question: RerankQuery) -> dict[str, int]:
+    """Return the word that each form belongs to, the first where several share one."""
+    found: dict[str, int] = {}
+    for place, group in enumerate(question.groups):
+        for form in group.forms:
+            found.setdefault(form, place)
+    return found

@@ -1,1 +1,0 @@
-"""Resident: a process that stays, its store open and its models loaded, and answers on a socket of its user alone."""

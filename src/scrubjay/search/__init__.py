@@ -1,0 +1,1 @@
+"""Search: from a question to ranked results, contexts and threads; read-only."""

@@ -1,0 +1,567 @@
+"""Browse: memories by id or page, one memory with its surroundings, entity and category pages; no ranking.
+
+The entity network is counted from a bounded number of memories: a share of all, chosen by the digits of their
+ids and so at random, plus all that refer to a rare entity.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Final
+
+from scrubjay.errors import InputError, NotFoundError
+from scrubjay.models.dates import record_date
+from scrubjay.models.graph import (
+    Category,
+    Edge,
+    Entity,
+    EntityRow,
+    category_path,
+    entity_from_row,
+    find_categories,
+    merge_entities,
+    npmi,
+)
+from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter, Source
+from scrubjay.models.reports import FetchReport, MemoryPage
+from scrubjay.models.views import (
+    CategoryPage,
+    CategorySummary,
+    EntityNetwork,
+    EntityPage,
+    EntityPair,
+    EntitySummary,
+    MemoryCitation,
+    MemoryHistory,
+    MemoryLink,
+    MemoryView,
+    RelatedEntity,
+    TimelinePage,
+)
+from scrubjay.search.plan import resolve_filters
+from scrubjay.search.request import SearchRequest
+from scrubjay.search.results import full_path, full_paths
+from scrubjay.storage.interface import Reader
+
+MAX_EVIDENCE = 20
+"""Pieces of evidence of one memory that are shown."""
+EVIDENCE_LENGTH = 300
+"""Characters of each."""
+MAX_IDS = 20
+"""Ids of one call: an agent that wants more wants a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchWindow:
+    """How much to return: neighbours on either side, characters, characters to pass over first, and evidence."""
+
+    neighbours: int = 0
+    limit: int = 20_000
+    offset: int = 0
+    evidence: bool = False
+
+
+def fetch_memories(
+    reader: Reader, ids: Sequence[str], path: str | None, lines: tuple[int, int] | None, window: FetchWindow
+) -> FetchReport:
+    """Return memories by id (or its shortest unique beginning), or a file's passages by path and lines.
+
+    Raises:
+        InputError: Neither or both of ids and path, more than 20 ids, or numbers out of range.
+    """
+    if bool(ids) == bool(path):
+        raise InputError("Give ids or a path, not both and not neither.")
+    if len(ids) > MAX_IDS:
+        raise InputError(f"{len(ids)} ids were asked for; at most {MAX_IDS} can be had at once.")
+    if window.neighbours < 0 or window.limit < 1 or window.offset < 0:
+        raise InputError("neighbours and offset must not be negative, and limit must be at least 1.")
+    if lines is not None and not path:
+        raise InputError(
+            "Lines are those of a path; a memory is returned whole.", hint="give path with lines"
+        )
+    if lines is not None and not 1 <= lines[0] <= lines[1]:
+        raise InputError(f"Lines {lines[0]}-{lines[1]} are no range: the first line is 1.")
+    records, unknown = _by_lines(reader, path, lines) if path else _by_ids(reader, ids, window.neighbours)
+    found = _cut_to_window(reader, records, unknown, window)
+    return _with_evidence(reader, found) if window.evidence else found
+
+
+def _with_evidence(reader: Reader, fetched: FetchReport) -> FetchReport:
+    """Return memories with what they were taken from: the beginning of each text, and what found them there."""
+    edges = reader.edges([record.id for record in fetched.records], ["derived_from"], limit=MAX_EVIDENCE)
+    held = reader.get(sorted({edge.dst for edge in edges}))
+    found: dict[str, tuple[Record, ...]] = {}
+    rules: dict[str, tuple[str, ...]] = {}
+    for edge in edges:
+        if edge.dst in held:
+            source = replace(held[edge.dst], content=held[edge.dst].content[:EVIDENCE_LENGTH])
+            found[edge.src] = (*found.get(edge.src, ()), source)
+            rules[edge.src] = (*rules.get(edge.src, ()), edge.rule)
+    return replace(fetched, evidence=found, rules=rules)
+
+
+def _by_ids(reader: Reader, ids: Sequence[str], neighbours: int) -> tuple[list[Record], tuple[str, ...]]:
+    whole, unknown = resolve_ids(reader, ids)
+    found = reader.get(whole)
+    records = [record for memory in whole for record in _with_neighbours(reader, found[memory], neighbours)]
+    return list({record.id: record for record in records}.values()), unknown
+
+
+def resolve_ids(reader: Reader, ids: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the whole ids that ids or their shortest unique beginnings name, and what names none or several."""
+    whole: list[str] = []
+    unknown: list[str] = []
+    for wanted in dict.fromkeys(ids):
+        matches = reader.complete(wanted, 2) if wanted else []
+        if len(matches) == 1:
+            whole.append(matches[0])
+        else:
+            unknown.append(wanted)
+    return whole, tuple(unknown)
+
+
+def _by_lines(
+    reader: Reader, path: str, lines: tuple[int, int] | None
+) -> tuple[list[Record], tuple[str, ...]]:
+    for source, relative in _path_candidates(reader.sources(), path):
+        records = reader.passages(source.id, relative)
+        if records:
+            return [record for record in records if lines is None or _touches(record, lines)], ()
+    return [], (path,)
+
+
+def _touches(record: Record, lines: tuple[int, int]) -> bool:
+    place = record.place
+    return place is not None and place.line_start <= lines[1] and place.line_end >= lines[0]
+
+
+def _path_candidates(sources: Sequence[Source], path: str) -> list[tuple[Source, str]]:
+    """Return where a path may lie: as an absolute one, from here, or relative to a source's root."""
+    found = []
+    given = Path(os.path.expanduser(path))  # unlike Path's own, it leaves a `~name` of nobody as it is
+    full = Path(os.path.abspath(given))
+    for source in sources:
+        root = Path(source.root)
+        if full.is_relative_to(root):
+            found.append((source, full.relative_to(root).as_posix()))
+    if not given.is_absolute():
+        found += [(source, given.as_posix()) for source in sources]
+    return found
+
+
+def _with_neighbours(reader: Reader, record: Record, neighbours: int) -> list[Record]:
+    """Return a memory among its neighbours: the turns of its conversation, else the passages of its document."""
+    place = record.place
+    if not neighbours:
+        return [record]
+    if record.session is not None and record.turn is not None:
+        return reader.turns(record.session, record.turn - neighbours, record.turn + neighbours)
+    if place is None:
+        return [record]
+    near = range(place.ordinal - neighbours, place.ordinal + neighbours + 1)
+    return [
+        other
+        for other in reader.passages(place.source, place.path)
+        if other.place is not None and other.place.ordinal in near
+    ]
+
+
+def _cut_to_window(
+    reader: Reader, records: Sequence[Record], unknown: tuple[str, ...], window: FetchWindow
+) -> FetchReport:
+    """Cut the joined text of the records to ``limit`` characters from ``offset``, on whole characters."""
+    offset, limit = window.offset, window.limit
+    kept: list[Record] = []
+    at = 0
+    for record in records:
+        first, last = max(offset - at, 0), offset + limit - at
+        if first < len(record.content) and last > 0:
+            kept.append(replace(record, content=record.content[first:last]))
+        at += len(record.content)
+    paths = full_paths(kept, reader.sources())
+    return FetchReport(tuple(kept), paths, unknown, offset + limit if at > offset + limit else None)
+
+
+def page_memories(reader: Reader, wanted: SearchRequest, after: str) -> MemoryPage:
+    """Return the memories that pass the request's filters and stand after an id, at most its ``limit``.
+
+    Raises:
+        InputError: ``after`` is no id.
+        NotFoundError: A filter names a source or category that is not there.
+    """
+    found = reader.page(after, wanted.limit + 1, resolve_filters(wanted.where, reader))
+    kept = found[: wanted.limit]
+    return MemoryPage(
+        tuple(kept), full_paths(kept, reader.sources()), kept[-1].id if len(found) > len(kept) else None
+    )
+
+
+MAX_TEXT: Final = 2_000_000
+"""Characters of a memory and its neighbours that are shown: all of them, whatever a passage's size."""
+MAX_ENTITIES: Final = 50
+MAX_NAMED: Final = 100
+"""Memories of a history that are told in a line."""
+
+
+def view_memory(reader: Reader, history: MemoryHistory, neighbours: int) -> MemoryView:
+    """Return a memory with what surrounds it.
+
+    Args:
+        reader: What is visible.
+        history: What happened to it, which holds the memory itself.
+        neighbours: Passages or turns to show on either side.
+    """
+    record = history.memory
+    sources = {source.id: source for source in reader.sources()}
+    around = (
+        fetch_memories(reader, [record.id], None, None, FetchWindow(neighbours, MAX_TEXT))
+        if neighbours
+        else None
+    )
+    source = sources.get(record.place.source) if record.place is not None else None
+    others = (*history.evidence, *history.derived, *history.supersedes, *history.superseded_by)
+    others = (*others, *history.contradicts, *(event.other for event in history.events if event.other))
+    told = cite_memories(reader, list(dict.fromkeys(others))[:MAX_NAMED])
+    return MemoryView(
+        memory=record,
+        path=full_path(record, sources),
+        source=source.description if source is not None else "",
+        around=around.records if around is not None else (record,),
+        links=memory_links(reader, record.id),
+        concepts=_entities_of(reader, record.id),
+        categories=_categories_of(reader, record.id),
+        history=history,
+        named={place.id: place for place in told},
+    )
+
+
+def timeline_page(reader: Reader, where: RecordFilter, limit: int, skip: int) -> TimelinePage:
+    """Return a page of what passes a filter, by when it happened, last first; sources and categories by any name."""
+    found = reader.latest(resolve_filters(where, reader), limit + 1, skip)
+    shown = tuple(found[:limit])
+    return TimelinePage(shown, full_paths(shown, reader.sources()), len(found) > limit)
+
+
+def _entities_of(reader: Reader, memory: str) -> tuple[EntitySummary, ...]:
+    edges = reader.edges([memory], ["references"], limit=MAX_ENTITIES)
+    ids = [edge.dst for edge in edges]
+    counts = reader.degrees("references", ids) if ids else {}
+    found = [
+        EntitySummary(one.id, one.name, one.aliases, one.kind, counts.get(one.id, 0))
+        for one in merge_entities(reader.concepts(ids))
+    ]
+    return tuple(sorted(found, key=lambda known: (-known.memories, known.name.casefold(), known.id)))
+
+
+def _categories_of(reader: Reader, memory: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    edges = reader.edges([memory], ["belongs"])
+    if not edges:
+        return ()
+    by_id = {category.id: category for category in reader.categories()}
+    return tuple(
+        (edge.dst, tuple(one.name for one in category_path(by_id[edge.dst], by_id)))
+        for edge in edges
+        if edge.dst in by_id
+    )
+
+
+MAX_SAMPLED: Final = 2_000
+"""Memories of a concept from which its relations are counted: a share of .5 is then known to within .02."""
+MIN_SUPPORT: Final = 2
+"""Memories that must refer to both: once is chance."""
+MAX_SHOWN: Final = 12
+"""Relations, and memories, of one page."""
+PHRASE_LENGTH: Final = 120
+"""Characters of a memory's beginning where it has no abstract."""
+MAX_LINKS: Final = 10
+"""Links of one memory and kind, those that leave it and those that come counted together."""
+LIST_HINT: Final = "`scrubjay concepts list PART` shows those with PART in their name"
+_LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
+MEMORY_EDGE_KINDS: Final = ("contradicts", "derived_from", "links", "similar", "supersedes")
+"""Kinds of edges from memory to memory."""
+
+
+def list_entities(reader: Reader, query: str = "") -> list[EntitySummary]:
+    """Return the visible concepts, those that most memories refer to first, then by name.
+
+    Args:
+        reader: What is visible.
+        query: Only those with this in their name or in an alias, in any case.
+    """
+    counts = reader.degrees("references")
+    part = _fold_name(query)
+    found = [
+        _entity_summary(concept, counts)
+        for concept in merge_entities(reader.concepts())
+        if any(part in _fold_name(name) for name in (concept.name, *concept.aliases))
+    ]
+    return sorted(found, key=lambda known: (-known.memories, known.name.casefold(), known.id))
+
+
+def entity_by_id(reader: Reader, concept: str) -> EntitySummary:
+    """Return one concept by its whole id.
+
+    Raises:
+        NotFoundError: It is not visible.
+    """
+    rows = merge_entities(reader.concepts([concept]))
+    if not rows:
+        raise NotFoundError(f"No concept {concept} is known.", hint=LIST_HINT)
+    return _entity_summary(rows[0], reader.degrees("references", [concept]))
+
+
+def removed_entity(reader: Reader, name: str) -> EntitySummary | None:
+    """Return the concept of this name that was taken out, to which memories may still refer, or None."""
+    rows = [entity_from_row(row) for row in sorted(reader.concept_rows()) if row[4] == "refused"]
+    found = [
+        row for row in rows if name == row.id or _fold_name(name) in map(_fold_name, (row.name, *row.aliases))
+    ]
+    return _entity_summary(found[0], reader.degrees("references", [found[0].id])) if found else None
+
+
+def find_entity(reader: Reader, name: str) -> Entity:
+    """Return the concept that a text means: an id or a unique beginning of one, a name or an alias in any case.
+
+    Raises:
+        NotFoundError: There is none, or several have an id that begins so.
+    """
+    wanted = _fold_name(name)
+    prefix = name if len(name) > len(ENTITY_PREFIX) else None
+    held = reader.concept_rows()
+    # Of a large dictionary only those that may be meant are made into objects, each with all of its rows.
+    meant = {row[0] for row in held if _row_matches(row, wanted) or (prefix and row[0].startswith(prefix))}
+    rows = merge_entities(entity_from_row(row) for row in held if row[0] in meant)
+    for fits in (
+        lambda c: c.id == name,
+        lambda c: c.name == name,
+        lambda c: _fold_name(c.name) == wanted,
+        lambda c: name in c.aliases,
+        lambda c: wanted in map(_fold_name, c.aliases),
+    ):
+        found = [row for row in rows if fits(row)]
+        if found:
+            return found[0]
+    found = [row for row in rows if prefix and row.id.startswith(prefix)]
+    if len(found) > 1:
+        raise NotFoundError(f"Several concepts have an id that begins with {name}.", hint=LIST_HINT)
+    if not found:
+        raise NotFoundError(f"No concept {name!r} is known.", hint=LIST_HINT)
+    return found[0]
+
+
+def related_entities(
+    reader: Reader, concept: str, *, most: int | None = None, total: int | None = None
+) -> tuple[tuple[RelatedEntity, ...], int]:
+    """Return the concepts most closely related to one, and how many memories were looked at.
+
+    The measure is normalised pointwise mutual information over visible memories (Bouma, 2009). Of a concept
+    with more than 2,000 memories a fixed share is looked at, and the counts are scaled to it.
+
+    Args:
+        reader: What is visible.
+        concept: Its id.
+        most: Most memories looked at; None for 2,000.
+        total: How many memories are visible, where the caller has counted them already.
+    """
+    together, looked_at = reader.meetings(concept, MAX_SAMPLED if most is None else most)
+    together = {other: count for other, count in together.items() if count >= MIN_SUPPORT}
+    if not together:
+        return (), looked_at
+    counts = reader.degrees("references", [concept, *together])
+    total = reader.counts().memories if total is None else total
+    scale = counts.get(concept, looked_at) / looked_at
+    names = {known.id: known.name for known in merge_entities(reader.concepts(list(together)))}
+    found = [
+        RelatedEntity(other, names[other], npmi(count * scale, counts[concept], counts[other], total), count)
+        for other, count in together.items()
+        if other in names
+    ]
+    found = [near for near in found if near.association > 0]
+    return tuple(sorted(found, key=lambda near: (-near.association, -near.support, near.id))), looked_at
+
+
+def entity_page(reader: Reader, name: str) -> EntityPage:
+    """Return one concept with its relations and some of its memories.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    found = find_entity(reader, name)
+    near, looked_at = related_entities(reader, found.id)
+    edges = reader.edges([found.id], ["references"], inward=True, limit=MAX_SHOWN)
+    counts = reader.degrees("references", [found.id])
+    shown_memories = cite_memories(reader, [edge.src for edge in edges])
+    return EntityPage(_entity_summary(found, counts), near[:MAX_SHOWN], shown_memories, looked_at)
+
+
+def category_tree(reader: Reader) -> list[CategorySummary]:
+    """Return the visible categories as a tree read from top to bottom: topics, then paths, by size and name."""
+    known = reader.categories()
+    counts = _memories_below(known, reader.degrees("belongs"))
+    by_id = {category.id: category for category in known}
+    children: dict[str | None, list[Category]] = {}
+    for category in known:
+        above = category.parent if category.parent in by_id else None
+        children.setdefault(above, []).append(category)
+    rows: list[CategorySummary] = []
+    seen: set[str] = set()
+    # Last in, first out. A parent that is below its own child has no top; its ring is entered somewhere.
+    waiting = [(category, 0) for category in reversed(_category_order(known, counts))]
+    waiting += [(category, 0) for category in reversed(_category_order(children.get(None, []), counts))]
+    while waiting:
+        category, depth = waiting.pop()
+        if category.id not in seen:
+            seen.add(category.id)
+            rows.append(_category_summary(category, depth, counts))
+            below = _category_order(children.get(category.id, []), counts)
+            waiting += [(child, depth + 1) for child in reversed(below)]
+    return rows
+
+
+def category_page(reader: Reader, name: str) -> CategoryPage:
+    """Return one category with those right below it and some of its memories.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    known = reader.categories()
+    counts = _memories_below(known, reader.degrees("belongs"))
+    found = _category_order(find_categories(known, name), counts)[0]
+    depth = len(category_path(found, {category.id: category for category in known})) - 1
+    below = _category_order([c for c in known if c.parent == found.id], counts)
+    edges = reader.edges([found.id], ["belongs"], inward=True, limit=MAX_SHOWN)
+    return CategoryPage(
+        _category_summary(found, depth, counts),
+        tuple(_category_summary(c, depth + 1, counts) for c in below),
+        cite_memories(reader, [edge.src for edge in edges]),
+    )
+
+
+def memory_links(reader: Reader, memory: str) -> tuple[MemoryLink, ...]:
+    """Return what a memory is joined with, in both directions: at most ten of each kind, heaviest first."""
+    found: list[tuple[Edge, str, str]] = [
+        (edge, "to", edge.dst) for edge in reader.edges([memory], MEMORY_EDGE_KINDS, limit=MAX_LINKS)
+    ]
+    found += [
+        (edge, "from", edge.src)
+        for edge in reader.edges([memory], MEMORY_EDGE_KINDS, inward=True, limit=MAX_LINKS)
+    ]
+    chosen_links: dict[tuple[str, str], tuple[Edge, str, str]] = {}
+    for item in sorted(found, key=lambda item: (item[0].kind, -item[0].weight, item[2], item[1] != "to")):
+        chosen_links.setdefault((item[0].kind, item[2]), item)
+    kept: dict[str, int] = {}
+    shown_links = []
+    for item in chosen_links.values():
+        kept[item[0].kind] = kept.get(item[0].kind, 0) + 1
+        if kept[item[0].kind] <= MAX_LINKS:
+            shown_links.append(item)
+    records = reader.get([other for _, _, other in shown_links])
+    return tuple(
+        MemoryLink(
+            other, e.kind, direction, e.weight, e.rule, e.origin == "given", memory_phrase(records[other])
+        )
+        for e, direction, other in shown_links
+        if other in records
+    )
+
+
+def memory_phrase(record: Record) -> str:
+    """Return a phrase of a memory: its abstract, else its beginning on one line."""
+    text = " ".join((record.abstract or _LINE_MARK.sub("", record.content)).split())
+    return text if len(text) <= PHRASE_LENGTH else text[:PHRASE_LENGTH].rsplit(" ", 1)[0] + "…"
+
+
+def _row_matches(row: EntityRow, wanted: str) -> bool:
+    return _fold_name(row[2]) == wanted or (row[3] is not None and wanted in map(_fold_name, row[3]))
+
+
+def _fold_name(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+def _entity_summary(concept: Entity, counts: Mapping[str, int]) -> EntitySummary:
+    return EntitySummary(concept.id, concept.name, concept.aliases, concept.kind, counts.get(concept.id, 0))
+
+
+def cite_memories(reader: Reader, ids: Sequence[str]) -> tuple[MemoryCitation, ...]:
+    """Return a line about each of these memories, those that are not visible left out."""
+    records = reader.get(ids)
+    sources = {source.id: source for source in reader.sources()}
+    found = []
+    for memory in ids:
+        if memory in records:
+            record = records[memory]
+            file = full_path(record, sources)
+            line = record.place.line_start if record.place is not None else 0
+            cited = f"{file}:{line}" if file is not None else record.id
+            found.append(MemoryCitation(record.id, memory_phrase(record), record_date(record), cited))
+    return tuple(found)
+
+
+def _memories_below(known: Sequence[Category], counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the memories of each category and of those below it; each memory stands in one of a tree."""
+    by_id = {category.id: category for category in known}
+    total: dict[str, int] = {}
+    for category in known:
+        for above in category_path(category, by_id):
+            total[above.id] = total.get(above.id, 0) + counts.get(category.id, 0)
+    return total
+
+
+def _category_order(known: Sequence[Category], counts: Mapping[str, int]) -> list[Category]:
+    return sorted(known, key=lambda c: (c.kind != "topic", -counts.get(c.id, 0), c.name.casefold(), c.id))
+
+
+def _category_summary(c: Category, depth: int, counts: Mapping[str, int]) -> CategorySummary:
+    return CategorySummary(c.id, c.name, c.kind, c.parent, depth, counts.get(c.id, 0), c.abstract, c.overview)
+
+
+MAX_NETWORK_SAMPLE: Final = 3_000
+"""Memories of the share: a name that one in a hundred holds is met thirty times."""
+SMALL_ENTITY: Final = 40
+"""Memories of a concept that are all looked at: fewer of them than a few would be in the share."""
+PAIRS_PER_ENTITY: Final = 3
+"""Ties that are shown, times the number of concepts: more cannot be told apart."""
+MAX_ENTITIES_PER_MEMORY: Final = 40
+"""Concepts of one memory that are paired: a glossary ties everything to everything."""
+
+
+def entity_network(reader: Reader, most: int, query: str = "") -> EntityNetwork:
+    """Return the concepts that most memories refer to, and what ties them.
+
+    Args:
+        reader: What is visible.
+        most: Most concepts.
+        query: Only those with this in their name or in an alias, in any case.
+    """
+    every = list_entities(reader, query)
+    shown = every[:most]
+    if not shown:
+        return EntityNetwork((), (), 0, 0)
+    wanted = {known.id for known in shown}
+    rare = [known.id for known in shown if known.memories <= SMALL_ENTITY]
+    memories = {edge.src for edge in reader.edges(rare, ["references"], inward=True)}
+    memories |= {record.id for record in reader.page("", MAX_NETWORK_SAMPLE)}
+    named: dict[str, set[str]] = defaultdict(set)
+    for edge in reader.edges(sorted(memories), ["references"]):
+        if edge.dst in wanted:
+            named[edge.src].add(edge.dst)
+    pairs = Counter(
+        pair
+        for found in named.values()
+        if len(found) <= MAX_ENTITIES_PER_MEMORY
+        for pair in combinations(sorted(found), 2)
+    )
+    degrees = {known.id: known.memories for known in shown}
+    # What is often with everything is close to nothing: Salton's cosine.
+    close = sorted(
+        pairs, key=lambda pair: (-(pairs[pair] ** 2) / (degrees[pair[0]] * degrees[pair[1]]), pair)
+    )
+    kept = tuple(EntityPair(*pair, pairs[pair]) for pair in close[: PAIRS_PER_ENTITY * len(shown)])
+    return EntityNetwork(tuple(shown), kept, len(every), len(memories))

@@ -1,0 +1,262 @@
+"""Deduplication: near-duplicate memories and context items, and facts that their source turn already states.
+
+Two texts are duplicates when their words are equal in order except for case, punctuation and a few small words
+(``text.paraphrase``), or when one is contained whole in the other and is most of it. No share of words is
+enough: "30 seconds" is no duplicate of "90 seconds", nor "cannot" of "can". A duplicate is not lost: the kept
+memory reports it.
+
+A fact derived from a turn ranks that turn and is shown with it; by itself only where the turn is not a
+candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from scrubjay.models.records import TIER_PREFIXES, Record
+from scrubjay.models.results import Candidate, ContextItem, Contribution, OmittedItem
+from scrubjay.search.fusion import best_first
+from scrubjay.search.plan import QueryPlan
+from scrubjay.storage.interface import Reader
+from scrubjay.text.paraphrase import NEGATIONS, content_vocabulary, content_words
+
+MIN_WORDS: Final = 2
+"""Words from which on texts are compared by what they say; of fewer, only equal ones are copies."""
+MIN_CONTAINED_SHARE: Final = 0.5
+"""Share of a text that what stands in it must be to be its copy: one sentence of a page is found by itself."""
+SHINGLE_SIZE: Final = 4
+"""Words in a row by which the texts are found that may hold another; a shorter one is no sentence."""
+_BOUNDING_WORDS: Final = NEGATIONS | frozenset(
+    ("if", "unless", "until", "till", "when", "whenever", "would", "could", "should", "might", "may", "maybe", "only",
+     "except", "perhaps", "instead", "?", "false", "wrong", "untrue", "incorrect", "longer", "former", "formerly")
+)  # fmt: skip
+"""Words that bound or take back what stands beside them: where one of them is left over, nothing is a copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class _DuplicateText:
+    record: Record
+    words: tuple[str, ...]
+    held: frozenset[str]
+    heading: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NearDuplicateIndex:
+    """What was told so far, found again by what it says."""
+
+    _by: dict[tuple[str, ...], list[_DuplicateText]] = field(default_factory=dict)
+    _all: list[_DuplicateText] = field(default_factory=list)
+
+    def repeated(self, record: Record) -> str | None:
+        """Return the memory of which this one says nothing more; where there is none, it is told from now on."""
+        text = _duplicate_text(record)
+        same = next((one for one in self._near(text) if _is_copy(text, one)), None)
+        if same is not None:
+            return same.record.id
+        for key in {(record.content_hash,), text.words}:
+            self._by.setdefault(key, []).append(text)
+        self._all.append(text)
+        return None
+
+    def _near(self, text: _DuplicateText) -> list[_DuplicateText]:
+        """Return those told before that are equal, else of equal words, else hold its first words."""
+        equal = self._by.get((text.record.content_hash,), [])
+        if equal or len(text.words) < MIN_WORDS:
+            return equal
+        alike = self._by.get(text.words, [])
+        if len(text.words) < SHINGLE_SIZE or (alike and len(text.words) > SHINGLE_SIZE):
+            return alike
+        # Looking costs less than an index of all their words in a row: most hold not even these words.
+        first = text.words[:SHINGLE_SIZE]
+        return [one for one in self._all if one.held.issuperset(first) and _contains_run(first, one.words)]
+
+
+def _duplicate_text(record: Record) -> _DuplicateText:
+    heading = record.heading_path or ((record.title,) if record.place is None else ())
+    return _DuplicateText(
+        record,
+        content_words(record.content),
+        content_vocabulary(record.content),
+        content_words(" ".join(heading)),
+    )
+
+
+def _contains_run(first: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    """Return whether words stand in a text in a row."""
+    at = -1
+    for _ in range(words.count(first[0])):
+        at = words.index(first[0], at + 1)
+        if words[at : at + len(first)] == first:
+            return True
+    return False
+
+
+def _is_copy(text: _DuplicateText, better: _DuplicateText) -> bool:
+    """Return whether a text says only what a better one says, under the same heading and as truly now."""
+    if better.record.status != text.record.status and better.record.status != "active":
+        return False
+    if text.heading and better.heading and text.heading != better.heading:
+        return False
+    return text.record.content_hash == better.record.content_hash or _is_contained(text.words, better.words)
+
+
+def _is_contained(words: tuple[str, ...], whole: tuple[str, ...]) -> bool:
+    if words == whole:
+        return True
+    if not MIN_CONTAINED_SHARE * len(whole) <= len(words) < len(whole):
+        return False
+    for at in range(len(whole) - len(words) + 1):
+        if whole[at : at + len(words)] == words:
+            return _BOUNDING_WORDS.isdisjoint((*whole[:at], *whole[at + len(words) :]))
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Deduplicated:
+    """Candidates after folding.
+
+    Attributes:
+        candidates: Those that are kept, in the order in which they came.
+        copies: Kept candidate to those that say the same, in that order.
+    """
+
+    candidates: tuple[Candidate, ...]
+    copies: Mapping[str, tuple[str, ...]]
+
+
+def deduplicate(candidates: Sequence[Candidate], records: Mapping[str, Record]) -> Deduplicated:
+    """Keep the best of memories that say the same: a copy of a note answers nothing more."""
+    kept: dict[str, Candidate] = {}
+    copies: dict[str, list[str]] = {}
+    told = NearDuplicateIndex()
+    for candidate in candidates:
+        same = told.repeated(records[candidate.id])
+        if same is None:
+            kept[candidate.id] = candidate
+        else:
+            copies.setdefault(same, []).append(candidate.id)
+    return Deduplicated(tuple(kept.values()), {memory: tuple(ids) for memory, ids in copies.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class DeduplicatedItems:
+    """What is told once.
+
+    Attributes:
+        items: Those that are kept, in the order in which they came.
+        left: The others, and why.
+        instead: What is left out to what is told in its place.
+    """
+
+    items: tuple[ContextItem, ...]
+    left: tuple[OmittedItem, ...]
+    instead: Mapping[str, str]
+
+
+def deduplicate_items(
+    items: Sequence[ContextItem], made_from: Mapping[str, Collection[str]], loaded: Iterable[Record] = ()
+) -> DeduplicatedItems:
+    """Leave out what repeats; of two the first stays.
+
+    Args:
+        items: The most wanted first.
+        made_from: Memory to those that it was made from.
+        loaded: What the agent reads itself: what says the same is not told again.
+    """
+    told = NearDuplicateIndex()
+    known = {record.id for record in loaded if not told.repeated(record)}
+    kept: dict[str, ContextItem] = {}
+    behind: dict[str, str] = {}  # what the kept were made from
+    left: list[OmittedItem] = []
+    instead: dict[str, str] = {}
+    for item in items:
+        memory = item.record.id
+        if memory in kept or memory in instead:
+            continue
+        sources = made_from.get(memory, ())
+        same = next((one for one in sorted(sources) if one in kept), None) or behind.get(memory)
+        same = same or told.repeated(item.record)
+        if same is not None:
+            instead[memory] = same
+            left.append(OmittedItem(memory, item.part, "loaded" if same in known else "repeats"))
+            continue
+        kept[memory] = item
+        behind |= dict.fromkeys(sources, memory)
+    return DeduplicatedItems(tuple(kept.values()), tuple(left), instead)
+
+
+DERIVED_PREFIXES: Final = tuple(TIER_PREFIXES[tier] for tier in ("facet", "lesson", "procedural", "semantic"))
+"""What ids of statements begin with."""
+OBSERVATION_PREFIX: Final = TIER_PREFIXES["observation"]
+
+
+@dataclass(frozen=True, slots=True)
+class CollapsedFacts:
+    """Candidates after folding.
+
+    Attributes:
+        candidates: In no order; whoever folds orders them anew.
+        into: Turn to the statements that it stands for.
+    """
+
+    candidates: tuple[Candidate, ...]
+    into: Mapping[str, tuple[str, ...]]
+
+
+def derived_ids(candidates: Sequence[Candidate]) -> list[str]:
+    """Return the ids of candidates that may have been taken from others."""
+    return [one.id for one in candidates if one.id.startswith(DERIVED_PREFIXES)]
+
+
+def collapse_facts(candidates: Sequence[Candidate], evidence: Mapping[str, Sequence[str]]) -> CollapsedFacts:
+    """Let turns stand for their statements.
+
+    Args:
+        candidates: Ranked candidates.
+        evidence: Statement to the memories that it was taken from.
+    """
+    scores = {one.id: one.score for one in candidates}
+    into: dict[str, list[str]] = {}
+    for one in candidates:
+        turns = [
+            turn
+            for turn in evidence.get(one.id, ())
+            if turn in scores and turn.startswith(OBSERVATION_PREFIX)
+        ]
+        if turns:
+            best = min(turns, key=lambda turn: (-scores[turn], turn))
+            into.setdefault(best, []).append(one.id)
+    gone = {memory for folded in into.values() for memory in folded}
+    kept = []
+    for one in candidates:
+        if one.id in into:
+            best_score = max(scores[memory] for memory in into[one.id])
+            if best_score > scores[one.id]:
+                lift = best_score - scores[one.id]
+                part = Contribution("statement", best_score, lift, 1.0)
+                one = replace(one, contributions=(*one.contributions, part))
+        if one.id not in gone:
+            kept.append(one)
+    return CollapsedFacts(tuple(kept), {turn: tuple(sorted(folded)) for turn, folded in into.items()})
+
+
+def collapse_derived(
+    ranked: list[Candidate], made: QueryPlan, reader: Reader
+) -> tuple[list[Candidate], Mapping[str, tuple[str, ...]]]:
+    """Let turns stand for the statements taken from them, best first again."""
+    stated = derived_ids(ranked) if made.fusion == "auto" and "fold" in made.stages else []
+    if not stated:
+        return ranked, {}
+    done = collapse_facts(ranked, evidence_by_memory(reader, stated))
+    return best_first(done.candidates), done.into
+
+
+def evidence_by_memory(reader: Reader, derived: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return what memories were taken from, the heaviest first."""
+    found: dict[str, tuple[str, ...]] = {}
+    for edge in reader.edges(derived, ["derived_from"]) if derived else ():
+        found[edge.src] = (*found.get(edge.src, ()), edge.dst)
+    return found

@@ -1,0 +1,416 @@
+"""Score features besides the channels: title, length, speaker, session, neighbouring turns, decay, dates, tiers.
+
+Every feature is one more part of a score, bounded, on the scale of z-scores. Decay is a pure function of now:
+nothing is rewritten as time goes by, and age decides between near equals only. Dates are a preference, never a
+filter: people misremember days, and events are often told of later. A store of one tier in which everything is
+certain is not changed by the tier features.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Generic, Protocol, TypeVar
+
+from scrubjay.models.dates import DAY
+from scrubjay.models.records import PERSON_ROLES as PERSONS
+from scrubjay.models.records import TIER_PREFIXES, Record
+from scrubjay.models.results import Candidate
+from scrubjay.search.fusion import ScoredRow, ScoreTable
+from scrubjay.search.query import QueryTime
+from scrubjay.search.request import TierOptions
+from scrubjay.storage.interface import RankingMetadata
+from scrubjay.text.language import function_words
+from scrubjay.text.snippets import contains_phrase
+from scrubjay.text.tokenizer import TermGroup, terms_by_word
+
+TITLE_WEIGHT: Final = 3.0
+"""What a title that is the query adds, on z-scores: a heading's words find its file first .97 of the time on two
+trees (.87 by words alone), and no set falls (bench/LOG.md)."""
+LENGTH_WEIGHT: Final = 0.2
+"""What ``ln(1 + words / 100)`` takes away: a long memory has more windows, of which the best counts, and so
+more chances. Measured +.003 mean nDCG, none hurt; without the 100, short turns would be favoured too far."""
+LENGTH_SCALE: Final = 100.0
+PHRASE_WEIGHT: Final = 1.0
+"""What holding all that a sentence quotes adds: as much as being a deviation nearer."""
+PERSON_WEIGHT: Final = 0.3
+"""What a person's own turn adds over an assistant's: a memory is asked for what was said to it; what it
+answered is mostly restated. LongMemEval turns R@10 .860 to .875, BEAM R@5 .509 to .535 (bench/LOG.md)."""
+
+
+SPEAKER_WEIGHT: Final = 2.0
+"""What a turn adds that was said by the one whom the question names: of LoCoMo's questions with one speaker's name, 585
+of 612 turns of evidence are that speaker's. Turns R@5 .532 to .576 at 1, .584 at 2, .586 at 3 (bench/LOG.md)."""
+
+
+def add_text_features(
+    rows: ScoreTable,
+    groups: Sequence[TermGroup],
+    weights: Sequence[float],
+    speaker: str | None = None,
+) -> None:
+    """Add title match, length and speaker to what speaks for memories.
+
+    Args:
+        rows: Memories, whose heads tell title, length and speaker.
+        groups: The query's words.
+        weights: The idf of each.
+        speaker: Whom the query names of those who speak, or None.
+    """
+    total = math.fsum(weights)
+    wanted = {form: place for place, group in enumerate(groups) for form in group.forms}
+    for _, head, parts in rows:
+        if head is None:
+            continue
+        match = title_match(head.title, wanted, weights, total) if head.title else 0.0
+        if match:
+            parts.append(("title", match, match, TITLE_WEIGHT))
+        if head.words:
+            parts.append(("length", float(head.words), -math.log1p(head.words / LENGTH_SCALE), LENGTH_WEIGHT))
+        if head.turn and head.role in PERSONS:
+            parts.append(("person", 1.0, 1.0, PERSON_WEIGHT))
+        if head.turn and speaker is not None and head.role == speaker:
+            parts.append(("speaker", 1.0, 1.0, SPEAKER_WEIGHT))
+
+
+def title_match(title: str, wanted: Mapping[str, int], weights: Sequence[float], total: float) -> float:
+    """Return how far a title is the query, 0 to 1.
+
+    The share of the query's idf that stands in the title, times the share of the title's words that the
+    query names: a long title that holds the query, and a short one that the query only mentions, both fall.
+    """
+    words = _title_terms(title)
+    if not words or not total:
+        return 0.0
+    named = [{wanted[form] for form in forms if form in wanted} for forms in words]
+    held = set().union(*named)
+    share = sum(1 for groups in named if groups) / len(words)
+    return math.fsum(weights[place] for place in sorted(held)) / total * share
+
+
+@lru_cache(maxsize=8192)
+def _title_terms(title: str) -> tuple[frozenset[str], ...]:
+    return tuple(terms_by_word(title))
+
+
+def add_phrase_feature(rows: ScoreTable, records: Mapping[str, Record], phrases: Sequence[str]) -> None:
+    """Add what a question quotes and a memory holds word for word."""
+    for row in rows:
+        record = records.get(row.id)
+        count = sum(1 for phrase in phrases if record is not None and contains_phrase(record.content, phrase))
+        if count:
+            row.parts.append(("phrase", float(count), count / len(phrases), PHRASE_WEIGHT))
+
+
+MIN_SPEAKER_NAME = 2
+"""Letters of a name: an initial stands in too many questions by chance."""
+
+
+def find_speaker(question: str, speakers: Collection[str]) -> str | None:
+    """Return the speaker whom a question names, None where it names none or several.
+
+    A name is looked for as it is written; in a question without capitals in any case, since people who type so
+    write names so as well, unless it is then a word of its own.
+
+    >>> find_speaker("What did Caroline's sister buy?", {"Caroline", "Mel"})
+    'Caroline'
+    >>> find_speaker("what did caroline buy", {"Caroline", "Mel"})
+    'Caroline'
+    >>> find_speaker("When will Mel call?", {"Will", "Mel"})
+    'Mel'
+    """
+    plain = question == question.lower()
+    found = [speaker for speaker in sorted(speakers) if _names_speaker(question, speaker, plain)]
+    return found[0] if len(found) == 1 else None
+
+
+def _names_speaker(question: str, speaker: str, plain: bool) -> bool:
+    if len(speaker) < MIN_SPEAKER_NAME:
+        return False
+    wanted = speaker
+    if plain:
+        wanted = speaker.lower()
+        if wanted in function_words():
+            return False
+    return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", question) is not None
+
+
+SESSION_SHARE: Final = 0.3
+"""What a turn without a word of its own is lent of the best score in its session. From .2 to .5 all alike: BEAM R@5
+.520 to .549, LongMemEval turns R@10 .879 to .892, LoCoMo R@10 .671 to .678 (bench/LOG.md)."""
+SESSION_LENGTH_SCALE: Final = 100.0
+"""Words at which a turn borrows half as much, as from its neighbours. The same for all lengths: LongMemEval turns R@5
+.763 to .729."""
+
+
+def add_session_feature(rows: ScoreTable, every: ScoreTable, scores: Sequence[float]) -> None:
+    """Let each turn borrow from the best turn of its conversation, which may be itself.
+
+    Args:
+        rows: Memories that may borrow.
+        every: Those that may lend.
+        scores: Score of each of them as it stands so far.
+    """
+    best: dict[str, float] = {}
+    for row, score in zip(every, scores, strict=True):
+        name = _session_of(row)
+        if name is not None and score > best.get(name, 0.0):
+            best[name] = score
+    for row in rows:
+        name = _session_of(row)
+        lent = best.get(name, 0.0) if name is not None else 0.0
+        if lent > 0.0 and row.head is not None:
+            row.parts.append(
+                ("session", lent, lent, SESSION_SHARE / (1.0 + row.head.words / SESSION_LENGTH_SCALE))
+            )
+
+
+def _session_of(row: ScoredRow) -> str | None:
+    """Return the conversation that a memory is a turn of, or None."""
+    return row.head.session if row.head is not None and row.head.turn else None
+
+
+NEIGHBOUR_SHARE: Final = 0.5
+"""What a turn without a word of its own borrows of its better neighbour's positive score."""
+NEIGHBOUR_LENGTH_SCALE: Final = 100.0
+"""Words at which a turn borrows half as much: a long turn says itself what it is about. Measured: LoCoMo turns
+R@10 .587 to .647, BEAM R@5 .435 to .497, LongMemEval turns .853 to .878; the same for all lengths, or both
+neighbours' sum, hurts LongMemEval (bench/LOG.md)."""
+
+
+def add_neighbour_feature(
+    rows: ScoreTable, scores: Mapping[str, float], adjacent: Mapping[str, tuple[str, ...]]
+) -> None:
+    """Let each turn of a conversation borrow from the better of the turns next to it.
+
+    An answer often stands beside the words that were asked for: "When was that?" "Last Tuesday."
+
+    Args:
+        rows: Memories that may borrow, whose heads tell their length.
+        scores: Score of each of them and of each neighbour, before anything was borrowed.
+        adjacent: Memory to the turns next to it.
+    """
+    for memory, head, parts in rows:
+        lent = max([scores.get(near, 0.0) for near in adjacent.get(memory, ())], default=0.0)
+        if lent > 0.0 and head is not None:
+            parts.append(
+                ("neighbours", lent, lent, NEIGHBOUR_SHARE / (1.0 + head.words / NEIGHBOUR_LENGTH_SCALE))
+            )
+
+
+AGE_WEIGHT: Final = 0.15
+"""What a memory as old as time has lost by age, on z-scores: a tenth of what lies between a match and a chance hit.
+LongMemEval turns R@5 .785 to .798, LoCoMo, BEAM and sessions as before (bench/LOG.md)."""
+STRENGTH_WEIGHT: Final = 0.5
+"""What a memory loses that is called wrong for ever: it falls behind its equals, an exact hit stays one."""
+CONFIDENCE_WEIGHT: Final = 0.3
+"""What a memory loses of which nothing is sure."""
+HALF_LIFE: Final = {
+    "crystal": 365.0,
+    "facet": 730.0,
+    "insight": 365.0,
+    "lesson": 730.0,
+    "observation": 180.0,
+    "procedural": 730.0,
+    "semantic": 730.0,
+}
+"""Days after which half of what age can take is taken: what was seen fades first, what was learned last."""
+_TIER_BY_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()}
+
+
+def add_decay(rows: ScoreTable, now: int) -> None:
+    """Take away what age, doubt and bad experience cost.
+
+    Args:
+        rows: Memories, whose heads tell when each happened and was used, and how good it is known to be.
+        now: UTC microseconds of the question.
+    """
+    for memory, head, parts in rows:
+        if head is None:
+            continue
+        faded = decay(memory, head, now)
+        if faded > 0:
+            parts.append(("age", float(age_in_days(head, now)), -faded, AGE_WEIGHT))
+        if head.strength < 1:
+            parts.append(("strength", head.strength, head.strength - 1, STRENGTH_WEIGHT))
+        if head.confidence < 1:
+            parts.append(("confidence", head.confidence, head.confidence - 1, CONFIDENCE_WEIGHT))
+
+
+def age_start(head: RankingMetadata) -> int:
+    """Return from when on a memory ages: when it was last used, else when what it tells of happened."""
+    return max(head.at, head.used) if head.used is not None else head.at
+
+
+def age_in_days(head: RankingMetadata, now: int) -> int:
+    """Return how many whole days old a memory is: two questions of one day see one age."""
+    return (now - age_start(head)) // DAY
+
+
+def decay(memory: str, head: RankingMetadata, now: int) -> float:
+    """Return how much of what age can take is taken, 0 to 1; 0 for what is pinned or still to come."""
+    old = age_in_days(head, now)
+    if head.pinned or old <= 0:
+        return 0.0
+    half = HALF_LIFE[_TIER_BY_PREFIX[memory[: memory.index("_") + 1]]]
+    return 1.0 - float(2.0 ** (-old / half))
+
+
+def count_displaced_by_age(ranked: Sequence[Candidate], limit: int) -> int:
+    """Return how many would be among the first but for their age.
+
+    Args:
+        ranked: Candidates, best first.
+        limit: How many are first.
+    """
+    ageless: list[tuple[float, str]] = []
+    for one in ranked:
+        score = one.score
+        if len(ageless) >= limit and score + AGE_WEIGHT < ranked[limit - 1].score:
+            break  # even ageless it would be behind these
+        faded = math.fsum([part.amount for part in one.contributions if part.channel == "age"])
+        ageless.append((faded - score, one.id))
+    first = {memory for _, memory in sorted(ageless)[:limit]}
+    return len(first - {one.id for one in ranked[:limit]})
+
+
+DATE_WEIGHT: Final = 1.0
+"""What lying in the time that is asked about adds, on z-scores: as much as being a deviation nearer, which no chance
+hit makes up for. LoCoMo's 68 questions with a time R@5 .347 to .533, LongMemEval's 19 .626 to .679; 1.5 gives LoCoMo no
+more than .01 and begins to take from LongMemEval (bench/LOG.md)."""
+
+
+def add_date_feature(rows: ScoreTable, meant: Sequence[QueryTime]) -> None:
+    """Add to each memory by how near it lies to a time that is meant.
+
+    ``DATED x 2^(-gap / length)``: nothing is lost within the time, half at a distance of the time's own length (of at
+    least a day), nothing is left far away. Of several times the nearest counts.
+
+    Args:
+        rows: Memories, whose heads tell when each happened.
+        meant: Times that the question names.
+    """
+    for _, head, parts in rows:
+        if head is not None:
+            near = max(date_proximity(head.at, one) for one in meant)
+            parts.append(("dated", near, near, DATE_WEIGHT))
+
+
+def date_proximity(at: int, meant: QueryTime) -> float:
+    """Return 1 within a time, and less and less outside it."""
+    gap = 0
+    if meant.start is not None and at < meant.start:
+        gap = meant.start - at
+    elif meant.end is not None and at >= meant.end:
+        gap = at - meant.end + 1
+    return float(2.0 ** (-gap / max(meant.length, DAY)))
+
+
+MAX_PER_TIER: Final = 50
+"""Candidates of one tier, or as many as results are wanted: no tier takes all the places in what later stages read."""
+TIER_WEIGHT: Final = 0.5
+"""What a tier gains whose weight is doubled, on z-scores, and loses when it is halved: a logarithm, so that a weight
+means the same for a strong match and for a weak one, and can turn no sign."""
+CERTAINTY_WEIGHT: Final = 0.15
+"""What a crystal or a fact gains that is surely so: what was distilled of several stands before one of its pieces that
+matches as well. As much as age takes at most, so that it decides between near equals only."""
+CERTAIN_ABOVE: Final = 0.85
+"""Confidence above which it is: three independent sources (two make .85), or a person that says so."""
+DISTILLED_TIERS: Final = frozenset(("crystal", "semantic"))
+"""Tiers of which what is sure gains."""
+PROJECT_WEIGHT: Final = 0.3
+"""What a memory of the project one is in gains: as much as a person's own turn over an assistant's. A better match of
+another project still stands before it."""
+_TIER_OF_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()}
+
+
+class HasId(Protocol):
+    """Whatever is ranked by the id of a memory."""
+
+    @property
+    def id(self) -> str:
+        """The memory."""
+        ...
+
+
+HasIdT = TypeVar("HasIdT", bound=HasId)
+
+
+@dataclass(frozen=True, slots=True)
+class PooledTiers(Generic[HasIdT]):
+    """What is left of the memories, in their order, and how many were kept out for being unsure."""
+
+    left: list[HasIdT]
+    unsure: int
+
+
+def add_tier_features(rows: ScoreTable, pool: TierOptions) -> None:
+    """Add what tier, certainty and project are worth.
+
+    Args:
+        rows: Memories, whose heads tell confidence and project.
+        pool: What the caller and the settings say of tiers and projects.
+    """
+    for memory, head, parts in rows:
+        tier = tier_of(memory)
+        weight = pool.weights.get(tier, 1.0)
+        if weight not in (0.0, 1.0):
+            parts.append(("tier", weight, math.log2(weight), TIER_WEIGHT))
+        if head is not None and tier in DISTILLED_TIERS and head.confidence > CERTAIN_ABOVE:
+            parts.append(("sure", head.confidence, 1.0, CERTAINTY_WEIGHT))
+        if head is not None and pool.here is not None and head.project == pool.here:
+            parts.append(("project", 1.0, 1.0, PROJECT_WEIGHT))
+
+
+def pool_tiers(
+    ranked: Sequence[HasIdT],
+    heads: Mapping[str, RankingMetadata],
+    pool: TierOptions,
+    most: int = MAX_PER_TIER,
+) -> PooledTiers[HasIdT]:
+    """Leave out what is less sure than the floor, tiers that weigh nothing, and what is beyond a tier's share.
+
+    What is pinned is never unsure: somebody said that it holds.
+
+    Args:
+        ranked: Memories, best first.
+        heads: Confidence of each.
+        pool: Floor and weights.
+        most: Memories of one tier.
+    """
+    kept: list[HasIdT] = []
+    counted: Counter[str] = Counter()
+    unsure = 0
+    for one in ranked:
+        head, tier = heads.get(one.id), tier_of(one.id)
+        if pool.weights.get(tier, 1.0) == 0.0:
+            continue
+        if head is not None and head.confidence < pool.floor and not head.pinned:
+            unsure += 1
+            continue
+        counted[tier] += 1
+        if counted[tier] <= most:
+            kept.append(one)
+    return PooledTiers(kept, unsure)
+
+
+def unsure_notes(unsure: int, floor: float) -> tuple[str, ...]:
+    """Return what explain says of what was kept out.
+
+    >>> unsure_notes(2, 0.3)
+    ('2 found with a confidence below 0.3 were left out.',)
+    """
+    return (f"{unsure:,} found with a confidence below {floor:g} were left out.",) if unsure else ()
+
+
+def tier_of(memory: str) -> str:
+    """Return the tier that an id names.
+
+    >>> tier_of("crys_8f3a6c2d9b40")
+    'crystal'
+    """
+    return _TIER_OF_PREFIX[memory[: memory.index("_") + 1]]

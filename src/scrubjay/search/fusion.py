@@ -1,0 +1,287 @@
+"""Score fusion: combine the channels' rankings into one score per memory, kept part by part in a score table.
+
+Fusion ``auto`` adds up, per channel, weight times z-score, with weights that depend on the query. ``rrf`` is
+reciprocal rank fusion, ``weighted`` uses fixed weights on z-scores. ``raw`` keeps each channel's own scale from
+0 to 1, as vLLM's semantic-router does:
+
+    score = w_vector · cosine + w_bm25 · x / (x + 1) + w_ngram · Jaccard
+
+with x the BM25 score and Jaccard that of the texts' character trigrams. A raw score means the same in every
+answer, so a threshold can be named. A model that has not embedded a memory yet is predicted from the base
+model.
+
+A search scores hundreds of memories and shows ten: only results become `Candidate` objects, the rest are table
+rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+
+from scrubjay.models.results import Candidate, Contribution, round_score
+from scrubjay.search.candidates import ChannelWeight, Ranking
+from scrubjay.search.plan import QueryPlan
+from scrubjay.storage.interface import Reader
+from scrubjay.text.normalize import latin_share
+from scrubjay.text.tokenizer import trigram_similarity
+
+if TYPE_CHECKING:
+    from scrubjay.storage.interface import RankingMetadata
+
+
+ScorePart: TypeAlias = "tuple[str, float, float, float]"
+"""What a `Contribution` is made of: channel, raw, value, weight."""
+
+
+class ScoredRow(NamedTuple):
+    """One memory that is judged.
+
+    Attributes:
+        id: The memory.
+        head: What is known of it without its text; None where nothing is.
+        parts: What speaks for it so far; each stage adds its own.
+    """
+
+    id: str
+    head: RankingMetadata | None
+    parts: list[ScorePart]
+
+    @property
+    def score(self) -> float:
+        """The sum of the parts, as `Candidate.score` tells it."""
+        return round_score(math.fsum([weight * value for _, _, value, weight in self.parts]))
+
+
+ScoreTable: TypeAlias = "list[ScoredRow]"
+RowOrCandidate = TypeVar("RowOrCandidate", ScoredRow, Candidate)
+_SORT_KEY: Final = itemgetter(0, 1)
+
+
+def build_table(
+    ids: Sequence[str], parts: Sequence[list[ScorePart]], heads: Mapping[str, RankingMetadata]
+) -> ScoreTable:
+    """Lay memories side by side.
+
+    Args:
+        ids: The memories.
+        parts: What speaks for each.
+        heads: What is known of those of which anything is.
+    """
+    return [ScoredRow(memory, heads.get(memory), own) for memory, own in zip(ids, parts, strict=True)]
+
+
+def best_first(found: Iterable[RowOrCandidate]) -> list[RowOrCandidate]:
+    """Return memories that have a score best first, ties to the smaller id."""
+    return [one for _, _, one in sorted([(-one.score, one.id, one) for one in found], key=_SORT_KEY)]
+
+
+def to_candidates(rows: ScoreTable) -> list[Candidate]:
+    """Return memories as the later stages and the answer take them."""
+    return [Candidate(row.id, tuple([Contribution(*part) for part in row.parts])) for row in rows]
+
+
+BM25_WEIGHT: Final = 0.3
+"""BM25's weight on z-scores. The mean over the dev sets is flat (±.002) from .2 to .35."""
+BASE_ALONE_WEIGHT: Final = 0.4
+"""The base model's weight while no backfilled model takes part."""
+PASSAGE_WEIGHTS: Final = (0.2, 0.6)
+"""Weights of the base model and of the backfilled ones for a passage."""
+TURN_WEIGHTS: Final = (0.4, 0.4)
+"""The same for a turn of a conversation: MiniLM alone prefers the long answer to the short fact."""
+RESPELLED_WEIGHT: Final = 0.15
+"""Respelled words weigh half of words found as they were asked for."""
+AGREEMENT_PASSAGES: Final = 3
+"""Passages of BM25 that a model is held against; 1 to 10 give the same."""
+LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2"})
+"""Models trained on English: their weight is scaled by the share of Latin letters in the query."""
+
+
+def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, ChannelWeight]:
+    """Return the weight of each channel for one query, by name.
+
+    A model weighs what its agreement with the words allows: the mean of its z-scores over BM25's three best
+    passages, between 0 and 1. A model that finds the passages with the query's rare words no better than
+    average does not understand the query (another language, an error code, noise vectors) and loses its
+    vote; where no word is found at all, the models have it all. Of seventeen features that were tried,
+    agreement is the only one that tells, across sets, which channel to trust (bench/LOG.md).
+    """
+    words = next((ranking for ranking in rankings if ranking.kind == "bm25"), None)
+    models = [ranking for ranking in rankings if ranking.kind == "vector"]
+    weights: dict[str, ChannelWeight] = {}
+    for ranking in rankings:
+        passage = turn = BM25_WEIGHT if ranking.kind == "bm25" else RESPELLED_WEIGHT
+        if ranking.kind == "vector":
+            passage, turn = _model_weights(models, ranking)
+            trust = agreement(ranking, words)
+            if ranking.channel.partition(":")[2] in LATIN_ONLY:
+                trust *= latin_share(query)
+            passage, turn = passage * trust, turn * trust
+        weights[ranking.channel] = ChannelWeight(passage, turn)
+    return weights
+
+
+def _model_weights(models: Sequence[Ranking], ranking: Ranking) -> tuple[float, float]:
+    if len(models) == 1:
+        return BASE_ALONE_WEIGHT, BASE_ALONE_WEIGHT
+    if ranking is models[0]:
+        return PASSAGE_WEIGHTS[0], TURN_WEIGHTS[0]
+    return PASSAGE_WEIGHTS[1] / (len(models) - 1), TURN_WEIGHTS[1] / (len(models) - 1)
+
+
+def agreement(ranking: Ranking, words: Ranking | None) -> float:
+    """Return how far a model shares the words' opinion, 0 to 1; 1 where the words have none."""
+    if words is None or not words.hits:
+        return 1.0
+    scored = ranking.scored
+    raws = [raw for raw in scored.of([hit.id for hit in words.hits[:AGREEMENT_PASSAGES]]) if raw is not None]
+    if not raws or scored.deviation == 0.0:
+        return 1.0
+    mean = math.fsum((raw - scored.mean) / scored.deviation for raw in raws) / len(raws)
+    return min(max(mean, 0.0), 1.0)
+
+
+RRF_K: Final = 60
+"""The usual constant of reciprocal rank fusion (Cormack et al., 2009)."""
+PREDICTED_CORRELATION: Final = 0.55
+"""Correlation of the two bundled models' z-scores (.52 to .72 on five sets): what the base model foretells of
+one that has not embedded a memory yet. Without it, waiting memories sink: with half of them waiting, R@5 is
+.708, and .766 without the model at all."""
+
+
+def candidate_ids(rankings: Sequence[Ranking]) -> list[str]:
+    """Return the union of all channels' hits: no channel gates another."""
+    return sorted({hit.id for ranking in rankings for hit in ranking.hits})
+
+
+def fuse_scores(
+    rankings: Sequence[Ranking],
+    ids: Sequence[str],
+    weights: Mapping[str, ChannelWeight],
+    turns: Collection[str] = (),
+) -> list[Candidate]:
+    """Add up, for each memory, every channel's weight times z.
+
+    z is a raw score's distance from the channel's mean over all visible memories, in its deviations; every
+    channel scores every memory it can, its own hit or not. Where a backfilled model has not embedded a memory
+    yet, the base model's z stands in, as far as the two agree on the rest.
+
+    Args:
+        rankings: The channels' answers.
+        ids: Memories to score.
+        weights: Channel to weight.
+        turns: Those of the memories that are turns of a conversation.
+    """
+    return to_candidates(build_table(ids, weighted_parts(rankings, ids, weights, turns), {}))
+
+
+def weighted_parts(
+    rankings: Sequence[Ranking],
+    ids: Sequence[str],
+    weights: Mapping[str, ChannelWeight],
+    turns: Collection[str] = (),
+) -> list[list[ScorePart]]:
+    """Return what `fuse_scores` adds up, for each memory: nothing is made of it yet."""
+    scores = {ranking.channel: ranking.scored.of(ids) for ranking in rankings}
+    base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
+    found: list[list[ScorePart]] = [[] for _ in ids]
+    said = [memory in turns for memory in ids]
+    for ranking in rankings:
+        weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0))
+        channel, mean, deviation = ranking.channel, ranking.scored.mean, ranking.scored.deviation
+        amounts = (weight.passage, weight.turn)
+        for place, raw in enumerate(scores[channel]):
+            if raw is not None:
+                value = (raw - mean) / deviation if deviation else 0.0
+                found[place].append((channel, raw, value, amounts[said[place]]))
+            elif ranking.kind == "vector" and base is not None:
+                known = scores[base.channel][place]
+                if known is not None:
+                    value = PREDICTED_CORRELATION * z_score(base, known)
+                    found[place].append((f"{channel} (foretold)", known, value, amounts[said[place]]))
+    return found
+
+
+def z_score(ranking: Ranking, raw: float) -> float:
+    """Return a raw score's distance from the channel's mean, in its deviations."""
+    return (raw - ranking.scored.mean) / ranking.scored.deviation if ranking.scored.deviation else 0.0
+
+
+def fuse_by_rank(rankings: Sequence[Ranking], weights: Mapping[str, ChannelWeight]) -> list[Candidate]:
+    """Merge the channels' ranked lists by weighted reciprocal rank (Cormack et al., 2009).
+
+    A memory earns ``weight / (60 + rank)`` from each channel that found it, rank counting from 1, and nothing
+    from the rest. Raw scores are not read.
+    """
+    parts: dict[str, list[Contribution]] = {memory: [] for memory in candidate_ids(rankings)}
+    for ranking in rankings:
+        weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0)).passage
+        for memory, raw, value in _reciprocal_ranks(ranking):
+            parts[memory].append(Contribution(ranking.channel, raw, value, weight))
+    return [Candidate(memory, tuple(found)) for memory, found in parts.items()]
+
+
+def _reciprocal_ranks(ranking: Ranking) -> Iterator[tuple[str, float, float]]:
+    for rank, hit in enumerate(ranking.hits, start=1):
+        yield hit.id, hit.score, 1.0 / (RRF_K + rank)
+
+
+def split_weights(rankings: Sequence[Ranking], weights: Mapping[str, float]) -> Mapping[str, ChannelWeight]:
+    """Return fixed weights by channel: what a kind weighs is split evenly among its channels."""
+    kinds = [ranking.kind for ranking in rankings]
+    amounts = {r.channel: weights.get(r.kind, 0.0) / kinds.count(r.kind) for r in rankings}
+    return {channel: ChannelWeight(amount, amount) for channel, amount in amounts.items()}
+
+
+TrigramChannel: TypeAlias = tuple[float, str, Callable[[Sequence[str]], Mapping[str, str]]]
+"""What trigrams weigh, the query, and what reads the texts of memories."""
+
+
+def fuse_raw(
+    rankings: Sequence[Ranking],
+    ids: Sequence[str],
+    weights: Mapping[str, ChannelWeight],
+    by_letters: TrigramChannel | None = None,
+) -> list[Candidate]:
+    """Add up what each channel says of each memory by itself.
+
+    Args:
+        rankings: The channels' answers; respelled words are left out, trigrams of the whole texts stand for them.
+        ids: Memories to score.
+        weights: Channel to weight.
+        by_letters: What trigrams weigh, the query, and what reads the memories' texts; None without them.
+    """
+    found: dict[str, list[Contribution]] = {memory: [] for memory in ids}
+    base: dict[str, float] = {}
+    for ranking in rankings:
+        if ranking.kind == "ngram":
+            continue
+        weight = weights.get(ranking.channel, ChannelWeight(0.0, 0.0)).passage
+        for memory, score in zip(ids, ranking.scored.of(ids), strict=True):
+            if score is not None:
+                value = score / (score + 1.0) if ranking.kind == "bm25" else score
+                found[memory].append(Contribution(ranking.channel, score, value, weight))
+                if ranking.kind == "vector":
+                    base.setdefault(memory, score)
+            elif memory in base:
+                known = base[memory]
+                found[memory].append(Contribution(f"{ranking.channel} (foretold)", known, known, weight))
+    if by_letters is not None and by_letters[0] > 0:
+        weight, query, texts = by_letters
+        for memory, text in texts(list(ids)).items():
+            alike = trigram_similarity(query, text)
+            found[memory].append(Contribution("ngram", alike, alike, weight))
+    return [Candidate(memory, tuple(parts)) for memory, parts in found.items()]
+
+
+def trigram_channel(made: QueryPlan, reader: Reader) -> TrigramChannel | None:
+    """Return what compares the query's trigrams with the memories', where the caller wants that channel."""
+    if "ngram" not in made.channels:
+        return None
+
+    def texts(ids: Sequence[str]) -> dict[str, str]:
+        return {memory: record.content for memory, record in reader.get(ids).items()}
+
+    return made.weights.get("ngram", 0.0), made.query.text, texts

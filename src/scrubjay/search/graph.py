@@ -1,0 +1,389 @@
+"""Graph channel: memories that the best hits lead to through entities and titles, and the weight of each path.
+
+A question that takes two steps ("the mayor of the town where X was born") is answered by two memories, of which
+the second shares no word with it: the first one names its subject. Two kinds of path lead on from a hit:
+through an entity that both refer to, and to a memory whose title stands in its text. What the question itself
+names is no path; the other channels have looked for it. Entities that very many memories refer to are not
+followed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.models.graph import merge_entities
+from scrubjay.models.results import Hit, PathStep, round_score
+from scrubjay.search.candidates import ChannelResults, Ranking
+from scrubjay.search.fusion import ScoredRow, ScoreTable, best_first
+from scrubjay.search.plan import QueryPlan
+from scrubjay.storage.interface import RankingMetadata, Reader
+from scrubjay.storage.table import record_matches
+from scrubjay.text.language import detect_language
+from scrubjay.text.snippets import contains_phrase
+from scrubjay.text.tokenizer import query_groups
+
+if TYPE_CHECKING:
+    from scrubjay.models.views import RelatedEntity
+
+
+EDGE_WEIGHTS: Final[Mapping[str, float]] = {
+    "supersedes": 1.0,
+    "contradicts": 1.0,
+    "derived_from": 0.9,
+    "links": 0.9,
+    "follows": 0.7,
+    "similar": 0.7,
+    "references": 0.8,
+    "related_to": 0.8,
+}
+"""What a step of each kind leaves, times the edge's own weight. What took a memory's place belongs to its story as
+the memory does; what merely stands beside it, or shares a name with it, less so."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathGraph:
+    """What a thread may ask, each answer bounded by who asks.
+
+    Attributes:
+        reader: What is visible.
+        measure: Memories to what a search scores each by itself; those it cannot score or may not show are left out.
+        related: Concept to the concepts related to it, the closest first.
+        pool: Memories that the query found by itself, from which a concept's best are taken.
+        memories: How many memories are visible.
+        fan_out: Most edges of a kind that are followed from one memory or concept.
+    """
+
+    reader: Reader
+    measure: Callable[[Sequence[str]], Mapping[str, float]]
+    related: Callable[[str], Sequence[RelatedEntity]]
+    pool: Sequence[str]
+    memories: int
+    fan_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPath:
+    """A way as far as a memory or a concept: its seed, its steps, what is carried so far."""
+
+    seed: str
+    path: tuple[PathStep, ...]
+    carried: float
+
+    def on(self, step: PathStep) -> MemoryPath:
+        """Return it with one step more."""
+        return MemoryPath(self.seed, (*self.path, step), self.carried * step.weight)
+
+
+@dataclass(slots=True)
+class BestPaths:
+    """The best way to each thing."""
+
+    ways: dict[str, MemoryPath] = field(default_factory=dict)
+
+    def offer(self, name: str, way: MemoryPath) -> None:
+        """Keep a way where it carries more than the one that is known."""
+        held = self.ways.get(name)
+        if held is None or way.carried > held.carried:
+            self.ways[name] = way
+
+    def first(self, count: int) -> dict[str, MemoryPath]:
+        """Return the ways that carry most."""
+        return dict(sorted(self.ways.items(), key=lambda pair: (-pair[1].carried, pair[0]))[:count])
+
+
+def reference_weight(weight: float) -> float:
+    """Return what it says that a memory names a concept: once (.5) says nearly as much as again and again.
+
+    >>> round(reference_weight(0.5), 2), reference_weight(1.0)
+    (0.71, 1.0)
+    """
+    return math.sqrt(weight)
+
+
+def entity_weight(held: int, memories: int) -> float:
+    """Return how much it says that two memories refer to one concept: nothing where every memory does, 0 to 1.
+
+    >>> entity_weight(1, 1000), round(entity_weight(10, 1000), 2), entity_weight(1000, 1000)
+    (1.0, 0.67, 0.0)
+    """
+    if memories <= 1 or held <= 1:
+        return 1.0
+    return max(0.0, 1.0 - math.log(held) / math.log(memories))
+
+
+MAX_SEEDS: Final = 5
+"""Hits that ways lead on from: as many as one looks at. 3 and 8 give the same within .01 (bench/LOG.md)."""
+MAX_FAN_OUT: Final = 16
+"""Concepts of one hit that are followed, the heaviest."""
+MAX_FOLLOWED: Final = 48
+"""Concepts that are followed in all, those that say most."""
+HUB_SIZE: Final = 50
+"""Memories from which on a concept is not followed: 200 give the same, and cost four times as much."""
+MIN_NAME_LENGTH: Final = 3
+"""Letters of a title that is looked for: a shorter one stands in any text."""
+_QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphScores:
+    """What ways lead to, as a channel's scores: already on a scale of its own, 0 (no way) to 1."""
+
+    raws: Mapping[str, float]
+    mean: float = 0.0
+    deviation: float = 1.0
+
+    @property
+    def covered(self) -> int:
+        """How many memories a way leads to."""
+        return len(self.raws)
+
+    def top(self, limit: int) -> list[Hit]:
+        """Return the best, ties to the smaller id."""
+        best = sorted(((-raw, memory) for memory, raw in self.raws.items()))[:limit]
+        return [Hit(memory, -raw) for raw, memory in best]
+
+    def of(self, ids: Sequence[str]) -> list[float | None]:
+        """Return the scores of memories by id."""
+        return [self.raws.get(memory, 0.0) for memory in ids]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRanking(Ranking):
+    """The graph's answer, with the best way to each memory: the hit it begins with, and over what it goes."""
+
+    ways: Mapping[str, tuple[str, ...]]
+
+
+GraphPaths = Iterator[tuple[str, float, tuple[str, ...]]]
+
+
+def rank_by_graph(
+    reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
+) -> GraphRanking | None:
+    """Rank by the ways that lead on from hits; None where none does.
+
+    A way weighs the share of its hit, times how rare what it goes over is, times how much the two refer to it.
+
+    Args:
+        reader: What is visible.
+        query: The question: what it names is no way.
+        seeds: The best hits of the other channels, and what each is worth beside the best one, 0 to 1.
+        titles: Other hits and their titles.
+        memories: How many memories are visible.
+    """
+    raws: dict[str, float] = {}
+    ways: dict[str, tuple[str, ...]] = {}
+    for led in (
+        _over_entities(reader, query, seeds, memories),
+        _by_title(reader, query, seeds, titles, memories),
+    ):
+        for memory, weight, way in led:
+            if memory != way[0] and round_score(weight) > raws.get(memory, 0.0):
+                raws[memory], ways[memory] = round_score(weight), way
+    if not raws:
+        return None
+    scored = GraphScores(raws)
+    return GraphRanking("graph", "graph", tuple(scored.top(len(raws))), scored, ways)
+
+
+def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memories: int) -> GraphPaths:
+    """Lead over concepts that a hit and a memory refer to, and the question does not name."""
+    edges = reader.edges(list(seeds), ["references"], limit=MAX_FAN_OUT)
+    ids = sorted({edge.dst for edge in edges})
+    if not ids:
+        return
+    sizes = reader.degrees("references", ids)
+    small = [concept for concept in ids if 1 < sizes.get(concept, 0) <= HUB_SIZE]
+    names = {one.id: one.name for one in merge_entities(reader.concepts(small))} if small else {}
+    fresh = {concept: name for concept, name in names.items() if not contains_phrase(query, name)}
+    begun: dict[str, list[tuple[float, str]]] = {}
+    for edge in edges:
+        if edge.dst in fresh:
+            weight = (
+                seeds[edge.src] * reference_weight(edge.weight) * entity_weight(sizes[edge.dst], memories)
+            )
+            begun.setdefault(edge.dst, []).append((weight, edge.src))
+    best = sorted(begun, key=lambda concept: (-max(begun[concept])[0], concept))[:MAX_FOLLOWED]
+    for edge in reader.edges(best, ["references"], inward=True) if best else ():
+        for weight, seed in begun[edge.dst]:
+            if seed != edge.src:
+                yield edge.src, weight * reference_weight(edge.weight), (seed, fresh[edge.dst])
+
+
+def _by_title(
+    reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
+) -> GraphPaths:
+    """Lead from a hit to another one whose title stands in its text as a name does: with its capitals."""
+    names = {memory: name for memory, title in titles.items() if (name := _title_name(title))}
+    if not names:
+        return
+    texts = {memory: record.content for memory, record in reader.get(list(seeds)).items()}
+    met: list[tuple[str, str, str]] = []
+    for memory, name in names.items():
+        holders = [seed for seed, text in texts.items() if seed != memory and _names_title(name, text)]
+        if holders and not contains_phrase(query, name):
+            met.append((memory, name, max(holders, key=seeds.__getitem__)))
+    for memory, name, seed in met:
+        words = query_groups(name, ["en", detect_language(name)])
+        rare = min((df for df in reader.frequencies(words) if df), default=memories)
+        yield memory, seeds[seed] * entity_weight(rare, memories), (seed, name)
+
+
+def _title_name(title: str) -> str:
+    """Return what a title names without what stands behind it in parentheses; nothing where it is no name."""
+    name = _QUALIFIER.sub("", title)
+    named = len(name) >= MIN_NAME_LENGTH and any(letter.isupper() or letter.isdigit() for letter in name)
+    return name if named else ""
+
+
+def _names_title(name: str, text: str) -> bool:
+    """Return whether a name stands in a text, between what is no letter or digit."""
+    return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+GRAPH_WEIGHT: Final = 2.0
+"""What a way that is sure and rare adds to a passage, on z-scores. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets
+of questions with one answer fall (bench/LOG.md). Turns of a conversation get nothing: BEAM loses .05 of R@5 by names
+that are said again and again, and their neighbours lead on."""
+MAX_CLOSING: Final = 0.9
+"""Share of the distance to the hit that it began with which a second step closes at most: it stands behind that, and
+among several the better by itself is first."""
+COMPLETE_SHARE: Final = 0.8
+"""Share of the question's idf above which the best hit leaves less and less to look for: at 1 the question names
+nothing that it does not hold, and no second step is taken."""
+MAX_NEW: Final = 20
+"""Memories that no other channel found and a way leads to, the best, that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphExpansion:
+    """Memories, what is known of them without their texts, and the way to each that one leads to.
+
+    Attributes:
+        rows: Memories; best first.
+        heads: What is known of them.
+        ways: Memory to the hit and the name that led to it.
+    """
+
+    rows: ScoreTable
+    heads: Mapping[str, RankingMetadata]
+    ways: Mapping[str, tuple[str, ...]]
+
+
+ScoreIds = Callable[[Sequence[str]], tuple[ScoreTable, Mapping[str, RankingMetadata]]]
+
+
+def expand_by_graph(
+    made: QueryPlan,
+    heard: ChannelResults,
+    reader: Reader,
+    judged: tuple[ScoreTable, Mapping[str, RankingMetadata]],
+    judge: ScoreIds,
+) -> GraphExpansion:
+    """Add what ways from the best passages are worth, to memories and to what they lead to beside.
+
+    Args:
+        made: The query made ready.
+        heard: What the other channels said.
+        reader: What is visible.
+        judged: Memories as they stand without ways, and their heads.
+        judge: What judges memories that the other channels did not find.
+    """
+    found, heads = best_first(judged[0]), judged[1]
+    best = list(islice((one for one in found if not _is_turn(heads, one.id)), MAX_SEEDS))
+    first = best[0].score if best else 0.0
+    open_ = _openness(heard, best[0].id) if first > 0 else 0.0
+    if not open_:
+        return GraphExpansion(found, heads, {})
+    shares = {one.id: max(one.score, 0.0) / first for one in best}
+    titles = {one.id: heads[one.id].title for one in found if one.id in heads and heads[one.id].title}
+    led = _rank_from_seeds(made, heard, reader, shares, titles)
+    if led is None:
+        return GraphExpansion(found, heads, {})
+    held = {one.id for one in found}
+    new, beside = judge(
+        filter_ids(made, reader, [hit.id for hit in led.hits if hit.id not in held][:MAX_NEW])
+    )
+    heads = {**heads, **beside}
+    raws = {hit.id: hit.score for hit in led.hits if not _is_turn(heads, hit.id)}
+    begun = {one.id: one.score for one in best}
+    every = [*found, *(one for one in new if one.id in raws)]
+    for one in every:
+        if one.id in raws:
+            _add_graph_part(one, raws[one.id], GRAPH_WEIGHT * open_, begun[led.ways[one.id][0]])
+    return GraphExpansion(best_first(every), heads, led.ways)
+
+
+def _add_graph_part(one: ScoredRow, way: float, weight: float, seed: float) -> None:
+    """Add what a way to a memory is worth: no second step stands before the hit that it began with."""
+    worth = min(way * weight, MAX_CLOSING * max(0.0, seed - one.score))
+    one.parts.append(("graph", way, worth / weight, weight))
+
+
+def graph_ranking(
+    made: QueryPlan, heard: ChannelResults, reader: Reader, ids: Sequence[str]
+) -> GraphRanking | None:
+    """Rank by ways from the hits nearest in meaning, all alike, as Kit does; without a model from those by words.
+
+    None where no way leads on, or the graph has no weight.
+
+    Args:
+        made: The query made ready.
+        heard: What the other channels said.
+        reader: What is visible.
+        ids: What they found.
+    """
+    by_kind = {ranking.kind: ranking for ranking in heard.rankings}
+    first = by_kind.get("vector") or by_kind.get("bm25")
+    if first is None or not made.weights.get("graph"):
+        return None
+    titles = {memory: head.title for memory, head in reader.heads(ids).items() if head.title}
+    led = _rank_from_seeds(made, heard, reader, {hit.id: 1.0 for hit in first.hits[:MAX_SEEDS]}, titles)
+    if led is None:
+        return None
+    held = set(ids)
+    beside = set(filter_ids(made, reader, [hit.id for hit in led.hits if hit.id not in held][:MAX_NEW]))
+    return replace(led, hits=tuple(hit for hit in led.hits if hit.id in held or hit.id in beside))
+
+
+def _rank_from_seeds(
+    made: QueryPlan,
+    heard: ChannelResults,
+    reader: Reader,
+    shares: Mapping[str, float],
+    titles: Mapping[str, str],
+) -> GraphRanking | None:
+    """Rank by ways from seeds, given by id and share."""
+    memories = heard.words.words.memories if heard.words is not None else reader.counts().memories
+    return rank_by_graph(reader, made.query.text, shares, titles, memories)
+
+
+def filter_ids(made: QueryPlan, reader: Reader, ids: Sequence[str]) -> list[str]:
+    """Return those of these memories that pass the caller's filters."""
+    records = reader.get(ids) if ids else {}
+    kept = [memory for memory, record in records.items() if record_matches(record, made.where)]
+    if made.where.categories and kept:
+        edges = reader.edges(kept, ["belongs"])
+        filed: Collection[str] = {edge.src for edge in edges if edge.dst in made.where.categories}
+        kept = [memory for memory in kept if memory in filed]
+    return kept
+
+
+def _openness(heard: ChannelResults, best: str) -> float:
+    """Return how far the best hit leaves a question open, 0 to 1, by the words that it does not hold."""
+    if heard.words is None:
+        return 1.0
+    rarity = heard.rarity
+    total = math.fsum(rarity)
+    (parts,) = heard.words.words.parts([best])
+    held = math.fsum(weight for weight, part in zip(rarity, parts, strict=True) if part)
+    return min(1.0, (1.0 - held / total) / (1.0 - COMPLETE_SHARE)) if total else 1.0
+
+
+def _is_turn(heads: Mapping[str, RankingMetadata], memory: str) -> bool:
+    return memory not in heads or heads[memory].turn

@@ -1,0 +1,265 @@
+"""Query plan: fusion and weights, filters by id, the terms to look up, and the time as of which to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from scrubjay.errors import InputError, NotFoundError
+from scrubjay.models.dates import to_datetime
+from scrubjay.models.graph import category_ids_below
+from scrubjay.models.records import NO_FILTER, RecordFilter
+from scrubjay.models.sources import find_source
+from scrubjay.search.query import (
+    NO_MEANING,
+    ParsedQuery,
+    QueryMeaning,
+    interpret_query,
+    parse_query,
+    resolve_anchors,
+)
+from scrubjay.search.request import CHANNELS, NO_EXPANSION, ExpansionOptions, SearchRequest, TierOptions
+from scrubjay.storage.interface import Reader
+from scrubjay.text.language import QUESTION_WORDS, detect_language, function_words, named_words
+from scrubjay.text.tokenizer import TermGroup, query_groups
+
+PRESETS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
+    "kit": ("rrf", {"vector": 1.0, "bm25": 1.0, "graph": 0.5}),
+    "openclaw": ("weighted", {"vector": 0.7, "bm25": 0.3}),
+    "router": ("raw", {"vector": 0.7, "bm25": 0.2, "ngram": 0.1}),
+}
+"""Fusions of other systems, by the weights they publish (see docs/ranking.md)."""
+WEIGHTED_DEFAULTS: Final[Mapping[str, float]] = {"bm25": 0.3, "vector": 0.7, "ngram": 0.1}
+"""Fixed weights on z-scores: the best fixed ones over eight sets (design notes, .749 mean recall)."""
+DEFAULT_WEIGHTS: Final[Mapping[str, Mapping[str, float]]] = {
+    "rrf": {"bm25": 1.0, "vector": 1.0, "ngram": 0.5},
+    "raw": PRESETS["router"][1],
+}
+"""Weights of the other fusions where none are given."""
+
+
+def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
+    """Return how the channels are joined, and what each weighs.
+
+    Raises:
+        InputError: A fusion, preset, channel or weight is unknown or out of range, or the fusion's scores are not of
+            the kind that something else was asked of.
+    """
+    fusion, weights = _requested_fusion(request)
+    if request.reach.threshold is not None and fusion != "raw":
+        raise InputError(
+            f"A threshold needs scores of a fixed unit; those of fusion {fusion} have none.",
+            hint="fusion raw (preset router) has them",
+        )
+    if request.reach.hierarchy and fusion == "rrf":
+        raise InputError(
+            "Categories are scored, and fusion rrf has ranks alone.", hint="fusion auto, weighted or raw"
+        )
+    return fusion, weights
+
+
+def _requested_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
+    if request.preset is not None:
+        if request.preset not in PRESETS:
+            raise InputError(f"Preset {request.preset!r} is not one of {', '.join(PRESETS)}.")
+        if request.weights is not None or request.fusion != "auto":
+            raise InputError("A preset sets fusion and weights itself.", hint="leave out one or the other")
+        return PRESETS[request.preset]
+    for channel, weight in (request.weights or {}).items():
+        if channel not in CHANNELS:
+            raise InputError(f"Weight names {channel!r}, which is not one of {', '.join(CHANNELS)}.")
+        if not 0 <= weight <= 1_000:
+            raise InputError(f"Weight {weight} of {channel} is not between 0 and 1000.")
+    if request.weights is not None:
+        fusion = "weighted" if request.fusion == "auto" else request.fusion
+        return fusion, {channel: request.weights.get(channel, 0.0) for channel in CHANNELS}
+    return request.fusion, DEFAULT_WEIGHTS.get(request.fusion, WEIGHTED_DEFAULTS)
+
+
+MAX_GROUPS: Final = 64
+"""Query words that are looked up: the rarest. A pasted page says no more with the rest."""
+MAX_UNKNOWN: Final = 16
+"""Query words that nobody holds and that are respelled: each costs a look at the vocabulary, and what has more
+of them is a pasted page, not a slip."""
+MAX_POSTINGS: Final = 400_000
+"""Postings read for one query. Below, every word counts; beyond, the commonest are dropped while rarer
+ones remain, since they cost the most and say the least."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """A query made ready for the channels.
+
+    Attributes:
+        query: The query taken apart.
+        groups: Its words, rarest first where some were dropped, else in its order.
+        where: Filters.
+        limit: Results wanted.
+        depth: Hits each channel is asked for.
+        fusion: ``auto``, ``rrf``, ``weighted`` or ``raw``.
+        weights: Channel to weight, for all but ``auto``.
+        channels: Channels that take part.
+        models: Names of the models that take part; None for every active one.
+        stages: Optional stages that take part.
+        notes: What was decided, for explain.
+        question: What is understood of the query beside its words.
+        as_of: UTC microseconds of the time as of which it is answered; None for now.
+        as_asked: Whether the caller set that time, and not a word of the query.
+        true_at: When what is shown must be true, UTC microseconds; None where the caller chose statuses.
+        pool: What tiers weigh, how sure an answer must be, the project the caller is in.
+        reach: How far the search looks beyond what the channels found.
+    """
+
+    query: ParsedQuery
+    groups: tuple[TermGroup, ...]
+    where: RecordFilter
+    limit: int
+    depth: int
+    fusion: str
+    weights: Mapping[str, float]
+    channels: tuple[str, ...]
+    models: tuple[str, ...] | None
+    stages: tuple[str, ...]
+    notes: tuple[str, ...]
+    reach: ExpansionOptions = NO_EXPANSION
+    question: QueryMeaning = NO_MEANING
+    pool: TierOptions = field(default_factory=TierOptions)
+    as_of: int | None = None
+    as_asked: bool = False
+    true_at: int | None = None
+
+    @property
+    def shown_as_of(self) -> str | None:
+        """``as_of`` as ISO text."""
+        return to_datetime(self.as_of).isoformat(timespec="seconds") if self.as_of is not None else None
+
+
+DEFAULT_STATUSES: Final = NO_FILTER.statuses
+"""Statuses of memories that are searched where the caller named none."""
+MIN_DEPTH: Final = 50
+"""Hits a channel gives at least: as good as all of them; 24 cost LoCoMo .02 of R@10 (bench/LOG.md)."""
+VERIFIED_DEPTH: Final = 400
+"""Hits a channel gives when phrases, exclusions or another time will throw some away."""
+
+
+def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
+    """Make a query ready.
+
+    Raises:
+        InputError: A fusion, preset, channel or weight is unknown or out of range.
+        NotFoundError: A source or a model is not registered.
+    """
+    fusion, weights = resolve_fusion(request)
+    _check_models(request.models or (), reader)
+    query = parse_query(request.query)
+    if request.meant:
+        query = replace(query, text=f"{query.text} {request.meant}".strip())
+    notes = [f"Read as: {request.meant}"] if request.meant else []
+    if not query.text:
+        notes.append("The query names nothing to look for.")
+    question = interpret_query(query, request.now, request.zone)
+    languages = sorted({*reader.languages(), detect_language(query.text), "en"})
+    if fusion == "auto" and "dated" in request.stages:
+        asked = question.as_of if request.as_of is None else request.as_of
+        question = resolve_anchors(question, query, reader, languages, (request.zone, asked))
+    notes += question.notes
+    as_of = question.as_of if request.as_of is None else request.as_of
+    where = resolve_filters(_filters(request), reader)
+    # Words name nothing of such a time: what lies in it is found by the models.
+    able = {"dated", "vector"} <= {*request.stages, *request.channels}
+    if question.alone and able and where.since is None and where.until is None:
+        since, until = question.window
+        where = replace(where, since=since, until=until)
+        notes.append("It names a time and nothing else: what happened then is looked for.")
+    else:
+        question = replace(question, alone=False)
+    if as_of is not None and where.statuses == DEFAULT_STATUSES:
+        where = replace(where, statuses=(*DEFAULT_STATUSES, "superseded"))
+    found = _informative_groups(query_groups(query.text, languages), query.text, reader.languages())
+    kept = found
+    if "bm25" in request.channels or "ngram" in request.channels:
+        kept, dropped = _prune_groups(found, reader) if "prune" in request.stages else (found, ())
+        if dropped:
+            notes.append(f"Common words left out: {', '.join(group.word for group in dropped)}.")
+    depth = max(request.limit * request.multiplier, MIN_DEPTH)
+    if query.phrases or query.excluded or as_of is not None:
+        depth = max(depth, VERIFIED_DEPTH)
+    return QueryPlan(
+        query=query,
+        groups=kept,
+        where=where,
+        limit=request.limit,
+        depth=depth,
+        fusion=fusion,
+        weights=weights,
+        channels=request.channels,
+        models=request.models,
+        stages=request.stages,
+        notes=tuple(notes),
+        question=question,
+        as_of=as_of,
+        as_asked=request.as_of is not None,
+        true_at=request.now if as_of is None and where.statuses == DEFAULT_STATUSES else as_of,
+        pool=request.pool,
+        reach=request.reach,
+    )
+
+
+def _informative_groups(
+    found: Sequence[TermGroup], text: str, stored: Collection[str]
+) -> tuple[TermGroup, ...]:
+    """Return the words without function words, where there are others; what is written as a name is none.
+
+    In a store of a few hundred memories "why" is rarer than most names, and would find all that asks why. "die" and
+    "door" are function words in German and Dutch alone, and so only where such texts are stored and it is asked so.
+    """
+    names, asked = named_words(text), {detect_language(text), "en"}
+    empty = QUESTION_WORDS.union(*(function_words(code) for code in asked & {*stored, "en"}))
+    return tuple(g for g in found if g.word in names or g.word not in empty) or tuple(found)
+
+
+def _filters(request: SearchRequest) -> RecordFilter:
+    """Return the filters; the tiers that answer by default where the caller names none."""
+    where = request.where
+    return where if where.tiers or not request.pool.tiers else replace(where, tiers=request.pool.tiers)
+
+
+def _check_models(models: Sequence[str], reader: Reader) -> None:
+    known = [state.model.name for state in reader.models()] if models else []
+    for name in models:
+        if name not in known:
+            raise NotFoundError(
+                f"No model {name} is registered in this store; there are: {', '.join(known) or 'none'}.",
+                hint="`scrubjay models list` shows them",
+            )
+
+
+def resolve_filters(where: RecordFilter, reader: Reader) -> RecordFilter:
+    """Return filters with sources and categories by id."""
+    if where.sources:
+        known = reader.sources()
+        where = replace(where, sources=tuple(find_source(known, name).id for name in where.sources))
+    if where.categories:
+        where = replace(where, categories=category_ids_below(reader.categories(), where.categories))
+    return where
+
+
+def _prune_groups(
+    found: Sequence[TermGroup], reader: Reader
+) -> tuple[tuple[TermGroup, ...], tuple[TermGroup, ...]]:
+    """Return the words to look up, and the known ones that are left out.
+
+    Words that nobody holds take no place from those that somebody does; a few are kept to be respelled.
+    """
+    frequencies = dict(zip(found, reader.frequencies(found), strict=True))
+    known = [group for group in found if frequencies[group]]
+    kept = set([group for group in found if not frequencies[group]][:MAX_UNKNOWN])
+    looked_up: set[TermGroup] = set()
+    read = 0
+    for group in sorted(known, key=lambda group: (frequencies[group], group.word)):
+        read += frequencies[group]
+        if len(looked_up) < MAX_GROUPS and (read <= MAX_POSTINGS or not looked_up):
+            looked_up.add(group)
+    kept |= looked_up
+    return tuple(g for g in found if g in kept), tuple(g for g in known if g not in kept)

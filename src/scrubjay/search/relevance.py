@@ -1,0 +1,380 @@
+"""Relevance: estimate how likely each memory is to answer, 0 to 1, and abstain when none is likely enough.
+
+Features mean the same in every store, unlike scores: how much of the query a memory holds, and how near the
+models find it. A logistic regression, fitted over many sets (bench/silence.py), makes one probability of them;
+coefficients and their origin are in relevance.json. A memory reached over the graph takes relevance from what
+led to it.
+
+By default an answer stays whole as soon as one of its first memories is likely enough to answer; only where
+none is, nothing is returned. A number given by the caller is applied to each memory by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from heapq import heapify, heappop, heappush
+from importlib import resources
+from typing import Any, Final
+
+from scrubjay.models.results import LINK_PREFIX, Candidate
+from scrubjay.search.candidates import Ranking, TermRanking
+from scrubjay.search.plan import QueryPlan
+from scrubjay.search.query import without_times
+from scrubjay.storage.scoring import idf
+from scrubjay.text.language import identifier_words, is_uninformative, named_words
+from scrubjay.text.normalize import latin_share
+from scrubjay.text.tokenizer import split_words as split
+
+NAME_FACTOR: Final = 2.0
+"""What a name or a number weighs more than another word of the same rarity: they say most of what is meant."""
+MIN_STORE_SIZE: Final = 200
+"""Memories that a store is taken to hold at least: in one of three memories every word is common, and one that none of
+them holds would outweigh all others."""
+RARE_SHARE: Final = 0.5
+"""Share of the greatest idf from which on an identifier is rare: about the root of all memories may hold it."""
+
+
+def term_weights(plan: QueryPlan, words: TermRanking | None) -> dict[str, float]:
+    """Return what each of the query's words tells: its idf as a share of the greatest, a name's more."""
+    if words is None:
+        return {}
+    names, counted, timely = named_words(plan.query.text), words.words, _time_terms(plan)
+    memories = max(counted.memories, MIN_STORE_SIZE)
+    greatest = idf(memories, 0)
+    found = {
+        group.word: idf(memories, held) / greatest * (NAME_FACTOR if group.word in names else 1.0)
+        for group, held in zip(words.groups, counted.frequencies, strict=True)
+        if not is_uninformative(group.word)
+    }
+    return {word: weight for word, weight in found.items() if word not in timely} or found
+
+
+def _time_terms(plan: QueryPlan) -> set[str]:
+    """Return the words that only name the time that is meant: a memory need not hold "last week" to be of it.
+
+    The words of an event that time is counted from say what is asked about, too, and are none of them.
+    """
+    times = [one for one in plan.question.times if not one.anchor]
+    inside = {word.text for one in times for word in split(one.words)}
+    return inside - {word.text for word in split(without_times(plan.query.text, times))}
+
+
+def rare_identifiers(plan: QueryPlan, words: TermRanking | None) -> set[str]:
+    """Return the query's identifiers that few memories hold."""
+    asked = identifier_words(plan.query.text)
+    if words is None or not asked:
+        return set()
+    counted = words.words
+    least = RARE_SHARE * idf(counted.memories, 0)
+    return {
+        group.word
+        for group, held in zip(words.groups, counted.frequencies, strict=True)
+        if group.word in asked and idf(counted.memories, held) >= least
+    }
+
+
+def terms_held(words: TermRanking | None, ids: Sequence[str]) -> list[set[str]]:
+    """Return which of the query's words each memory holds."""
+    if words is None:
+        return [set()] * len(ids)
+    asked = [group.word for group in words.groups]
+    return [{w for w, part in zip(asked, gave, strict=True) if part} for gave in words.words.parts(ids)]
+
+
+def known_terms(words: TermRanking | None) -> set[str]:
+    """Return which of the query's words any memory holds."""
+    pairs = zip(words.groups, words.words.frequencies, strict=True) if words is not None else ()
+    return {group.word for group, held in pairs if held}
+
+
+def weight_share(weights: Mapping[str, float], held: Collection[str], whole: float) -> float:
+    """Return how much of what is told by all words these tell, 0 to 1."""
+    return min(1.0, math.fsum(weights[word] for word in weights if word in held) / whole) if whole else 0.0
+
+
+RESPELLED_SHARE: Final = 0.5
+"""What a word counts that is held in another spelling alone, as in the ranking (recall/weigh.py)."""
+PROPAGATED_SHARE: Final = 0.8
+"""What the relevance of what led to a memory weighs in its own, where that is more: as in its score (recall/follow.py).
+The second step to an answer shares few words with the question."""
+TURN_SHARE: Final = 0.5
+"""Share of the threshold that a turn of a conversation must come to: what answers a question about somebody's life
+often shares no word with it, and a wrong silence there is worse than a weak answer. Of 60 questions of LongMemEval two
+were met with silence without it (bench/LOG.md)."""
+BASE_CHANNEL: Final = "vector:wordllama-l2-supercat"
+"""The model whose cosines are known: what another model's mean, nobody has measured."""
+SECOND_CHANNEL: Final = "vector:all-MiniLM-L6-v2"
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceFeatures:
+    """What speaks for a memory.
+
+    Attributes:
+        covered: Share of the query's telling words, by idf, that it holds; 0..1.
+        respelled: The share that it holds in another spelling, of what no memory holds as it was asked for.
+        strange: The share that no memory holds in any spelling: who asks for it asks for another store.
+        familiar: The share of the query's names and numbers that any memory holds; 0 where it has none.
+        turn: Whether it is a turn of a conversation: it holds less of what it answers than a passage does.
+        near: Cosine by the base model, or None where it did not take part.
+        second: Cosine by MiniLM, or None.
+        latin: Share of Latin letters in the query: how far the models are to be believed.
+        exact: Whether it holds a rare identifier of the query, or all that the query quotes; or is of the time that is
+            all that is asked about.
+        told: Whether that says anything: the query names something, and all models that took part are known.
+        lent: Relevance of what led to it, by a name or a link; 0 where nothing did.
+        answering: Of a turn the share of the query's words that it holds outside of its own questions: who asked the
+            same before does not answer it.
+    """
+
+    covered: float
+    respelled: float = 0.0
+    strange: float = 0.0
+    familiar: float = 0.0
+    turn: bool = False
+    near: float | None = None
+    second: float | None = None
+    latin: float = 1.0
+    exact: bool = False
+    told: bool = True
+    lent: float = 0.0
+    answering: float = 1.0
+
+    @property
+    def held(self) -> float:
+        """Share of the query's telling words that it holds in whatever spelling, 0..1."""
+        return self.covered + RESPELLED_SHARE * self.respelled
+
+    @property
+    def family(self) -> str:
+        """Which coefficients it is read by: those of ``words``, ``base`` or ``both`` models."""
+        return "words" if self.near is None else "base" if self.second is None else "both"
+
+    @property
+    def relevance(self) -> float:
+        """How likely it is to answer, 0 to 1, to four digits: what is shown is what is compared."""
+        weights = calibration()[self.family]["weights"]
+        total = math.fsum(weight * FEATURES[name](self) for name, weight in weights.items())
+        own = self.answering / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
+        return round(max(own, PROPAGATED_SHARE * self.lent + (1.0 - PROPAGATED_SHARE) * own), 4)
+
+    @property
+    def enough(self) -> bool:
+        """Whether it may stand for an answer: likely enough for a query of its letters, or an exact hit."""
+        least, other = calibration()[self.family]["least"]
+        share = TURN_SHARE if self.turn else 1.0
+        return self.exact or self.relevance >= share * (self.latin * least + (1.0 - self.latin) * other)
+
+
+FEATURES: Final[Mapping[str, Callable[[RelevanceFeatures], float]]] = {
+    "one": lambda sign: 1.0,
+    "covered": lambda sign: sign.held,
+    "strange": lambda sign: sign.strange,
+    "familiar": lambda sign: sign.familiar,
+    "turn": lambda sign: float(sign.turn),
+    "other": lambda sign: 1.0 - sign.latin,
+    "other covered": lambda sign: (1.0 - sign.latin) * sign.held,
+    "near": lambda sign: sign.latin * (sign.near or 0.0),
+    "second": lambda sign: sign.latin * (sign.second or 0.0),
+}
+"""What the regression reads. Of other letters the models find all alike, so that words alone are believed there."""
+
+
+@cache
+def calibration() -> Mapping[str, Any]:
+    """Return each family's coefficients and thresholds (for Latin and for other letters), and their origin."""
+    found: dict[str, Any] = json.loads(
+        resources.files("scrubjay.search").joinpath("relevance.json").read_bytes()
+    )
+    return found
+
+
+def relevance_features(
+    plan: QueryPlan, words: TermRanking | None, rankings: Sequence[Ranking], turns: Mapping[str, bool]
+) -> dict[str, RelevanceFeatures]:
+    """Return what speaks for each memory.
+
+    Args:
+        plan: The query made ready.
+        words: What the query's words said, or None where it has none.
+        rankings: What the channels said.
+        turns: Memories, and whether each is a turn of a conversation.
+    """
+    ids = list(turns)
+    by_channel = {ranking.channel: ranking for ranking in rankings}
+    models = {ranking.channel for ranking in rankings if ranking.kind == "vector"}
+    weights = term_weights(plan, words)
+    whole = math.fsum(weights.values())
+    names = named_words(plan.query.text) & weights.keys()
+    ngram = by_channel.get("ngram")
+    respelled = ngram if isinstance(ngram, TermRanking) else None
+    again, known = terms_held(respelled, ids), known_terms(words) | known_terms(respelled)
+    strange = weight_share(weights, weights.keys() - known, whole)
+    familiar = len(names & known) / len(names) if names else 0.0
+    latin = latin_share(plan.query.text)
+    exact = bool(plan.query.phrases) or (plan.question.alone and "?" in plan.query.text)
+    told = (
+        whole > 0
+        and not plan.question.alone
+        and BASE_CHANNEL in models
+        and models <= {BASE_CHANNEL, SECOND_CHANNEL}
+    )
+    scarce = rare_identifiers(plan, words)
+    near, second = (
+        by_channel[name].scored.of(ids) if name in by_channel else [None] * len(ids)
+        for name in (BASE_CHANNEL, SECOND_CHANNEL)
+    )
+    found = {}
+    for place, (memory, held) in enumerate(zip(ids, terms_held(words, ids), strict=True)):
+        found[memory] = RelevanceFeatures(
+            covered=weight_share(weights, held, whole),
+            respelled=weight_share(weights, again[place] - held, whole),
+            strange=strange,
+            familiar=familiar,
+            turn=turns[memory],
+            near=near[place],
+            second=second[place],
+            latin=latin,
+            exact=exact or not scarce.isdisjoint(held),
+            told=told,
+        )
+    return found
+
+
+def graph_evidence(
+    shown: Iterable[str], every: Sequence[Candidate], ways: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Return what led to memories, by a way or a link that their score has a part of, and what led to that, and so on.
+
+    Args:
+        shown: Memories.
+        every: All candidates.
+        ways: Memory to the hit and the name that led to it.
+    """
+    scored = {one.id: one for one in every}
+    found: dict[str, tuple[str, ...]] = {}
+    waiting = list(shown)
+    while waiting:
+        memory = waiting.pop()
+        if memory in found or memory not in scored:
+            continue
+        parts = [part.channel for part in scored[memory].contributions if part.amount > 0]
+        by = [channel.removeprefix(LINK_PREFIX) for channel in parts if channel.startswith(LINK_PREFIX)]
+        by += ways.get(memory, ())[:1] if "graph" in parts else ()
+        found[memory] = tuple(dict.fromkeys(by))
+        waiting += by
+    return {memory: by for memory, by in found.items() if by}
+
+
+def propagate_relevance(
+    signs: Mapping[str, RelevanceFeatures], led: Mapping[str, Sequence[str]]
+) -> dict[str, RelevanceFeatures]:
+    """Return the signs with the relevance of the best that led to each; nothing is lent more than that has.
+
+    The most relevant lend first, so that what is lent is lent on, and two that lead to each other gain nothing.
+
+    Args:
+        signs: What speaks for memories, and for those that led to them.
+        led: Memory to those that led to it.
+    """
+    found = dict(signs)
+    onward: defaultdict[str, list[str]] = defaultdict(list)
+    for memory, by in led.items():
+        for referrer in by:
+            onward[referrer].append(memory)
+    heap = [(-sign.relevance, memory) for memory, sign in found.items()] if onward else []
+    heapify(heap)
+    done: set[str] = set()
+    while heap:
+        minus, referrer = heappop(heap)
+        done.add(referrer)
+        for memory in onward.pop(referrer, ()):
+            if memory not in found or memory in done:
+                continue
+            raised = replace(found[memory], lent=-minus)
+            if raised.relevance > found[memory].relevance:
+                found[memory] = raised
+                heappush(heap, (-raised.relevance, memory))
+    return found
+
+
+FIRST_RESULTS: Final = 5
+"""Memories of an answer of which one must be likely enough: how much was asked for must not decide it."""
+
+CLOSE_SHARE: Final = 0.1
+"""Share of the best relevance from which on a memory is evidence beside it: a context of a mixed store takes 629 tokens
+instead of 769 and loses none of 55 answers of 60; at .15 528 tokens and 51 answers (bench/LOG.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AbstentionDecision:
+    """What may answer.
+
+    Attributes:
+        candidates: Best first.
+        silence: One sentence, where nothing may; else empty.
+    """
+
+    candidates: tuple[Candidate, ...]
+    silence: str = ""
+
+
+def decide_abstention(
+    candidates: Sequence[Candidate], signs: Mapping[str, RelevanceFeatures], least: float | None
+) -> AbstentionDecision:
+    """Leave out what does not answer.
+
+    Memories of which nothing can be told stay, since nothing speaks against them.
+
+    Args:
+        candidates: Best first.
+        signs: What speaks for each of them.
+        least: Relevance that each must have, or None for silence where none of the first has what is usual.
+    """
+    every = tuple(candidates)
+    first = [signs[one.id] for one in every[:FIRST_RESULTS]]
+    if least is None:
+        if not first or any(sign.enough or not sign.told for sign in first):
+            return AbstentionDecision(every)
+        kept: tuple[Candidate, ...] = ()
+    else:
+        kept = tuple(one for one in every if _passes(signs[one.id], least))
+    if kept or not every:
+        return AbstentionDecision(kept)
+    nearest = max(signs[one.id].relevance for one in every)
+    return AbstentionDecision(
+        (),
+        f"Nothing stored answers this: the nearest memory has relevance {nearest:.3f}; "
+        "min_relevance=0 shows it.",
+    )
+
+
+def confident_only(admitted: AbstentionDecision, signs: Mapping[str, RelevanceFeatures]) -> list[Candidate]:
+    """Return those of an answer that are told to somebody who asked for no memories.
+
+    Each is likely enough by itself, and not far less likely than the likeliest: an answer needs its evidence, and not
+    all that has a word in common with the question.
+
+    Where there is an answer because one of its first memories is likely enough, that one is among them; where nothing
+    can be told of relevance, it goes by what is known: a guess costs who did not ask more than silence.
+
+    Args:
+        admitted: What a search would answer.
+        signs: What speaks for each.
+    """
+    best = max((signs[one.id].relevance for one in admitted.candidates), default=0.0)
+    return [one for one in admitted.candidates if signs[one.id].enough and is_close(signs[one.id], best)]
+
+
+def is_close(sign: RelevanceFeatures, best: float) -> bool:
+    """Return whether a memory is close to the likeliest of an answer, or an exact hit."""
+    return sign.exact or sign.relevance >= CLOSE_SHARE * best
+
+
+def _passes(sign: RelevanceFeatures, least: float) -> bool:
+    return sign.exact or not sign.told or sign.relevance >= least

@@ -1,0 +1,304 @@
+"""Results: group turns of one conversation, rank sessions, and build readable results with snippets and citations.
+
+Nothing is shown twice: a result among the turns shown with a better one is shown there, and a turn around two
+results is shown with the better one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import time
+from pathlib import Path
+from typing import Final
+
+from scrubjay.models.dates import record_date, to_datetime, to_local
+from scrubjay.models.records import Record, Source
+from scrubjay.models.results import Candidate, Contribution, Explanation, NearbyTurn, Result
+from scrubjay.search.candidates import TermRanking
+from scrubjay.search.plan import QueryPlan
+from scrubjay.search.relevance import RelevanceFeatures
+from scrubjay.search.request import SearchRequest
+from scrubjay.storage.interface import Reader
+from scrubjay.text.snippets import best_snippet
+from scrubjay.text.tokenizer import TermGroup
+
+
+@dataclass(frozen=True, slots=True)
+class ResultGroup:
+    """A result that is being made.
+
+    Attributes:
+        lead: The memory that the result is.
+        others: Candidates of its conversation that are shown with it and are no results of their own, best first.
+    """
+
+    lead: Candidate
+    others: tuple[Candidate, ...] = ()
+
+
+SECOND_TURN_SHARE: Final = 0.5
+"""What the second best turn of a conversation adds of its score. LoCoMo hit@1 .632 with the best turn alone, .645
+with half of the second, .632 with all of it, nDCG .745, .749, .739; LongMemEval .945, .946, .933; more turns, sums
+that fall off as 1/n and log-sum-exp are no better or worse (bench/LOG.md)."""
+MAX_SESSION_TURNS: Final = 3
+"""Turns of a conversation that are shown: its best, and two more."""
+
+
+def rank_sessions(candidates: Sequence[Candidate], records: Mapping[str, Record]) -> list[ResultGroup]:
+    """Rank conversations by their best turn and half of the second.
+
+    A second turn with a score below 0 takes nothing away: nobody is less of an answer for having said more.
+
+    Args:
+        candidates: Best first; what belongs to no conversation is passed over.
+        records: The record of each.
+    """
+    turns: dict[str, list[Candidate]] = {}
+    for one in candidates:
+        session = records[one.id].session
+        if session is not None:
+            turns.setdefault(session, []).append(one)
+    found = []
+    for own in turns.values():
+        lead = own[0]
+        second = own[1].score if len(own) > 1 else 0.0
+        if second > 0:
+            part = Contribution("second turn", second, second, SECOND_TURN_SHARE)
+            lead = replace(lead, contributions=(*lead.contributions, part))
+        found.append(ResultGroup(lead, tuple(own[1:MAX_SESSION_TURNS])))
+    return sorted(found, key=lambda group: (-group.lead.score, group.lead.id))
+
+
+MAX_TURNS: Final = 21
+"""Turns from which on a result takes no more in on account of others beside it; one alone has as many at most."""
+TURN_SNIPPET: Final = 300
+"""Characters of a turn that is shown with a result: enough to see what was spoken of; `get` has it whole."""
+
+TurnPlace = tuple[str, int]
+"""A conversation, and a turn of it."""
+
+
+def group_neighbours(
+    candidates: Sequence[Candidate], records: Mapping[str, Record], neighbours: int
+) -> list[ResultGroup]:
+    """Let each candidate that would be shown around a better one join it.
+
+    Args:
+        candidates: Best first.
+        records: The record of each.
+        neighbours: Turns that are shown on either side; 0 joins nothing.
+    """
+    leads: list[Candidate] = []
+    others: dict[str, list[Candidate]] = {}
+    holds: dict[TurnPlace, str] = {}
+    sizes: dict[str, int] = {}
+    for one in candidates:
+        place = _turn_place(records[one.id]) if neighbours else None
+        lead = holds.get(place, one.id) if place is not None else one.id
+        if lead == one.id:
+            leads.append(one)
+        else:
+            others.setdefault(lead, []).append(one)
+        if place is not None and sizes.get(lead, 0) < MAX_TURNS:
+            for near in _places_near(place, neighbours):
+                if holds.setdefault(near, lead) == lead:
+                    sizes[lead] = sizes.get(lead, 0) + 1
+    return [ResultGroup(lead, tuple(others.get(lead.id, ()))) for lead in leads]
+
+
+def surrounding_turns(
+    reader: Reader,
+    groups: Sequence[ResultGroup],
+    records: Mapping[str, Record],
+    neighbours: int,
+    words: Sequence[TermGroup],
+) -> dict[str, tuple[NearbyTurn, ...]]:
+    """Return the turns that are shown with each group's lead, in their order, each of them once.
+
+    Args:
+        reader: Where the turns are; who may not see one is not shown it.
+        groups: What is shown, best first.
+        records: The records of leads and others.
+        neighbours: Turns on either side of each.
+        words: The query's words, for snippets.
+    """
+    taken = {one.id for group in groups for one in (group.lead, *group.others)}
+    found: dict[str, tuple[NearbyTurn, ...]] = {}
+    for group in groups:
+        own = _turn_place(records[group.lead.id])
+        if own is None:
+            continue
+        scores = {one.id: one.score for one in group.others}
+        near = {one.id: records[one.id] for one in group.others}
+        for one in (group.lead, *group.others) if neighbours else ():
+            place = _turn_place(records[one.id])
+            if place is not None:
+                turns = reader.turns(place[0], place[1] - neighbours, place[1] + neighbours)
+                near |= {turn.id: turn for turn in turns if turn.id not in taken and _turn_place(turn)}
+        taken |= near.keys()
+        told = [_nearby_turn(turn, own[1], scores.get(turn.id), words) for turn in near.values()]
+        found[group.lead.id] = tuple(sorted(told, key=lambda turn: (turn.offset, turn.id)))
+    return found
+
+
+def _turn_place(record: Record) -> TurnPlace | None:
+    """Return where a turn stands; what was drawn from turns stands nowhere among them."""
+    if record.session is None or record.turn is None or record.origin == "derived":
+        return None
+    return record.session, record.turn
+
+
+def _places_near(place: TurnPlace, neighbours: int) -> list[TurnPlace]:
+    session, turn = place
+    return [(session, near) for near in range(turn - neighbours, turn + neighbours + 1)]
+
+
+def _nearby_turn(record: Record, own: int, score: float | None, words: Sequence[TermGroup]) -> NearbyTurn:
+    offset = (record.turn if record.turn is not None else own) - own
+    text = best_snippet(record.content, words, TURN_SNIPPET).text
+    return NearbyTurn(record.id, offset, record.role, record_date(record), text, score)
+
+
+MAX_EVIDENCE = 5
+"""Ids of evidence in one result; `get` and `history` name all."""
+SESSION_LABEL_LENGTH = 12
+"""Characters of a session's name that tell it from the others in a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultDetails:
+    """What results rest on, and what they stand for.
+
+    Attributes:
+        evidence: Derived memory to what it was taken from.
+        into: Turn to the statements taken from it that it stands for.
+        copies: Memory to those that say the same and are not shown.
+        ways: Memory to the hit and the name that led to it.
+        turns: Memory to the turns that are shown with it.
+        newer: Memory to those that were said later of the same, the newest first.
+    """
+
+    evidence: Mapping[str, tuple[str, ...]]
+    into: Mapping[str, tuple[str, ...]]
+    copies: Mapping[str, tuple[str, ...]]
+    ways: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    turns: Mapping[str, tuple[NearbyTurn, ...]] = field(default_factory=dict)
+    newer: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+NO_DETAILS = ResultDetails({}, {}, {})
+MAX_COPIES = 5
+"""Ids of copies in one result; all are counted."""
+
+
+def build_results(
+    candidates: Sequence[Candidate],
+    records: Mapping[str, Record],
+    sources: Mapping[str, Source],
+    found: tuple[QueryPlan, TermRanking | None, Mapping[str, RelevanceFeatures]],
+    wanted: SearchRequest,
+    joined: ResultDetails = NO_DETAILS,
+) -> tuple[Result, ...]:
+    """Make the candidates readable: snippet, place, date, citation."""
+    plan, words, signs = found
+    given = words.words.parts([c.id for c in candidates]) if words is not None else [()] * len(candidates)
+    results = []
+    for candidate, parts in zip(candidates, given, strict=True):
+        record = records[candidate.id]
+        explanation = None
+        if wanted.explain:
+            named = {
+                group.word: round(part, 6) for group, part in zip(plan.groups, parts, strict=False) if part
+            }
+            explanation = Explanation(
+                candidate.contributions, candidate.factors, named, joined.ways.get(candidate.id, ())
+            )
+        shown_text = best_snippet(record.content, plan.groups, wanted.snippet).text
+        results.append(
+            build_result(
+                record, sources, candidate.score, shown_text, explanation, joined, signs.get(record.id)
+            )
+        )
+    return tuple(results)
+
+
+def build_result(
+    record: Record,
+    sources: Mapping[str, Source],
+    score: float,
+    text: str,
+    explanation: Explanation | None,
+    joined: ResultDetails = NO_DETAILS,
+    sign: RelevanceFeatures | None = None,
+) -> Result:
+    """Return one memory as a result."""
+    place = record.place
+    source = sources.get(place.source) if place is not None else None
+    path = full_path(record, sources)
+    first = place.line_start if place is not None else None
+    last = place.line_end if place is not None else None
+    copies = joined.copies.get(record.id, ())
+    return Result(
+        id=record.id,
+        tier=record.tier,
+        title=record.title or turn_title(record),
+        snippet=text,
+        path=path,
+        line_start=first,
+        line_end=last,
+        date=record_date(record),
+        score=score,
+        relevance=sign.relevance if sign is not None and sign.told else None,
+        citation=f"{path}:{first}-{last}" if path is not None else record.id,
+        status=record.status,
+        tags=record.tags,
+        source=source.description if source is not None else "",
+        origin=record.origin,
+        session=record.session,
+        role=record.role,
+        project=record.project,
+        agent=record.agent,
+        explanation=explanation,
+        evidence=joined.evidence.get(record.id, ())[:MAX_EVIDENCE],
+        statements=joined.into.get(record.id, ()),
+        copies=len(copies),
+        copied=copies[:MAX_COPIES],
+        turns=joined.turns.get(record.id, ()),
+        newer=joined.newer.get(record.id, ()),
+        valid_from=_iso_time(record.valid_from),
+        valid_until=_iso_time(record.valid_until),
+    )
+
+
+def _iso_time(at: int | None) -> str | None:
+    """Return a moment, and the day alone where one begins with it here."""
+    if at is None:
+        return None
+    here = to_local(at)
+    return here.date().isoformat() if here.time() == time() else to_datetime(at).isoformat(timespec="seconds")
+
+
+def turn_title(record: Record) -> str:
+    """Return what a turn of a conversation is headed by: who speaks, to which agent, in which session.
+
+    Turns have no title of their own to rank by: a session's would stand in every one of them.
+    """
+    if record.session is None or record.turn is None:
+        return ""
+    to = f", {record.agent}" if record.agent and record.agent != record.role else ""
+    return f"{record.role or 'turn'} {record.turn}{to}, session {record.session[:SESSION_LABEL_LENGTH]}"
+
+
+def full_path(record: Record, sources: Mapping[str, Source]) -> str | None:
+    """Return the absolute path of a memory's file, None for an addition."""
+    place = record.place
+    if place is None or place.source not in sources:
+        return None
+    return str(Path(sources[place.source].root) / place.path)
+
+
+def full_paths(records: Sequence[Record], sources: Sequence[Source]) -> dict[str, str]:
+    """Return memory to the absolute path of its file, of those that have one."""
+    by_id = {source.id: source for source in sources}
+    return {record.id: path for record in records if (path := full_path(record, by_id)) is not None}

@@ -1,0 +1,479 @@
+"""Thread: memories that tell one story, reached from a search's best hits along edges, in chronological order.
+
+A hop goes from memory to memory, along an edge or through an entity that both refer to; through two related
+entities it is two hops. Each step follows only the best few, so an entity of a hundred thousand memories costs
+no more than one of a hundred. A memory without a date stands where its document has it: after the nearest dated
+passage before it, else before the nearest after it; undated documents come last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.errors import InputError
+from scrubjay.models.dates import DAY
+from scrubjay.models.graph import merge_entities
+from scrubjay.models.records import Record
+from scrubjay.models.results import (
+    Candidate,
+    Contribution,
+    Explanation,
+    PathStep,
+    ReachedMemory,
+    Result,
+    Thread,
+    ThreadEntry,
+)
+from scrubjay.models.views import RelatedEntity
+from scrubjay.search.browse import related_entities
+from scrubjay.search.dedup import DERIVED_PREFIXES, deduplicate
+from scrubjay.search.graph import (
+    EDGE_WEIGHTS,
+    BestPaths,
+    MemoryPath,
+    PathGraph,
+    entity_weight,
+    reference_weight,
+)
+from scrubjay.search.pipeline import RetrievalState, answer, is_small_talk_turn, retrieve, score_memories
+from scrubjay.search.relevance import CLOSE_SHARE
+from scrubjay.search.request import SearchRequest
+from scrubjay.search.results import build_result
+from scrubjay.search.validity import is_true_at, match_phrases, validity_starts
+from scrubjay.storage.interface import Reader
+from scrubjay.storage.table import record_matches
+from scrubjay.text.snippets import best_snippet
+
+if TYPE_CHECKING:
+    from scrubjay.embeddings.base import Embedder
+
+
+MAX_HOPS: Final = 4
+MAX_FAN_OUT: Final = 50
+MAX_MEMORIES: Final = 100
+POOL_SIZE: Final = 100
+"""Hits a channel gives: of a concept with very many memories, the best are looked for among them."""
+RELATED_SAMPLE: Final = 300
+"""Memories of a concept from which its relations are counted here: a share of .5 is then known to within .06."""
+MIN_SCORE_SHARE: Final = 0.15
+"""Share of the best score below which what was reached over edges is too weakly connected for the story."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadOptions:
+    """How far a thread goes: hops from a seed, and edges of a kind followed from one memory or concept."""
+
+    hops: int = 2
+    fan_out: int = 8
+
+    def checked(self, limit: int) -> ThreadOptions:
+        """Return itself.
+
+        Raises:
+            InputError: A number is out of range.
+        """
+        for name, value, low, most in (
+            ("hops", self.hops, 0, MAX_HOPS),
+            ("fan_out", self.fan_out, 1, MAX_FAN_OUT),
+            ("limit", limit, 1, MAX_MEMORIES),
+        ):
+            if not low <= value <= most:
+                raise InputError(f"{name} is {value}; it must lie between {low} and {most}.")
+        return self
+
+
+def build_thread(
+    reader: Reader, embedders: Sequence[Embedder], request: SearchRequest, bounds: ThreadOptions
+) -> Thread:
+    """Answer one question with a story, from one consistent view.
+
+    Raises:
+        InputError: A bound is out of range.
+    """
+    bounds.checked(request.limit)
+    wide = replace(request, multiplier=-(-POOL_SIZE // request.limit), explain=True)
+    asked = retrieve(reader, embedders, wide)
+    found = answer(reader, asked, wide)
+    best = max((one.relevance or 0.0 for one in found.results), default=0.0)
+    seeds = {
+        one.id: one for one in found.results if one.relevance is None or one.relevance >= CLOSE_SHARE * best
+    }
+    view = _ThreadView(reader, asked, request.now)
+    reached = expand_paths(
+        {one.id: one.score for one in seeds.values()}, view.web(bounds.fan_out), bounds.hops
+    )
+    least = MIN_SCORE_SHARE * max(reached[0].score, 0.0) if reached else 0.0
+    told = view.folded([one for one in reached if one.found or one.score >= least])
+    chosen = told[: request.limit]
+    silence = found.silence.replace("min_relevance=0 shows it", "a search with min_relevance=0 shows it")
+    knots = view.knots(chosen, seeds, request.snippet)
+    return Thread(knots, len(told) - len(chosen), found.partial, 0.0, found.notes, found.as_of, silence)
+
+
+@dataclass(slots=True)
+class _ThreadView:
+    """One reader and one query: records and scores of memories, each read and counted once."""
+
+    reader: Reader
+    asked: RetrievalState
+    now: int
+    records: dict[str, Record] = field(default_factory=dict)
+    scores: dict[str, float | None] = field(default_factory=dict)
+
+    def web(self, fan_out: int) -> PathGraph:
+        heard = self.asked.heard
+        pool = sorted({hit.id for ranking in heard.rankings for hit in ranking.hits})
+        memories = heard.words.words.memories if heard.words is not None else self.reader.counts().memories
+
+        def near(concept: str) -> Sequence[RelatedEntity]:
+            return related_entities(self.reader, concept, most=RELATED_SAMPLE, total=memories)[0]
+
+        return PathGraph(self.reader, self.measure, near, pool, memories, fan_out)
+
+    def measure(self, ids: Sequence[str]) -> dict[str, float]:
+        """Return what a search scores memories that pass the caller's filters and hold nothing excluded."""
+        new = sorted({memory for memory in ids if memory not in self.scores})
+        if new:
+            self.scores |= dict.fromkeys(new)
+            self.read(new)
+            allowed = self._allowed([memory for memory in new if memory in self.records])
+            self.scores |= {
+                one.id: one.score for one in score_memories(self.reader, self.asked, allowed, self.now)
+            }
+        return {memory: score for memory in ids if (score := self.scores[memory]) is not None}
+
+    def read(self, ids: Sequence[str]) -> None:
+        self.records |= self.reader.get([memory for memory in ids if memory not in self.records])
+
+    def _allowed(self, ids: Sequence[str]) -> list[str]:
+        made = self.asked.plan
+        ids = [
+            memory
+            for memory in ids
+            if record_matches(self.records[memory], made.where)
+            and not is_small_talk_turn(self.records[memory])
+        ]
+        if made.where.categories:
+            edges = self.reader.edges(ids, ["belongs"])
+            filed = {edge.src for edge in edges if edge.dst in made.where.categories}
+            ids = [memory for memory in ids if memory in filed]
+        if made.true_at is not None:
+            began = None
+            if made.as_of is not None:
+                began = validity_starts([self.records[one] for one in ids], self.reader, told=made.as_asked)
+            ids = [memory for memory in ids if is_true_at(self.records[memory], made.true_at, began)]
+        # What is quoted must stand in what the search found; what it leads to need only hold nothing excluded.
+        without = replace(made.query, phrases=())
+        return [
+            one.id for one in match_phrases([Candidate(memory, ()) for memory in ids], self.records, without)
+        ]
+
+    def folded(self, reached: Sequence[ReachedMemory]) -> list[ReachedMemory]:
+        """Leave out texts that are there already, and statements whose turn is, unless another took their place."""
+        self.read([one.id for one in reached])
+        by_id = {one.id: one for one in reached}
+        stated = [one.id for one in reached if one.id.startswith(DERIVED_PREFIXES)]
+        turns = {
+            edge.src for edge in self.reader.edges(stated, ["derived_from"]) if edge.dst in by_id
+        }  # fmt: skip
+        turned: set[str] = set()
+        for inward in (False, True):
+            edges = self.reader.edges(sorted(turns), ["supersedes", "contradicts"], inward=inward)
+            turned |= {edge.dst if inward else edge.src for edge in edges}
+        different = deduplicate([Candidate(one.id, ()) for one in reached], self.records)
+        return [by_id[one.id] for one in different.candidates if one.id not in turns or one.id in turned]
+
+    def knots(
+        self, chosen: Sequence[ReachedMemory], seeds: Mapping[str, Result], length: int
+    ) -> tuple[ThreadEntry, ...]:
+        """Make the memories readable, in the order of their story."""
+        by_id = {one.id: one for one in chosen}
+        sources = {source.id: source for source in self.reader.sources()}
+        replaced = self._ends(list(by_id), "supersedes", (True,))
+        against = self._ends(list(by_id), "contradicts", (False, True))
+        knots = []
+        for told in chronological_order({memory: self.records[memory] for memory in by_id}):
+            one, record = by_id[told.id], self.records[told.id]
+            shown = seeds.get(told.id)
+            if shown is None or one.path:
+                text = best_snippet(record.content, self.asked.plan.groups, length).text
+                shown = build_result(record, sources, one.score, text, _path_explanation(one))
+            ends = (tuple(replaced.get(told.id, ())), tuple(against.get(told.id, ())))
+            knots.append(ThreadEntry(shown, one, told.gap, told.dated, *ends))
+        return tuple(knots)
+
+    def _ends(self, ids: Sequence[str], kind: str, ways: Sequence[bool]) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for inward in ways:
+            for edge in self.reader.edges(ids, [kind], inward=inward):
+                here, there = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
+                found.setdefault(here, []).append(there)
+        return {memory: sorted(set(ends)) for memory, ends in found.items()}
+
+
+def _path_explanation(one: ReachedMemory) -> Explanation:
+    """Return the parts of a score that came along a way."""
+    carried = Contribution("carried", one.carried, one.carried, one.share)
+    return Explanation((carried, Contribution("own", one.own, one.own, one.least)), ())
+
+
+CARRIED_SHARE: Final = 0.8
+"""What a memory is given of the score that is carried to it."""
+OWN_WEIGHT: Final = 1.0
+"""What its own score weighs beside that."""
+MEMORY_EDGE_KINDS: Final = ("contradicts", "derived_from", "links", "similar", "supersedes")
+SEQUENCE_RULES: Final = ("session", "document")
+"""Chains that are followed; neighbours in a project's calendar are mostly of other matters."""
+MAX_STARTS: Final = 8
+"""Memories of each hop that the next one starts from, the best first."""
+MEMBER_FACTOR: Final = 4
+"""Times ``fan_out``: memories of a concept that are looked at because they name it most."""
+HUB_SIZE: Final = 2_000
+"""Memories above which a concept's are no longer ordered by how much they name it: of such a one, those are looked at
+that the query found by itself."""
+MIN_ASSOCIATION: Final = 0.1
+"""Relations below it are not followed."""
+
+
+def expand_paths(seeds: Mapping[str, float], web: PathGraph, hops: int) -> list[ReachedMemory]:
+    """Return the seeds and what can be come to from them, best first, ties to the smaller id.
+
+    Args:
+        seeds: Memories of the search to their scores.
+        web: Where to look.
+        hops: Most hops from a seed.
+    """
+    found = {memory: ReachedMemory(memory, score, memory, found=True) for memory, score in seeds.items()}
+    last = list(found.values())
+    concepts: dict[str, MemoryPath] = {}
+    for hop in range(1, hops + 1):
+        starts = {one.id: _path_onward(one, seeds) for one in _by_score(last)[:MAX_STARTS]}
+        near = _referenced_entities(web, starts)
+        over = BestPaths(dict(near))
+        for concept, way in _related_entities(web, concepts):
+            over.offer(concept, way)
+        best = BestPaths()
+        for memory, way in (*_along_edges(web, starts), *_entity_members(web, over.ways)):
+            if memory != way.seed and all(step.id != memory for step in way.path[:-1]):
+                best.offer(memory, way)
+        better = _reached_memories(web, best, hop, seeds)
+        last = [one for one in better if one.id not in found or one.score > found[one.id].score]
+        found |= {one.id: one for one in last}
+        concepts = near
+    return _by_score(found.values())
+
+
+def _path_onward(one: ReachedMemory, seeds: Mapping[str, float]) -> MemoryPath:
+    """Return the way on from a memory: what led to it, or one that begins with itself where that carries more."""
+    own = max(seeds.get(one.id, 0.0), 0.0)
+    return MemoryPath(one.id, (), own) if own >= one.carried else MemoryPath(one.seed, one.path, one.carried)
+
+
+def _by_score(found: Iterable[ReachedMemory]) -> list[ReachedMemory]:
+    return sorted(found, key=lambda one: (-one.score, one.id))
+
+
+def _reached_memories(
+    web: PathGraph, best: BestPaths, hop: int, seeds: Mapping[str, float]
+) -> Iterator[ReachedMemory]:
+    own = web.measure(list(best.ways))
+    for memory, score in own.items():
+        way = best.ways[memory]
+        # What does not fit the question by itself may still be what led to the answer.
+        yield ReachedMemory(
+            memory,
+            max(score, 0.0),
+            way.seed,
+            way.path,
+            hop,
+            way.carried,
+            CARRIED_SHARE,
+            OWN_WEIGHT,
+            memory in seeds,
+        )
+
+
+def _along_edges(web: PathGraph, starts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
+    """Follow edges between memories, and what comes before and after, both ways."""
+    for inward in (False, True):
+        for edge in web.reader.edges(list(starts), MEMORY_EDGE_KINDS, inward=inward, limit=web.fan_out):
+            here, there = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
+            step = PathStep(
+                edge.kind, "from" if inward else "to", there, "", EDGE_WEIGHTS[edge.kind] * edge.weight
+            )
+            yield there, starts[here].on(step)
+    for edge in web.reader.follows(list(starts)) if starts else ():
+        if edge.rule not in SEQUENCE_RULES:
+            continue
+        for here, there, direction in ((edge.src, edge.dst, "to"), (edge.dst, edge.src, "from")):
+            if here in starts:
+                yield (
+                    there,
+                    starts[here].on(PathStep("follows", direction, there, "", EDGE_WEIGHTS["follows"])),
+                )
+
+
+def _referenced_entities(web: PathGraph, starts: Mapping[str, MemoryPath]) -> dict[str, MemoryPath]:
+    """Return the concepts that say most of those that the memories refer to."""
+    edges = web.reader.edges(list(starts), ["references"], limit=web.fan_out)
+    ids = sorted({edge.dst for edge in edges})
+    names = _entity_names(web.reader, ids)
+    held = web.reader.degrees("references", ids) if ids else {}
+    best = BestPaths()
+    for edge in edges:
+        if edge.dst in names:
+            weight = (
+                EDGE_WEIGHTS["references"]
+                * reference_weight(edge.weight)
+                * entity_weight(held.get(edge.dst, 1), web.memories)
+            )
+            step = PathStep("references", "to", edge.dst, names[edge.dst], weight)
+            best.offer(edge.dst, starts[edge.src].on(step))
+    return best.first(web.fan_out)
+
+
+def _related_entities(web: PathGraph, concepts: Mapping[str, MemoryPath]) -> Iterable[tuple[str, MemoryPath]]:
+    """Return the concepts most closely related to those of the hop before."""
+    best = BestPaths()
+    for concept, way in concepts.items():
+        for near in web.related(concept)[: web.fan_out]:
+            if near.association >= MIN_ASSOCIATION and near.id not in concepts:
+                weight = EDGE_WEIGHTS["related_to"] * near.association
+                best.offer(near.id, way.on(PathStep("related_to", "to", near.id, near.name, weight)))
+    return best.first(web.fan_out).items()
+
+
+def _entity_members(web: PathGraph, concepts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
+    """Return of each concept the memories that the query fits best, of those that were looked at."""
+    if not concepts:
+        return
+    sizes = web.reader.degrees("references", list(concepts))
+    small = [concept for concept in concepts if sizes.get(concept, 0) <= HUB_SIZE]
+    edges = web.reader.edges(small, ["references"], inward=True, limit=MEMBER_FACTOR * web.fan_out)
+    edges += [e for e in web.reader.edges(list(web.pool), ["references"]) if e.dst in concepts]
+    held: dict[str, dict[str, float]] = {}
+    for edge in edges:
+        held.setdefault(edge.dst, {})[edge.src] = edge.weight
+    own = web.measure(sorted({memory for members in held.values() for memory in members}))
+    for concept, members in held.items():
+        ranked = sorted((-own[memory], memory) for memory in members if memory in own)
+        for _, memory in ranked[: web.fan_out]:
+            weight = EDGE_WEIGHTS["references"] * reference_weight(members[memory])
+            yield memory, concepts[concept].on(PathStep("references", "from", memory, "", weight))
+
+
+def _entity_names(reader: Reader, ids: Sequence[str]) -> dict[str, str]:
+    return {concept.id: concept.name for concept in merge_entities(reader.concepts(ids))} if ids else {}
+
+
+DAYS_PER_YEAR: Final = 365
+DAYS_PER_MONTH: Final = 30.44
+"""Days."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoryPlace:
+    """One memory in its place.
+
+    Attributes:
+        id: The memory.
+        dated: Whether it is known when it happened.
+        gap: What lies between the one before and this one, in words, or an empty string.
+    """
+
+    id: str
+    dated: bool
+    gap: str
+
+
+def chronological_order(records: Mapping[str, Record]) -> list[StoryPlace]:
+    """Put memories in order."""
+    times = {memory: _happened_at(record) for memory, record in records.items()}
+    keys = {memory: _story_key(record, records, times) for memory, record in records.items()}
+    order = sorted(records, key=lambda memory: keys[memory])
+    told: list[StoryPlace] = []
+    for place, memory in enumerate(order):
+        gap = ""
+        if place:
+            before = order[place - 1]
+            gap = _pieces_between(records[before], records[memory]) or _time_between(
+                times[before], times[memory]
+            )
+        told.append(StoryPlace(memory, times[memory] is not None, gap))
+    return told
+
+
+StoryKey = tuple[bool, int, str, str, int, str]
+
+
+def _story_key(record: Record, records: Mapping[str, Record], times: Mapping[str, int | None]) -> StoryKey:
+    at, place = times[record.id], record.place
+    number = record.turn if record.turn is not None else place.ordinal if place is not None else 0
+    group = record.session or (f"{place.source}/{place.path}" if place is not None else "")
+    if at is None and place is not None:
+        at = _time_of_neighbour(record, list(records.values()), times)
+    return at is None, at or 0, group, record.session or "", number, record.id
+
+
+def _happened_at(record: Record) -> int | None:
+    """Return when a memory happened; the moment that an undated file was read tells nothing of it."""
+    if record.event is not None:
+        return record.event.start
+    return None if record.place is not None else record.recorded_at
+
+
+def _time_of_neighbour(
+    record: Record, records: Sequence[Record], times: Mapping[str, int | None]
+) -> int | None:
+    """Return the time of the nearest dated passage of the same document, one before it first."""
+    place = record.place
+    assert place is not None
+    dated = [
+        (other.place.ordinal, at)
+        for other in records
+        if other.place is not None
+        and (other.place.source, other.place.path) == (place.source, place.path)
+        and (at := times[other.id]) is not None
+    ]
+    before = [pair for pair in dated if pair[0] < place.ordinal]
+    if before:
+        return max(before)[1]
+    return min(dated)[1] if dated else None
+
+
+def _pieces_between(before: Record, after: Record) -> str:
+    """Return how much of one conversation or document is left out between two of its pieces."""
+    one, other = before.place, after.place
+    if before.session is not None and before.session == after.session:
+        if before.turn is not None and after.turn is not None and after.turn - before.turn > 1:
+            return _count_left_out(after.turn - before.turn - 1, "turn")
+        return ""
+    if one is None or other is None or (one.source, one.path) != (other.source, other.path):
+        return ""
+    return (
+        _count_left_out(other.ordinal - one.ordinal - 1, "passage") if other.ordinal - one.ordinal > 1 else ""
+    )
+
+
+def _count_left_out(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' if number > 1 else ''} left out"
+
+
+def _time_between(before: int | None, after: int | None) -> str:
+    """Return how much later a memory is than the one before.
+
+    >>> _time_between(0, 3 * DAY), _time_between(0, 70 * DAY), _time_between(0, 800 * DAY), _time_between(0, DAY)
+    ('3 days later', '2 months later', '2 years later', '')
+    """
+    if before is None or after is None:
+        return "not dated" if before is not None else ""
+    days = (after - before) // DAY
+    if days < 2:
+        return ""
+    if days < 2 * DAYS_PER_MONTH:
+        return f"{days} days later"
+    if days < 2 * DAYS_PER_YEAR:
+        return f"{int(days / DAYS_PER_MONTH)} months later"
+    return f"{days // DAYS_PER_YEAR} years later"

@@ -1,0 +1,142 @@
+"""HTTP API: embed texts, in the format of OpenAI's embeddings endpoint.
+
+https://platform.openai.com/docs/api-reference/embeddings/create, with the bundled models alone: nothing is sent away.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Request
+from pydantic import ConfigDict, Field
+from starlette.responses import Response
+
+from scrubjay.errors import InputError
+from scrubjay.server.http.schemas import (
+    MAX_INTEGER,
+    CompactJSONResponse,
+    RequestModel,
+    describe_responses,
+    object_model,
+)
+from scrubjay.server.requests import ReadPrincipal, SessionDep
+
+if TYPE_CHECKING:
+    from scrubjay.memory import Memory
+
+
+router = APIRouter(prefix="/v1", tags=["embeddings"])
+
+EMBEDDINGS_PATH: Final = "/v1/embeddings"
+"""OpenAI's clients always send a key. One that is no token of ours opens nothing here, and keeps nobody out either."""
+MAX_TEXTS: Final = 2_048
+"""Texts of one request, as OpenAI has it."""
+BATCH: Final = 16
+"""Texts that are embedded in one turn; after each the others have theirs, and one whose client has gone ends."""
+CLIENT_CLOSED: Final = 499
+"""The status that nobody reads, as others count a client that went away."""
+TokenId = Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
+
+
+class Texts(RequestModel):
+    """Texts to embed."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"model": "minilm", "input": ["The engine is a Volvo D1-30."]}]}
+    )
+
+    input: Annotated[
+        str | list[str] | list[TokenId] | list[list[TokenId]],
+        Field(
+            description="A text, or a list of up to 2,048; tokens are refused, for each model has its own."
+        ),
+    ]
+    model: Annotated[
+        str,
+        Field(description="`wordllama-l2-supercat`, or `minilm` (`all-MiniLM-L6-v2`).", examples=["minilm"]),
+    ]
+    encoding_format: Annotated[
+        Literal["float", "base64"], Field(description="Numbers, or float32 little-endian as base64.")
+    ] = "float"
+    dimensions: Annotated[int | None, Field(description="Only the model's own.")] = None
+    user: Annotated[str | None, Field(description="Taken and not used.")] = None
+
+
+_ROW: Final = object_model("Row", "One text's vector.", object=str, index=int, embedding=list[float] | str)
+_USAGE: Final = object_model("Usage", "What the texts take.", prompt_tokens=int, total_tokens=int)
+_ROWS: Final = object_model(
+    "Rows", "Unit vectors, in the texts' order.", object=str, data=list[_ROW], model=str, usage=_USAGE  # type: ignore[valid-type]
+)  # fmt: skip
+
+
+@router.post("/embeddings", responses=describe_responses(_ROWS, about="The vectors.", more=(404,)))
+async def embeddings(request: Request, texts: Texts, who: ReadPrincipal, session: SessionDep) -> Response:
+    """Return what a bundled model makes of texts; OpenAI's clients can be pointed here."""
+    wanted = _texts_of(texts.input)
+    packed: list[bytes] = []
+    tokens, model = 0, ""
+    for start in range(0, len(wanted), BATCH):
+        if await request.is_disconnected():
+            return Response(status_code=CLIENT_CLOSED)
+        batch = partial(_embed_packed, texts=wanted[start : start + BATCH], wanted=texts)
+        rows, count, model = await session.do(who, batch, embeds=True)
+        packed += rows
+        tokens += count
+    data = [
+        {"object": "embedding", "index": index, "embedding": _encode_vector(row, texts.encoding_format)}
+        for index, row in enumerate(packed)
+    ]
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return CompactJSONResponse({"object": "list", "data": data, "model": model, "usage": usage})
+
+
+def _embed_packed(memory: Memory, texts: list[str], wanted: Texts) -> tuple[list[bytes], int, str]:
+    """Return the vectors of some texts as float32, little-endian; their tokens; and the model's name.
+
+    Raises:
+        InputError: The vectors have another length than the one that is wanted.
+    """
+    found = memory.vectors(texts, model=wanted.model)
+    length = len(found.rows[0])
+    if wanted.dimensions not in (None, length):
+        raise InputError(
+            f"dimensions is {wanted.dimensions}, but {found.model} makes {length}, and a vector that was cut is "
+            "another one.",
+            hint="leave dimensions out",
+        )
+    return [struct.pack(f"<{length}f", *row) for row in found.rows], found.tokens, found.model
+
+
+def _texts_of(given: Any) -> list[str]:
+    """Return the texts of an input.
+
+    Raises:
+        InputError: It is empty, too many, or tokens.
+    """
+    texts = [given] if isinstance(given, str) else given
+    if not texts or len(texts) > MAX_TEXTS:
+        raise InputError(f"input has {len(texts):,} texts; it must have 1 to {MAX_TEXTS:,}.")
+    if not isinstance(texts[0], str):
+        raise InputError(
+            "input holds tokens, which mean something to one model's tokenizer alone.",
+            hint="send the text itself",
+        )
+    if "" in texts:
+        raise InputError("input holds an empty text, which has no vector.", hint="leave it out")
+    return list(texts)
+
+
+def _encode_vector(row: bytes, form: str) -> Any:
+    """Return a packed vector as it was asked for.
+
+    >>> _encode_vector(struct.pack("<2f", 1.0, 0.5), "base64")
+    'AACAPwAAAD8='
+    """
+    return (
+        list(struct.unpack(f"<{len(row) // 4}f", row))
+        if form == "float"
+        else base64.b64encode(row).decode("ascii")
+    )

@@ -1,0 +1,193 @@
+"""Health checks and Prometheus metrics.
+
+A label is a route's pattern, never a path: what stands in a path may be a name that somebody gave.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from scrubjay.server.http.schemas import ERROR_DESCRIPTIONS, Failure, describe_response, object_model
+from scrubjay.server.requests import ReadPrincipal, SessionDep, is_operator
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from scrubjay.models.reports import StoreStatus
+
+
+router = APIRouter(tags=["health"])
+
+_STATE: Final = object_model("State", "How it is.", status=str)
+_BAD: Final = {"model": Failure, "description": ERROR_DESCRIPTIONS[503]}
+
+
+@router.head("/healthz", include_in_schema=False)
+@router.get("/healthz", responses={200: describe_response(_STATE, "It lives.")})
+async def healthz() -> dict[str, str]:
+    """Tell that the process lives; nothing else is looked at."""
+    return {"status": "ok"}
+
+
+@router.head("/readyz", include_in_schema=False)
+@router.get("/readyz", responses={200: describe_response(_STATE, "It can answer."), 503: _BAD})
+async def readyz(session: SessionDep) -> dict[str, str]:
+    """Tell whether the store can be read; 503 where it cannot."""
+    await session.ready()
+    return {"status": "ready"}
+
+
+BUCKETS: Final = (0.002, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+"""Seconds. The targets for a search lie among the first ones."""
+
+HIDDEN_METRICS_NOTE: Final = (
+    b"# Requests, the proxy's queue and the size of the store are of all tenants: they take a token of the owner's "
+    b"tenant with the scope admin.\n"
+)
+"""Comment above the metrics of everybody else, so that who misses some reads why."""
+
+
+class RequestMeters:
+    """What is counted of a server's requests."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._answered = Counter(
+            "scrubjay_http_requests",
+            "Requests answered.",
+            ("method", "route", "status"),
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "scrubjay_http_request_seconds",
+            "Seconds until an answer began.",
+            ("method", "route"),
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
+        self._open = Gauge(
+            "scrubjay_http_requests_open", "Requests that are being answered.", registry=self.registry
+        )
+
+    def begin(self) -> None:
+        """Count a request that came."""
+        self._open.inc()
+
+    def end(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one that was answered."""
+        self._open.dec()
+        self._answered.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+
+class MetricsMiddleware:
+    """An ASGI application around another, that counts what passes."""
+
+    def __init__(self, app: ASGIApp, meters: RequestMeters) -> None:
+        self._app = app
+        self._meters = meters
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on a request, and count its answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = time.perf_counter()
+        told = [499, 0.0]  # as others count a client that went away
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                told[:] = [message["status"], time.perf_counter() - begun]
+            await send(message)
+
+        self._meters.begin()
+        try:
+            await self._app(scope, receive, sending)
+        except BaseException:
+            told[0] = 500 if told[1] == 0 else told[0]
+            raise
+        finally:
+            route = scope.get("route")
+            path = getattr(route, "path", "") or "none"
+            self._meters.end(
+                _method_label(scope["method"]), path, int(told[0]), told[1] or time.perf_counter() - begun
+            )
+
+
+def _method_label(method: str) -> str:
+    """Return a method, as far as it is one: a label must not be the client's to invent."""
+    return method if method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS") else "other"
+
+
+@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+async def metrics(request: Request, who: ReadPrincipal, session: SessionDep) -> Response:
+    """Return what Prometheus reads: of what is stored in the caller's sight, and to who operates it, of the server."""
+    state = request.app.state
+    status = await session.do(who, lambda memory: memory.status())
+    parts: list[Collector] = [store_gauges(status)]
+    if is_operator(who, session):
+        queue = ProxyQueueCollector(state.passing.losses.turns, await state.passing.waiting())
+        parts = [state.meters.registry, queue, *parts, store_size_gauge(status)]
+    text = b"".join(generate_latest(part) for part in parts)
+    return Response(
+        text if is_operator(who, session) else HIDDEN_METRICS_NOTE + text, media_type=CONTENT_TYPE_PLAIN_0_0_4
+    )
+
+
+class ProxyQueueCollector(Collector):
+    """What became of turns that passed the proxy.
+
+    Args:
+        dropped: Why, to the turns that were dropped for it.
+        waiting: Turns that wait to be remembered; None where that cannot be told.
+    """
+
+    def __init__(self, dropped: Mapping[str, int], waiting: int | None) -> None:
+        self._dropped = dropped
+        self._waiting = waiting
+
+    def collect(self) -> Iterator[Metric]:
+        """Return the counts."""
+        about = "Turns that passed the proxy and could not be kept."
+        dropped = CounterMetricFamily("scrubjay_proxy_turns_dropped", about, labels=("why",))
+        for why, turns in self._dropped.items():
+            dropped.add_metric((why,), turns)
+        yield dropped
+        if self._waiting is not None:
+            about = "Turns that passed the proxy and wait to be remembered."
+            yield GaugeMetricFamily("scrubjay_proxy_turns_waiting", about, self._waiting)
+
+
+def store_gauges(status: StoreStatus) -> CollectorRegistry:
+    """Return facts of the store as gauges."""
+    registry = CollectorRegistry()
+    tiers = Gauge("scrubjay_memories", "Memories by tier.", ("tier",), registry=registry)
+    for tier, count in status.tiers.items():
+        tiers.labels(tier).set(count)
+    names = ("limit",)
+    used = Gauge("scrubjay_quota_used", "Memories that a limit of [quota] counts.", names, registry=registry)
+    allowed = Gauge("scrubjay_quota_allowed", "Memories that it allows.", names, registry=registry)
+    for limit in status.quota:
+        used.labels(limit.setting).set(limit.used)
+        allowed.labels(limit.setting).set(limit.allowed)
+    waiting = Gauge(
+        "scrubjay_embedding_backlog", "Memories that wait for a model.", ("model",), registry=registry
+    )
+    for model in status.models:
+        waiting.labels(model.name).set(model.waiting)
+    return registry
+
+
+def store_size_gauge(status: StoreStatus) -> CollectorRegistry:
+    """Return the size of the store, which holds all tenants, as a gauge."""
+    registry = CollectorRegistry()
+    Gauge("scrubjay_store_bytes", "Bytes of the store on disk.", registry=registry).set(status.bytes)
+    return registry

@@ -1,0 +1,386 @@
+"""Request and response schemas, and the OpenAPI description that is built from them.
+
+A field that a method of the facade takes is described by that method's docstring, so that the two never differ.
+
+The models here check nothing while a request is answered; the tests hold answers against them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
+
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
+
+from scrubjay.models import lifecycle, records, reports, results, views
+from scrubjay.server.requests import REQUIRED_SCOPES
+
+MAX_INTEGER: Final = 2**53
+"""Whole numbers beyond this are not the same in every language that speaks JSON."""
+MAX_ITEMS: Final = 1_000
+"""Texts of one list."""
+
+_DOC_SECTION: Final = re.compile(r"^(?:Args|Attributes):\n((?:[ ]{4}.*\n|\n)*)", re.MULTILINE)
+_DOC_ITEM: Final = re.compile(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class RequestModel(BaseModel):
+    """What a body of JSON says: nothing that is not known, no text for a number."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    def given(self) -> dict[str, Any]:
+        """Return what was said, and nothing that was not."""
+        return self.model_dump(exclude_unset=True)
+
+
+LAX_CONFIG: Final = ConfigDict(strict=False)
+"""What is asked by GET comes as text."""
+
+
+def _not_a_path(project: str) -> str:
+    if project.startswith((".", "/", "~", "\\")):
+        raise ValueError("a path means nothing to a server elsewhere; give the project's name")
+    return project
+
+
+Strings = Annotated[list[str], Field(max_length=MAX_ITEMS)]
+Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
+Project = Annotated[str, AfterValidator(_not_a_path)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+OptionalDate = str | None
+Ids = Annotated[list[str], Field(min_length=1, max_length=MAX_ITEMS)]
+Visibility = Literal["user", "group", "public"]
+
+
+def argument_docs(told: object) -> dict[str, str]:
+    """Return what a docstring says of each argument or attribute.
+
+    >>> from scrubjay.memory import Memory
+    >>> argument_docs(Memory.search)["limit"]
+    'Most results.'
+    """
+    found = _DOC_SECTION.search((inspect.getdoc(told) or "") + "\n")
+    items = _DOC_ITEM.findall(found[1]) if found else []
+    return {name: _plain_text(words) for name, words in items}
+
+
+def _plain_text(words: str) -> str:
+    said = re.sub(r"\bNone\b", "null", " ".join(words.split()).replace("``", "`"))
+    return said.rstrip(", and").rstrip() if said.endswith((",", ", and")) else said
+
+
+def document_fields(*told: object) -> Callable[[type[Model]], type[Model]]:
+    """Describe the fields of a form by what the facade says of the arguments of the same name, the first first."""
+    words: dict[str, str] = {}
+    for each in reversed(told):
+        words |= argument_docs(each)
+
+    def described(form: type[Model]) -> type[Model]:
+        for name, field in form.model_fields.items():
+            if field.description is None:
+                field.description = words.get(name)
+        form.model_rebuild(force=True)
+        return form
+
+    return described
+
+
+CLOSED_CONFIG: Final = ConfigDict(extra="forbid")
+_TYPES_BY_NAME: Final[dict[str, Any]] = {
+    name: value
+    for module in (results, lifecycle, views, reports, results, records, reports, results, views)
+    for name, value in vars(module).items()
+    if isinstance(value, type)
+}
+"""What annotations name that are read by type checkers alone."""
+
+EXAMPLE_VALUES: Final[Mapping[str, Any]] = {
+    "id": "obs_4f0c9a1be27d6f35",
+    "ids": ["obs_4f0c9a1be27d6f35"],
+    "tier": "observation",
+    "title": "Engine",
+    "snippet": "The engine is a Volvo D1-30.",
+    "content": "The engine is a Volvo D1-30.",
+    "date": "2026-03-01",
+    "recorded_at": "2026-03-01T09:30:00+00:00",
+    "citation": "/srv/notes/boats.md:7-9",
+    "path": "/srv/notes/boats.md",
+    "root": "/srv/notes",
+    "line_start": 7,
+    "line_end": 9,
+    "score": 0.812344,
+    "relevance": 0.93,
+    "status": "active",
+    "origin": "owner",
+    "confidence": 1.0,
+    "weight": 1.0,
+    "name": "Volvo",
+    "kind": "links",
+    "direction": "to",
+    "model": "all-MiniLM-L6-v2",
+    "at": "2026-03-01T09:30:00+00:00",
+    "memories": 12,
+    "text": "<scrubjay-memories>…</scrubjay-memories>",
+    "run": "run_3f1c",
+}
+"""What a field of this name looks like, where it can hold it."""
+
+
+@cache
+def model_of(
+    kind: type,
+    name: str = "",
+    *,
+    without: tuple[str, ...] = (),
+    optional: tuple[str, ...] = (),
+    plus: tuple[tuple[str, Any], ...] = (),
+) -> type[BaseModel]:
+    """Return a model of a dataclass as `shape.plain` tells it.
+
+    Args:
+        kind: The dataclass.
+        name: What to call it; empty for the class's own name.
+        without: Fields that are not told.
+        optional: Fields that are told where they say something.
+        plus: Further fields with their types; a field of the class is told as this instead.
+    """
+    assert is_dataclass(kind)
+    said, more = argument_docs(kind), dict(plus)
+    hints = typing.get_type_hints(kind, localns=_TYPES_BY_NAME)
+    made: dict[str, Any] = {}
+    for item in fields(kind):
+        if item.name in without or item.name in more:
+            continue
+        given = _schema_type(hints[item.name])
+        maybe = item.name in optional
+        made[item.name] = (
+            given,
+            Field(None if maybe else ..., description=said.get(item.name), json_schema_extra=_drop_default),
+        )
+    for field, given in more.items():
+        made[field] = (given, Field(None if field in optional else ..., description=said.get(field)))
+    about = (kind.__doc__ or "").split("\n")[0]
+    model: type[BaseModel] = create_model(
+        name or kind.__name__, __config__=CLOSED_CONFIG, __doc__=about, **made
+    )
+    return model
+
+
+def _drop_default(schema: dict[str, Any]) -> None:
+    """Leave out the default of what may be missing: what is missing is not null."""
+    schema.pop("default", None)
+
+
+def _schema_type(hint: Any) -> Any:
+    origin, inner = get_origin(hint), get_args(hint)
+    if is_dataclass(hint) and isinstance(hint, type):
+        return model_of(hint)
+    if origin in (Union, UnionType):
+        return Union[tuple(_schema_type(each) for each in inner)]  # noqa: UP007 of types that are known at run time
+    if origin is tuple and inner[-1] is Ellipsis:
+        return list[_schema_type(inner[0])]  # type: ignore[misc]
+    if origin is tuple:
+        return list[Union[tuple(_schema_type(each) for each in inner)]]  # type: ignore[misc]  # noqa: UP007
+    if origin is not None and issubclass(origin, Mapping):
+        return dict[str, _schema_type(inner[1])]  # type: ignore[misc]
+    return hint
+
+
+def object_model(name: str, about: str, **fields_: Any) -> type[BaseModel]:
+    """Return a model of an object with these fields."""
+    made = {field: (given, ...) for field, given in fields_.items()}
+    model: type[BaseModel] = create_model(name, __config__=CLOSED_CONFIG, __doc__=about, **made)  # type: ignore[call-overload]
+    return model
+
+
+def example_of(kind: Any, name: str = "") -> Any:
+    """Return an example of a model or of a field: every field, with a value of its type.
+
+    >>> example_of(model_of(reports.FileError))
+    {'path': '/srv/notes/boats.md', 'message': 'text', 'hint': 'text'}
+    """
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {field: example_of(held.annotation, field) for field, held in kind.model_fields.items()}
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        if name in EXAMPLE_VALUES and type(EXAMPLE_VALUES[name]) in inner:
+            return EXAMPLE_VALUES[name]
+        return None if NoneType in inner else example_of(inner[0], name)
+    if origin is list:
+        nested = isinstance(inner[0], type) and issubclass(inner[0], BaseModel)
+        return [example_of(inner[0])] if nested else EXAMPLE_VALUES.get(name, []) if name == "ids" else []
+    if origin is dict:
+        return {}
+    return _scalar_example(kind, name)
+
+
+def _scalar_example(kind: Any, name: str) -> Any:
+    usual = {str: "text", int: 1, float: 0.5, bool: False}.get(kind)
+    found = EXAMPLE_VALUES.get(name, usual)
+    return found if kind is Any or type(found) is kind else usual
+
+
+Problem: Final = object_model("Problem", "An error.", type=str, message=str, hint=str, exit_code=int)
+Failure: Final = object_model("Failure", "What every error is told as, whatever its status.", error=Problem)
+
+ERROR_DESCRIPTIONS: Final[Mapping[int, str]] = {
+    400: "The body is no JSON.",
+    401: "A token is needed, one that is neither revoked nor expired.",
+    403: "The token may not do this, or a page of another site asks.",
+    404: "It is not there, or not to be seen.",
+    405: "This cannot be done there.",
+    408: "The body did not come in time.",
+    413: "The body is too large.",
+    421: "Without a token, the request must name this machine.",
+    422: "The request is not as it must be.",
+    500: "Something went wrong that nobody expected; the server's output says what.",
+    502: "A model or a remote service failed.",
+    503: "The store cannot do it now, or too many requests wait; with Retry-After where it is worth trying again.",
+    507: "A user or a tenant has as many memories as [quota] allows; nothing was written.",
+}
+COMMON_ERRORS: Final = (400, 401, 403, 408, 413, 421, 422, 500, 502, 503, 507)
+"""Statuses that any request may be answered with."""
+
+
+class CompactJSONResponse(JSONResponse):
+    """An answer of JSON."""
+
+    def render(self, content: Any) -> bytes:
+        """Return UTF-8; of a file's name that is none, half characters are replaced."""
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8", "replace")
+
+
+def describe_responses(
+    model: type[BaseModel],
+    status: int = 200,
+    *,
+    about: str = "What was asked for.",
+    more: tuple[int, ...] = (),
+) -> dict[int | str, dict[str, Any]]:
+    """Return what OpenAPI says of a route's answers.
+
+    Args:
+        model: What it answers.
+        status: With which status.
+        about: What that is.
+        more: Statuses of errors that not every route has.
+    """
+    told: dict[int | str, dict[str, Any]] = {status: describe_response(model, about)}
+    return told | {code: _describe_error(code) for code in sorted({*COMMON_ERRORS, *more})}
+
+
+def describe_response(model: type[BaseModel], about: str) -> dict[str, Any]:
+    """Return what OpenAPI says of one answer."""
+    return {
+        "model": model,
+        "description": about,
+        "content": {"application/json": {"example": example_of(model)}},
+    }
+
+
+def _describe_error(code: int) -> dict[str, Any]:
+    error = {"type": "InputError", "message": ERROR_DESCRIPTIONS[code], "hint": "", "exit_code": 2}
+    return {
+        "model": Failure,
+        "description": ERROR_DESCRIPTIONS[code],
+        "content": {"application/json": {"example": {"error": error}}},
+    }
+
+
+SECURITY_SCHEMES: Final = {
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "`scrubjay token create NAME` makes one. On an address of this machine alone none is needed.",
+    },
+    "header": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "x-scrubjay-token",
+        "description": "The same, where Authorization belongs to somebody else.",
+    },
+}
+FAILURE_CONTENT: Final = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}
+TAGS: Final = (
+    ("recall", "Search, thread, context."),
+    ("memories", "What is kept: read, added, changed, forgotten."),
+    ("webs", "Concepts and categories."),
+    ("store", "What is done to a whole store: sources, models, the night, the audit, moves."),
+    ("embeddings", "OpenAI-compatible."),
+    ("health", "Whether the process lives, and whether it can answer. No token is needed."),
+)
+
+
+def required_scope(route: APIRoute) -> str | None:
+    """Return the scope that a route takes, None where it takes none."""
+    return next(
+        (REQUIRED_SCOPES[one.call] for one in route.dependant.dependencies if one.call in REQUIRED_SCOPES),
+        None,
+    )
+
+
+def openapi_builder(app: FastAPI, routers: Sequence[APIRouter]) -> Callable[[], dict[str, Any]]:
+    """Return what makes the description, once."""
+
+    def made() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _build_openapi(app, routers)
+        return app.openapi_schema
+
+    return made
+
+
+def _build_openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
+    tags = [{"name": name, "description": about} for name, about in TAGS]
+    told = get_openapi(
+        title=app.title, version=app.version, description=app.description, routes=app.routes, tags=tags
+    )
+    told["components"]["securitySchemes"] = SECURITY_SCHEMES
+    for route, operation in documented_operations(routers, told):
+        _restore_examples(route, operation)
+        scope = required_scope(route)
+        operation["x-scope"] = scope
+        operation["security"] = [{name: [scope]} for name in SECURITY_SCHEMES] if scope else []
+        if scope is None:
+            operation["responses"].pop("422", None)
+            continue
+        for code in COMMON_ERRORS:
+            operation["responses"].setdefault(
+                str(code), {"description": ERROR_DESCRIPTIONS[code], "content": FAILURE_CONTENT}
+            )
+    for name in ("HTTPValidationError", "ValidationError"):
+        told["components"]["schemas"].pop(name, None)
+    return told
+
+
+def _restore_examples(route: APIRoute, operation: dict[str, Any]) -> None:
+    """Put a route's examples back as they were: FastAPI drops what is null in them."""
+    for code, said in route.responses.items():
+        for kind, content in said.get("content", {}).items():
+            if "example" in content:
+                operation["responses"][str(code)]["content"][kind]["example"] = content["example"]
+
+
+def documented_operations(
+    routers: Sequence[APIRouter], told: dict[str, Any]
+) -> Iterator[tuple[APIRoute, dict[str, Any]]]:
+    """Yield each route that is described, with its description."""
+    for route in (each for router in routers for each in router.routes):
+        if isinstance(route, APIRoute) and route.include_in_schema:
+            for method in route.methods or ():
+                yield route, told["paths"][route.path_format][method.lower()]

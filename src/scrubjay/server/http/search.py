@@ -1,0 +1,298 @@
+"""HTTP API: search, thread and context."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import ConfigDict, Field
+from starlette.responses import Response
+
+from scrubjay.config.settings import RERANKER_KINDS as RERANKERS
+from scrubjay.errors import InputError
+from scrubjay.memory import Memory
+from scrubjay.models.records import STATUSES, TIERS
+from scrubjay.models.results import (
+    CONTEXT_PARTS,
+    Answer,
+    Context,
+    Contribution,
+    Explanation,
+    Factor,
+    PathStep,
+    Result,
+)
+from scrubjay.search.plan import PRESETS
+from scrubjay.search.request import (
+    CHANNELS,
+    FUSIONS,
+    MAX_NEIGHBOURS,
+    MAX_RESULTS,
+    MAX_SNIPPET,
+    RESULT_KINDS,
+    STAGES,
+)
+from scrubjay.server.http.schemas import (
+    LAX_CONFIG,
+    MAX_ITEMS,
+    Fraction,
+    OptionalDate,
+    Project,
+    RequestModel,
+    Strings,
+    describe_responses,
+    document_fields,
+    model_of,
+    object_model,
+)
+from scrubjay.server.requests import ReadPrincipal, SessionDep
+
+if TYPE_CHECKING:
+    from scrubjay.api.auth import Principal
+    from scrubjay.server.session import Session
+
+
+router = APIRouter(prefix="/v1", tags=["recall"])
+
+Limit = Annotated[int, Field(ge=1, le=MAX_RESULTS)]
+SnippetLength = Annotated[int, Field(ge=1, le=MAX_SNIPPET)]
+Tier = Annotated[str, Field(json_schema_extra={"enum": list(TIERS)})]
+Status = Annotated[str, Field(json_schema_extra={"enum": list(STATUSES)})]
+
+
+@document_fields(Memory.search)
+class Filters(RequestModel):
+    """What a question is narrowed to."""
+
+    tiers: Annotated[list[Tier], Field(max_length=MAX_ITEMS)] = []
+    tags: Strings = []
+    path: str = ""
+    sources: Strings = []
+    since: OptionalDate = None
+    until: OptionalDate = None
+    statuses: Annotated[list[Status], Field(max_length=MAX_ITEMS)] = ["active"]
+    projects: Annotated[
+        list[Project],
+        Field(max_length=MAX_ITEMS, description="Any of these projects, by name or by the end of a name."),
+    ] = []
+    agents: Strings = []
+    sessions: Strings = []
+    categories: Strings = []
+
+
+@document_fields(Memory.search)
+class SearchOptions(Filters):
+    """A search's options, but for those that GET writes otherwise."""
+
+    query: str
+    limit: Limit | None = None
+    fusion: Annotated[str, Field(json_schema_extra={"enum": list(FUSIONS)})] | None = None
+    preset: Annotated[str, Field(json_schema_extra={"enum": list(PRESETS)})] | None = None
+    channels: Annotated[Strings, Field(json_schema_extra={"examples": [list(CHANNELS)]})] | None = None
+    models: Strings | None = None
+    stages: Annotated[Strings, Field(json_schema_extra={"examples": [list(STAGES)]})] | None = None
+    rerank: Annotated[str, Field(json_schema_extra={"enum": list(RERANKERS)})] | None = None
+    links: int | None = None
+    hierarchy: bool | None = None
+    depth: int = 3
+    alpha: Fraction = 0.5
+    threshold: Fraction | None = None
+    explain: bool = False
+    snippet: SnippetLength | None = None
+    now: OptionalDate = None
+    history: Strings = []
+    as_of: OptionalDate = None
+    tz: str | None = None
+    min_relevance: Fraction | Literal["auto"] | None = None
+    here: Annotated[
+        Project | None,
+        Field(
+            description="Name of the project whose memories are preferred; the others are searched as well."
+        ),
+    ] = None
+    confidence_floor: Fraction | None = None
+    by: Annotated[str, Field(json_schema_extra={"enum": list(RESULT_KINDS)})] = "memory"
+    neighbours: Annotated[int, Field(ge=0, le=MAX_NEIGHBOURS)] = 0
+
+
+@document_fields(Memory.search)
+class Search(SearchOptions):
+    """A question."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"query": "who is on call?", "limit": 3, "tags": ["ops"]}]}
+    )
+
+    weights: dict[str, float] | None = None
+
+
+class SearchQuery(SearchOptions):
+    """A question in a URL; what can be said several times is (`tags=a&tags=b`)."""
+
+    model_config = LAX_CONFIG
+
+    weights: Annotated[
+        list[Annotated[str, Field(pattern=r"^\w+=[0-9.eE+-]+$")]],
+        Field(description="Channels with their weights.", examples=[["bm25=1", "vector=0.5"]]),
+    ] = []
+
+
+@document_fields(Memory.thread)
+class Thread(Filters):
+    """A question whose story is wanted."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"query": "why did we change the engine?"}]})
+
+    query: str
+    hops: Annotated[int, Field(ge=0, le=4)] = 2
+    limit: Annotated[int, Field(ge=1, le=100)] = 12
+    fan_out: Annotated[int, Field(ge=1, le=50)] = 8
+    statuses: Annotated[list[Status], Field(max_length=MAX_ITEMS)] = ["active", "superseded"]
+    snippet: SnippetLength | None = None
+    now: OptionalDate = None
+    as_of: OptionalDate = None
+    tz: str | None = None
+
+
+class ThreadQuery(Thread):
+    """The same in a URL."""
+
+    model_config = LAX_CONFIG
+
+
+@document_fields(Memory.context)
+class Wanted(RequestModel):
+    """What a context is wanted for."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"query": "the boat's engine", "budget": 1500}]}
+    )
+
+    query: str | None = None
+    budget: Annotated[int, Field(ge=50, le=100_000)] | None = None
+    project: Annotated[
+        Project | None,
+        Field(description="Only of this project and of none, by name or the end of a name; null for all."),
+    ] = None
+    session: str | None = None
+    agent: str | None = None
+    exclude_paths: Strings | None = None
+    parts: Annotated[Strings, Field(json_schema_extra={"examples": [list(CONTEXT_PARTS)]})] | None = None
+    history: Strings = []
+    now: OptionalDate = None
+
+
+class WantedQuery(Wanted):
+    """The same in a URL."""
+
+    model_config = LAX_CONFIG
+
+
+_OPTIONAL_FIELDS: Final = (
+    "evidence",
+    "statements",
+    "copies",
+    "copied",
+    "valid_from",
+    "valid_until",
+    "turns",
+    "newer",
+)
+_Part: Final = model_of(Contribution, plus=(("amount", float),))
+_Why: Final = model_of(
+    Explanation,
+    plus=(("contributions", list[_Part]), ("factors", list[model_of(Factor)])),  # type: ignore[valid-type,misc]
+)
+_Found: Final = model_of(
+    Result, "Found", optional=(*_OPTIONAL_FIELDS, "explanation"), plus=(("explanation", _Why),)
+)
+_Answer: Final = model_of(
+    Answer,
+    without=("results", "hidden"),
+    optional=("as_of", "notes"),
+    plus=(("results", list[_Found]), ("hidden_by_age", int)),  # type: ignore[valid-type]
+)
+_ENTRY_FIELDS: Final = (
+    ("found", bool), ("hops", int), ("seed", str), ("path", list[model_of(PathStep)]), ("own", float),  # type: ignore[misc]
+    ("carried", float), ("gap", str), ("dated", bool), ("replaced_by", list[str]), ("contradicts", list[str]),
+)  # fmt: skip
+_Entry: Final = model_of(Result, "Knot", without=("explanation",), plus=_ENTRY_FIELDS)
+_Story: Final = object_model(
+    "Story", "What belongs to a question, told in order.",
+    memories=list[_Entry], left_out=int, silence=str, partial=list[str], took_ms=float,  # type: ignore[valid-type]
+)  # fmt: skip
+
+
+async def answer_query(session: Session, who: Principal, verb: str, options: dict[str, Any]) -> Response:
+    """Return what a question is answered."""
+    return Response(await session.ask(who, verb, options), media_type="application/json")
+
+
+_SEARCH_RESPONSES: Final = describe_responses(
+    _Answer, about="The memories that answer, best first.", more=(404,)
+)
+_THREAD_RESPONSES: Final = describe_responses(
+    _Story, about="The memories of the story, first what happened first.", more=(404,)
+)
+_CONTEXT_RESPONSES: Final = describe_responses(model_of(Context), about="The text, and what it holds.")
+
+
+@router.post("/search", responses=_SEARCH_RESPONSES)
+async def search(wanted: Search, who: ReadPrincipal, session: SessionDep) -> Response:
+    """Return the memories that answer a query, best first."""
+    return await answer_query(session, who, "search", wanted.given())
+
+
+@router.get("/search", responses=_SEARCH_RESPONSES)
+async def search_by_url(
+    wanted: Annotated[SearchQuery, Query()], who: ReadPrincipal, session: SessionDep
+) -> Response:
+    """Return the memories that answer a query, best first."""
+    options = wanted.given()
+    if "weights" in options:
+        options["weights"] = _parse_weights(options["weights"])
+    return await answer_query(session, who, "search", options)
+
+
+@router.post("/thread", responses=_THREAD_RESPONSES)
+async def thread(wanted: Thread, who: ReadPrincipal, session: SessionDep) -> Response:
+    """Return the story that a question is about: what led there, and what came of it."""
+    return await answer_query(session, who, "thread", wanted.given())
+
+
+@router.get("/thread", responses=_THREAD_RESPONSES)
+async def thread_by_url(
+    wanted: Annotated[ThreadQuery, Query()], who: ReadPrincipal, session: SessionDep
+) -> Response:
+    """Return the story that a question is about: what led there, and what came of it."""
+    return await answer_query(session, who, "thread", wanted.given())
+
+
+@router.post("/context", responses=_CONTEXT_RESPONSES)
+async def context(wanted: Wanted, who: ReadPrincipal, session: SessionDep) -> Response:
+    """Return what is worth having in mind, as one text to be put into a conversation."""
+    return await answer_query(session, who, "context", wanted.given())
+
+
+@router.get("/context", responses=_CONTEXT_RESPONSES)
+async def context_by_url(
+    wanted: Annotated[WantedQuery, Query()], who: ReadPrincipal, session: SessionDep
+) -> Response:
+    """Return what is worth having in mind, as one text to be put into a conversation."""
+    return await answer_query(session, who, "context", wanted.given())
+
+
+def _parse_weights(given: list[str]) -> dict[str, float]:
+    """Return channel to weight.
+
+    Raises:
+        InputError: One of them is none.
+    """
+    found = {}
+    for each in given:
+        channel, _, weight = each.partition("=")
+        try:
+            found[channel] = float(weight)
+        except ValueError as error:
+            raise InputError(f"weights has {each!r:.80}, which is no CHANNEL=NUMBER.") from error
+    return found

@@ -1,0 +1,1 @@
+"""MCP server, over standard input and output or over HTTP."""

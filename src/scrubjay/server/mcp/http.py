@@ -1,0 +1,205 @@
+"""MCP over streamable HTTP: many clients, each as the principal of its token."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Hashable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from scrubjay.errors import StoreBusyError
+from scrubjay.server.auth import PRINCIPAL_KEY, TOKEN_HASH_KEY, AuthMiddleware
+from scrubjay.server.mcp.server import build_server
+from scrubjay.server.middleware import (
+    MAX_MESSAGE_BYTES,
+    BodyLimit,
+    BodyLimitMiddleware,
+    client_key,
+    send_error,
+)
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from scrubjay.api.auth import Principal, TokenStore
+    from scrubjay.server.auth import TokenlessAccess
+    from scrubjay.server.session import Session
+
+
+MCP_PATH: Final = "/mcp"
+MCP_LIMITS: Final = {MCP_PATH: BodyLimit(MAX_MESSAGE_BYTES)}
+"""What a body may be."""
+MAX_SESSIONS: Final = 1_000
+"""Sessions at the same time; one that is idle for half an hour ends."""
+MAX_SESSIONS_PER_CLIENT: Final = 100
+"""Sessions of one person."""
+SESSION_HEADER: Final = b"mcp-session-id"
+"""Header that names a session."""
+
+
+def create_mcp_app(session: Session, tokens: TokenStore, *, tokenless: TokenlessAccess | None) -> ASGIApp:
+    """Return the ASGI application.
+
+    Args:
+        session: What does the work.
+        tokens: Who is let in.
+        tokenless: Which requests are the owner's without a token; None for none.
+    """
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
+    manager = session_manager(session)
+
+    @asynccontextmanager
+    async def running(_app: Starlette) -> AsyncIterator[None]:
+        async with manager.run():
+            yield
+
+    app = Starlette(routes=[Route(MCP_PATH, MCPEndpoint(manager))], lifespan=running)
+    bodies = BodyLimitMiddleware(app, session.settings.server.patience_seconds, MCP_LIMITS)
+    return AuthMiddleware(bodies, tokens, session.owner, tokenless)
+
+
+def session_manager(session: Session) -> StreamableHTTPSessionManager:
+    """Return the SDK's manager of sessions over HTTP; whoever takes it runs it."""
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    return StreamableHTTPSessionManager(
+        build_server(session, _request_principal, local=False),
+        max_request_body_size=MAX_MESSAGE_BYTES,
+        max_sessions=MAX_SESSIONS,
+    )
+
+
+@dataclass(eq=False, slots=True)
+class _OpenSession:
+    """A session.
+
+    Attributes:
+        who: Whose.
+        user: Who the SDK takes it to be of.
+        busy: Requests of it that are being answered, a stream that is listened to included.
+    """
+
+    who: Hashable
+    user: Any
+    busy: int = 0
+
+
+class MCPEndpoint:
+    """Where MCP is spoken, behind a gate: an ASGI application.
+
+    A client that begins sessions and ends none, as many do, keeps the newest `MAX_SESSIONS_PER_CLIENT`: the one that was idle longest
+    is ended for the next. Where all are in use, the next is refused.
+    """
+
+    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+        self._app = manager.handle_request
+        self._sessions: OrderedDict[str, _OpenSession] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on a request; the SDK holds all of a session's to the token that it began with."""
+        user = _sdk_user(scope[TOKEN_HASH_KEY]) if TOKEN_HASH_KEY in scope else None
+        known = {**scope, "user": user} if user is not None else scope
+        who, name = client_key(scope), _session_id(scope["headers"])
+        if name is None and self._full(who):
+            await send_error(503, _too_many_sessions(), scope, receive, send, {"retry-after": "1"})
+            return
+        opened = self._sessions.get(name) if name is not None else None
+        if opened is not None and opened.who != who:
+            opened = None  # the SDK refuses it
+
+        async def sending(message: Message) -> None:
+            nonlocal opened, name
+            if message["type"] == "http.response.start":
+                begun = _session_id(message["headers"])
+                if name is None and begun is not None and message["status"] < 400:
+                    name, opened = begun, _OpenSession(who, user, busy=1)
+                    self._sessions[begun] = opened
+                elif (
+                    name is not None
+                    and opened is not None
+                    and _ends_session(scope["method"], message["status"])
+                ):
+                    self._sessions.pop(name, None)
+            await send(message)
+
+        if name is not None and opened is not None:
+            opened.busy += 1
+            self._sessions.move_to_end(name)
+        try:
+            await self._app(known, receive, sending)
+        finally:
+            if name is not None and opened is not None:
+                opened.busy -= 1
+                if name in self._sessions:
+                    self._sessions.move_to_end(name)
+            await self._end_idle(who)
+
+    def _full(self, who: Hashable) -> bool:
+        mine = [each for each in self._sessions.values() if each.who == who]
+        return len(mine) >= MAX_SESSIONS_PER_CLIENT and all(each.busy for each in mine)
+
+    async def _end_idle(self, who: Hashable) -> None:
+        """End the sessions of somebody that have been idle longest, as far as they are too many."""
+        mine = [(name, each) for name, each in self._sessions.items() if each.who == who]
+        idle = [(name, each) for name, each in mine if not each.busy]
+        for name, each in idle[: max(0, len(mine) - MAX_SESSIONS_PER_CLIENT)]:
+            del self._sessions[name]
+            await self._app(_delete_request(name, each.user), _empty_body, _discard_response)
+
+
+def _too_many_sessions() -> StoreBusyError:
+    return StoreBusyError(
+        f"{MAX_SESSIONS_PER_CLIENT} sessions of yours are open, and all of them in use. No other was begun.",
+        hint="end one (DELETE with its mcp-session-id), or use it again",
+    )
+
+
+def _session_id(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+    return next((value.decode("latin-1") for key, value in headers if key.lower() == SESSION_HEADER), None)
+
+
+def _ends_session(method: str, status: int) -> bool:
+    """Tell whether an answer says that a session is not there any more."""
+    return status == 404 or (method == "DELETE" and status < 400)
+
+
+def _delete_request(name: str, user: Any) -> Scope:
+    """Return the request by which a client ends its session."""
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "scheme": "http",
+        "method": "DELETE",
+        "path": MCP_PATH,
+        "raw_path": MCP_PATH.encode(),
+        "query_string": b"",
+        "headers": [(SESSION_HEADER, name.encode("latin-1"))],
+    }
+    return {**scope, "user": user} if user is not None else scope
+
+
+async def _empty_body() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _discard_response(_message: Message) -> None:
+    """The answer is nobody's: a session that is gone already is gone."""
+
+
+def _sdk_user(token: str) -> Any:
+    """Who the SDK takes a request to be of."""
+    from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+    from mcp.server.auth.provider import AccessToken
+
+    return AuthenticatedUser(AccessToken(token="", client_id=token, scopes=[]))
+
+
+def _request_principal(context: Any) -> Principal:
+    """Who the gate let in with the very request that is answered; never who began the session."""
+    found: Principal = context.request.scope[PRINCIPAL_KEY]
+    return found

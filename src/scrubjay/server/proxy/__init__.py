@@ -1,0 +1,1 @@
+"""Proxy: inject memories into requests to a model, and remember the conversation."""

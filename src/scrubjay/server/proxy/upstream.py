@@ -1,0 +1,202 @@
+"""Upstream client: send a request to the service that the settings name and stream its answer.
+
+Where it goes is said by the settings alone: of the request only the path below the prefix and the query are taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote_to_bytes, urlsplit
+
+from scrubjay.errors import ConfigError, InputError
+from scrubjay.server.auth import LOCAL_NAMES
+
+if TYPE_CHECKING:
+    import httpx
+
+    from scrubjay.config.settings import ProxySettings
+    from scrubjay.server.proxy.adapters import ProviderAdapter
+
+
+Header = tuple[bytes, bytes]
+HOP_BY_HOP_HEADERS: Final = frozenset(
+    (b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te",
+     b"trailer", b"transfer-encoding", b"upgrade")
+)  # fmt: skip
+"""Headers of one connection, not of what goes over it (RFC 9110, 7.6.1)."""
+MAX_IDLE_CONNECTIONS: Final = 64
+"""Connections that are kept for the next request; how many may be used at once is not bounded."""
+
+
+class UpstreamUnavailableError(Exception):
+    """An upstream gave no answer.
+
+    Attributes:
+        status: What the client is told, 502 or 504.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class UpstreamTruncatedError(Exception):
+    """An upstream's answer broke off after it had begun."""
+
+
+class Upstream:
+    """The services that requests are passed on to.
+
+    Args:
+        settings: The section ``[proxy]``.
+    """
+
+    def __init__(self, settings: ProxySettings) -> None:
+        self._settings = settings
+        self._clients: dict[str, httpx.AsyncClient] = {}
+        self._announced: set[str] = set()
+        for name in ("openai", "anthropic"):
+            _check_url(name, getattr(settings, name))
+
+    def url(self, wire: ProviderAdapter, raw_path: bytes, query: bytes) -> bytes:
+        """Return where a request goes.
+
+        Raises:
+            InputError: Its path leads out of the interface.
+        """
+        below = raw_path.removeprefix(wire.base.encode())
+        steps = unquote_to_bytes(below).replace(b"\\", b"/").split(b"/")
+        if below == raw_path or b"." in steps or b".." in steps:
+            raise InputError("The path is none of this interface. Nothing was sent to the upstream.")
+        base = str(getattr(self._settings, wire.name)).rstrip("/").encode()
+        return base + below + (b"?" + query if query else b"")
+
+    @asynccontextmanager
+    async def sent(
+        self,
+        wire: ProviderAdapter,
+        method: str,
+        url: bytes,
+        headers: Sequence[Header],
+        body: bytes | AsyncIterator[bytes],
+    ) -> AsyncIterator[httpx.Response]:
+        """Send a request; its answer is there from its first byte on, and let go of at the end of the block.
+
+        Raises:
+            LostError: There was no answer.
+        """
+        import httpx
+
+        settings, client = self._settings, self._client(wire)
+        host = client.base_url.netloc.decode("ascii")
+        if wire.name not in self._announced:
+            self._announced.add(wire.name)
+            logging.getLogger("scrubjay").warning(
+                "Passing requests on to %s, with up to %d tokens of memories each; later ones go there too.",
+                host,
+                settings.tokens,
+            )
+        timeouts = {
+            "connect": settings.connect_seconds,
+            "read": None,
+            "write": settings.idle_seconds,
+            "pool": None,
+        }
+        try:
+            request = httpx.Request(
+                method,
+                url.decode("ascii"),
+                headers=list(headers),
+                content=body,
+                extensions={"timeout": timeouts},
+            )
+        except (httpx.InvalidURL, UnicodeError) as error:
+            raise UpstreamUnavailableError(502, f"There is no such address at {host}.") from error
+        try:
+            async with asyncio.timeout(settings.connect_seconds + settings.first_byte_seconds):
+                response = await client.send(request, stream=True, follow_redirects=False)
+        except httpx.ConnectTimeout as error:
+            raise UpstreamUnavailableError(
+                504, f"{host} was not reached within {settings.connect_seconds:g} s."
+            ) from error
+        except TimeoutError as error:
+            waited = settings.first_byte_seconds
+            raise UpstreamUnavailableError(
+                504, f"{host} did not begin to answer within {waited:g} s."
+            ) from error
+        except httpx.HTTPError as error:
+            raise UpstreamUnavailableError(502, f"{host} gave no answer: {type(error).__name__}.") from error
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    async def pieces(self, response: httpx.Response) -> AsyncIterator[bytes]:
+        """Return an answer's bytes as they come, compressed or not as they are.
+
+        Raises:
+            CutError: It breaks off, or nothing comes for too long.
+        """
+        import httpx
+
+        stream = response.aiter_raw()
+        while True:
+            try:
+                async with asyncio.timeout(self._settings.idle_seconds):
+                    piece = await anext(stream, None)
+            except (httpx.HTTPError, TimeoutError) as error:
+                raise UpstreamTruncatedError(type(error).__name__) from error
+            if piece is None:
+                return
+            yield piece
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        for client in self._clients.values():
+            await client.aclose()
+        self._clients.clear()
+
+    def _client(self, wire: ProviderAdapter) -> httpx.AsyncClient:
+        import http.cookiejar
+
+        import httpx
+
+        if wire.name not in self._clients:
+            base = getattr(self._settings, wire.name)
+            # Cookies belong to the clients, not to whoever asks next.
+            jar = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
+            self._clients[wire.name] = httpx.AsyncClient(
+                base_url=base,
+                cookies=jar,
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=MAX_IDLE_CONNECTIONS),
+                # A proxy from the environment is honoured, but not on the way to this machine itself.
+                trust_env=urlsplit(base).hostname not in LOCAL_NAMES,
+            )
+        return self._clients[wire.name]
+
+
+def forwarded_headers(headers: Sequence[Header], without: frozenset[bytes] = frozenset()) -> list[Header]:
+    """Return the headers that go on: not those of the connection, and not those that are named."""
+    named = {
+        name.strip().lower()
+        for key, value in headers
+        if key.lower() == b"connection"
+        for name in value.split(b",")
+    }
+    gone = HOP_BY_HOP_HEADERS | without | named
+    return [(key, value) for key, value in headers if key.lower() not in gone]
+
+
+def _check_url(name: str, url: str) -> None:
+    parts = urlsplit(url)
+    wrong = parts.scheme not in ("http", "https") or not parts.hostname
+    if wrong or parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigError(
+            f"[proxy] {name} is no address of a service: http(s)://HOST[:PORT][/PATH] is needed, without user, "
+            "query or fragment. Nothing was started.",
+            hint=f'{name} = "https://HOST/v1"' if name == "openai" else f'{name} = "https://HOST"',
+        )

@@ -1,0 +1,193 @@
+"""FastAPI dependencies and error handlers: who sends a request, what they may do, how an error is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Final, TypeAlias, cast
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from scrubjay.api import serializers
+from scrubjay.api.auth import Principal
+from scrubjay.errors import (
+    ForbiddenError,
+    InputError,
+    NotFoundError,
+    ProviderError,
+    QuotaError,
+    ScrubjayError,
+    SourceError,
+    StoreBusyError,
+    StoreError,
+)
+from scrubjay.server.auth import PRINCIPAL_KEY, TokenlessAccess
+from scrubjay.server.middleware import BodyTimeoutError, BodyTooLargeError
+from scrubjay.server.run import OPEN_SERVER_WARNING
+from scrubjay.server.session import Session
+
+
+def session_of(request: Request) -> Session:
+    """Return what does the work of this server."""
+    return cast(Session, request.app.state.session)
+
+
+def server_warnings(request: Request, who: Principal) -> tuple[str, ...]:
+    """Return what whoever runs this server should put right, as far as it is the server's and not the store's.
+
+    Only an administrator of the owner's tenant may know.
+    """
+    tokenless: TokenlessAccess | None = request.app.state.tokenless
+    if (
+        tokenless is None
+        or not tokenless.always
+        or "admin" not in who.scopes
+        or who.tenant != session_of(request).owner.tenant
+    ):
+        return ()
+    url, user = str(request.base_url).rstrip("/"), session_of(request).owner.user
+    return (OPEN_SERVER_WARNING.format(url=url, user=user),)
+
+
+async def get_session(request: Request) -> Session:
+    """Return the same as a dependency: one that is no coroutine would be sent through a thread."""
+    return session_of(request)
+
+
+PrincipalDependency: TypeAlias = "Callable[[Request], Awaitable[Principal]]"
+REQUIRED_SCOPES: Final[dict[PrincipalDependency, str]] = {}
+"""What each of the dependencies below takes, for the description of the interface."""
+
+
+def require_scope(scope: str) -> PrincipalDependency:
+    """Return a dependency that gives the principal, if they may do what takes this scope."""
+
+    async def who(request: Request) -> Principal:
+        found: Principal = request.scope[PRINCIPAL_KEY]
+        found.need(scope)
+        return found
+
+    REQUIRED_SCOPES[who] = scope
+    return who
+
+
+def is_operator(who: Principal, session: Session) -> bool:
+    """Tell whether somebody may know of the server as a whole: an administrator, of its owner's tenant.
+
+    What all tenants together ask and store tells each of them of the others.
+    """
+    return "admin" in who.scopes and who.tenant == session.owner.tenant
+
+
+SessionDep = Annotated[Session, Depends(get_session)]
+ReadPrincipal = Annotated[Principal, Depends(require_scope("read"))]
+WritePrincipal = Annotated[Principal, Depends(require_scope("write"))]
+AdminPrincipal = Annotated[Principal, Depends(require_scope("admin"))]
+
+
+HTTP_STATUS: Final[tuple[tuple[type[ScrubjayError], int], ...]] = (
+    (ForbiddenError, 403),
+    (NotFoundError, 404),
+    (BodyTooLargeError, 413),
+    (BodyTimeoutError, 408),
+    (InputError, 422),
+    (SourceError, 422),
+    (StoreBusyError, 503),
+    (QuotaError, 507),
+    (StoreError, 503),
+    (ProviderError, 502),
+)
+"""The first that an error is an instance of says its status."""
+UNEXPECTED_ERROR: Final = ScrubjayError(
+    "Something went wrong that nobody expected; the server's output says what."
+)
+MAX_FIELD_ERRORS: Final = 5
+"""Faults of a request's form that are told; the first ones explain the rest."""
+
+
+def http_status(error: ScrubjayError) -> int:
+    """Return the HTTP status of an error.
+
+    >>> http_status(NotFoundError("no")), http_status(ScrubjayError("no"))
+    (404, 500)
+    """
+    return next((code for kind, code in HTTP_STATUS if isinstance(error, kind)), 500)
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Answer every expected error in one shape, and one that nobody expected without what is inside."""
+    app.add_exception_handler(ScrubjayError, _handle_error)
+    app.add_exception_handler(RequestValidationError, _handle_invalid_request)
+    app.add_exception_handler(HTTPException, _handle_http_error)
+    app.add_exception_handler(ClientDisconnect, _handle_disconnect)
+    app.add_exception_handler(Exception, _handle_unexpected)
+
+
+def log_error(request: Request, surface: str, error: ScrubjayError) -> None:
+    """Write an error of ours into the log, by its kind and by the pattern of its route.
+
+    Its message and the path that was asked for may name what is remembered, or a file.
+    """
+    pattern = getattr(request.scope.get("route"), "path", "")
+    log = request.app.state.session.log
+    log.write("error", f"{surface} {request.method} {pattern}".strip(), error=type(error).__name__)
+
+
+def _error_response(code: int, error: ScrubjayError, headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse(serializers.error_fields(error), code, headers)
+
+
+async def _handle_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, ScrubjayError)
+    code = http_status(error)
+    if code >= 500:
+        log_error(request, "http", error)
+    return _error_response(code, error, {"retry-after": "1"} if isinstance(error, StoreBusyError) else None)
+
+
+async def _handle_invalid_request(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if first["loc"] == ("body",) and isinstance(error.body, bytes) and not kind.endswith("json"):
+        sent = f"as {kind!r:.100}" if kind else "without a content-type"
+        said = InputError(
+            f"The body came {sent}, so it was not read. Nothing was done.",
+            hint="send JSON as content-type: application/json; curl does with --json",
+        )
+        return _error_response(422, said)
+    if first["type"] == "json_invalid":
+        return _error_response(
+            400, InputError(f"The body is no JSON: it breaks off or is torn at character {first['loc'][-1]}.")
+        )
+    faults = []
+    for each in error.errors()[:MAX_FIELD_ERRORS]:
+        where = ".".join(str(part) for part in each["loc"] if part != "body") or "the body"
+        faults.append(f"{where}: {each['msg']}")
+    more = len(error.errors()) - MAX_FIELD_ERRORS
+    faults += [f"and {more} more"] if more > 0 else []
+    said = InputError("The request is not as it must be. " + "; ".join(faults), hint="GET /openapi.json")
+    return _error_response(422, said)
+
+
+async def _handle_http_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    known: Any = {404: f"There is nothing at {request.url.path!r:.200}.", 405: "This cannot be done there."}
+    said = InputError(known.get(error.status_code, str(error.detail)), hint="GET /openapi.json")
+    return _error_response(error.status_code, said, dict(error.headers or {}))
+
+
+async def _handle_disconnect(_request: Request, _error: Exception) -> Response:
+    """Answer a client that went away before its body was there: nobody hears it, and it is no fault of ours."""
+    return Response(status_code=400)
+
+
+async def _handle_unexpected(_request: Request, _error: Exception) -> JSONResponse:
+    """Answer what nobody expected; what it was stands in the server's own output, and is told to nobody else."""
+    return _error_response(
+        500, ScrubjayError("Something went wrong that nobody expected; the server's output says what.")
+    )

@@ -1,0 +1,1 @@
+"""Viewer: web pages on which people search, inspect and correct memories."""

@@ -1,0 +1,191 @@
+"""Viewer pages: concepts as a list and a graph, and the tree of categories.
+
+Concepts push each other apart and ties pull them together (Fruchterman and Reingold, 1991), from a sunflower in which
+the heaviest stand in the middle. Each is pushed by at most 200 others a round, so 2,000 take a second;
+here and not in the browser, whose page stays quick. The same web is always drawn alike.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request, Response
+
+from scrubjay.errors import InputError
+from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal
+from scrubjay.server.viewer.page import (
+    HEADERS,
+    FormFields,
+    PageRoute,
+    first_value,
+    redirect,
+    render_page,
+    url_with_query,
+)
+
+if TYPE_CHECKING:
+    from scrubjay.models.views import EntityNetwork
+
+
+ITERATIONS: Final = 60
+MAX_REPELLED: Final = 200
+NODE_DISTANCE: Final = 90.0
+"""Distance at which a tie's pull and the push of its ends are equal: room for a name."""
+DAMPING: Final = 1.2
+"""How strongly the middle holds what nothing else does, so that no single one drifts out of sight."""
+GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
+
+
+def layout_graph(web: EntityNetwork) -> list[tuple[float, float]]:
+    """Return x and y of each concept."""
+    import numpy as np
+
+    count = len(web.concepts)
+    if not count:
+        return []
+    numbers = {known.id: place for place, known in enumerate(web.concepts)}
+    one = np.array([numbers[tie.one] for tie in web.ties], np.int64)
+    other = np.array([numbers[tie.other] for tie in web.ties], np.int64)
+    steps = np.arange(count)
+    far = NODE_DISTANCE * np.sqrt(steps + 0.5) * 0.6
+    at = np.stack([far * np.cos(steps * GOLDEN_ANGLE), far * np.sin(steps * GOLDEN_ANGLE)], axis=1)
+    tied = np.maximum(np.bincount(np.concatenate([one, other]), minlength=count), 1)
+    bonds = np.sqrt(tied[one] * tied[other])  # or what hangs together closely would fall into one spot
+    random = np.random.default_rng(count)
+    for step in range(ITERATIONS):
+        some = random.choice(count, min(count, MAX_REPELLED), replace=False)
+        way = at[:, None, :] - at[some][None, :, :]
+        square = np.maximum((way**2).sum(axis=2), 1.0)
+        push = (way * (NODE_DISTANCE**2 / square)[:, :, None]).sum(axis=1) * (count / len(some))
+        pull = np.zeros_like(at)
+        if len(one):
+            along = at[other] - at[one]
+            drawn = along * (np.sqrt((along**2).sum(axis=1)) / NODE_DISTANCE / bonds)[:, None]
+            np.add.at(pull, one, drawn)
+            np.add.at(pull, other, -drawn)
+        move = push + pull - at * DAMPING
+        long = np.maximum(np.sqrt((move**2).sum(axis=1)), 1e-9)
+        most = NODE_DISTANCE * 2 * (1 - step / ITERATIONS) + 1
+        at = at + move / long[:, None] * np.minimum(long, most)[:, None]
+    return [(round(float(x), 1), round(float(y), 1)) for x, y in at]
+
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+CONCEPTS_PAGE_SIZE: Final = 50
+GRAPH_SIZES: Final = (60, 150, 500, 2_000)
+"""Concepts of one picture, as a person may choose."""
+
+
+@router.get("/concepts")
+async def concepts(
+    request: Request,
+    who: ReadPrincipal,
+    session: SessionDep,
+    find: str = "",
+    size: Annotated[int, Query(ge=1, le=GRAPH_SIZES[-1])] = GRAPH_SIZES[1],
+    number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
+) -> Response:
+    """Show the concepts that most memories refer to, and how they hang together."""
+    every = await session.do(who, lambda memory: memory.concepts.list(query=find))
+    held = every[(number - 1) * CONCEPTS_PAGE_SIZE : number * CONCEPTS_PAGE_SIZE]
+    given = {"find": find, "size": "" if size == GRAPH_SIZES[1] else size}
+    web = request.scope.get("root_path", "") + url_with_query("/concepts/web.json", given)
+    more = len(every) > number * CONCEPTS_PAGE_SIZE
+    return render_page(
+        request, "concepts", held=held, known=len(every), number=number, more=more, given=given, find=find,
+        size=size, sizes=GRAPH_SIZES, web=web,
+    )  # fmt: skip
+
+
+@router.get("/concepts/web.json")
+async def concept_graph(
+    who: ReadPrincipal,
+    session: SessionDep,
+    find: str = "",
+    size: Annotated[int, Query(ge=1, le=GRAPH_SIZES[-1])] = GRAPH_SIZES[1],
+) -> Response:
+    """Return the heaviest concepts, their ties, and where each is drawn."""
+    found = await session.do(who, lambda memory: memory.concepts.web(query=find, limit=size))
+    places = layout_graph(found)
+    told: dict[str, Any] = {
+        "nodes": [
+            {"id": one.id, "name": one.name, "memories": one.memories, "x": x, "y": y}
+            for one, (x, y) in zip(found.concepts, places, strict=True)
+        ],
+        "ties": [{"one": tie.one, "other": tie.other, "together": tie.together} for tie in found.ties],
+        "known": found.known,
+    }
+    return Response(json.dumps(told), headers=dict(HEADERS), media_type="application/json")
+
+
+@router.get("/concepts/{name}")
+async def concept(
+    request: Request, who: ReadPrincipal, session: SessionDep, name: str, said: str = ""
+) -> Response:
+    """Show one concept."""
+    found = await session.do(who, lambda memory: memory.concepts.show(name))
+    return render_page(request, "concept", found=found, concept=found.concept, said=said)
+
+
+@router.post("/concepts/{name}/{act}")
+async def change_concept(
+    who: WritePrincipal, session: SessionDep, fields: FormFields, name: str, act: str
+) -> Response:
+    """Rename a concept, give it another name, make it part of another, or remove it."""
+    text = first_value(fields, "name").strip()
+    if act != "remove" and not text:
+        raise InputError("No name was given. Nothing was done.")
+    if act == "rename":
+        done = await session.do(who, lambda memory: memory.concepts.rename(name, text), writes=True)
+    elif act == "alias":
+        shown = await session.do(who, lambda memory: memory.concepts.show(name))
+        await session.do(who, lambda memory: memory.concepts.add(shown.concept.name, [text]), writes=True)
+        done = shown.concept
+    elif act == "merge":
+        done = await session.do(who, lambda memory: memory.concepts.merge(name, text), writes=True)
+    elif act == "remove":
+        await session.do(who, lambda memory: memory.concepts.remove(name), writes=True)
+        return redirect("/concepts")
+    else:
+        raise InputError(f"{act!r:.40} cannot be done to a concept. Nothing was done.")
+    return redirect(url_with_query(f"/concepts/{done.id}", {"said": act}))
+
+
+CATEGORIES_PAGE_SIZE: Final = 60
+
+
+@router.get("/categories")
+async def categories(
+    request: Request,
+    who: ReadPrincipal,
+    session: SessionDep,
+    kind: str = "topic",
+    number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
+) -> Response:
+    """Show the top of the tree of topics, or of places."""
+    every = await session.do(who, lambda memory: memory.categories.list(kind=kind, depth=1))
+    held = every[(number - 1) * CATEGORIES_PAGE_SIZE : number * CATEGORIES_PAGE_SIZE]
+    more = len(every) > number * CATEGORIES_PAGE_SIZE
+    return render_page(
+        request, "categories", held=held, kind=kind, number=number, more=more, known=len(every)
+    )
+
+
+@router.get("/categories/{name}")
+async def category(
+    request: Request,
+    who: ReadPrincipal,
+    session: SessionDep,
+    name: str,
+    number: Annotated[int, Query(alias="page", ge=1, le=100_000)] = 1,
+) -> Response:
+    """Show one category: what stands below it, and some of its memories."""
+    found = await session.do(who, lambda memory: memory.categories.show(name))
+    held = found.below[(number - 1) * CATEGORIES_PAGE_SIZE : number * CATEGORIES_PAGE_SIZE]
+    more = len(found.below) > number * CATEGORIES_PAGE_SIZE
+    return render_page(
+        request, "category", found=found, shelf=found.category, held=held, number=number, more=more
+    )

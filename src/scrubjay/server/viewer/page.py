@@ -1,0 +1,353 @@
+"""Page rendering: templates, static files, forms, error pages, and how values and lists are formatted.
+
+Whatever a memory, a path or a query holds is text: Jinja escapes it, and the policy sent with each page lets a browser
+run no script and use no style but those that are files of this server.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+from scrubjay.api.auth import Principal
+from scrubjay.api.serializers import record_citation
+from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayError
+from scrubjay.models.dates import record_date, to_datetime
+from scrubjay.models.records import Record
+from scrubjay.models.views import TimelinePage
+from scrubjay.server.auth import PRINCIPAL_KEY, SAFE_METHODS, TOKEN_HASH_KEY
+from scrubjay.server.middleware import route_path
+from scrubjay.server.requests import http_status, log_error
+from scrubjay.text.language import detect_language, function_words
+from scrubjay.text.snippets import find_highlights
+from scrubjay.text.tokenizer import query_groups
+
+MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+
+def format_count(count: int, one: str, many: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> format_count(1, "memory", "memories"), format_count(12000, "memory", "memories"), format_count(0, "source")
+    ('1 memory', '12,000 memories', '0 sources')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def format_day(text: str) -> str:
+    """Return an ISO date, however precise, as people write it; other text as it is.
+
+    >>> format_day("2026-03-01T10:05:00+00:00"), format_day("2026-03-01"), format_day("2026-03"), format_day("2026"), format_day("soon")
+    ('1 March 2026, 10:05 UTC', '1 March 2026', 'March 2026', '2026', 'soon')
+    """
+    try:
+        if len(text) == len("2026-03"):
+            return f"{MONTHS[int(text[5:]) - 1]} {int(text[:4])}"
+        if len(text) == len("2026-03-01"):
+            at = datetime.fromisoformat(text)
+            return f"{at.day} {MONTHS[at.month - 1]} {at.year}"
+        at = datetime.fromisoformat(text)
+    except (ValueError, IndexError):
+        return text
+    if at.tzinfo is None:
+        return text
+    at = at.astimezone(UTC)
+    return f"{at.day} {MONTHS[at.month - 1]} {at.year}, {at:%H:%M} UTC"
+
+
+def excerpt(text: str, most: int = 280) -> str:
+    r"""Return the beginning of a text on one line.
+
+    >>> excerpt("a  b\nc", 9), excerpt("one two three", 8)
+    ('a b c', 'one two…')
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[:most].rsplit(" ", 1)[0] + "…"
+
+
+def format_number(number: float) -> str:
+    """Return a number as a table shows it.
+
+    >>> format_number(1.0), format_number(0.123456), format_number(-2.5)
+    ('1', '0.123', '-2.5')
+    """
+    return f"{number:.3f}".rstrip("0").rstrip(".") or "0"
+
+
+def memory_date(record: Record) -> str:
+    """Return the ISO date of a memory, empty where a file names none."""
+    return record_date(record) or ""
+
+
+def iso_time(micros: int | None) -> str:
+    """Return microseconds as ISO text, empty for none."""
+    return "" if micros is None else to_datetime(micros).isoformat(timespec="seconds")
+
+
+STATIC_FOLDER: Final = Path(__file__).with_name("static")
+CONTENT_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+assets_router = APIRouter(include_in_schema=False)
+
+
+@cache
+def _load_assets() -> dict[str, tuple[bytes, str, str]]:
+    """Name to bytes, type, and a mark that changes with the bytes."""
+    found = {}
+    for file in sorted(STATIC_FOLDER.iterdir()):
+        if file.suffix in CONTENT_TYPES:
+            data = file.read_bytes()
+            found[file.name] = data, CONTENT_TYPES[file.suffix], hashlib.sha256(data).hexdigest()[:12]
+    return found
+
+
+def asset_url(name: str) -> str:
+    """Return the address of a file, another one for other bytes."""
+    return f"/assets/{name}?v={_load_assets()[name][2]}"
+
+
+@assets_router.get("/assets/{name}")
+def asset(name: str) -> Response:
+    """Return a file of the viewer."""
+    if name not in _load_assets():
+        raise NotFoundError(f"There is no file {name!r:.80}.")
+    data, kind, _ = _load_assets()[name]
+    headers = {
+        "cache-control": "public, max-age=31536000, immutable",
+        "x-content-type-options": "nosniff",
+        "cross-origin-resource-policy": "same-origin",
+        "content-security-policy": "default-src 'none'",
+    }
+    return Response(data, headers=headers, media_type=kind)
+
+
+HEADERS: Final[Mapping[str, str]] = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    # Not no-referrer: a browser would then send `Origin: null` with our own forms, which the gate refuses.
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""What is sent with every page: nothing from elsewhere, in no frame, kept by no cache."""
+MAX_FIELDS: Final = 100
+ERROR_TITLES: Final = {403: "Not allowed", 404: "Not there", 422: "This cannot be", 503: "Not now"}
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters["day"], made.filters["few"], made.filters["tidy"] = format_day, excerpt, format_number
+    made.globals |= {"asset": asset_url, "named": format_count, "query": url_with_query}
+    return made
+
+
+def url_with_query(base: str, given: Mapping[str, Any], **changes: Any) -> str:
+    """Return a path with fields behind it; empty ones are left out.
+
+    >>> url_with_query("/", {"tier": ["facet", "lesson"], "page": 1}, page=2, tag="")
+    '/?tier=facet&tier=lesson&page=2'
+    """
+    pairs = [
+        (name, each)
+        for name, value in {**given, **changes}.items()
+        for each in (value if isinstance(value, list | tuple) else [value])
+        if each not in ("", None)
+    ]
+    return f"{base}?{urlencode(pairs)}" if pairs else base
+
+
+def render_page(request: Request, template: str, code: int = 200, /, **shown: Any) -> HTMLResponse:
+    """Return a page.
+
+    Args:
+        request: Who asks, and for what.
+        template: Name of a file in ``templates``, without its ending.
+        code: HTTP status.
+        shown: What the template shows.
+    """
+    who: Principal | None = request.scope.get(PRINCIPAL_KEY)
+    scopes = who.scopes if who is not None else ()
+    text = (
+        _templates()
+        .get_template(f"{template}.html")
+        .render(
+            who=who,
+            writes="write" in scopes,
+            leaves=TOKEN_HASH_KEY in request.scope,
+            path=route_path(request.scope),
+            under=request.scope.get("root_path", ""),
+            **shown,
+        )
+    )
+    return HTMLResponse(text, code, HEADERS)
+
+
+def redirect(location: str) -> RedirectResponse:
+    """Send a browser on to a path of this server after a form was taken; `PageRoute` puts the prefix before it."""
+    return RedirectResponse(location, 303, HEADERS)
+
+
+class PageRoute(APIRoute):
+    """A route whose errors are pages, and whose forms come from pages of this very server."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler around the usual one."""
+        usual = super().get_route_handler()
+
+        async def handled(request: Request) -> Response:
+            try:
+                if request.method not in SAFE_METHODS and not _is_from_own_page(request):
+                    raise ForbiddenError("The form comes from a page of another site. Nothing was done.")
+                answer = await usual(request)
+                if "location" in answer.headers:
+                    answer.headers["location"] = (
+                        request.scope.get("root_path", "") + answer.headers["location"]
+                    )
+                return answer
+            except ScrubjayError as error:
+                code = http_status(error)
+                if code >= 500:
+                    log_error(request, "viewer", error)
+                title = ERROR_TITLES.get(code, "This went wrong")
+                return render_page(request, "error", code, title=title, error=error)
+
+        return handled
+
+
+async def _parse_form(request: Request) -> dict[str, list[str]]:
+    """Return the fields of a form, each with all of its values, line ends as they came.
+
+    Raises:
+        InputError: It is no form.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise InputError("What was sent is no form. Nothing was done.")
+    try:
+        text = (await request.body()).decode("utf-8")
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
+    except ValueError as error:
+        raise InputError(f"What was sent is no form: {error}. Nothing was done.") from error
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+FormFields = Annotated[dict[str, list[str]], Depends(_parse_form)]
+
+
+def first_value(fields: Mapping[str, list[str]], name: str) -> str:
+    """Return a field's first value, empty where it was not sent."""
+    return fields.get(name, [""])[0]
+
+
+def _is_from_own_page(request: Request) -> bool:
+    """Tell whether a request comes from a page of this server, or from no browser."""
+    fetched = request.headers.get("sec-fetch-site")
+    if fetched is not None:
+        return fetched == "same-origin"
+    origin = request.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == request.headers.get("host", "")
+
+
+_HEADINGS: Final = re.compile(r"\A(?:\s*#{1,6}[ \t][^\n]*\n?)+")
+"""What a passage begins with; its title says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """One line of a list.
+
+    Attributes:
+        record: The memory.
+        title: What it is called, may be empty.
+        text: How it begins, on one line.
+        date: ISO date, as precise as it is known; empty where a file names none.
+        where: ``path:first-last``, or its id.
+    """
+
+    record: Record
+    title: str
+    text: str
+    date: str
+    where: str
+
+
+def without_headings(text: str) -> str:
+    r"""Return what stands below the headings that a passage or snippet begins with; a text of headings alone as it is.
+
+    >>> without_headings("# Berth\n\n## Costs\n\nForty euros."), without_headings("# Berth"), without_headings("…forty # euros")
+    ('Forty euros.', '# Berth', '…forty # euros')
+    """
+    return _HEADINGS.sub("", text).lstrip() or text
+
+
+def memory_row(record: Record, path: str | None) -> MemoryRow:
+    """Return one line."""
+    text = excerpt(record.abstract or without_headings(record.content))
+    return MemoryRow(record, record.title, text, memory_date(record), record_citation(record, path))
+
+
+def memory_rows(found: TimelinePage) -> list[MemoryRow]:
+    """Return a line each."""
+    return [memory_row(record, found.paths.get(record.id)) for record in found.memories]
+
+
+HighlightedText = list[tuple[str, bool]]
+
+
+def highlight(snippet: str, query: str, gave: Collection[str]) -> HighlightedText:
+    """Return a snippet's pieces.
+
+    Args:
+        snippet: What is shown.
+        query: What was asked.
+        gave: Query words that gave something to the score; the others (the, of) are not marked.
+
+    >>> highlight("The jay hides acorns.", "where are the acorns?", ["acorns"])
+    [('The jay hides ', False), ('acorns', True), ('.', False)]
+    """
+    tongue = detect_language(snippet)
+    common = function_words(tongue)
+    found = [group for group in query_groups(query, (tongue,)) if group.word in gave]
+    # Where nothing else was found, they are what it was found by.
+    wanted = [group for group in found if group.word not in common] or found
+    pieces: HighlightedText = []
+    at = 0
+    for start, end in find_highlights(snippet, wanted, language=tongue):
+        pieces += [(snippet[at:start], False), (snippet[start:end], True)]
+        at = end
+    return [piece for piece in (*pieces, (snippet[at:], False)) if piece[0]]

@@ -1,0 +1,1 @@
+"""Services: the operations behind `Memory`, for one principal."""

@@ -1,0 +1,150 @@
+"""Addition service: add memories, also to the day's note, and update them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from scrubjay.errors import InputError, SourceError
+from scrubjay.ingest import additions as store_path
+from scrubjay.ingest.alignment import NOTE_MARKER, with_note_marker
+from scrubjay.models.lifecycle import UNCHANGED, Amendment, NewMemory
+from scrubjay.models.records import Record
+from scrubjay.models.reports import AddReport
+from scrubjay.models.views import UpdateReport
+from scrubjay.search.results import full_path
+from scrubjay.services.enrichment import edge_builder, fact_learner, recluster_due
+from scrubjay.services.workspace import Workspace, require_may_change, resolve_id, resolve_projects
+
+MAX_INLINE_RECLUSTER = 1_024
+"""Memories above which an addition does not wait for topics to be found anew; the next sync does it."""
+MAX_HEADING = 60
+"""Characters of a memory's first line that stand in for a title in the note's heading."""
+
+
+def add_one(workspace: Workspace, memory: NewMemory) -> AddReport:
+    """Add one memory.
+
+    Raises:
+        InputError: A field has a value it cannot have, or it is a turn that says nothing of its own.
+    """
+    (added,) = add(workspace, [memory])
+    if added.passed:
+        raise InputError(f"{added.passed} Nothing was written.", hint="leave it out")
+    return added
+
+
+def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
+    """Add memories; those that are new are appended to today's note when settings name a notes folder."""
+    wanted = [
+        replace(item, project=resolve_projects(workspace, [item.project])[0]) if item.project else item
+        for item in memories
+    ]
+    base = workspace.lineup.writing()
+    weaver = edge_builder(workspace, base)
+    allow = workspace.settings.redaction.allow
+    added = store_path.add_memories(
+        workspace.store, workspace.scope, base, wanted, weaver, fact_learner(workspace, base), allow
+    )
+    recluster_due(workspace, base, weaver, MAX_INLINE_RECLUSTER)
+    folder = workspace.settings.notes.dir
+    if folder is None:
+        return added
+    with workspace.store.reader(workspace.scope) as reader:
+        records = reader.get([item.id for item in added if not item.existed])
+    return [
+        item
+        if item.existed or item.passed
+        else replace(item, note=_append_to_day_note(folder, records[item.id]))
+        for item in added
+    ]
+
+
+def _append_to_day_note(folder: Path, record: Record) -> str:
+    """Append a memory to today's note, under a heading and the mark that makes the two one memory.
+
+    Raises:
+        SourceError: The note cannot be written; the memory is in the store all the same.
+    """
+    now = datetime.now().astimezone()
+    file = folder.expanduser() / f"{now:%Y-%m-%d}.md"
+    first = record.content.strip().splitlines()[0]
+    heading = " ".join((record.title or first.lstrip("#-* ")).split())[:MAX_HEADING].strip()
+    block = f"\n## {now:%H:%M} {heading}\n{with_note_marker(record)}\n"
+    try:
+        folder.expanduser().mkdir(parents=True, exist_ok=True)
+        before = file.read_text("utf-8").count("\n") if file.exists() else 0
+        with file.open("a", encoding="utf-8") as note:
+            note.write(block)
+    except OSError as error:
+        raise SourceError(
+            f"The memory {record.id} is stored, but {file} cannot be written: {error.strerror}.",
+            hint="correct [notes] dir in the settings, or its rights",
+        ) from error
+    return f"{file}:{before + 2}-{before + block.count(chr(10))}"
+
+
+_FILE_FIELDS: Final = frozenset(("content", "title", "tags", "date", "pinned"))
+"""What a file says of its passages."""
+
+
+def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> UpdateReport:
+    """Change a memory.
+
+    Raises:
+        NotFoundError: No memory's id begins so, or several do.
+        InputError: Its words are a file's, or a field has a value it cannot have.
+    """
+    wanted = store_path.amendment_fields(amendment)
+    with workspace.store.reader(workspace.scope) as reader:
+        one = resolve_id(reader, memory)
+        record = reader.get([one])[one]
+        require_may_change(workspace, [record], "change")
+        path = full_path(record, {source.id: source for source in reader.sources()})
+    if record.place is not None and _FILE_FIELDS & wanted.keys():
+        lines = f"{record.place.line_start}-{record.place.line_end}"
+        _refuse_file_field(one, f"{path or record.place.path}:{lines}")
+    if amendment.content is not UNCHANGED and (noted := _day_note_location(workspace, record)) is not None:
+        _refuse_file_field(one, noted)
+    base = workspace.lineup.writing()
+    weaver = edge_builder(workspace, base)
+    done = store_path.amend_memory(
+        workspace.store, workspace.scope, base, weaver, one, amendment, workspace.settings.redaction.allow
+    )
+    recluster_due(workspace, base, weaver, MAX_INLINE_RECLUSTER)
+    return done
+
+
+def _refuse_file_field(memory: str, where: str) -> None:
+    raise InputError(
+        f"{memory} stands in {where}, and this changes no file. Nothing was written.",
+        hint=f"edit {where}, then scrubjay sync",
+    )
+
+
+def _day_note_location(workspace: Workspace, record: Record) -> str | None:
+    """Return the file and lines of the notes folder in which an addition stands as well, None for none."""
+    folder = workspace.settings.notes.dir
+    if folder is None or record.place is not None:
+        return None
+    for file in sorted(folder.expanduser().glob("*.md")):
+        text = _read_text(file)
+        if record.id not in text:
+            continue
+        for mark in NOTE_MARKER.finditer(text):
+            if mark.group(1) == record.id:
+                after = text.find("\n## ", mark.end())
+                first = text.count("\n", 0, mark.start())
+                rest = text[: after if after >= 0 else len(text)].rstrip("\n")
+                return f"{file}:{first}-{rest.count(chr(10)) + 1}"
+    return None
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8", errors="replace")
+    except OSError:  # what cannot be read now, no sync takes in either
+        return ""

@@ -1,0 +1,285 @@
+"""Audit and retention service: archive or forget memories that are faulty, too old or too many, and undo it.
+
+Passages of files are left alone, and not counted: the file is the person's, and decides what is kept of it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Final
+
+from scrubjay.consolidation.audit import (
+    FAULT_KINDS,
+    MENDED_KINDS,
+    AuditFault,
+    AuditResult,
+    last_activity,
+    mend_changes,
+    select_faults,
+)
+from scrubjay.consolidation.audit import run_audit as look
+from scrubjay.errors import InputError, NotFoundError
+from scrubjay.ingest.deletion import revert_status_events, status_changes
+from scrubjay.models.dates import DAY, now_micros, record_date
+from scrubjay.models.lifecycle import Event, LifecycleChange, new_run_id
+from scrubjay.models.records import STATUSES, Record, RecordFilter
+from scrubjay.models.reports import AuditReport, FaultExample, FaultRate, MemoryLine, RetentionReport
+from scrubjay.models.views import ChangeReport
+from scrubjay.services import inspection
+from scrubjay.services.curation import forget_memories
+from scrubjay.services.workspace import Workspace, may_change
+from scrubjay.storage.changes import Change, DropEdges
+from scrubjay.storage.interface import Reader
+
+MAX_SHOWN_CHARACTERS: Final = 120
+"""Characters of a memory's text that are shown."""
+MAX_RUN_EVENTS: Final = 1_000_000
+"""Events of one run: more than it puts away."""
+AUDIT_BATCH: Final = 1_000
+"""Memories of one transaction."""
+
+
+def run_audit(
+    workspace: Workspace,
+    fix: Sequence[str] = (),
+    limit: int = 20,
+    *,
+    dry_run: bool = False,
+    now: int | None = None,
+) -> AuditReport:
+    """Look at every active memory, and put away those with the kinds of fault that are to be mended.
+
+    Args:
+        workspace: Where.
+        fix: Kinds of fault to mend.
+        limit: Most examples of each kind.
+        dry_run: Write nothing.
+        now: To which everything has its age, UTC microseconds; None for this moment.
+
+    Raises:
+        InputError: A kind is none that can be mended, or the limit is below 0.
+    """
+    started = time.monotonic()
+    _check_audit_arguments(fix, limit)
+    at = now_micros()
+    with workspace.store.reader(workspace.scope) as reader:
+        found = look(reader, at if now is None else now)
+        wanted = select_faults(found.faults, FAULT_KINDS if dry_run and not fix else fix)
+        rates = tuple(_rate(reader, found, kind, limit) for kind in FAULT_KINDS)
+    run = new_run_id()
+    fixed = {kind: tuple(fault.memory for fault in faults) for kind, faults in wanted.items()}
+    if not dry_run:
+        fixed = {kind: _archive_faults(workspace, faults, run, at) for kind, faults in wanted.items()}
+    return AuditReport(
+        memories=found.memories,
+        tiers=found.tiers,
+        rates=rates,
+        missing=tuple(source for source in inspection.list_sources(workspace) if not source.present),
+        fixed=fixed,
+        dry_run=dry_run,
+        undo=undo_command(run) if any(fixed.values()) and not dry_run else "",
+        seconds=time.monotonic() - started,
+    )
+
+
+def undo_command(run: str) -> str:
+    """Return what takes a run back."""
+    return f"scrubjay audit --undo {run}"
+
+
+def _check_audit_arguments(fix: Sequence[str], limit: int) -> None:
+    if limit < 0:
+        raise InputError(f"limit is {limit}; it must be 0 or more. Nothing was written.")
+    for kind in fix:
+        if kind not in MENDED_KINDS:
+            near = get_close_matches(kind, MENDED_KINDS, n=1)
+            raise InputError(
+                f"{kind!r} cannot be fixed; what can is {', '.join(MENDED_KINDS)}. Nothing was written.",
+                hint=f"scrubjay audit --fix {near[0]}" if near else "scrubjay audit",
+            )
+
+
+def _archive_faults(workspace: Workspace, faults: Sequence[AuditFault], run: str, at: int) -> tuple[str, ...]:
+    done: list[str] = []
+    with workspace.store.reader(workspace.scope) as reader:
+        held = reader.get(sorted({fault.memory for fault in faults}))
+        mine = [
+            fault for fault in faults if fault.memory in held and may_change(workspace, held[fault.memory])
+        ]
+        steps = list(mend_changes(reader, mine, run, at, workspace.scope.user))
+    for ids, changes in steps:
+        workspace.store.write(workspace.scope, changes, durable=True)
+        done += ids
+    return tuple(done)
+
+
+def _rate(reader: Reader, found: AuditResult, kind: str, limit: int) -> FaultRate:
+    faults = found.faults[kind]
+    fixable = sum(1 for fault in faults if fault.mend)
+    reasons = Counter(fault.reason for fault in faults)
+    return FaultRate(
+        kind=kind,
+        count=len(faults),
+        share=round(len(faults) / found.memories, 6) if found.memories else 0.0,
+        fixable=fixable,
+        reasons=dict(reasons.most_common()),
+        tiers=dict(sorted(Counter(found.tiers_of[fault.memory] for fault in faults).items())),
+        examples=_examples(reader, faults[:limit]),
+        fix=f"scrubjay audit --fix {kind}" if fixable else "",
+    )
+
+
+def _examples(reader: Reader, faults: Sequence[AuditFault]) -> tuple[FaultExample, ...]:
+    held = reader.get(sorted({memory for one in faults for memory in (one.memory, one.other) if memory}))
+    roots = {source.id: source.root for source in reader.sources()}
+    return tuple(
+        FaultExample(
+            one.why,
+            _shown_record(held[one.memory], roots),
+            _shown_record(held[one.other], roots) if one.other in held else None,
+            one.mend,
+        )
+        for one in faults
+    )
+
+
+def _shown_record(record: Record, roots: Mapping[str, str]) -> MemoryLine:
+    place = record.place
+    where = ""
+    if place is not None:
+        path = os.path.join(roots.get(place.source, ""), place.path)
+        where = f"{path}:{place.line_start}-{place.line_end}"
+    text = " ".join(record.content.split())
+    text = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 1].rstrip()}…"
+    return MemoryLine(record.id, text, record_date(record), where, record.status)
+
+
+def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
+    """Take back what a run of an audit or of retention put away; what was changed since stays.
+
+    Raises:
+        NotFoundError: No such run did anything to memories that the caller sees.
+    """
+    with workspace.store.reader(workspace.scope) as reader:
+        events = reader.events(run=run, limit=MAX_RUN_EVENTS)
+        if not events:
+            raise NotFoundError(
+                f"No run {run} put anything away that you see.",
+                hint="scrubjay history ID tells of one memory",
+            )
+        records: dict[str, Record] = {}
+        ids = sorted({event.memory for event in events})
+        for first in range(0, len(ids), AUDIT_BATCH):
+            records |= reader.get(ids[first : first + AUDIT_BATCH])
+    back = [
+        one
+        for one in events
+        if one.before and one.op == records[one.memory].status and may_change(workspace, records[one.memory])
+    ]
+    at = now_micros()
+    for first in range(0, len(back), AUDIT_BATCH):
+        workspace.store.write(
+            workspace.scope, _undo_changes(back[first : first + AUDIT_BATCH], records, at), durable=True
+        )
+    turned = tuple(event.memory for event in back)
+    return ChangeReport(turned, tuple(sorted(set(ids) - set(turned))), ())
+
+
+def _undo_changes(events: Sequence[Event], records: Mapping[str, Record], at: int) -> list[Change]:
+    edges = tuple((one.other, "supersedes", one.memory) for one in events if one.other is not None)
+    now = [replace(one, key=records[one.memory].key) for one in events]  # it may be another's by now
+    return [DropEdges(edges), *revert_status_events(now, at)]
+
+
+RETENTION_BATCH: Final = 1_000
+"""Memories in hand at once, and of one transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Expirable:
+    """A memory that retention may end: its id, when it was young last, whether it is active, whether too old."""
+
+    id: str
+    young: int
+    active: bool
+    old: bool
+
+
+def apply_retention(
+    workspace: Workspace, *, dry_run: bool = False, now: int | None = None
+) -> RetentionReport:
+    """Put away, or forget, the caller's own memories that the settings no longer keep.
+
+    First what is older than its tier's days since it was written, happened or was used; then, of what is active,
+    the oldest beyond the most. What is to be forgotten is so from the archive, too.
+    """
+    wish = workspace.settings.retention
+    days, at = wish.lives(), now_micros() if now is None else now
+    if not days and not wish.most:
+        return RetentionReport((), (), dry_run, "")
+    with workspace.store.reader(workspace.scope) as reader:
+        active = 0
+        kept: list[_Expirable] = []
+        for record in _own_records(reader, workspace.scope.user):
+            active += record.status == "active"
+            if not record.pinned:
+                kept.append(_expirable(record, days, at))
+    over = _over_limit(kept, active, wish.most)
+    gone = [one.id for one in over if wish.action == "forget"]
+    away = [one.id for one in over if one.active and wish.action == "archive"]
+    if dry_run:
+        return RetentionReport(tuple(away), tuple(gone), True, "")
+    run = new_run_id()
+    forgotten: list[str] = []
+    for first in range(0, len(gone), RETENTION_BATCH):
+        done = forget_memories(workspace, gone[first : first + RETENTION_BATCH])
+        forgotten += [*done.ids, *done.derived]
+    archived = [
+        one
+        for first in range(0, len(away), RETENTION_BATCH)
+        for one in _archive_records(workspace, away[first : first + RETENTION_BATCH], run)
+    ]
+    return RetentionReport(tuple(archived), tuple(forgotten), False, undo_command(run) if archived else "")
+
+
+def _own_records(reader: Reader, user: str) -> Iterator[Record]:
+    """Yield the memories that a user wrote; what others share with them, others keep, and files their own."""
+    after = ""
+    while page := reader.page(after, RETENTION_BATCH, RecordFilter(statuses=STATUSES)):
+        yield from (record for record in page if record.owner == user and not _is_passage(record))
+        after = page[-1].id
+
+
+def _is_passage(record: Record) -> bool:
+    return record.place is not None and record.turn is None
+
+
+def _expirable(record: Record, days: Mapping[str, int], now: int) -> _Expirable:
+    young = last_activity(record)
+    old = record.tier in days and now - young > days[record.tier] * DAY
+    return _Expirable(record.id, young, record.status == "active", old)
+
+
+def _over_limit(kept: Sequence[_Expirable], active: int, most: int) -> list[_Expirable]:
+    """Return what is no longer kept, the oldest first."""
+    ordered = sorted(kept, key=lambda one: (one.young, one.id))
+    over = [one for one in ordered if one.old]
+    if most:
+        left = active - sum(1 for one in over if one.active)
+        over += [one for one in ordered if one.active and not one.old][: max(0, left - most)]
+    return over
+
+
+def _archive_records(workspace: Workspace, ids: Sequence[str], run: str) -> list[str]:
+    at = now_micros()
+    with workspace.store.reader(workspace.scope) as reader:
+        held = [one for one in reader.get(ids).values() if one.status == "active" and not one.pinned]
+    if held:
+        away = status_changes(held, LifecycleChange(status="archived"), "archived", at, run)
+        workspace.store.write(workspace.scope, away, durable=True)
+    return [one.id for one in held]

@@ -1,0 +1,223 @@
+"""Consolidation service: run consolidation for each visibility key, undo it, restore what it archived."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from scrubjay.config.loader import api_key
+from scrubjay.consolidation.context import (
+    MEMORY_COUNT,
+    NOTES,
+    RULES_VERSION,
+    TRANSCRIPTS,
+    DryRunState,
+    ModelBudget,
+    RunContext,
+)
+from scrubjay.consolidation.runner import consolidate_key as pipeline
+from scrubjay.consolidation.runner import restore_all
+from scrubjay.consolidation.runner import undo_run as take_back
+from scrubjay.errors import ConfigError, StoreBusyError
+from scrubjay.ingest.deletion import ALL_EVENTS
+from scrubjay.llm.client import LlmSpec, open_llm
+from scrubjay.models.dates import now_micros
+from scrubjay.models.lifecycle import ConsolidationRun, new_run_id
+from scrubjay.models.reports import ConsolidationReport, Progress, UndoReport
+from scrubjay.models.views import ChangeReport
+from scrubjay.services.enrichment import edge_builder, recluster_due
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.changes import PutRun
+
+LOCK_NAME: Final = "consolidate"
+"""What whoever consolidates holds."""
+ProgressCallback = Callable[[Progress], None]
+
+
+def run_consolidation(
+    workspace: Workspace,
+    *,
+    dry_run: bool,
+    now: int,
+    after_days: int,
+    due: int | None,
+    archive: str | None,
+    progress: ProgressCallback | None,
+) -> ConsolidationReport:
+    """Consolidate what each of the caller's keys holds.
+
+    Args:
+        workspace: Where, for whom.
+        dry_run: Whether nothing is written.
+        now: To which everything has its age, UTC microseconds.
+        after_days: Days after which an observation is old.
+        due: Microseconds that must have passed since a key's last run, None to run in any case.
+        archive: ``transcripts`` or ``notes``, archived besides what the settings say; None for nothing else.
+        progress: Told how far it is.
+    """
+    started = time.monotonic()
+    with workspace.store.alone(workspace.scope, LOCK_NAME) as alone:
+        if not alone:
+            return ConsolidationReport(passed="busy", dry_run=dry_run)
+        interrupted = () if dry_run else _close_dead_runs(workspace)
+        rows = _list_runs(workspace)
+        keys = [key for key in workspace.scope.keys if due is None or _is_due(rows, key, now, due)]
+        if not keys:
+            return ConsolidationReport(passed="not due", interrupted=interrupted, dry_run=dry_run)
+        run = new_run_id()
+        base = workspace.lineup.writing()
+        weaver = edge_builder(workspace, base)
+        night = RunContext(
+            workspace.store, workspace.scope, "", base, weaver, run, now, after_days, dry_run=dry_run
+        )
+        asked = (workspace.settings.consolidation.archive, archive)
+        wanted = frozenset(kind for kind in (TRANSCRIPTS, NOTES) if kind in asked)
+        night = replace(night, archive=wanted, progress=progress, began=started)
+        night, asking, trouble = with_language_model(workspace, night)
+        same = _unchanged_keys(workspace, rows) if due is not None else set()
+        tallies = [
+            pipeline(replace(night, key=key, idle=key in same, foreseen=DryRunState())) for key in keys
+        ]
+        if due is not None and not dry_run:
+            _record_empty_run(
+                workspace,
+                rows,
+                [key for key, one in zip(keys, tallies, strict=True) if not one.wrote],
+                run,
+                now,
+            )
+        if not dry_run and any(one.wrote for one in tallies):
+            recluster_due(workspace, base, weaver)
+        if not dry_run:
+            workspace.store.vacuum()
+    return ConsolidationReport(
+        run=run if any(one.wrote for one in tallies) else None,
+        made=tuple(made for one in tallies for made in one.made),
+        kinds=dict(sorted(sum((one.kinds for one in tallies), Counter()).items())),
+        tokens=sum(one.tokens for one in tallies),
+        kept=sum(one.kept for one in tallies),
+        archived=sum(one.archived for one in tallies),
+        files=dict(sorted(sum((one.files for one in tallies), Counter()).items())),
+        renewed=sum(one.renewed for one in tallies),
+        promoted=tuple(made for one in tallies for made in one.promoted),
+        supported=sum(one.supported for one in tallies),
+        read=sum(one.read for one in tallies),
+        found=tuple(made for one in tallies for made in one.found),
+        rephrased=sum(one.rephrased for one in tallies),
+        refused=sum(one.refused for one in tallies),
+        partial=(*trouble, *(asking.partial if asking is not None else ())),
+        interrupted=interrupted,
+        dry_run=dry_run,
+        seconds=time.monotonic() - started,
+    )
+
+
+def undo_consolidation(workspace: Workspace, run: str) -> UndoReport:
+    """Take a run back, as far as the caller sees what it did.
+
+    Raises:
+        NotFoundError: No run, or several, are called so.
+        StoreBusyError: Another process consolidates.
+    """
+    with workspace.store.alone(workspace.scope, LOCK_NAME) as alone:
+        if not alone:
+            raise StoreBusyError(
+                "Another process consolidates now. Nothing was undone.",
+                hint=f"scrubjay consolidate --undo {run}",
+            )
+        return take_back(workspace.store, workspace.scope, run)
+
+
+def restore_consolidated(workspace: Workspace) -> ChangeReport:
+    """Make active again whatever consolidation archived, in any run that the caller sees.
+
+    Raises:
+        StoreBusyError: Another process consolidates.
+    """
+    with workspace.store.alone(workspace.scope, LOCK_NAME) as alone:
+        if not alone:
+            raise StoreBusyError(
+                "Another process consolidates now. Nothing was restored.",
+                hint="scrubjay restore --archived-by-consolidation, once it is done",
+            )
+        return ChangeReport(tuple(restore_all(workspace.store, workspace.scope)), (), ())
+
+
+def _list_runs(workspace: Workspace) -> list[ConsolidationRun]:
+    with workspace.store.reader(workspace.scope) as reader:
+        return reader.runs(ALL_EVENTS)
+
+
+def _is_due(rows: Sequence[ConsolidationRun], key: str, now: int, due: int) -> bool:
+    """Tell whether a key's last run began long enough ago; one that began in the future tells of a wrong clock."""
+    started = [row.started for row in rows if row.key == key and row.started <= now]
+    return not started or now - max(started) >= due
+
+
+def _unchanged_keys(workspace: Workspace, rows: Sequence[ConsolidationRun]) -> set[str]:
+    """Return the keys that hold as many memories as when they were looked at last."""
+    held: dict[str, int | None] = {}
+    for row in rows:  # started last first
+        held.setdefault(row.key, row.counts.get(MEMORY_COUNT))
+    with workspace.store.reader(workspace.scope) as reader:
+        return {key for key, count in held.items() if count == reader.amount(key)}
+
+
+def _close_dead_runs(workspace: Workspace) -> tuple[str, ...]:
+    """Write down what killed runs did: nobody else consolidates now, so what is said to run does not."""
+    killed = [row for row in _list_runs(workspace) if row.state == "running"]
+    ended = []
+    for row in killed:
+        with workspace.store.reader(workspace.scope) as reader:
+            ops = Counter(
+                event.op for event in reader.events(run=row.id, limit=ALL_EVENTS) if event.key == row.key
+            )
+        counts = {"digests": ops["derived"], "archived": ops["archived"], "interrupted": 1}
+        ended.append(PutRun(replace(row, state="done", ended=now_micros(), counts=counts)))
+    if ended:
+        workspace.store.write(workspace.scope, ended, durable=True)
+    return tuple(sorted({row.id for row in killed}))
+
+
+def _record_empty_run(
+    workspace: Workspace, rows: Sequence[ConsolidationRun], keys: Sequence[str], run: str, now: int
+) -> None:
+    """Write down that there was nothing to do, in the place of the last time that there was nothing."""
+    looked = []
+    with workspace.store.reader(workspace.scope) as reader:
+        for key in keys:
+            last = next((row for row in rows if row.key == key), None)
+            again = last is not None and last.state == "done" and set(last.counts) == {MEMORY_COUNT}
+            counts = {MEMORY_COUNT: reader.amount(key)}
+            looked.append(
+                PutRun(
+                    ConsolidationRun(
+                        last.id if last and again else run, key, "done", RULES_VERSION, now, now, counts
+                    )
+                )
+            )
+    if looked:
+        workspace.store.write(workspace.scope, looked)
+
+
+def with_language_model(
+    workspace: Workspace, night: RunContext
+) -> tuple[RunContext, ModelBudget | None, tuple[str, ...]]:
+    """Return a night with what it may ask, that by itself, and why there is none though the settings name one.
+
+    A model that cannot be used keeps no night from being done.
+    """
+    wanted = workspace.settings.llm
+    if not wanted.model or not wanted.refine:
+        return night, None, ()
+    try:
+        model = open_llm(LlmSpec(wanted.base_url, wanted.model, api_key("llm", wanted)))
+    except ConfigError as exc:
+        return night, None, (f"{wanted.model} was not asked: {exc}",)
+    asking = ModelBudget(model, wanted.deadline, wanted.requests, workspace.announce)
+    facts = asking if "facts" in wanted.refine else None
+    digests = asking if "digests" in wanted.refine else None
+    return replace(night, facts=facts, digests=digests), asking, ()

@@ -1,0 +1,188 @@
+"""Curation service: archive, restore, rate, link and forget memories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import Final
+
+from scrubjay.errors import InputError, NotFoundError
+from scrubjay.ingest import deletion as store_path
+from scrubjay.ingest.deletion import status_changes
+from scrubjay.models.dates import now_micros
+from scrubjay.models.graph import Edge
+from scrubjay.models.lifecycle import Event, LifecycleChange
+from scrubjay.models.records import Record, Source
+from scrubjay.models.reports import ForgetReport
+from scrubjay.models.views import ChangeReport, MemoryLink
+from scrubjay.search import browse
+from scrubjay.search.browse import resolve_ids
+from scrubjay.services.inspection import MAX_HISTORY_EVENTS
+from scrubjay.services.workspace import Workspace, require_may_change, resolve_id
+from scrubjay.storage.changes import DropEdges, PutEdges, PutEvents, PutLifecycle
+from scrubjay.storage.interface import Reader
+
+VERDICTS: Final = ("used", "useful", "wrong")
+"""What a caller can say of a memory. ``used``: it was read and acted on; the others judge it."""
+MIN_STRENGTH: Final = 0.3
+"""Strength that any number of "wrong" leaves: judged down, never out of reach of an exact question."""
+
+
+def archive(workspace: Workspace, ids: Sequence[str]) -> ChangeReport:
+    """Take memories out of default answers; they stay whole, and reachable by status."""
+    return _set_status(workspace, ids, "archived", "archived")
+
+
+def restore(workspace: Workspace, ids: Sequence[str]) -> ChangeReport:
+    """Make archived or superseded memories active again."""
+    return _set_status(workspace, ids, "active", "restored")
+
+
+def _set_status(workspace: Workspace, ids: Sequence[str], status: str, op: str) -> ChangeReport:
+    at = now_micros()
+    with workspace.store.reader(workspace.scope) as reader:
+        records, unknown = _find_records(reader, ids)
+    require_may_change(workspace, records, "archive" if op == "archived" else "restore")
+    turned = [record for record in records if record.status != status]
+    # What is active is true again, as far as anybody knows.
+    life = (
+        LifecycleChange(status=status, valid_until=None)
+        if op == "restored"
+        else LifecycleChange(status=status)
+    )
+    if turned:
+        workspace.store.write(
+            workspace.scope, status_changes(turned, life, op, at, actor=workspace.scope.user), durable=True
+        )
+    same = tuple(record.id for record in records if record.status == status)
+    return ChangeReport(tuple(record.id for record in turned), same, unknown)
+
+
+def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> ChangeReport:
+    """Remember that memories were used, useful or wrong.
+
+    Raises:
+        InputError: The verdict is none.
+    """
+    if verdict not in VERDICTS:
+        raise InputError(f"Feedback {verdict!r} is not one of {', '.join(VERDICTS)}. Nothing was written.")
+    at = now_micros()
+    with workspace.store.reader(workspace.scope) as reader:
+        records, unknown = _find_records(reader, ids)
+        if verdict == "wrong":
+            require_may_change(workspace, records, "judge")
+        lives = {record.id: _apply_verdict(reader, record, verdict, at) for record in records}
+    if records:
+        events = tuple(
+            Event(record.id, verdict, at, record.key, actor=workspace.scope.user) for record in records
+        )
+        workspace.store.write(workspace.scope, [PutLifecycle(lives), PutEvents(events)], durable=True)
+    return ChangeReport(tuple(record.id for record in records), (), unknown)
+
+
+def _apply_verdict(reader: Reader, record: Record, verdict: str, at: int) -> LifecycleChange:
+    if verdict == "used":
+        return LifecycleChange(last_used=at)
+    ops = [event.op for event in reader.events([record.id], limit=MAX_HISTORY_EVENTS)] + [verdict]
+    strength = feedback_strength(ops.count("useful"), ops.count("wrong"))
+    return (
+        LifecycleChange(strength=strength, last_used=at)
+        if verdict == "useful"
+        else LifecycleChange(strength=strength)
+    )
+
+
+def feedback_strength(useful: int, wrong: int) -> float:
+    """Return the strength of a memory that was called useful and wrong so often: bounded, whatever the numbers.
+
+    >>> feedback_strength(0, 0), feedback_strength(3, 0), feedback_strength(0, 1), feedback_strength(1, 1), feedback_strength(0, 1000)
+    (1.0, 1.0, 0.5, 0.6666666666666666, 0.3)
+    """
+    return max(MIN_STRENGTH, (1 + useful) / (1 + useful + wrong))
+
+
+def _find_records(reader: Reader, ids: Sequence[str]) -> tuple[list[Record], tuple[str, ...]]:
+    """Return the memories that ids or their shortest unique beginnings name, each once, and what names none."""
+    found, unknown = resolve_ids(reader, ids)
+    records = reader.get(found)
+    return [records[memory] for memory in dict.fromkeys(found)], unknown
+
+
+LINK_KINDS: Final = ("links", "derived_from", "supersedes", "contradicts")
+"""Kinds of edges that a caller may make."""
+
+
+def add_link(workspace: Workspace, edge: Edge) -> MemoryLink:
+    """Join two memories for the caller, by ids or their shortest unique beginnings.
+
+    Raises:
+        InputError: An id that is not there or not told, a memory with itself, a kind or weight that cannot be.
+    """
+    from scrubjay.redaction.redactor import redact_text
+
+    _check_link_kind(edge.kind)
+    weight = edge.weight
+    if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight <= 1:
+        raise InputError(f"The weight is {weight!r}; wanted is 0 to 1. Nothing was written.")
+    with workspace.store.reader(workspace.scope) as reader:
+        src, dst = resolve_id(reader, edge.src), resolve_id(reader, edge.dst)
+        phrase = browse.memory_phrase(reader.get([dst])[dst])
+    if src == dst:
+        raise InputError(f"{src} cannot be joined with itself. Nothing was written.")
+    rule = redact_text(edge.rule, workspace.settings.redaction.allow).text
+    made = Edge(src, edge.kind, dst, workspace.scope.key(), float(weight), now_micros(), "given", rule)
+    workspace.store.write(workspace.scope, [PutEdges((made,))], durable=True)
+    return MemoryLink(dst, made.kind, "to", made.weight, rule, True, phrase)
+
+
+def remove_link(workspace: Workspace, src: str, dst: str, kind: str) -> None:
+    """Part two memories, whoever joined them.
+
+    Raises:
+        ForbiddenError: The first is what somebody else shared, and so is the edge.
+        InputError: An id that is not there or not told, or a kind that callers do not make.
+        NotFoundError: The first is not joined with the second in this way.
+    """
+    _check_link_kind(kind)
+    with workspace.store.reader(workspace.scope) as reader:
+        one, other = resolve_id(reader, src), resolve_id(reader, dst)
+        there = [edge for edge in reader.edges([one], [kind]) if edge.dst == other]
+        back = [edge for edge in reader.edges([other], [kind]) if edge.dst == one]
+        if any(edge.key != workspace.scope.key() for edge in there):
+            require_may_change(workspace, [reader.get([one])[one]], "part")
+    if not there:
+        hint = f"it is joined the other way round: unlink {other} from {one}" if back else ""
+        raise NotFoundError(f"No edge of kind {kind} leads from {one} to {other}.", hint=hint)
+    workspace.store.write(workspace.scope, [DropEdges(((one, kind, other),))], durable=True)
+
+
+def _check_link_kind(kind: str) -> None:
+    if kind not in LINK_KINDS:
+        raise InputError(f"Kind {kind!r} is not one of {', '.join(LINK_KINDS)}. Nothing was written.")
+
+
+def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
+    """Remove memories; the categories that told of them are made of those that stay."""
+    with workspace.store.reader(workspace.scope) as reader:
+        require_may_change(workspace, reader.get(ids).values(), "forget")
+    gone = store_path.forget_memories(workspace.store, workspace.scope, ids)
+    if "categories" in workspace.settings.connect.stages:
+        for source, keys in gone.sources.items():
+            _refile(workspace, source, keys)
+        for key in gone.fewer:
+            _recluster_after_removal(workspace, key, told=key in gone.keys)
+    return gone.report
+
+
+def _refile(workspace: Workspace, source: Source, keys: Set[str]) -> None:
+    from scrubjay.categories.folders import update_folders
+
+    update_folders(workspace.store, workspace.scope, source, now_micros(), keys=keys)
+
+
+def _recluster_after_removal(workspace: Workspace, key: str, *, told: bool) -> None:
+    """Find the topics of a key anew that lost one, or half of its memories: no later call of somebody else's does."""
+    from scrubjay.categories.topics import are_topics_due, organise_topics
+
+    base = workspace.lineup.writing()
+    if told or are_topics_due(workspace.store, workspace.scope, key, base, 0):
+        organise_topics(workspace.store, workspace.scope, key, base, workspace.lineup.backfilled())

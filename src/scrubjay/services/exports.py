@@ -1,0 +1,252 @@
+"""Export service: export what a principal sees, back up a store, copy a store to another URL."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from scrubjay import atomic_files
+from scrubjay.errors import InputError, NotFoundError, SourceError, StoreDamagedError
+from scrubjay.models.reports import BackupReport, CopyReport, ExportReport, Progress
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.interface import Store
+from scrubjay.storage.urls import open_store, store_file
+from scrubjay.transfer.export import LineWriter, line_text, principal_mark
+from scrubjay.transfer.export import export_lines as told
+
+STORE_SUFFIXES: Final = ("", "-wal", "-shm", "-vectors", ".lock", ".lock-next")
+"""Endings of a store's own files."""
+
+
+@contextmanager
+def atomic_destination(
+    workspace: Workspace, path: str | Path, *, overwrite: bool
+) -> Iterator[tuple[Path, Path]]:
+    """Hand out a name for a new file beside a place; at the end of the block it stands there, else nothing does.
+
+    Args:
+        workspace: Whose store must not be written over.
+        path: The place.
+        overwrite: Whether a file that stands there may be replaced.
+
+    Yields:
+        The place, and the name of the file to write (mode 0600).
+
+    Raises:
+        InputError: Something stands there that must not be replaced.
+        SourceError: The folder cannot be written to.
+    """
+    place = Path(os.path.abspath(Path(path).expanduser()))
+    _require_free(workspace, place, overwrite)
+    beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield place, beside
+        _require_free(workspace, place, overwrite)
+        atomic_files.replace_file(beside, place)
+    except OSError as error:
+        raise SourceError(
+            f"{place} cannot be written: {error.strerror or error}. No file was left behind.",
+            hint="name a folder that is there, yours, and not full",
+        ) from error
+    finally:
+        for end in ("", "-journal", "-wal", "-shm"):
+            beside.with_name(beside.name + end).unlink(missing_ok=True)
+
+
+def _require_free(workspace: Workspace, place: Path, overwrite: bool) -> None:
+    """Refuse a place that is the store's own, a folder or a link, or holds a file that is to stay."""
+    file = store_file(workspace.store.url)
+    own = None if file is None else Path(os.path.abspath(file))
+    if own is not None and place in [own.with_name(own.name + end) for end in STORE_SUFFIXES]:
+        raise InputError(f"{place} belongs to the store itself. Nothing was written.")
+    if os.path.lexists(place) and (place.is_symlink() or not place.is_file()):
+        raise InputError(f"{place} is a folder or a link, no file. Nothing was written.")
+    if place.exists() and own is not None and own.exists() and place.samefile(own):
+        raise InputError(f"{place} is the store itself. Nothing was written.")
+    if place.exists() and not overwrite:
+        raise InputError(
+            f"{place} is there already. Nothing was written.",
+            hint="name another file, or say --overwrite",
+        )
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+def export_memories(
+    workspace: Workspace,
+    path: str | Path | BinaryIO,
+    *,
+    overwrite: bool = False,
+    progress: ProgressCallback | None = None,
+) -> ExportReport:
+    """Write what the caller may see, a JSON object a line.
+
+    Raises:
+        InputError: Something stands at the path that must not be replaced.
+        SourceError: The file cannot be written; none was left behind.
+        StoreDamagedError: The store cannot be read to its end, or a text is not what was written. No file was left
+            behind; what a stream got has no footer, so that no import takes it for whole.
+    """
+    if not isinstance(path, str | Path):
+        return _write_export(workspace, path, "", progress)
+    with atomic_destination(workspace, path, overwrite=overwrite) as (place, beside):
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            done = _write_export(workspace, stream, str(place), progress)
+            stream.flush()
+            os.fsync(handle)
+    return done
+
+
+def _write_export(
+    workspace: Workspace, stream: BinaryIO, name: str, progress: ProgressCallback | None
+) -> ExportReport:
+    started = time.monotonic()
+    teller = LineWriter(workspace.scope)
+    counts: Counter[str] = Counter()
+    digest, size = hashlib.sha256(), 0
+    last = "its beginning"
+    try:
+        secret = workspace.store.secret(workspace.scope)  # not within a reader: of a new store it is made now
+        with workspace.store.reader(workspace.scope) as reader:
+            total = reader.counts().memories if progress is not None else 0
+            for line, raw in _encoded_lines(
+                told(reader, teller, principal_mark(secret, workspace.scope), workspace.scope.groups)
+            ):
+                digest.update(raw)
+                size += stream.write(raw)
+                counts[line["line"]] += 1
+                last = f"{line['line']} {line.get('id') or line.get('path') or ''}".strip()
+                if progress is not None and line["line"] == "memory" and counts["memory"] % 100 == 0:
+                    progress(Progress("export", counts["memory"], total, time.monotonic() - started))
+    except StoreDamagedError as error:
+        raise _damage_error(workspace, error, last, counts.total() if not name else None) from error
+    lines = counts.total() + 1
+    del counts["header"]
+    footer = {"line": "footer", "lines": lines, "counts": dict(counts), "sha256": digest.hexdigest()}
+    size += stream.write(line_text(footer))
+    return ExportReport(name, dict(counts), lines, size, time.monotonic() - started)
+
+
+def _encoded_lines(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """Yield each line with its bytes.
+
+    Raises:
+        StoreDamagedError: What is stored is nothing that was ever written.
+    """
+    while True:
+        try:
+            line = next(lines, None)
+            raw = b"" if line is None else line_text(line)
+        except (ValueError, LookupError, TypeError, ArithmeticError) as error:
+            raise StoreDamagedError(
+                f"What is stored cannot be read ({type(error).__name__}: {error})."
+            ) from error
+        if line is None:
+            return
+        yield line, raw
+
+
+def _damage_error(
+    workspace: Workspace, error: StoreDamagedError, last: str, written: int | None
+) -> StoreDamagedError:
+    """Return what is damaged, what was written, and the way out.
+
+    Args:
+        workspace: Whose store.
+        error: What was found.
+        last: What was read last.
+        written: Lines that went into a stream; None for a file.
+    """
+    what = str(error).partition(" Nothing was written")[0]
+    done = "No export was written" if written is None else f"{written:,} lines were written, and no footer"
+    return StoreDamagedError(
+        f"{workspace.store.url} is damaged, found after {last}: {what} {done}; the store is as it was.",
+        hint="put a backup back (`scrubjay backup`); or `scrubjay forget` the memory that is named, sync its file "
+        "again, and export again. `scrubjay doctor` looks the store through",
+    )
+
+
+def back_up_store(workspace: Workspace, path: str | Path, *, overwrite: bool = False) -> BackupReport:
+    """Copy the whole store to a file, while others write.
+
+    Raises:
+        InputError: The store is no file, or something stands at the path that must not be replaced.
+        StoreError: The store cannot be read, or the copy did not pass its check.
+        SourceError: The file cannot be written; none was left behind.
+    """
+    started = time.monotonic()
+    with atomic_destination(workspace, path, overwrite=overwrite) as (place, beside):
+        workspace.store.backup(beside)
+    return BackupReport(str(place), place.stat().st_size, time.monotonic() - started)
+
+
+NOTHING_COPIED: Final = "Nothing was copied."
+
+
+def copy_tenants(
+    source: Store,
+    to: str,
+    tenants: Sequence[str] | None,
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[CopyReport, ...]:
+    """Copy tenants, one after the other; each is of the moment in which its copy began.
+
+    Args:
+        source: From where.
+        to: URL or path of the store to copy to, made if it is not there.
+        tenants: Which; None for all.
+        progress: Told how far the tenant at hand is.
+
+    Raises:
+        InputError: It is the same store, one of no kind that lasts, or it holds other things of a tenant.
+        NotFoundError: There is no such tenant, or none at all.
+        StoreError: It cannot go on; the same call goes on where it was.
+    """
+    from scrubjay.transfer.copy import copy_tenant
+
+    _require_distinct(source.url, to)
+    wanted = source.tenants() if tenants is None else list(tenants)
+    if not wanted:
+        raise NotFoundError(f"{source.url} holds no tenant. {NOTHING_COPIED}")
+    opened = partial(open_store, to, quota=source.quota)
+    return tuple(copy_tenant(source, opened, tenant, progress) for tenant in wanted)
+
+
+def require_store_file(url: str) -> None:
+    """Refuse to read from a file that is not there: opening it would make an empty store.
+
+    Raises:
+        NotFoundError: It is not there.
+    """
+    file = store_file(url)
+    if file is not None and not file.exists():
+        raise NotFoundError(f"{file} is not there. {NOTHING_COPIED}")
+
+
+def _require_distinct(source: str, to: str) -> None:
+    if to.startswith("memory:") or source.startswith("memory:"):
+        raise InputError(
+            f"memory:// ends with its process; there is nothing to copy from or to. {NOTHING_COPIED}"
+        )
+    one, other = _store_location(source), _store_location(to)
+    if one == other or (isinstance(other, Path) and isinstance(one, Path) and _same_file(one, other)):
+        raise InputError(f"{to} is the store itself. {NOTHING_COPIED}", hint="name another file or database")
+
+
+def _store_location(url: str) -> str | Path:
+    file = store_file(url)
+    return url if file is None else Path(os.path.abspath(file))
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)

@@ -1,0 +1,514 @@
+"""Import service: restore an export, or adopt the memories of another tool.
+
+Nothing is learned from them and none settles with what is known: what a file says is taken as it says it, and the
+same file again finds all of it. The night and the audit look at it as at everything else.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from scrubjay.categories.folders import update_folders
+from scrubjay.categories.topics import MIN_MEMORIES, count_memories, organise_topics
+from scrubjay.entities.dictionary import normal_form
+from scrubjay.entities.edits import name_refusal, parse_names, teach_names
+from scrubjay.errors import InputError, NotFoundError, QuotaError, StoreBusyError
+from scrubjay.ingest import additions as store_path
+from scrubjay.ingest.additions import ValidatedMemory, validate_memory
+from scrubjay.ingest.fact_stage import FactStage
+from scrubjay.ingest.scanner import scan_files
+from scrubjay.ingest.trust import NO_CHOICE, TrustChoice
+from scrubjay.ingest.turns import is_only_injected, redact_new_turns, redact_stored_turns
+from scrubjay.models.dates import now_micros
+from scrubjay.models.graph import Edge
+from scrubjay.models.ids import tombstone_hashes
+from scrubjay.models.lifecycle import LifecycleChange
+from scrubjay.models.records import Source
+from scrubjay.models.reports import ImportReport, ImportSample, Progress, RejectedItem
+from scrubjay.models.sources import is_single_file, source_location
+from scrubjay.services.enrichment import edge_builder, recluster_due
+from scrubjay.services.sync import current_versions, sync
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.changes import PutEdges, PutLifecycle, PutVersions
+from scrubjay.transfer.archive import ExportHeader, check_export
+from scrubjay.transfer.detection import (
+    FOLDER_FORMATS,
+    IMPORT_FORMATS,
+    detect_format,
+    format_reader,
+    synced_folder,
+)
+from scrubjay.transfer.export import principal_mark
+from scrubjay.transfer.formats import (
+    ImportedItem,
+    ImportedMemory,
+    ImportedName,
+    ImportedRelation,
+    SyncedFolder,
+)
+from scrubjay.transfer.importer import MAX_SAMPLES, IdMap, ImportContext, import_lines, sample_memory
+
+ProgressCallback = Callable[[Progress], None]
+
+
+def import_path(
+    workspace: Workspace,
+    path: Path,
+    *,
+    format: str = "auto",
+    dry_run: bool = False,
+    shared: bool = False,
+    untrusted: bool = False,
+    progress: ProgressCallback | None = None,
+) -> ImportReport:
+    """Take in a file or folder.
+
+    Raises:
+        SourceError: It cannot be read.
+        InputError: It is of no known format, or not whole; nothing was imported.
+        QuotaError: There is no room for more of it; what was taken in before that stays.
+        StoreBusyError: Another process imports; two of one file would write histories twice.
+    """
+    path = path.expanduser()
+    if format not in IMPORT_FORMATS:
+        raise InputError(
+            f"Format {format!r} is not one of {', '.join(IMPORT_FORMATS)}. Nothing was imported."
+        )
+    if not path.exists():
+        raise NotFoundError(f"{path} is not there. Nothing was imported.")
+    known = detect_format(path) if format == "auto" else format
+    if path.is_dir() and known not in (*FOLDER_FORMATS, "basic-memory"):
+        raise InputError(f"{path} is a folder; {known} is read from a file. Nothing was imported.")
+    if shared and known != "scrubjay":
+        raise InputError("Only an export of scrubjay says what was shared. Nothing was imported.")
+    if untrusted and known in FOLDER_FORMATS:
+        raise InputError(
+            f"{path} would be synced as yours; only what is copied can be marked as untrusted. "
+            "Nothing was imported.",
+            hint=f"scrubjay sync {path} --untrusted",
+        )
+    with workspace.store.alone(workspace.scope, "import") as alone:
+        if not alone:
+            raise StoreBusyError(
+                f"Another program imports into {workspace.store.url}. Nothing was imported.",
+                hint="run it again when that has ended",
+            )
+        try:
+            return _import_known_format(
+                workspace, path, known, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress
+            )
+        except QuotaError as error:
+            raise QuotaError(
+                f"{error} What was imported before that stays.",
+                hint=f"{error.hint}; then run the same import again: it goes on where it was",
+            ) from error
+
+
+def _import_known_format(
+    workspace: Workspace,
+    path: Path,
+    known: str,
+    *,
+    dry_run: bool,
+    shared: bool,
+    untrusted: bool,
+    progress: ProgressCallback | None,
+) -> ImportReport:
+    """Take in what is of a known format."""
+    if known == "scrubjay":
+        return restore_export(
+            workspace, path, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress
+        )
+    if known in FOLDER_FORMATS:
+        return _sync_folder(workspace, synced_folder(path, known), known, dry_run=dry_run, progress=progress)
+    found = format_reader(known)(path)
+    return adopt_memories(workspace, found, known, dry_run=dry_run, untrusted=untrusted, progress=progress)
+
+
+def _sync_folder(
+    workspace: Workspace,
+    folder: SyncedFolder,
+    format: str,
+    *,
+    dry_run: bool,
+    progress: ProgressCallback | None,
+) -> ImportReport:
+    """Make a folder of Markdown a source, unless it lies in one, and sync it."""
+    started = time.monotonic()
+    full = Path(os.path.abspath(folder.path))
+    with workspace.store.reader(workspace.scope) as view:
+        known = view.sources()
+    within = any(
+        source_location(one) == str(full) or (not is_single_file(one) and full.is_relative_to(one.root))
+        for one in known
+    )
+    new = () if within else (str(full),)
+    if dry_run:
+        found = scan_files(full, include=folder.include) if folder.include else scan_files(full)
+        first = tuple(
+            ImportSample("file", state.path, f"{state.size:,} bytes", "")
+            for state in found.files[:MAX_SAMPLES]
+        )
+        seconds = time.monotonic() - started
+        return ImportReport(
+            format, True, documents=len(found.files), sources=new, samples=first, seconds=seconds
+        )
+    # What a source takes in is not changed by an import of what it holds already; what is new is the importer's own.
+    wish = Source("", "") if within else Source("", "", folder.description, folder.include)
+    choice = NO_CHOICE if within else TrustChoice("trusted")
+    done = sync(workspace, full, wish, progress, choice=choice)
+    return ImportReport(
+        format,
+        False,
+        added=done.added + done.updated,
+        existed=done.unchanged,
+        forgotten=done.forgotten,
+        documents=done.files,
+        sources=new,
+        scrubbed=done.scrubbed,
+        broken=tuple(RejectedItem(one.path, one.message) for one in done.problems[:MAX_REPORTED_FAULTS]),
+        failures=len(done.problems),
+        seconds=time.monotonic() - started,
+    )
+
+
+def restore_export(
+    workspace: Workspace,
+    file: Path,
+    *,
+    dry_run: bool = False,
+    shared: bool = False,
+    untrusted: bool = False,
+    progress: ProgressCallback | None = None,
+) -> ImportReport:
+    """Take in what `export` wrote.
+
+    Raises:
+        SourceError: The file cannot be read.
+        InputError: It is not whole, or not of this version; nothing was imported.
+    """
+    started = time.monotonic()
+    header = check_export(file)
+    base = workspace.lineup.writing()
+    secret = workspace.store.secret(workspace.scope)
+    own = header.store == principal_mark(secret, workspace.scope)
+    overlap = workspace.settings.chunk.overlap
+    allow = workspace.settings.redaction.allow
+    into = ImportContext(
+        workspace.store, workspace.scope, base, overlap, header.store, own, dry_run, secret, untrusted, allow
+    )
+    if not dry_run:
+        _record_versions(workspace, header)
+    import_lines(file, header, into, shared=shared, progress=progress)
+    if not dry_run:
+        _recluster_imported(workspace, into)
+    counts = into.counts
+    return ImportReport(
+        format="scrubjay",
+        dry_run=dry_run,
+        added=counts["added"],
+        existed=counts["existed"],
+        forgotten=counts["forgotten"],
+        passed=counts["passed"],
+        edges=counts["edges"],
+        concepts=counts["concepts"],
+        events=counts["events"],
+        runs=counts["runs"],
+        documents=counts["documents"],
+        sources=tuple(into.places),
+        scrubbed=dict(sorted(into.scrubbed.items())),
+        samples=tuple(into.samples),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _record_versions(workspace: Workspace, header: ExportHeader) -> None:
+    """Have the store say which versions made its memories; of others than today's the next sync makes all anew."""
+    with workspace.store.reader(workspace.scope) as view:
+        known = view.versions()
+    wanted = header.versions or current_versions(workspace)
+    if known is None or (known == current_versions(workspace) and wanted != known):
+        workspace.store.write(workspace.scope, [PutVersions(wanted)])
+
+
+def _recluster_imported(workspace: Workspace, into: ImportContext) -> None:
+    """Find the topics and places of what was written."""
+    if "categories" not in workspace.settings.connect.stages:
+        return
+    for key in sorted(into.keys):
+        if count_memories(workspace.store, workspace.scope, key) >= MIN_MEMORIES:
+            organise_topics(workspace.store, workspace.scope, key, into.base, workspace.lineup.backfilled())
+    with workspace.store.reader(workspace.scope) as view:
+        sources = [source for source in view.sources() if source.id in into.sources]
+    for source in sources if into.keys else ():
+        update_folders(workspace.store, workspace.scope, source, now_micros())
+
+
+AdoptionProgress = Callable[[Progress], None]
+BATCH_ITEMS: Final = 1_000
+"""Items of one batch: what an addition writes in one transaction."""
+BATCH_CHARACTERS: Final = 4_000_000
+"""Characters after which a batch is full, however few items it has."""
+MAX_REPORTED_FAULTS: Final = 100
+"""Faults that are told; the others are counted."""
+
+
+def adopt_memories(
+    workspace: Workspace,
+    found: Iterable[ImportedItem],
+    format: str,
+    *,
+    dry_run: bool,
+    untrusted: bool,
+    progress: AdoptionProgress | None,
+) -> ImportReport:
+    """Take in what a reader finds.
+
+    Args:
+        workspace: Where, and for whom.
+        found: What is found, read as it is asked for.
+        format: What it was read as.
+        dry_run: Write nothing.
+        untrusted: Nobody vouches for any of it.
+        progress: Told how far it is; how much there is, is not known before.
+    """
+    started = time.monotonic()
+    adopter = _BatchImporter(workspace, dry=dry_run)
+    try:
+        for one in found:
+            if untrusted and isinstance(one, ImportedMemory):
+                one = replace(one, new=replace(one.new, origin="untrusted"))
+            adopter.take(one)
+            if progress is not None and isinstance(one, ImportedMemory) and adopter.seen % 100 == 0:
+                progress(Progress("import", adopter.seen, adopter.seen, time.monotonic() - started))
+        adopter.finish()
+    finally:
+        adopter.names.close()
+    counts = adopter.counts
+    return ImportReport(
+        format=format,
+        dry_run=dry_run,
+        added=counts["added"],
+        existed=counts["existed"],
+        forgotten=counts["forgotten"],
+        passed=counts["passed"],
+        edges=counts["edges"],
+        concepts=counts["concepts"],
+        scrubbed=dict(sorted(adopter.scrubbed.items())),
+        broken=tuple(adopter.broken),
+        failures=counts["failures"],
+        samples=tuple(adopter.samples),
+        seconds=time.monotonic() - started,
+    )
+
+
+class _BatchImporter:
+    """Takes one thing after the other, and writes a batch when it is full.
+
+    Attributes:
+        names: What items are called to the memories that they became.
+        seen: Items so far.
+    """
+
+    def __init__(self, workspace: Workspace, *, dry: bool) -> None:
+        self._workspace, self._dry = workspace, dry
+        self._base = workspace.lineup.writing()
+        self._weaver = edge_builder(workspace, self._base)
+        self._learner = FactStage(workspace.store, workspace.scope, self._base, ())
+        self._secret = workspace.store.secret(workspace.scope)
+        self._key = workspace.scope.key()
+        self._items: list[tuple[ImportedMemory, ValidatedMemory]] = []
+        self._named: dict[str, ImportedName] = {}
+        self._joined: list[ImportedRelation] = []
+        self._characters = 0
+        self.names = IdMap()
+        self.seen = 0
+        self.counts: Counter[str] = Counter()
+        self.scrubbed: Counter[str] = Counter()
+        self.broken: list[RejectedItem] = []
+        self.samples: list[ImportSample] = []
+
+    def take(self, one: ImportedItem) -> None:
+        """Take one thing."""
+        match one:
+            case RejectedItem():
+                self._fault(one.where, one.message)
+            case ImportedName():
+                self._named.setdefault(one.name, one)
+            case ImportedRelation():
+                self._joined.append(one)
+            case ImportedMemory():
+                self.seen += 1
+                if (drawn := self._drawn(one)) is not None:
+                    self._items.append((one, drawn))
+                    self._characters += len(one.new.content)
+        if max(len(self._items), len(self._named)) >= BATCH_ITEMS or self._characters >= BATCH_CHARACTERS:
+            self._flush()
+
+    def _fault(self, where: str, message: str) -> None:
+        self.counts["failures"] += 1
+        if len(self.broken) < MAX_REPORTED_FAULTS:
+            self.broken.append(RejectedItem(where, message))
+
+    def finish(self) -> None:
+        """Write what is left, and what connects all of it."""
+        self._flush()
+        for first in range(0, len(self._joined), BATCH_ITEMS):
+            self._join(self._joined[first : first + BATCH_ITEMS])
+        if not self._dry:
+            recluster_due(self._workspace, self._base, self._weaver)
+
+    def _flush(self) -> None:
+        items, self._items, self._characters = self._items, [], 0
+        allow = self._workspace.settings.redaction.allow
+        self._teach()
+        store, scope = self._workspace.store, self._workspace.scope
+        found, called = redact_new_turns(store, scope, [item.new for item, _ in items], allow)
+        drawn = [
+            (item, one if text is None else validate_memory(item.new, scope, self._secret, allow, text))
+            for (item, one), text in zip(items, found, strict=True)
+        ]
+        with store.reader(scope) as reader:
+            here = reader.get([memory for _, one in drawn for memory in (one.record.id, one.exact)])
+            marks = [
+                tombstone_hashes(self._secret, one.record.content, self._workspace.scope.keys)
+                for _, one in drawn
+            ]
+            gone = reader.forgotten([mark for own in marks for mark in own])
+        if called and not self._dry:
+            redact_stored_turns(store, scope, self._base, called)
+        fresh: dict[str, tuple[ImportedMemory, ValidatedMemory]] = {}
+        for (item, one), own in zip(drawn, marks, strict=True):
+            memory = _stored_id(one, here)
+            if memory in here or memory in fresh:
+                self.counts["existed"] += 1
+            elif not gone.isdisjoint(own):
+                self.counts["forgotten"] += 1
+                continue
+            else:
+                fresh[memory] = (item, one)
+            if item.name and item.name not in self.names.get([item.name]):
+                self.names.put(item.name, memory)
+        self._add(list(fresh.values()))
+        present = here.keys() | fresh.keys()
+        written = [(item, memory) for item, one in drawn if (memory := _stored_id(one, here)) in present]
+        self._supersede([memory for item, memory in written if item.superseded])
+        self._refer(written)
+
+    def _drawn(self, item: ImportedMemory) -> ValidatedMemory | None:
+        """Return a memory that can be added, None for one that cannot; that is told."""
+        if is_only_injected(item.new):
+            self.counts["passed"] += 1
+            return None
+        try:
+            return validate_memory(
+                item.new, self._workspace.scope, self._secret, self._workspace.settings.redaction.allow
+            )
+        except InputError as error:
+            self._fault(item.where, str(error).removesuffix(" Nothing was written."))
+            return None
+
+    def _add(self, fresh: Sequence[tuple[ImportedMemory, ValidatedMemory]]) -> None:
+        workspace = self._workspace
+        for _, one in fresh:
+            self.counts["added"] += 1
+            self.scrubbed.update(one.scrubbed)
+            if len(self.samples) < MAX_SAMPLES:
+                self.samples.append(sample_memory(one.record))
+        if self._dry or not fresh:
+            return
+        new = [one for _, one in fresh]
+        store_path.put_memories(
+            workspace.store, workspace.scope, self._base, new, self._weaver, self._learner
+        )
+
+    def _supersede(self, memories: Sequence[str]) -> None:
+        """Have memories be superseded that are so where they come from, but for those that somebody restored here."""
+        workspace = self._workspace
+        with workspace.store.reader(workspace.scope) as reader:
+            active = [one for one, record in reader.get(memories).items() if record.status == "active"]
+            events = reader.events(active) if active else []
+        restored = {event.memory for event in events if event.op == "restored"}
+        past = {one: LifecycleChange(status="superseded") for one in active if one not in restored}
+        if past and not self._dry:
+            workspace.store.write(workspace.scope, [PutLifecycle(past)], durable=True)
+
+    def _teach(self) -> None:
+        """Have the names of this batch in the dictionary, before what refers to them is written."""
+        named, self._named = list(self._named.values()), {}
+        for one in named:
+            if (why := name_refusal(one.name)) is not None:
+                self._fault(one.where, f'"{one.name[:60]}" is not taken as a concept: {why}')
+        able = [one for one in named if name_refusal(one.name) is None]
+        if not able:
+            return
+        if self._dry:
+            known = self._concepts()
+            self.counts["concepts"] += len({normal_form(one.name) for one in able} - known.keys())
+            return
+        workspace = self._workspace
+        terms = parse_names(
+            [[one.name, *(a for a in one.aliases if name_refusal(a) is None)] for one in able]
+        )
+        self.counts["concepts"] += teach_names(
+            workspace.store, workspace.scope, terms, self._key, workspace.lexicons
+        ).added
+
+    def _concepts(self) -> dict[str, str]:
+        """Return the normal form of every name to its concept."""
+        found: dict[str, str] = {}
+        with self._workspace.store.reader(self._workspace.scope) as reader:
+            for row in reader.concepts():
+                for name in (*row.aliases, row.name):
+                    found[normal_form(name)] = row.id
+        return found
+
+    def _refer(self, written: Sequence[tuple[ImportedMemory, str]]) -> None:
+        """Join memories with the concepts that they are about, whether or not their text holds the name."""
+        if not any(item.about for item, _ in written):
+            return
+        known = self._concepts()
+        wanted = {
+            (memory, "references", known[normal_form(name)]): ""
+            for item, memory in written
+            for name in item.about
+            if normal_form(name) in known
+        }
+        self._put(wanted)
+
+    def _join(self, joined: Sequence[ImportedRelation]) -> None:
+        names = self.names.get([end for one in joined for end in (one.src, one.dst)])
+        wanted: dict[tuple[str, str, str], str] = {}
+        for one in joined:
+            src, dst = names.get(one.src), names.get(one.dst)
+            if src is not None and dst is not None and src != dst:
+                wanted.setdefault((src, one.kind, dst), one.rule)
+        self._put(wanted)
+
+    def _put(self, wanted: dict[tuple[str, str, str], str]) -> None:
+        """Put edges that are not there."""
+        workspace = self._workspace
+        kinds = sorted({kind for _, kind, _ in wanted})
+        with workspace.store.reader(workspace.scope) as reader:
+            held = reader.edges(sorted({src for src, _, _ in wanted}), kinds) if wanted else []
+        present = {(edge.src, edge.kind, edge.dst) for edge in held}
+        at = now_micros()
+        fresh = tuple(
+            Edge(*ends, self._key, 1.0, at, "given", rule or "imported")
+            for ends, rule in wanted.items()
+            if ends not in present
+        )
+        self.counts["edges"] += len(fresh)
+        if fresh and not self._dry:
+            workspace.store.write(workspace.scope, [PutEdges(fresh)], durable=True)
+
+
+def _stored_id(one: ValidatedMemory, here: Container[str]) -> str:
+    """Return the id of what was drawn, which an earlier version may have stored under another."""
+    return one.exact if one.exact in here and not one.scrubbed else one.record.id

@@ -1,0 +1,221 @@
+"""Inspection service: status, sources and redactions of a store; history, links and surroundings of a memory."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.errors import InputError
+from scrubjay.models.dates import to_datetime
+from scrubjay.models.records import FOREIGN, JOINT, OWN, Record, Source
+from scrubjay.models.reports import ArchivedByRun, FileError, Redaction, SourceStatus, StoreStatus
+from scrubjay.models.sources import authorship, source_location
+from scrubjay.models.sources import find_source as sources_find_source
+from scrubjay.models.views import MemoryHistory, MemoryLink, MemoryView, TimelinePage
+from scrubjay.search import browse
+from scrubjay.search.request import Filters, listing_request
+from scrubjay.services.workspace import Workspace, resolve_id, resolve_projects
+from scrubjay.storage.interface import Reader
+from scrubjay.storage.quota import used_allowances
+
+if TYPE_CHECKING:
+    from scrubjay.ingest.projects import ProjectResolver
+
+
+def list_sources(workspace: Workspace) -> list[SourceStatus]:
+    """Return the registered sources with what they hold."""
+    with workspace.store.reader(workspace.scope) as reader:
+        found = reader.sources()
+        if not found:
+            return []
+        projects = _known_projects(workspace)
+        return [_source_status(reader, source, projects) for source in found]
+
+
+def find_source(workspace: Workspace, name: str) -> SourceStatus:
+    """Return one source by id or path.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    with workspace.store.reader(workspace.scope) as reader:
+        found = sources_find_source(reader.sources(), name)
+        return _source_status(reader, found, _known_projects(workspace))
+
+
+def _known_projects(workspace: Workspace) -> ProjectResolver:
+    from scrubjay.ingest.projects import ProjectResolver
+
+    return ProjectResolver(workspace.store, workspace.scope, learn=False)
+
+
+def _source_status(reader: Reader, source: Source, projects: ProjectResolver) -> SourceStatus:
+    synced = (
+        to_datetime(source.synced_at).isoformat(timespec="seconds") if source.synced_at is not None else None
+    )
+    place = source_location(source)
+    documents = reader.documents(source.id)
+    work = _ownership_counts(source, documents)
+    return SourceStatus(
+        id=source.id,
+        root=place,
+        description=source.description,
+        documents=len(documents),
+        passages=reader.held([source.id]),
+        synced=synced,
+        present=Path(place).exists(),
+        project=projects.within(source.id, source.root),
+        trust=source.trust or next((one for one in (FOREIGN, JOINT) if work[one]), OWN),
+        share=source.share is not False,
+        untrusted=work[FOREIGN] + work[JOINT],
+    )
+
+
+def _ownership_counts(source: Source, documents: Collection[str]) -> Counter[str]:
+    """Return of how many files a source is whose; files of one folder are the same person's."""
+    found = Counter[str]()
+    for folder, files in Counter(os.path.dirname(path) for path in documents).items():
+        found[authorship(source, os.path.join(folder, "-"))] += files
+    return found
+
+
+def unread_files(reader: Reader) -> list[FileError]:
+    """Return the files that are not stored as they are, with the reason and what helps."""
+    return [
+        FileError(str(Path(source.root) / path), document.trouble, "`scrubjay sync` tries it again")
+        for source in reader.sources()
+        for path, document in reader.documents(source.id).items()
+        if document.trouble
+    ]
+
+
+def store_status(workspace: Workspace) -> StoreStatus:
+    """Return facts about the store for one scope."""
+    with workspace.store.reader(workspace.scope) as reader:
+        counts = reader.counts()
+        archived = _archived_by_runs(reader) if counts.statuses.get("archived") else ()
+        troubles = tuple(unread_files(reader))
+    return StoreStatus(
+        store=workspace.store.url,
+        bytes=workspace.store.size(),
+        memories=counts.memories,
+        tiers=counts.tiers,
+        statuses=counts.statuses,
+        documents=counts.documents,
+        sources=tuple(list_sources(workspace)),
+        models=tuple(workspace.lineup.status()),
+        quota=used_allowances(workspace.store, workspace.scope),
+        warnings=tuple(filter(None, (workspace.store.unguarded(), workspace.store.slow(workspace.scope)))),
+        archived=archived,
+        unread=troubles,
+    )
+
+
+def _archived_by_runs(reader: Reader) -> tuple[ArchivedByRun, ...]:
+    from scrubjay.consolidation.context import UNREQUESTED_ARCHIVE_RULES
+    from scrubjay.consolidation.runner import archiving_runs
+
+    found: dict[str, ArchivedByRun] = {}
+    for run, events in archiving_runs(reader):  # one for each visibility key
+        before = found[run.id].memories if run.id in found else 0
+        undo = f"scrubjay consolidate --undo {run.id}"
+        found[run.id] = ArchivedByRun(
+            run.id, before + len(events), run.rules in UNREQUESTED_ARCHIVE_RULES, undo
+        )
+    return tuple(found.values())
+
+
+PAGE_SIZE: Final = 500
+CONTEXT_CHARACTERS: Final = 24
+_MARK: Final = re.compile(r"\[(?:secret:([a-z0-9-]{1,40})|private)\]")
+
+
+def list_redactions(workspace: Workspace) -> list[Redaction]:
+    """Return the marks in the memories that the caller may see, by file and line."""
+    found: list[Redaction] = []
+    with workspace.store.reader(workspace.scope) as reader:
+        roots = {source.id: source.root for source in reader.sources()}
+        after = ""
+        while page := reader.page(after, PAGE_SIZE):
+            for record in page:
+                found += _find_marks(record, roots)
+            after = page[-1].id
+    return sorted(found, key=lambda one: (one.path, one.line, one.memory))
+
+
+def _find_marks(record: Record, roots: dict[str, str]) -> Iterator[Redaction]:
+    text, place = record.content, record.place
+    path = "" if place is None else str(Path(roots.get(place.source, "")) / place.path)
+    for mark in _MARK.finditer(text):
+        line = 0 if place is None else place.line_start + text.count("\n", 0, mark.start())
+        before = text[max(0, mark.start() - CONTEXT_CHARACTERS) : mark.start()].rpartition("\n")[2]
+        after = text[mark.end() : mark.end() + CONTEXT_CHARACTERS].partition("\n")[0]
+        yield Redaction(record.id, mark[1] or "private", path, line, before, after)
+
+
+def inspect_memory(workspace: Workspace, memory: str, neighbours: int) -> MemoryView:
+    """Return a memory with what surrounds it; looking is no use of it.
+
+    Raises:
+        NotFoundError: No memory's id begins so, or several do.
+    """
+    told = memory_history(workspace, memory)
+    with workspace.store.reader(workspace.scope) as reader:
+        return browse.view_memory(reader, told, neighbours)
+
+
+def list_timeline(workspace: Workspace, filters: Filters, limit: int, skip: int) -> TimelinePage:
+    """Return a page of what happened, last first.
+
+    Raises:
+        InputError: A filter has a value it cannot have, or limit or skip is out of range.
+    """
+    if skip < 0:
+        raise InputError(f"skip is {skip}; it must not be negative.")
+    filters = replace(filters, projects=resolve_projects(workspace, filters.projects))
+    checked = listing_request(filters, limit)
+    with workspace.store.reader(workspace.scope) as reader:
+        return browse.timeline_page(reader, checked.where, limit, skip)
+
+
+MAX_HISTORY_EVENTS: Final = 1_000
+"""Events of one memory that are counted, the newest."""
+
+
+def memory_history(workspace: Workspace, memory: str) -> MemoryHistory:
+    """Return what happened to a memory.
+
+    Raises:
+        InputError: Its id is not there or not told.
+    """
+    with workspace.store.reader(workspace.scope) as reader:
+        one = resolve_id(reader, memory)
+        events = tuple(reversed(reader.events([one], limit=MAX_HISTORY_EVENTS)))
+        joined: dict[tuple[str, bool], list[str]] = {}
+        for kind in ("derived_from", "supersedes", "contradicts"):
+            for inward in (False, True):
+                edges = reader.edges([one], [kind], inward=inward)
+                joined[kind, inward] = sorted(edge.src if inward else edge.dst for edge in edges)
+        found = sorted((edge.dst, edge.rule) for edge in reader.edges([one], ["derived_from"]))
+        record = reader.get([one])[one]
+    return MemoryHistory(
+        record,
+        events,
+        evidence=tuple(memory for memory, _ in found),
+        rules=tuple(rule for _, rule in found),
+        derived=tuple(joined["derived_from", True]),
+        supersedes=tuple(joined["supersedes", False]),
+        superseded_by=tuple(joined["supersedes", True]),
+        contradicts=tuple(sorted({*joined["contradicts", False], *joined["contradicts", True]})),
+    )
+
+
+def list_links(workspace: Workspace, memory: str) -> tuple[MemoryLink, ...]:
+    """Return what a memory is joined with, in both directions."""
+    with workspace.store.reader(workspace.scope) as reader:
+        return browse.memory_links(reader, resolve_id(reader, memory))

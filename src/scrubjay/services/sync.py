@@ -1,0 +1,259 @@
+"""Sync service: bring sources into the store, rebuild it, remove a source."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from scrubjay.categories.folders import remove_folders
+from scrubjay.config.pauses import Pauses
+from scrubjay.config.settings import data_dir
+from scrubjay.errors import InputError
+from scrubjay.ingest import pipeline
+from scrubjay.ingest.chunker import ChunkSettings
+from scrubjay.ingest.deletion import find_orphans
+from scrubjay.ingest.pipeline import containing_source, register_source
+from scrubjay.ingest.projects import AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT, ProjectResolver
+from scrubjay.ingest.reader import stage_versions
+from scrubjay.ingest.rebuild import rebuild_edges, rebuild_tenant
+from scrubjay.ingest.trust import NO_CHOICE, TrustChoice
+from scrubjay.ingest.writer import SyncRun, SyncTally
+from scrubjay.models.records import Source, StageVersions
+from scrubjay.models.reports import FileError, Progress, RemovedSource, SourceStatus, SyncReport
+from scrubjay.models.sources import exclude_nested_sources, source_location
+from scrubjay.services.enrichment import edge_builder, fact_learner, recluster_due
+from scrubjay.services.workspace import Workspace, resolve_projects
+from scrubjay.storage.changes import DropMemory, DropSource, PutVersions
+
+MAX_LISTED_FILES: Final = 100
+"""Changed files that a summary names."""
+ProgressCallback = Callable[[Progress], None]
+
+
+def chunk_settings(workspace: Workspace) -> ChunkSettings:
+    """Return how documents are cut."""
+    sizes = workspace.settings.chunk
+    return ChunkSettings(sizes.target, sizes.overlap, sizes.most, workspace.settings.redaction.allow)
+
+
+def sync(
+    workspace: Workspace,
+    path: Path | None,
+    wish: Source,
+    progress: ProgressCallback | None = None,
+    only: Path | None = None,
+    project: str | None = None,
+    choice: TrustChoice = NO_CHOICE,
+) -> SyncReport:
+    """Sync one folder or file, or every registered source; ``only`` one file of a folder.
+
+    A store that other versions of the stages made is rebuilt first: old and new passages never mix.
+    """
+    started = time.monotonic()
+    if project is not None and path is None:
+        raise InputError(
+            f"Project {project} was named for no folder. Nothing was synced.",
+            hint=f"scrubjay sync DIR --project {project}",
+        )
+    if path is None and choice != NO_CHOICE:
+        raise InputError(
+            "Trust and sharing are said of one folder, and none was named. Nothing was synced.",
+            hint="scrubjay sync DIR --trusted, --untrusted, --share or --no-share",
+        )
+    if path is not None and choice != NO_CHOICE:
+        _require_whole_source(workspace, path)
+    named = None if project is None else _project_choice(workspace, project)
+    chosen = (
+        [register_source(workspace.store, workspace.scope, path, wish)]
+        if path is not None
+        else _registered_sources(workspace)
+    )
+    _update_versions(workspace, progress)
+    done = sync_each(workspace, chosen, started, progress, only=only, project=named, choice=choice)
+    log_sync_problems(workspace, done)
+    return done
+
+
+def _require_whole_source(workspace: Workspace, path: Path) -> None:
+    """Refuse to say something of a part of a source: it would count for all of it."""
+    full = Path(os.path.abspath(path.expanduser()))
+    source = containing_source(_registered_sources(workspace), full)
+    if source is not None and source_location(source) != str(full):
+        where = source_location(source)
+        raise InputError(
+            f"{full} lies in the source {where}, and trust and sharing are said of a whole source. Nothing was "
+            "synced.",
+            hint=f"say it of {where}; or scrubjay sources remove {where}, sync {full} first and then {where}",
+        )
+
+
+def _project_choice(workspace: Workspace, project: str) -> str:
+    """Return what is remembered of a source for which a person says ``auto``, ``none``, or names a project."""
+    words = {"auto": AUTOMATIC_PROJECT, "none": EXPLICIT_NO_PROJECT}
+    return words[project] if project in words else resolve_projects(workspace, [project])[0]
+
+
+def sync_file(workspace: Workspace, source: Source, only: Path) -> SyncReport:
+    """Take one file of a registered source in as it is now."""
+    started = time.monotonic()
+    _update_versions(workspace, None)
+    return sync_each(workspace, [source], started, None, only=only)
+
+
+def current_versions(workspace: Workspace) -> StageVersions:
+    """Return the versions of the stages as they are now."""
+    return stage_versions(chunk_settings(workspace))
+
+
+def _registered_sources(workspace: Workspace) -> list[Source]:
+    with workspace.store.reader(workspace.scope) as reader:
+        return reader.sources()
+
+
+def sync_each(
+    workspace: Workspace,
+    chosen: Sequence[Source],
+    started: float,
+    progress: ProgressCallback | None,
+    most: int | None = None,
+    only: Path | None = None,
+    project: str | None = None,
+    inline: int | None = None,
+    choice: TrustChoice = NO_CHOICE,
+) -> SyncReport:
+    """Sync these sources, one after the other.
+
+    Args:
+        workspace: Where.
+        chosen: The sources.
+        started: When the call began, by the monotonic clock.
+        progress: Told how far it is.
+        most: As of `recluster_due`.
+        only: As of `pipeline.sync`.
+        project: ``chosen`` of `pipeline.assign`.
+        inline: ``most`` of `pipeline.sync`.
+        choice: As of `pipeline.sync`.
+    """
+    tally = SyncTally()
+    projects = ProjectResolver(workspace.store, workspace.scope)
+    base = workspace.lineup.writing()
+    weaver = edge_builder(workspace, base)
+    learner = fact_learner(workspace, base)
+    job = SyncRun(
+        workspace.store,
+        workspace.scope,
+        base,
+        chunk_settings(workspace),
+        tally,
+        projects,
+        weaver,
+        learner,
+        progress,
+        Pauses(str(data_dir())).silent,
+    )
+    known = _registered_sources(workspace)
+    for source in chosen:
+        pipeline.assign_project(job, source, project)
+        pipeline.sync_source(job, source, exclude_nested_sources(source, known), only, inline, choice)
+    recluster_due(workspace, base, weaver, most)
+    with workspace.store.reader(workspace.scope) as reader:
+        passages = reader.held([source.id for source in chosen])
+        waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in workspace.lineup.backfilled())
+    return SyncReport(
+        files=tally.files,
+        passages=passages,
+        added=tally.added,
+        updated=tally.updated,
+        unchanged=passages - tally.added - tally.updated,
+        removed=tally.removed,
+        forgotten=tally.forgotten,
+        linked=weaver.linked,
+        learned=learner.learned,
+        embedded=0,
+        waiting=waiting,
+        scrubbed=dict(sorted(tally.scrubbed.items())),
+        problems=tuple(tally.problems),
+        seconds=time.monotonic() - started,
+        changed=tuple(tally.changed[:MAX_LISTED_FILES]),
+        notices=(*tally.notices, *_unshared_notes(tally)),
+    )
+
+
+def _unshared_notes(tally: SyncTally) -> Iterator[FileError]:
+    """Say which notes ask to be shown to others, and are not."""
+    if tally.unshared:
+        path, wish = min(tally.unshared.items())
+        count = len(tally.unshared)
+        notes = "This note asks" if count == 1 else f"{count:,} notes, this one the first, ask"
+        yield FileError(
+            path,
+            f"{notes} by front matter to be seen by others (visibility {wish}). Of this source that has no effect: "
+            "kept private.",
+            "scrubjay sync DIR --share, if front matter in DIR may share notes",
+        )
+
+
+def _update_versions(workspace: Workspace, progress: ProgressCallback | None) -> None:
+    with workspace.store.reader(workspace.scope) as reader:
+        stamped = reader.versions()
+    if stamped is None:
+        workspace.store.write(workspace.scope, [PutVersions(stage_versions(chunk_settings(workspace)))])
+    elif stamped != stage_versions(chunk_settings(workspace)):
+        _rebuild_all(workspace, progress)
+
+
+def _rebuild_all(workspace: Workspace, progress: ProgressCallback | None) -> None:
+    """Make every memory anew, then connect them; until that is done the store is not of this version."""
+    now = stage_versions(chunk_settings(workspace))
+    base = workspace.lineup.writing()
+    unconnected = replace(now, labeller=f"{now.labeller}, unconnected")
+    rebuild_tenant(workspace.store, workspace.scope, base, chunk_settings(workspace), progress, unconnected)
+    rebuild_edges(workspace.store, workspace.scope, base, edge_builder(workspace, base), progress)
+    workspace.store.write(workspace.scope, [PutVersions(now)])
+
+
+def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None) -> SyncReport:
+    """Rebuild everything from what is stored."""
+    started = time.monotonic()
+    _rebuild_all(workspace, progress)
+    workspace.store.vacuum()
+    with workspace.store.reader(workspace.scope) as reader:
+        held = reader.counts()
+        waiting = sum(reader.coverage(e.model.fingerprint).waiting for e in workspace.lineup.backfilled())
+    seconds = time.monotonic() - started
+    return SyncReport(
+        held.documents, held.memories, 0, held.memories, 0, 0, 0, 0, 0, 0, waiting, {}, (), seconds
+    )
+
+
+def remove_source(workspace: Workspace, gone: SourceStatus) -> RemovedSource:
+    """Remove a source, what it brought and the categories that its folders made; of what is left half, topics anew.
+
+    What rests on what it brought alone goes as well.
+    """
+    with workspace.store.reader(workspace.scope) as reader:
+        known = [one for one in reader.sources() if one.id == gone.id]
+        based = find_orphans(reader, gone.id)
+    for one in known:
+        remove_folders(workspace.store, workspace.scope, one)
+    workspace.store.write(workspace.scope, [DropMemory(tuple(sorted(based))), DropSource(gone.id)])
+    base = workspace.lineup.writing()
+    recluster_due(workspace, base, edge_builder(workspace, base))
+    return RemovedSource(
+        gone.id, gone.root, gone.description, gone.documents, gone.passages, gone.synced, gone.present,
+        gone.project, gone.trust, gone.share, gone.untrusted, len(based),
+    )  # fmt: skip
+
+
+def log_sync_problems(workspace: Workspace, done: SyncReport) -> None:
+    """Tell how many files a sync could not read, and how much it decided by itself; its summary says what."""
+    if workspace.log is not None and done.problems:
+        workspace.log.write(
+            "warning", "sync problems", done.seconds * 1000, problems=len(done.problems), files=done.files
+        )
+    if workspace.log is not None and done.notices:
+        workspace.log.write("warning", "sync notices", done.seconds * 1000, notices=len(done.notices))

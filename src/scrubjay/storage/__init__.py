@@ -1,0 +1,1 @@
+"""Storage: where memories are kept. Protocols, shared arithmetic, SQLite and PostgreSQL."""

@@ -1,0 +1,1 @@
+"""PostgreSQL: the adapter that answers exactly as SQLite does."""

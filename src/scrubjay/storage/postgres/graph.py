@@ -1,0 +1,560 @@
+"""Graph: concepts, categories, edges and chains, read for one scope and written in the writer's transaction.
+
+All that stands in the same sessions, documents and projects is read at once, small columns only, and paired
+here: a join would be at the mercy of what the server has yet learned of the tables' sizes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from scrubjay.errors import InputError
+from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
+from scrubjay.models.records import Record, Scope
+from scrubjay.storage import changes as c
+from scrubjay.storage.postgres import rows
+from scrubjay.storage.postgres.rows import BETWEEN_MEMORIES, IN_SCOPE, VISIBLE_EDGES, make_durable
+from scrubjay.storage.rows import Tenant
+from scrubjay.storage.validation import (
+    NOTHING_WRITTEN,
+    check_category,
+    check_concept,
+    check_edge,
+    check_key,
+    check_text,
+)
+
+if TYPE_CHECKING:
+    from scrubjay.storage.postgres.connection import Database
+    from scrubjay.storage.postgres.rows import ScopeKeys
+    from scrubjay.storage.snapshot import Snapshot
+
+
+CHAIN_NEIGHBOURS: Final = (
+    "((m.session = ANY(%s) AND m.turn IS NOT NULL) OR (m.document = ANY(%s::bigint[]) AND m.session IS NULL) "
+    "OR (m.project = ANY(%s) AND ((m.session IS NOT NULL AND m.turn = 0) "
+    "OR (m.session IS NULL AND m.turn IS NULL AND coalesce(m.ordinal, 0) = 0))))"
+)
+"""Turns of sessions, passages of documents, heads of projects."""
+
+
+class ChainLink(NamedTuple):
+    """What chains ask of a memory."""
+
+    id: str
+    key: str
+    at: int
+    session: str | None
+    turn: int | None
+    document: int | None
+    ordinal: int | None
+    project: str | None
+
+    @property
+    def head(self) -> bool:
+        """Whether it is a head of its project."""
+        if self.session is not None or self.turn is not None:
+            return self.session is not None and self.turn == 0
+        return not self.ordinal
+
+
+def follows_edges(db: Database, own: ScopeKeys, ids: Sequence[str]) -> list[Edge]:
+    """Return the edges, later to earlier, that begin or end in these memories, by rule, source, end."""
+    wanted = set(ids)
+    asked = _select_links(db, own, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(wanted))
+    sessions = {one.session for one in asked if one.session is not None}
+    documents = {one.document for one in asked if one.document is not None}
+    projects = {one.project for one in asked if one.project is not None}
+    near = _select_links(db, own, CHAIN_NEIGHBOURS, list(sessions), list(documents), list(projects))
+    edges = [
+        Edge(later.id, "follows", earlier.id, later.key, 1.0, earlier.at, rule=rule)
+        for rule, later, earlier in (*_session_pairs(near), *_document_pairs(near), *_project_pairs(near))
+        if later.id in wanted or earlier.id in wanted
+    ]
+    return sorted(edges, key=lambda edge: (edge.rule, edge.src, edge.dst))
+
+
+def _select_links(db: Database, own: ScopeKeys, condition: str, *values: Any) -> list[ChainLink]:
+    found = db.execute(
+        "SELECT m.tier, m.hash, m.key, m.at, m.session, m.turn, m.document, m.ordinal, m.project "
+        f"FROM memory m WHERE {IN_SCOPE} AND {condition}",
+        (*own, *values),
+    ).fetchall()
+    return [ChainLink(rows.id_from_hash(tier, number), *rest) for tier, number, *rest in found]
+
+
+class SessionTurns(NamedTuple):
+    """The turns of sessions.
+
+    Attributes:
+        places: Session and turn of each.
+        said: What was said at each place, by id's prefix and number.
+    """
+
+    places: dict[str, tuple[str, int]]
+    said: dict[tuple[str, int], list[str]]
+
+    def beside(self, memory: str) -> tuple[str, ...]:
+        """Return what was said just before and after a turn."""
+        if memory not in self.places:
+            return ()
+        session, turn = self.places[memory]
+        return (*self.said.get((session, turn - 1), ()), *self.said.get((session, turn + 1), ()))
+
+
+def read_turns(db: Database, own: ScopeKeys) -> SessionTurns:
+    """Return all visible turns."""
+    found = _select_turns(db, own, "true")
+    return SessionTurns(dict(found), _ids_by_turn(found))
+
+
+def adjacent_turns(db: Database, own: ScopeKeys, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return what was said just before and after each turn, of those that have any."""
+    asked = dict(_select_turns(db, own, "m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids)))
+    sessions = {session for session, _ in asked.values()}
+    numbers = {beside for _, turn in asked.values() for beside in (turn - 1, turn + 1)}
+    near = _select_turns(
+        db, own, "m.session = ANY(%s) AND m.turn = ANY(%s::bigint[])", list(sessions), list(numbers)
+    )
+    held = SessionTurns(asked, _ids_by_turn(near))
+    return {memory: beside for memory in asked if (beside := held.beside(memory))}
+
+
+def _select_turns(
+    db: Database, own: ScopeKeys, condition: str, *values: Any
+) -> list[tuple[str, tuple[str, int]]]:
+    """Return the visible turns that meet a condition, in the order of their ids, each with its place."""
+    found = db.execute(
+        f"SELECT m.tier, m.hash, m.session, m.turn FROM memory m WHERE {IN_SCOPE} AND {condition} "
+        'AND m.session IS NOT NULL AND m.turn IS NOT NULL ORDER BY m.tier COLLATE "C", m.hash',
+        (*own, *values),
+    ).fetchall()
+    return [(rows.id_from_hash(tier, number), (session, turn)) for tier, number, session, turn in found]
+
+
+def _ids_by_turn(found: Sequence[tuple[str, tuple[str, int]]]) -> dict[tuple[str, int], list[str]]:
+    said = defaultdict(list)
+    for memory, place in found:
+        said[place].append(memory)
+    return said
+
+
+def _session_pairs(near: Sequence[ChainLink]) -> Iterator[tuple[str, ChainLink, ChainLink]]:
+    said = defaultdict(list)
+    for one in near:
+        if one.session is not None and one.turn is not None:
+            said[one.session, one.turn].append(one)
+    for (session, turn), pieces in said.items():
+        for earlier in said.get((session, turn - 1), ()):
+            yield from (("session", later, earlier) for later in pieces)
+
+
+def _document_pairs(near: Sequence[ChainLink]) -> Iterator[tuple[str, ChainLink, ChainLink]]:
+    standing = defaultdict(list)
+    for one in near:
+        if one.document is not None and one.ordinal is not None and one.session is None:
+            standing[one.document, one.ordinal].append(one)
+    for (document, ordinal), passages in standing.items():
+        for earlier in standing.get((document, ordinal - 1), ()):
+            yield from (("document", later, earlier) for later in passages)
+
+
+def _project_pairs(near: Sequence[ChainLink]) -> Iterator[tuple[str, ChainLink, ChainLink]]:
+    heads = defaultdict(list)
+    for one in near:
+        if one.project is not None and one.head:
+            heads[one.project].append(one)
+    for chain in heads.values():
+        for earlier, later in pairwise(sorted(chain, key=lambda one: (one.at, one.id))):
+            yield "project", later, earlier
+
+
+NO_TENANT: Final = -1
+
+
+class PostgresGraph:
+    """Concepts, categories, edges, chains, sessions and projects that one scope sees."""
+
+    def __init__(self, db: Database, scope: Scope, tenant: Tenant | None, kept: Snapshot) -> None:
+        self._db = db
+        self._kept = kept
+        self._tenant = tenant.number if tenant else NO_TENANT
+        self._keys = list(scope.keys)
+        self._own: ScopeKeys = (self._tenant, tenant.generation if tenant else 0, self._keys)
+
+    def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        return self._db.execute(statement, values).fetchall()
+
+    def _bound(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        return self._db.execute(statement, rows.scope_parameters(self._own, **values)).fetchall()
+
+    def _records(self, condition: str, *values: Any) -> list[Record]:
+        found = self._all(
+            f"SELECT {rows.RECORD_COLUMNS} {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND {condition}",
+            *self._own,
+            *values,
+        )
+        return [rows.record_from_row(row) for row in found]
+
+    def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
+        """Return visible rows of concepts, by id and key."""
+        found = self._bound(
+            "SELECT hash, key, name, aliases, kind, at FROM concept WHERE tenant = %(tenant)s "
+            "AND key = ANY(%(keys)s) AND (%(all)s OR hash = ANY(%(hashes)s::bigint[])) "
+            'ORDER BY hash, key COLLATE "C"',
+            all=ids is None,
+            hashes=rows.node_hashes(ids or (), "concept"),
+        )
+        return [
+            Entity(rows.id_from_hash("concept", number), key, name, tuple(aliases), kind, at)
+            for number, key, name, aliases, kind, at in found
+        ]
+
+    def concept_rows(self) -> list[EntityRow]:
+        """Return the visible rows of concepts, as tuples."""
+        found = self._bound(
+            "SELECT hash, key, name, nullif(aliases, '{}'), kind, at FROM concept "
+            "WHERE tenant = %(tenant)s AND key = ANY(%(keys)s)"
+        )
+        return [
+            (rows.id_from_hash("concept", number), key, name, aliases and tuple(aliases), kind, at)
+            for number, key, name, aliases, kind, at in found
+        ]
+
+    def concept_mark(self) -> int:
+        """Return how often the visible concepts were changed."""
+        ((found,),) = self._bound(
+            "SELECT coalesce(sum(changes), 0) FROM concept_mark WHERE tenant = %(tenant)s "
+            "AND key = ANY(%(keys)s)"
+        )
+        return int(found)
+
+    def categories(self) -> list[Category]:
+        """Return the visible categories, by id."""
+        found = self._bound(
+            "SELECT hash, key, kind, name, parent, abstract, overview, model, centroid, at, built "
+            "FROM category WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) ORDER BY hash"
+        )
+        return [Category(rows.id_from_hash("category", number), *rest) for number, *rest in found]
+
+    def projects(self) -> dict[str, str]:
+        """Return place to project name."""
+        found = self._bound(
+            "SELECT place, name FROM project WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) "
+            'ORDER BY key COLLATE "C" DESC'
+        )
+        return dict(found)  # the smaller key is set last
+
+    def edges(
+        self,
+        ids: Sequence[str],
+        kinds: Sequence[str],
+        *,
+        inward: bool = False,
+        limit: int | None = None,
+    ) -> list[Edge]:
+        """Return visible stored edges that leave these ids, or lead to them."""
+        if not self._connected():
+            return []
+        near, wanted = "dst" if inward else "src", [kind for kind in STORED_EDGE_KINDS if kind in kinds]
+
+        def read(new: list[str]) -> dict[str, list[Edge]]:
+            held: dict[str, list[Edge]] = {one: [] for one in new}
+            for edge in rows.merged_edges(self._db, self._own, near, new, wanted, limit):
+                held[edge.dst if inward else edge.src].append(edge)
+            return held
+
+        return self._kept.edges_of(ids, (near, tuple(wanted), limit), read)
+
+    def _connected(self) -> bool:
+        """Return whether there is any edge that the scope may see, which many tenants do not have."""
+        return self._kept.once("connected", self._any_edge)
+
+    def _any_edge(self) -> bool:
+        found = self._bound(
+            "SELECT EXISTS (SELECT FROM edge WHERE tenant = %(tenant)s AND key = ANY(%(keys)s))"
+        )
+        return bool(found[0][0])
+
+    def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
+        """Return how many visible edges of a kind lead to each id."""
+        if kind not in STORED_EDGE_KINDS or not self._connected():
+            return {}
+        if ids is None:
+            return self._degrees(kind)
+        known: dict[str, int] = self._kept.rows(("degrees", kind)).of(
+            ids, lambda new: self._degrees(kind, new)
+        )
+        return known
+
+    def _degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
+        condition = "e.kind = %(kind)s AND (%(all)s OR e.dst = ANY(%(ends)s::bigint[]))"
+        found = self._bound(
+            f"{VISIBLE_EDGES.format(condition=condition)} "
+            "SELECT dst_of, dst, count(DISTINCT src) FROM seen GROUP BY dst_of, dst",
+            kind=kind,
+            all=ids is None,
+            ends=rows.node_hashes(ids or ()),
+        )
+        degrees = {rows.id_from_hash(of, end): count for of, end, count in found}
+        return {one: count for one, count in degrees.items() if ids is None or one in ids}
+
+    def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
+        """Return how often other concepts are referred to by the memories that refer to one."""
+        asked = rows.node_hashes([concept], "concept")
+        referring = VISIBLE_EDGES.format(
+            condition="e.kind = 'references' AND e.dst = ANY(%(ends)s::bigint[])"
+        )
+        looked = self._bound(
+            f"{referring} SELECT DISTINCT src FROM seen ORDER BY src DESC LIMIT %(limit)s",
+            ends=asked,
+            limit=limit,
+        )
+        beside = VISIBLE_EDGES.format(condition="e.kind = 'references' AND e.src = ANY(%(ends)s::bigint[])")
+        met = self._bound(
+            f"{beside} SELECT dst, count(DISTINCT src) FROM seen GROUP BY dst",
+            ends=[number for (number,) in looked],
+        )
+        return {rows.id_from_hash("concept", end): count for end, count in met if end not in asked}, len(
+            looked
+        )
+
+    def follows(self, ids: Sequence[str]) -> list[Edge]:
+        """Return the edges from later to earlier memories that begin or end in these."""
+        return follows_edges(self._db, self._own, ids)
+
+    def turns(self, session: str, first: int, last: int) -> list[Record]:
+        """Return a session's visible turns, by turn, ordinal, id."""
+        return self._records(
+            "m.session = %s AND m.turn BETWEEN %s AND %s "
+            'ORDER BY m.turn, coalesce(m.ordinal, -1), m.tier COLLATE "C", m.hash',
+            session, first, last,
+        )  # fmt: skip
+
+    def last_turn(self, session: str) -> int | None:
+        """Return the greatest turn of a session."""
+        ((found,),) = self._all(
+            f"SELECT max(m.turn) FROM memory m WHERE {IN_SCOPE} AND m.session = %s", *self._own, session
+        )
+        return None if found is None else int(found)
+
+
+PUT_CONCEPT: Final = (
+    "INSERT INTO concept (tenant, key, hash, name, aliases, kind, at) VALUES (%s, %s, %s, %s, %s, %s, %s) "
+    "ON CONFLICT (tenant, key, hash) DO UPDATE SET (name, aliases, kind, at) = "
+    "(excluded.name, excluded.aliases, excluded.kind, excluded.at)"
+)
+BUMP_CONCEPT_MARK: Final = (
+    "INSERT INTO concept_mark (tenant, key, changes) VALUES (%s, %s, 1) "
+    "ON CONFLICT (tenant, key) DO UPDATE SET changes = concept_mark.changes + 1"
+)
+PUT_CATEGORY: Final = (
+    "INSERT INTO category (tenant, hash, key, kind, name, parent, abstract, overview, model, centroid, at, built) "
+    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (tenant, hash) DO UPDATE SET "
+    "(kind, name, parent, abstract, overview, model, centroid, at, built) = (excluded.kind, excluded.name, "
+    "excluded.parent, excluded.abstract, excluded.overview, excluded.model, excluded.centroid, excluded.at, "
+    "excluded.built)"
+)
+PUT_EDGE: Final = (
+    "INSERT INTO edge (tenant, src, kind, dst, key, weight, at, origin, rule, run) "
+    "SELECT %s, e.src, (%s::text[])[e.n], e.dst, (%s::text[])[e.n], e.weight, e.at, (%s::text[])[e.n], "
+    "(%s::text[])[e.n], (%s::text[])[e.n] FROM unnest(%s::bigint[], %s::bigint[], %s::float8[], %s::bigint[], "
+    "%s::integer[]) e(src, dst, weight, at, n) ON CONFLICT (tenant, src, kind, dst, key) DO UPDATE SET "
+    "(weight, at, origin, rule, run) = "
+    "(excluded.weight, excluded.at, excluded.origin, excluded.rule, excluded.run) "
+    "WHERE edge.origin = 'found' OR excluded.origin = 'given'"
+)
+DROP_EDGE: Final = "DELETE FROM edge WHERE tenant = %s AND src = %s AND kind = %s AND dst = %s AND key = %s"
+
+
+class PostgresGraphWriter:
+    """One transaction's work on the graph of a tenant, for one scope."""
+
+    def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
+        self._db = db
+        self._tenant = tenant.number
+        self._scope = scope
+        self._own: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
+
+    def apply(self, change: c.GraphChange) -> None:
+        """Do one change."""
+        match change:
+            case c.PutConcept(concept):
+                self._put_concept(concept)
+            case c.DropConcept(concept, key) if key in self._scope.keys:
+                self._drop_concept(concept, key)
+            case c.PutCategory(category):
+                self._put_category(category)
+            case c.DropCategory(category):
+                self._drop_category(category)
+            case c.PutEdges():
+                self._put_edges(change)
+            case c.DropEdges(triples):
+                seen = rows.stored_edges(self._db, self._own, "src", {src for src, _, _ in triples})
+                self._drop_edges(edge for edge in seen if (edge.src, edge.kind, edge.dst) in triples)
+            case c.PutProject():
+                self._put_project(change)
+
+    def _put_concept(self, concept: Entity) -> None:
+        check_key(self._scope, concept.key, f"Concept {concept.id}")
+        check_concept(concept)
+        values = (
+            self._tenant, concept.key, rows.node_hash(concept.id), concept.name, list(concept.aliases),
+            concept.kind, concept.at,
+        )  # fmt: skip
+        self._db.execute(PUT_CONCEPT, values)
+        self._count(concept.key)
+
+    def _count(self, key: str) -> None:
+        """Count a change of a key's concepts: for good, as others keep by the count what they have read."""
+        make_durable(self._db)
+        self._db.execute(BUMP_CONCEPT_MARK, (self._tenant, key))
+
+    def _drop_concept(self, concept: str, key: str) -> None:
+        for number in rows.node_hashes([concept], "concept"):
+            self._db.execute(
+                "DELETE FROM concept WHERE tenant = %s AND key = %s AND hash = %s",
+                (self._tenant, key, number),
+            )
+            self._count(key)
+            self._db.execute(
+                "DELETE FROM edge WHERE tenant = %s AND kind = 'references' AND dst = %s AND key = %s",
+                (self._tenant, number, key),
+            )
+
+    def _put_category(self, category: Category) -> None:
+        check_key(self._scope, category.key, f"Category {category.id}")
+        check_category(category)
+        number = rows.node_hash(category.id)
+        held = self._db.execute(
+            "SELECT key FROM category WHERE tenant = %s AND hash = %s", (self._tenant, number)
+        ).fetchone()
+        if held is not None and held[0] != category.key:
+            raise InputError(
+                f"Category id {category.id} belongs to another key's category. {NOTHING_WRITTEN}"
+            )
+        values = (
+            self._tenant, number, category.key, category.kind, category.name, category.parent,
+            category.abstract, category.overview, category.model, category.centroid, category.at, category.built,
+        )  # fmt: skip
+        self._db.execute(PUT_CATEGORY, values)
+
+    def _drop_category(self, category: str) -> None:
+        dropped = self._db.execute(
+            "DELETE FROM category WHERE tenant = %s AND hash = ANY(%s::bigint[]) AND key = ANY(%s) "
+            "RETURNING hash",
+            (self._tenant, rows.node_hashes([category], "category"), list(self._scope.keys)),
+        ).fetchall()
+        for (number,) in dropped:
+            self._db.execute(
+                "DELETE FROM edge WHERE tenant = %s AND kind = 'belongs' AND dst = %s", (self._tenant, number)
+            )
+
+    def _put_edges(self, change: c.PutEdges) -> None:
+        for edge in change.edges:
+            check_key(self._scope, edge.key, f"The edge from {edge.src} to {edge.dst}")
+            check_edge(edge)
+        for near in ("src", "dst") if change.inward else ("src",):
+            before = rows.stored_edges(self._db, self._own, near, set(change.of))
+            self._drop_edges(e for e in before if e.origin == "found" and e.kind in change.kinds)
+        ends = {end for edge in change.edges for end in (edge.src, edge.dst)}
+        seen = rows.visible_ids(self._db, self._own, ends)
+        held: dict[tuple[str, str, str, str], Edge] = {}
+        for e in (
+            change.edges
+        ):  # of several that stand in one row the last one stays, but a given one before a found one
+            name = e.src, e.kind, e.dst, e.key
+            if e.src in seen and e.dst in seen and (e.origin == "given" or not _is_given(held.get(name))):
+                held[name] = e
+        if held:
+            self._db.execute(PUT_EDGE, (self._tenant, *_edge_values(list(held.values()))))
+
+    def _drop_edges(self, found: Iterable[Edge]) -> None:
+        with self._db.cursor() as cursor:
+            cursor.executemany(DROP_EDGE, [self._name(edge) for edge in found])
+
+    def _name(self, edge: Edge) -> tuple[int, int, str, int, str]:
+        return self._tenant, rows.node_hash(edge.src), edge.kind, rows.node_hash(edge.dst), edge.key
+
+    def _put_project(self, change: c.PutProject) -> None:
+        check_key(self._scope, change.key, f"Project {change.name}")
+        check_text(change.place, change.name, change.key)
+        self._db.execute(
+            "DELETE FROM project WHERE tenant = %s AND key = %s AND place = %s",
+            (self._tenant, change.key, change.place),
+        )
+        self._db.execute(
+            "INSERT INTO project (tenant, key, place, name) VALUES (%s, %s, %s, %s)",
+            (self._tenant, change.key, change.place, change.name),
+        )
+
+    def lose(self, removed: Collection[tuple[str, int]]) -> None:
+        """Remove the edges and events of memories whose rows a change removed, unless they are there again.
+
+        Args:
+            removed: Tier and number of each.
+        """
+        if not removed:
+            return
+        there = self._db.execute(
+            "SELECT tier, hash FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
+            (*self._own[:2], [number for _, number in removed]),
+        ).fetchall()
+        gone = [number for _, number in set(removed) - set(there)]
+        self._db.execute(
+            "DELETE FROM edge WHERE tenant = %s AND src = ANY(%s::bigint[])", (self._tenant, gone)
+        )
+        self._db.execute(
+            "DELETE FROM edge WHERE tenant = %s AND kind = ANY(%s) AND dst = ANY(%s::bigint[])",
+            (self._tenant, BETWEEN_MEMORIES, gone),
+        )
+        self._db.execute(
+            "DELETE FROM event WHERE tenant = %s AND memory = ANY(%s::bigint[])", (self._tenant, gone)
+        )
+        self._db.execute(
+            "UPDATE event SET other = NULL WHERE tenant = %s AND other = ANY(%s::bigint[])",
+            (self._tenant, gone),
+        )
+
+
+def _edge_values(found: Sequence[Edge]) -> Iterator[object]:
+    """Yield the values of `PUT_EDGE` but the tenant.
+
+    Few texts are said of many edges: each edge names by a number which ones. To write them out for each took the
+    driver three quarters of what a write of edges takes.
+    """
+    said: dict[tuple[str | None, ...], int] = {}
+    numbers = [said.setdefault((e.kind, e.key, e.origin, e.rule, e.run), len(said) + 1) for e in found]
+    yield from map(list, zip(*said, strict=True))
+    yield rows.array_literal(rows.node_hash(e.src) for e in found)
+    yield rows.array_literal(rows.node_hash(e.dst) for e in found)
+    yield rows.array_literal(float(e.weight) for e in found)
+    yield rows.array_literal(e.at for e in found)
+    yield rows.array_literal(numbers)
+
+
+def _is_given(edge: Edge | None) -> bool:
+    return edge is not None and edge.origin == "given"
+
+
+def drop_stale_edges(db: Database, tenant: int, old: int, fresh: int) -> None:
+    """Remove the edges and events of memories that one generation has and a fresh one has not."""
+    carried = (
+        "EXISTS (SELECT FROM memory o JOIN memory n ON n.tenant = o.tenant AND n.hash = o.hash AND n.tier = o.tier "
+        "WHERE o.tenant = %(tenant)s AND o.generation = %(old)s AND n.generation = %(fresh)s AND o.hash = e.{0})"
+    )
+    values = {"tenant": tenant, "old": old, "fresh": fresh, "between": BETWEEN_MEMORIES}
+    db.execute(
+        f"DELETE FROM edge e WHERE e.tenant = %(tenant)s AND (NOT {carried.format('src')} "
+        f"OR (e.kind = ANY(%(between)s) AND NOT {carried.format('dst')}))",
+        values,
+    )
+    db.execute(f"DELETE FROM event e WHERE e.tenant = %(tenant)s AND NOT {carried.format('memory')}", values)
+    db.execute(
+        "UPDATE event e SET other = NULL WHERE e.tenant = %(tenant)s AND e.other IS NOT NULL "
+        f"AND NOT {carried.format('other')}",
+        values,
+    )

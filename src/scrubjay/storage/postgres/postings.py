@@ -1,0 +1,246 @@
+"""Full text: the tenant's vocabulary and the postings of its words.
+
+Of a scope that is small enough all postings are read at once, and kept with its snapshot: the server would otherwise
+unpack the words of each memory for each search. Of a large one those of the words that are asked for are read: from the
+tenant's blocks where there are any (`blocks`), and off each memory that came after them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from scrubjay.storage.postgres import tenant_index
+from scrubjay.storage.postgres.connection import unescape_text
+from scrubjay.storage.postgres.rows import IN_SCOPE
+from scrubjay.storage.scoring import NO_MATCHES, GroupScores, TermMatches, score_group
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from scrubjay.storage.postgres.connection import Database
+    from scrubjay.storage.postgres.rows import ScopeKeys
+    from scrubjay.storage.snapshot import Snapshot
+    from scrubjay.storage.table import MemoryTable
+    from scrubjay.text.tokenizer import TermGroup
+
+
+def get_or_create_terms(db: Database, tenant: int, terms: set[str]) -> dict[str, int]:
+    """Return the number of each term, which new ones are given now."""
+    known: dict[str, int] = dict(
+        db.execute(
+            "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)", (tenant, list(terms))
+        ).fetchall()
+    )
+    new = sorted(terms - known.keys())
+    if new:
+        known |= dict(
+            db.execute(
+                "INSERT INTO term (tenant, text) SELECT %s, unnest(%s::text[]) RETURNING text, id",
+                (tenant, new),
+            ).fetchall()
+        )
+    return known
+
+
+def drop_unused_terms(db: Database, tenant: int, terms: Collection[int], posted: int) -> None:
+    """Remove those of these terms that no memory has; those of memories up to ``posted`` stand in blocks."""
+    db.execute(
+        "DELETE FROM term WHERE tenant = %s AND id = ANY(%s::integer[]) AND NOT EXISTS "
+        "(SELECT FROM memory m WHERE m.tenant = term.tenant AND m.num > %s AND m.terms @> ARRAY[term.id]) "
+        "AND NOT EXISTS (SELECT FROM posting p WHERE p.tenant = term.tenant AND p.term = term.id)",
+        (tenant, sorted(terms), posted),
+    )
+
+
+def put_tombstones(db: Database, tenant: int, hashes: Collection[str]) -> None:
+    """Remember hashes of what was forgotten."""
+    marks = "INSERT INTO tombstone SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING"
+    db.execute(marks, (tenant, list(hashes)))
+
+
+WORD_BYTES = 120
+"""What a word takes with its number, about."""
+
+
+def find_words(db: Database, own: ScopeKeys, words: Sequence[str]) -> dict[str, int]:
+    """Return the numbers of those of these words that the tenant knows."""
+    found = db.execute(
+        "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)", (own[0], list(words))
+    ).fetchall()
+    return dict(found)
+
+
+def used_word_numbers(db: Database, own: ScopeKeys) -> list[int]:
+    """Return the numbers of the words that visible memories hold."""
+    ((found,),) = db.execute(
+        "SELECT array_agg(DISTINCT t.term) FROM memory m CROSS JOIN LATERAL unnest(m.terms) AS t (term) "
+        f"WHERE {IN_SCOPE}",
+        own,
+    ).fetchall()
+    return found or []
+
+
+def words_by_number(db: Database, own: ScopeKeys, numbers: Sequence[int]) -> dict[str, int]:
+    """Return the words of these numbers; laid end to end, as a row a word takes the client ten times as long."""
+    row = db.execute(
+        "SELECT string_agg(convert_to(text, 'UTF8'), %s ORDER BY id), array_agg(id ORDER BY id) FROM term "
+        "WHERE tenant = %s AND id = ANY(%s::integer[])",
+        (b"\0", own[0], list(numbers)),
+    ).fetchone()
+    if row is None or row[0] is None:
+        return {}
+    return dict(zip(map(unescape_text, bytes(row[0]).decode().split("\0")), row[1], strict=True))
+
+
+PACKED_TERM: Final = np.dtype([("bytes", ">i4"), ("value", ">i4")])
+PACKED_TERM_COUNT: Final = np.dtype([("bytes", ">i4"), ("value", ">i2")])
+"""An element of an array as PostgreSQL sends it; the array's own head has 20 bytes."""
+
+
+class TablePostings(NamedTuple):
+    """All postings of a table, by word.
+
+    Attributes:
+        terms: Numbers of words, ascending, one an entry.
+        rows: Rows of the table, ascending for each word.
+        counts: How often.
+    """
+
+    terms: NDArray[np.int32]
+    rows: NDArray[np.int32]
+    counts: NDArray[np.int16]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all three."""
+        return self.terms.nbytes + self.rows.nbytes + self.counts.nbytes
+
+    def of(self, term: int) -> TermMatches:
+        """Return the rows that hold a word."""
+        first, last = np.searchsorted(self.terms, (term, term + 1))
+        return self.rows[first:last].astype(np.int64), self.counts[first:last].astype(np.float64)
+
+
+def score_groups(
+    db: Database,
+    own: ScopeKeys,
+    seen: MemoryTable,
+    kept: Snapshot,
+    groups: Sequence[TermGroup],
+    posted: int | None,
+) -> dict[TermGroup, GroupScores]:
+    """Return what each group adds to the scores of the rows that hold it.
+
+    Args:
+        db: Inside a transaction.
+        own: Tenant, generation and keys of who looks.
+        seen: The rows.
+        kept: What was read of them before.
+        groups: Groups of words.
+        posted: Up to which memory words stand in blocks; None where all postings are read and kept.
+    """
+    forms = sorted({form for group in groups for form in group.forms})
+    named = _word_numbers(db, own, kept, forms, posted)
+    if posted is None:
+        whole = _cached_postings(db, own, kept)
+        by_term = {number: whole.of(number) for number in named.values()}
+    else:
+        by_term = _read_postings(db, own, seen, list(named.values()), posted)
+    return {
+        group: score_group(seen, [by_term.get(named.get(form, -1), NO_MATCHES) for form in group.forms])
+        for group in groups
+    }
+
+
+def visible_words(db: Database, own: ScopeKeys, kept: Snapshot, posted: int | None) -> dict[str, int]:
+    """Return the words of the visible memories, with their numbers."""
+
+    def read() -> dict[str, int]:
+        if posted is not None:
+            numbers = used_word_numbers(db, own)
+        else:
+            numbers = np.unique(_cached_postings(db, own, kept).terms).tolist()
+        return words_by_number(db, own, numbers)
+
+    return kept.once("vocabulary", read, lambda read: WORD_BYTES * len(read))
+
+
+def _word_numbers(
+    db: Database, own: ScopeKeys, kept: Snapshot, forms: Sequence[str], posted: int | None
+) -> dict[str, int]:
+    """Return the numbers of words: those of the first search are asked for, and then all, if they are not too many."""
+    asked = kept.rows("terms")
+
+    def read(new: list[str]) -> dict[str, int]:
+        if not len(asked) or posted is not None:
+            return find_words(db, own, new)
+        known = visible_words(db, own, kept, posted)
+        return {form: known[form] for form in new if form in known}
+
+    return asked.of(forms, read)
+
+
+def _cached_postings(db: Database, own: ScopeKeys, kept: Snapshot) -> TablePostings:
+    return kept.once("postings", lambda: _read_all_postings(db, own), lambda read: read.nbytes)
+
+
+def _read_all_postings(db: Database, own: ScopeKeys) -> TablePostings:
+    """Read all postings, whose rows are counted in the order of the table."""
+    row = db.execute(
+        "SELECT string_agg(int4send(cardinality(m.terms)), '' ORDER BY m.num), "
+        "string_agg(substr(array_send(m.terms), 21), '' ORDER BY m.num), "
+        f"string_agg(substr(array_send(m.tfs), 21), '' ORDER BY m.num) FROM memory m WHERE {IN_SCOPE}",
+        own,
+        binary=True,
+    ).fetchone()
+    sizes, terms, counts = row if row is not None and row[0] is not None else (b"", b"", b"")
+    held = np.frombuffer(sizes, ">i4")
+    numbers = np.frombuffer(terms, PACKED_TERM)["value"].astype(np.int32)
+    rows = np.repeat(np.arange(len(held), dtype=np.int32), held)
+    order = np.argsort(numbers, kind="stable")
+    return TablePostings(
+        numbers[order], rows[order], np.frombuffer(counts, PACKED_TERM_COUNT)["value"].astype(np.int16)[order]
+    )
+
+
+def _read_postings(
+    db: Database, own: ScopeKeys, seen: MemoryTable, wanted: Sequence[int], posted: int
+) -> dict[int, TermMatches]:
+    """Read the postings of some words."""
+    late = _read_recent_postings(db, own, seen, wanted, posted)
+    if not posted:
+        return late
+    # The memories of the blocks were written before all others, so that their rows come first.
+    early = tenant_index.find_in_blocks(db, own[0], seen, wanted)
+    return {
+        term: _join_matches(early.get(term, NO_MATCHES), late.get(term, NO_MATCHES))
+        for term in early.keys() | late.keys()
+    }
+
+
+def _join_matches(early: TermMatches, late: TermMatches) -> TermMatches:
+    return np.concatenate((early[0], late[0])), np.concatenate((early[1], late[1]))
+
+
+def _read_recent_postings(
+    db: Database, own: ScopeKeys, seen: MemoryTable, wanted: Sequence[int], posted: int
+) -> dict[int, TermMatches]:
+    """Read the postings of some words off each memory after one."""
+    found = db.execute(
+        "SELECT t.term, m.num, t.tf FROM memory m CROSS JOIN LATERAL unnest(m.terms, m.tfs) AS t (term, tf) "
+        f"WHERE {IN_SCOPE} AND m.num > %s AND m.terms && %s::integer[] AND t.term = ANY(%s::integer[]) ORDER BY m.num",
+        (*own, posted, list(wanted), list(wanted)),
+    ).fetchall()
+    nums: dict[int, list[int]] = defaultdict(list)
+    counts: dict[int, list[int]] = defaultdict(list)
+    for term, num, count in found:
+        nums[term].append(num)
+        counts[term].append(count)
+    return {
+        term: (np.searchsorted(seen.columns["num"], mine), np.array(counts[term], np.float64))
+        for term, mine in nums.items()
+    }

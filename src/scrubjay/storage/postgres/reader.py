@@ -1,0 +1,448 @@
+"""Reader: one consistent view for one scope, inside one read-only transaction.
+
+Every transaction that writes puts a new random mark on its tenant's row, and each reader reads that first: as long as
+the mark is the same, so is all that the tenant holds, whoever wrote it. A number that counted up could come again after
+a restore.
+
+What those before it read of the same state, it does not read again (`snapshots`).
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from scrubjay.models.ids import ID_DIGITS, parse_id
+from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
+from scrubjay.models.records import (
+    TIER_PREFIXES,
+    Document,
+    Record,
+    RecordFilter,
+    Scope,
+    Source,
+    StageVersions,
+)
+from scrubjay.storage.changes import QuantizedVectors
+from scrubjay.storage.interface import Counts, Coverage, ModelState, PendingMemory, RankingMetadata
+from scrubjay.storage.postgres import graph, postings, rows, tenant_index, vectors
+from scrubjay.storage.postgres.graph import PostgresGraph
+from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable
+from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
+from scrubjay.storage.postgres.vectors import PostgresVectors
+from scrubjay.storage.rows import counts_from_rows, run_from_row, source_from_row
+from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words, similar_words
+from scrubjay.storage.snapshot import ROW_BYTES, Snapshot
+from scrubjay.storage.table import MemoryTable
+from scrubjay.storage.validation import page_start as number_after
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scrubjay.storage.postgres.connection import Database
+    from scrubjay.storage.postgres.rows import ScopeKeys
+    from scrubjay.storage.rows import Tenant
+    from scrubjay.text.tokenizer import TermGroup
+
+
+class PostgresDocuments(PostgresGraph):
+    """Sources, documents and passages."""
+
+    def sources(self) -> list[Source]:
+        """Return the visible sources, by root."""
+        return list(self._kept.once("sources", self._sources))
+
+    def _sources(self) -> list[Source]:
+        found = self._all(
+            "SELECT id, root, description, include, exclude, key, added_at, synced_at, trust, share, repositories "
+            "FROM source "
+            'WHERE tenant = %s AND key = ANY(%s) ORDER BY root COLLATE "C", id COLLATE "C"',
+            self._tenant,
+            self._keys,
+        )
+        return [source_from_row(row) for row in found]
+
+    def _documents(self, condition: str, *values: Any) -> list[Document]:
+        found = self._all(
+            f"SELECT {rows.DOCUMENT_COLUMNS} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
+            "d.source "
+            f"WHERE d.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND {condition}",
+            *self._own,
+            *values,
+        )
+        return sorted((rows.document_from_row(row) for row in found), key=lambda document: document.path)
+
+    def documents(self, source: str) -> dict[str, Document]:
+        """Return a source's documents by path."""
+        return {document.path: document for document in self._documents("d.source = %s", source)}
+
+    def held(self, sources: Sequence[str]) -> int:
+        """Return how many visible passages these sources' documents hold."""
+        ((found,),) = self._all(
+            f"SELECT count(*) {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = ANY(%s)",
+            *self._own,
+            list(sources),
+        )
+        return int(found)
+
+    def passages(self, source: str, path: str) -> list[Record]:
+        """Return a document's passages in order."""
+        return self._records(
+            'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash', source, path
+        )
+
+
+TIER_OF: Final = (
+    "(SELECT m.tier FROM memory m WHERE m.tenant = e.tenant AND m.generation = %(generation)s "
+    "AND m.hash = e.{0} AND m.key = ANY(%(keys)s))"
+)
+"""The tier of a visible memory that an event knows by its number; none of any other. As `edges.SEEN` looks."""
+SELECT_EVENTS: Final = f"""
+SELECT tier, memory, op, at, key, run, other_tier, other, count, before, actor FROM (
+    SELECT e.*, {TIER_OF.format("memory")} AS tier, {TIER_OF.format("other")} AS other_tier FROM event e
+    WHERE e.tenant = %(tenant)s AND e.key = ANY(%(keys)s)
+) seen WHERE tier IS NOT NULL {{condition}} ORDER BY at DESC, seq DESC LIMIT %(limit)s
+"""
+AMONG_MEMORIES: Final = (
+    "AND (memory, tier) IN (SELECT * FROM unnest(%(numbers)s::bigint[], %(tiers)s::text[])) "
+)
+
+
+class PostgresHistory:
+    """Events and runs that one scope sees."""
+
+    _db: Database
+    _own: ScopeKeys
+
+    def events(
+        self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
+    ) -> list[Event]:
+        """Return events, newest first."""
+        asked = [pair for one in ids or () if (pair := parse_id(one)) is not None]
+        condition = (AMONG_MEMORIES if ids is not None else "") + (
+            "AND run = %(run)s" if run is not None else ""
+        )
+        values = rows.scope_parameters(
+            self._own,
+            numbers=[number - rows.SIGN for _, number in asked],
+            tiers=[tier for tier, _ in asked],
+            run=run,
+            limit=limit,
+        )
+        found = self._db.execute(SELECT_EVENTS.format(condition=condition), values).fetchall()
+        return [
+            Event(
+                rows.id_from_hash(tier, number), op, at, key, by,
+                None if other_tier is None else rows.id_from_hash(other_tier, other), count, before, actor,
+            )
+            for tier, number, op, at, key, by, other_tier, other, count, before, actor in found
+        ]  # fmt: skip
+
+    def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+        """Return what was read from memories."""
+        wanted = set(ids)
+        found = self._db.execute(
+            "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.tenant = m.tenant "
+            f"AND r.memory = m.num WHERE {IN_SCOPE} AND m.hash = ANY(%s::bigint[])",
+            (*self._own, rows.memory_hashes(wanted)),
+        ).fetchall()
+        held = {rows.id_from_hash(tier, number): (mark, bytes(data)) for tier, number, mark, data in found}
+        return {memory: CachedExtraction(memory, *one) for memory, one in held.items() if memory in wanted}
+
+    def runs(self, limit: int = 20) -> list[ConsolidationRun]:
+        """Return runs, started last first."""
+        found = self._db.execute(
+            "SELECT id, key, state, rules, started, ended, counts FROM run WHERE tenant = %(tenant)s "
+            'AND key = ANY(%(keys)s) ORDER BY started DESC, id COLLATE "C", key COLLATE "C" LIMIT %(limit)s',
+            rows.scope_parameters(self._own, limit=limit),
+        ).fetchall()
+        return [run_from_row(row) for row in found]
+
+
+MAX_SCOPES: Final = 256
+"""Scopes of which is kept what was read."""
+MAX_BYTES: Final = 128 << 20
+"""What they may take together, about; the one that reads is kept however much it takes, as a search needs it."""
+
+
+UNREAD: Final = -1
+"""Stands for the mark of a scope of which nothing was read since somebody wrote; a mark is never below 0."""
+BEFORE: Final = "before"
+"""Name of what was read before that: its mark, and the rows."""
+
+
+class SnapshotCache:
+    """What was read of the last scopes, shared by one process's readers."""
+
+    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
+        self._most = most_bytes
+        self._held: OrderedDict[tuple[str, Hashable], tuple[int, Snapshot]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, tenant: Tenant, name: str, keys: Hashable) -> Snapshot:
+        """Return what was read for a scope, nothing where something was written since.
+
+        Args:
+            tenant: As the open transaction sees it.
+            name: Its name.
+            keys: The visibility keys.
+        """
+        with self._lock:
+            scope = (name, keys)
+            mark, held = self._held.get(scope, (UNREAD, None))
+            if held is not None and mark == tenant.mark:
+                self._held.move_to_end(scope)
+                return held
+            fresh = _carry_over(mark, held)
+            self._held[scope] = (tenant.mark, fresh)
+            self._held.move_to_end(scope)
+            self._make_room()
+            return fresh
+
+    def drop(self, name: str) -> None:
+        """Let go of what was read of a tenant, which has changed."""
+        with self._lock:
+            for scope in [scope for scope in self._held if scope[0] == name]:
+                self._held[scope] = (UNREAD, _carry_over(*self._held[scope]))
+
+    def _make_room(self) -> None:
+        """Let go of those that were read longest ago; what grew is weighed when the next scope comes."""
+        weight = sum(held.weight for _, held in self._held.values())
+        while len(self._held) > 1 and (weight > self._most or len(self._held) > MAX_SCOPES):
+            _, (_, held) = self._held.popitem(last=False)
+            weight -= held.weight
+
+
+def _carry_over(mark: int, held: Snapshot | None) -> Snapshot:
+    """Return what is known of a scope that was read under a mark before: its rows, to be brought up to date."""
+    fresh = Snapshot()
+    if held is not None:
+        seen = held.known("table")
+        before = held.known(BEFORE) if seen is None else (mark, seen)
+        if before is not None:
+            fresh.once(BEFORE, lambda: before, lambda read: 3 * read[1].table.columns.nbytes)
+    return fresh
+
+
+class PostgresReader(PostgresDocuments, PostgresVectors, PostgresHistory):
+    """A view that lasts as long as its transaction.
+
+    Args:
+        db: Inside the transaction.
+        scope: Who looks.
+        tenant: As it sees it, None before its first write.
+        kept: What was read before of the same state.
+        large: When a scope is large.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        scope: Scope,
+        tenant: Tenant | None,
+        kept: Snapshot,
+        large: LargeTenantLimits = DEFAULT_LIMITS,
+    ) -> None:
+        super().__init__(db, scope, tenant, kept)
+        self._large = large
+        self._posted = tenant.posted if tenant else 0
+        self._mark = tenant.mark if tenant else 0
+        self._passing: dict[RecordFilter, NDArray[np.bool_]] = {}
+        self._found: dict[TermGroup, GroupScores] = {}
+
+    def _all_rows(self) -> VisibleTable:
+        return self._kept.once("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
+
+    def _read_rows(self) -> VisibleTable:
+        """Read what is visible: of a large tenant what was touched since it was read last, if that is known."""
+        before = self._kept.take(BEFORE)
+        if before is not None and self._posted:
+            mark, seen = before
+            touched = tenant_index.changes_since(self._db, self._tenant, mark, self._mark)
+            if touched is not None:
+                return rows.refresh_table(self._db, self._own, seen, touched)
+        return rows.read_table(self._db, self._own)
+
+    def _table(self) -> MemoryTable:
+        return self._all_rows()[0]
+
+    def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
+        """Return which rows pass a filter; each channel of a search asks for the same."""
+        if where not in self._passing:
+            self._passing[where] = rows.filter_mask(self._db, self._own, self._table(), where)
+        return self._passing[where]
+
+    def get(self, ids: Sequence[str]) -> dict[str, Record]:
+        """Return the visible memories of these ids."""
+        return self._kept.records.of(ids, self._get)
+
+    def _get(self, ids: Sequence[str]) -> dict[str, Record]:
+        return {r.id: r for r in self._records("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids))}
+
+    def heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
+        """Return title, length, turn and role of memories."""
+        return self._kept.heads.of(ids, self._heads)
+
+    def _heads(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
+        found = self._all(
+            "SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role, coalesce(m.event_start, m.recorded_at), "
+            f"m.last_used, m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
+            f"WHERE {IN_SCOPE} AND m.hash = ANY(%s::bigint[])",
+            *self._own, rows.memory_hashes(ids),
+        )  # fmt: skip
+        return {
+            rows.id_from_hash(tier, number): RankingMetadata(title, words, turn is not None, role, *life)
+            for tier, number, title, words, turn, role, *life in found
+        }
+
+    def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the turns just before and after each turn of a session."""
+        return self._kept.beside.of(ids, self._adjacent)
+
+    def _adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        if self._table().rows > self._large.rows:
+            return graph.adjacent_turns(self._db, self._own, ids)
+        turns = self._kept.once(
+            "turns", lambda: graph.read_turns(self._db, self._own), lambda read: ROW_BYTES * len(read.places)
+        )
+        return {memory: near for memory in ids if (near := turns.beside(memory))}
+
+    def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
+        """Return the visible memories whose digits come after those of an id."""
+        number = number_after(after)
+        if where is not None:
+            seen = self._table()
+            ids = seen.page(self._mask(where), number, limit)
+            return list(self.get(ids).values())
+        first = number + 1 - rows.SIGN  # past the last bigint after the last id of all
+        return self._records("m.hash >= %s ORDER BY m.hash LIMIT %s", first, limit)
+
+    def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
+        """Return what happened last, last first."""
+        seen = self._table()
+        ids = seen.latest(self._mask(where), limit, skip)
+        return list(self.get(ids).values())
+
+    def complete(self, prefix: str, limit: int = 10) -> list[str]:
+        """Return visible ids that begin with a prefix."""
+        found: list[str] = []
+        for tier, mark in sorted(TIER_PREFIXES.items(), key=lambda pair: pair[1]):
+            digits = (
+                prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
+            )
+            if digits is None or len(digits) > ID_DIGITS or not set(digits) <= set("0123456789abcdef"):
+                continue
+            ends = (int(digits.ljust(ID_DIGITS, fill), 16) - rows.SIGN for fill in "0f")
+            held = self._all(
+                f"SELECT m.hash FROM memory m WHERE {IN_SCOPE} AND m.tier = %s AND m.hash BETWEEN %s AND %s "
+                "ORDER BY m.hash LIMIT %s",
+                *self._own, tier, *ends, limit - len(found),
+            )  # fmt: skip
+            found += [rows.id_from_hash(tier, number) for (number,) in held]
+        return found
+
+    def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
+        """Return the df of each group."""
+        return [len(rows) for rows, _ in self._postings(groups)]
+
+    def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ArrayScores:
+        """Score by BM25."""
+        return score_words(self._table(), self._postings(groups), self._mask(where))
+
+    def _looked(self) -> int | None:
+        """Return up to which memory the words of a large scope stand in blocks, None for a scope of usual size."""
+        return self._posted if self._table().rows > self._large.rows else None
+
+    def _postings(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
+        """Return what groups add to scores; asked by the plan first and by the scorer again."""
+        new = [group for group in groups if group not in self._found]
+        if new:
+            seen = (self._own, self._table(), self._kept)
+            self._found |= self._kept.words.of(
+                new, lambda unread: postings.score_groups(self._db, *seen, unread, self._looked())
+            )
+        return [self._found[group] for group in groups]
+
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages of the visible memories."""
+        return self._all_rows()[1]
+
+    def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
+        """Return visible terms spelled like a word."""
+        known = postings.visible_words(self._db, self._own, self._kept, self._looked())
+        return similar_words(known, word, limit)
+
+    def models(self) -> list[ModelState]:
+        """Return the tenant's registered models."""
+        found = [ModelState(one.model, one.state) for one in self._registered().values()]
+        return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
+
+    def _waits(self, fingerprint: str) -> tuple[str, tuple[int, int]]:
+        """Return the condition of waiting for a model, and the tenant and the number it asks for."""
+        known = self._registered()
+        number = known[fingerprint].number if fingerprint in known else -1
+        mine = "v.tenant = %s AND v.memory = m.num AND v.model = %s"
+        return f"NOT EXISTS (SELECT FROM vector v WHERE {mine})", (self._tenant, number)
+
+    def coverage(self, fingerprint: str) -> Coverage:
+        """Return how many visible memories have a model's vectors, and how many wait."""
+        condition, asked = self._waits(fingerprint)
+        ((held, waiting),) = self._all(
+            f"SELECT count(*), count(*) FILTER (WHERE {condition}) FROM memory m WHERE {IN_SCOPE}",
+            *asked,
+            *self._own,
+        )
+        return Coverage(held - waiting, waiting)
+
+    def waiting(self, fingerprint: str, limit: int) -> list[PendingMemory]:
+        """Return memories without a model's vectors, in hash order."""
+        condition, asked = self._waits(fingerprint)
+        records = self._records(f"{condition} ORDER BY m.hash LIMIT %s", *asked, limit)
+        return [PendingMemory(record, self._before(record)) for record in records]
+
+    def _before(self, record: Record) -> str:
+        place = record.place
+        if place is None:
+            return ""
+        found = self._records(
+            "d.source = %s AND d.path = %s AND m.ordinal = %s AND m.heading_path = %s::text[] "
+            'AND m.key = %s ORDER BY m.tier COLLATE "C", m.hash LIMIT 1',
+            place.source, place.path, place.ordinal - 1, list(record.heading_path), record.key,
+        )  # fmt: skip
+        return found[0].content if found else ""
+
+    def cached(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
+        """Return windows of texts that were embedded before."""
+        return vectors.cached_texts(self._db, self._tenant, fingerprint, hashes)
+
+    def forgotten(self, hashes: Iterable[str]) -> set[str]:
+        """Return those of these tombstone hashes that were forgotten."""
+        found = self._all(
+            "SELECT hash FROM tombstone WHERE tenant = %s AND hash = ANY(%s)", self._tenant, list(hashes)
+        )
+        return {mark for (mark,) in found}
+
+    def counts(self) -> Counts:
+        """Return what the scope holds."""
+        found = self._all(
+            f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {IN_SCOPE} GROUP BY m.tier, m.status",
+            *self._own,
+        )
+        held = [(tier, status, count) for tier, status, count in found]
+        return counts_from_rows(held, len(self._documents("true")), len(self.sources()))
+
+    def amount(self, key: str) -> int:
+        """Return how many memories one visibility key holds."""
+        ((found,),) = self._all(
+            f"SELECT count(*) FROM memory m WHERE {IN_SCOPE} AND m.key = %s", *self._own, key
+        )
+        return int(found)
+
+    def versions(self) -> StageVersions | None:
+        """Return the versions that made the memories."""
+        found = self._all("SELECT versions FROM tenant WHERE id = %s", self._tenant)
+        return StageVersions(**json.loads(found[0][0])) if found and found[0][0] else None

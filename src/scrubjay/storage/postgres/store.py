@@ -1,0 +1,463 @@
+"""PostgreSQL store: many tenants, many processes, one server.
+
+Only the owner of the tables may: an index is made by nobody else. A tenant of usual size needs none of it, and pays
+nothing for it. Stopped at any moment, it goes on there the next time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.errors import InputError, StoreBusyError, StoreError
+from scrubjay.models.records import Scope
+from scrubjay.models.reports import IndexReport, Progress
+from scrubjay.storage.changes import Change
+from scrubjay.storage.postgres import tenant_index
+from scrubjay.storage.postgres.connection import (
+    MAX_CONNECTIONS,
+    POOL_PATIENCE_S,
+    READ_ONLY,
+    SCHEMA,
+    ConnectionPool,
+    connect,
+    hide_password,
+    require_driver,
+    translate_errors,
+)
+from scrubjay.storage.postgres.reader import PostgresReader, SnapshotCache
+from scrubjay.storage.postgres.rows import count_by_key, find_tenant, lock_tenant, touch_tenant
+from scrubjay.storage.postgres.schema import migrate, newest_schema, schema_version
+from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
+from scrubjay.storage.postgres.tenant_reader import PostgresTenantReader, read_tenant, tenant_names
+from scrubjay.storage.postgres.vectors import RegisteredModel, registered_models
+from scrubjay.storage.postgres.writer import PostgresRebuild, PostgresWriter
+from scrubjay.storage.quota import NO_QUOTA, MemoryCounts, Quota
+from scrubjay.storage.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from scrubjay.storage.postgres.connection import Database
+    from scrubjay.storage.rows import Tenant
+
+
+BATCH_MEMORIES: Final = 2_000
+"""Vectors that are copied in one transaction: others of the tenant wait a fifth of a second to write."""
+NO_PGVECTOR: Final = "pgvector 0.8 or newer is not in this database"
+OWNS_SCHEMA: Final = (
+    "SELECT has_schema_privilege(%s, 'CREATE') AND pg_has_role(c.relowner, 'USAGE') FROM pg_class c "
+    "WHERE c.oid = to_regclass(%s)"
+)
+
+
+StageCallback = Callable[[str, int], None]
+"""Told what is done, and how many of it there are by now."""
+
+
+def describe_missing_index(db: Database, tenant: Tenant, keys: Collection[str], large: int) -> str:
+    """Return what a tenant lacks of which some keys show more memories than are searched without.
+
+    Args:
+        db: Inside a transaction.
+        tenant: The tenant.
+        keys: The visibility keys.
+        large: Memories that are searched without.
+    """
+    seen = sum(count for key, count in count_by_key(db, tenant).items() if key in keys)
+    if seen <= large:
+        return ""
+    without = [
+        one.model.name
+        for one in registered_models(db, tenant.number).values()
+        if one.neighbours != tenant_index.READY
+        or tenant_index.find_index(db, tenant.number, one.number) is None
+    ]
+    slow = [] if tenant.posted else ["the words of each are looked through for every search"]
+    if without:
+        why = "" if tenant_index.pgvector_schema(db) else f", as {NO_PGVECTOR}"
+        slow.append(f"the vectors of {', '.join(sorted(without))} are read whole after each write{why}")
+    return f"of {seen:,} memories, {' and '.join(slow)}" if slow else ""
+
+
+class TenantIndexer:
+    """Work of the owner on one tenant.
+
+    Args:
+        pool: Connections to the database.
+        url: Of the database.
+        name: The tenant.
+        patience: Seconds to wait for its writers, each time.
+    """
+
+    def __init__(self, pool: ConnectionPool, url: str, name: str, patience: float) -> None:
+        self._pool = pool
+        self._url = url
+        self._name = name
+        self._patience = patience
+
+    def make(self, progress: Callable[[Progress], None]) -> IndexReport:
+        """Make what is missing: blocks of words, and for each model an index, if there is pgvector."""
+        begun = time.monotonic()
+        memories = self._check()
+
+        def told(stage: str, done: int) -> None:
+            progress(Progress(stage, done, max(done, memories), time.monotonic() - begun))
+
+        words = self._post(told)
+        with self._pool.transaction() as db:
+            here = tenant_index.pgvector_schema(db)
+            if here is not None and tenant_index.codes_type_schema(db) is None:
+                tenant_index.create_neighbour_table(db, here)
+        if here is None:
+            return IndexReport(words, (), NO_PGVECTOR, time.monotonic() - begun)
+        made = []
+        for one in self._models():
+            if one.model.dimensions <= tenant_index.MOST_DIMENSIONS:
+                self._index(one, told)
+                made.append(one.model.name)
+        return IndexReport(words, tuple(made), "", time.monotonic() - begun)
+
+    def drop(self) -> None:
+        """Take away all that `make` has made."""
+        self._check()
+        for one in self._models():
+            self._note(one, "")
+            self._apart(lambda db, number: tenant_index.drop_neighbour_index(db, *number), one)
+            with self._pool.transaction() as db:
+                tenant_index.clear_neighbours(db, self._obtain(db).number, one.number)
+        with self._pool.transaction() as db:
+            tenant = self._obtain(db).number
+            tenant_index.forget_changes(db, tenant)
+            tenant_index.drop_blocks(db, tenant)
+
+    def _check(self) -> int:
+        """Return how many memories the tenant has.
+
+        Raises:
+            StoreError: This user may make no index, or there is no such tenant.
+        """
+        with self._pool.transaction() as db:
+            row = db.execute(OWNS_SCHEMA, (SCHEMA, f"{SCHEMA}.vector")).fetchone()
+            if row is None or not row[0]:
+                raise StoreError(
+                    f"{hide_password(self._url)}: an index is made by the owner of the tables, and this user is not. "
+                    "Nothing was written.",
+                    hint="run it once as the owner: --store postgresql://scrubjay_owner@host/database",
+                )
+            tenant = find_tenant(db, self._name)
+            if tenant is None:
+                raise StoreError(
+                    f"{hide_password(self._url)} holds nothing of tenant {self._name!r} yet. Nothing was written."
+                )
+            return sum(count_by_key(db, tenant).values())
+
+    def _obtain(self, db: Database) -> Tenant:
+        return lock_tenant(db, self._name, None, self._patience)
+
+    def _models(self) -> list[RegisteredModel]:
+        with self._pool.transaction() as db:
+            return list(registered_models(db, self._obtain(db).number).values())
+
+    def _post(self, told: StageCallback) -> int:
+        """Put the words of all memories into blocks, each in a transaction of its own; return of how many they were."""
+        done = 0
+        while True:
+            with self._pool.transaction() as db:
+                fresh = tenant_index.extend_blocks(db, self._obtain(db).number, least=1)
+            if not fresh:
+                return done
+            done += fresh
+            told("words", done)
+
+    def _index(self, one: RegisteredModel, told: StageCallback) -> None:
+        """Make a model's index: from the first step on writers write its table, too."""
+        with self._pool.transaction() as db:
+            if one.neighbours == tenant_index.READY and tenant_index.find_index(
+                db, self._obtain(db).number, one.number
+            ):
+                return
+        self._note(one, tenant_index.FILLING)
+        last, done = -1, 0
+        while True:
+            with self._pool.transaction() as db:
+                tenant = self._obtain(db).number
+                missing = tenant_index.missing_neighbours(db, tenant, one.number, last, BATCH_MEMORIES)
+                tenant_index.put_neighbours(db, tenant, one.number, missing)
+            if not missing:
+                break
+            last, done = missing[-1][0] - 1, done + len(missing)  # its other windows may be the next ones
+            told("vectors", done)
+        self._apart(
+            lambda db, number: tenant_index.create_neighbour_index(
+                db, self._type(), *number, dimensions=one.model.dimensions
+            ),
+            one,
+        )
+        self._note(one, tenant_index.READY)
+
+    def _type(self) -> str:
+        with self._pool.transaction() as db:
+            here = tenant_index.codes_type_schema(db)
+        if here is None:
+            raise StoreError(
+                f"Somebody took pgvector out of {hide_password(self._url)} meanwhile. Begin again."
+            )
+        return here
+
+    def _note(self, one: RegisteredModel, state: str) -> None:
+        with self._pool.transaction() as db:
+            tenant = self._obtain(db)
+            tenant_index.set_index_state(db, tenant.number, one.number, state)
+            touch_tenant(db, tenant)
+
+    def _apart(self, do: Callable[[Database, tuple[int, int]], None], one: RegisteredModel) -> None:
+        """Do what cannot be done in a transaction, and takes as long as it takes, on a connection of its own."""
+        with self._pool.transaction() as db:
+            number = (self._obtain(db).number, one.number)
+        with translate_errors(self._url), closing(connect(self._url)) as db:
+            db.execute("SET statement_timeout TO 0")
+            db.execute("SET lock_timeout TO 0")
+            do(db, number)
+
+
+FIND_UNFENCED: Final = """
+SELECT current_user::text, CASE
+    WHEN bool_or(NOT row_security_active(c.oid)) IS NOT TRUE THEN ''
+    WHEN bool_or(r.rolsuper) THEN 'a superuser'
+    WHEN bool_or(r.rolbypassrls) THEN 'who has BYPASSRLS'
+    ELSE 'as the tables are: they were changed' END
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_roles r ON r.rolname = current_user
+WHERE n.nspname = %s AND c.relkind IN ('r', 'p') AND c.relname <> 'migration'
+"""
+
+
+class PostgresStore:
+    """Memories in the schema ``scrubjay`` of one database.
+
+    A reader has one repeatable-read transaction; a writer one transaction, alone in its tenant.
+
+    Args:
+        url: ``postgresql://user@host/database``, as libpq reads it.
+        secret: Key of ids and tombstones for a new tenant; random when left out.
+        patience: Seconds a writer waits for its turn, and anybody for a connection.
+        most: Threads that read or write at once.
+        quota: How many memories may be held.
+        large: When a scope is searched by what was made for large tenants; None for the usual bounds.
+
+    Raises:
+        StoreVersionError: A newer scrubjay made the schema, or an older one did and this user may not change it.
+        StoreError: The driver is not installed, or the server cannot be reached or used.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        secret: bytes | None = None,
+        *,
+        patience: float = POOL_PATIENCE_S,
+        most: int = MAX_CONNECTIONS,
+        quota: Quota = NO_QUOTA,
+        large: LargeTenantLimits | None = None,
+    ) -> None:
+        self.quota = quota
+        self._amounts = MemoryCounts()
+        self._url = url
+        self._secret = secret
+        self._patience = patience
+        self._large = DEFAULT_LIMITS if large is None else large
+        require_driver(url)
+        self._pool = ConnectionPool(url, most, patience)
+        self._own = threading.local()
+        self._snapshots = SnapshotCache()
+        try:
+            with self._pool.transaction(READ_ONLY, gated=False) as db:
+                done = schema_version(db, url)
+            if done < newest_schema():
+                with translate_errors(url), closing(connect(url)) as db:
+                    migrate(db, url, patience)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def url(self) -> str:
+        """What `open_store` opens it by, but for the password: libpq finds that in its own places."""
+        return hide_password(self._url)
+
+    def held(self, tenant: str) -> Mapping[str, int]:
+        """Return visibility key to number of memories."""
+        with self._pool.transaction(READ_ONLY) as db:
+            found = find_tenant(db, tenant)
+            return count_by_key(db, found) if found else {}
+
+    def secret(self, scope: Scope) -> bytes:
+        """Return the tenant's key for ids and tombstones."""
+        with self._pool.transaction(READ_ONLY) as db:
+            found = find_tenant(db, scope.tenant)
+        if found is None:
+            self.write(scope, ())
+            return self.secret(scope)
+        return found.secret
+
+    @contextmanager
+    def reader(self, scope: Scope) -> Iterator[PostgresReader]:
+        """Open a consistent view: everything in the block is read from one snapshot."""
+        with self._pool.transaction(READ_ONLY) as db:
+            tenant = find_tenant(db, scope.tenant)
+            kept = self._snapshots.of(tenant, scope.tenant, scope.keys) if tenant else Snapshot()
+            yield PostgresReader(db, scope, tenant, kept, self._large)
+
+    def write(
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        *,
+        durable: bool = False,
+        patience: float | None = None,
+    ) -> None:
+        """Apply all of these changes, or none."""
+        self._still_alone()
+        with self._pool.transaction() as db:
+            # Without a wait for the disk a crash of the server may lose the last writes, never half of one.
+            db.execute("SELECT set_config('synchronous_commit', %s, true)", ("on" if durable else "off",))
+            seconds = self._patience if patience is None else patience
+            tenant = lock_tenant(db, scope.tenant, self._secret, seconds)
+            writer = PostgresWriter(db, tenant, scope)
+            writer.apply_all(changes)
+            named, count = (scope.tenant, tenant), partial(count_by_key, db, tenant)
+            after = self._amounts.admit(self.quota, named, tenant.mark, writer.gained, changes, count)
+        self._amounts.keep(tenant, writer.mark, after)
+        self._snapshots.drop(scope.tenant)
+
+    def busy(self, scope: Scope, patience: float = 0.1) -> bool:
+        """Return whether another writer of the tenant is at work."""
+        try:
+            with self._pool.transaction() as db:
+                lock_tenant(db, scope.tenant, self._secret, patience)
+        except StoreBusyError:
+            return True
+        return False
+
+    @contextmanager
+    def alone(self, scope: Scope, name: str) -> Iterator[bool]:
+        """Tell whether no other session holds a name; one of its own, which the server ends with its process."""
+        import psycopg
+
+        with translate_errors(self._url):
+            db = connect(self._url)
+        with closing(db):
+            with translate_errors(self._url):
+                row = db.execute(
+                    "SELECT pg_try_advisory_lock(hashtextextended(%s, 2))", (f"{scope.tenant}\x1f{name}",)
+                ).fetchone()
+            mine = row is not None and bool(row[0])
+            outer = self._holding()
+            self._own.holding = (*outer, db) if mine else outer
+            try:
+                yield mine
+            finally:
+                self._own.holding = outer
+                with suppress(psycopg.OperationalError):  # a session that is lost holds nothing any more
+                    db.execute("SELECT pg_advisory_unlock_all()")
+
+    def _holding(self) -> tuple[Database, ...]:
+        """Return the sessions that hold names for this thread."""
+        held: tuple[Database, ...] = getattr(self._own, "holding", ())
+        return held
+
+    def _still_alone(self) -> None:
+        """Write nothing for whoever has lost what keeps others from the same: one of them may have begun by now.
+
+        Raises:
+            StoreError: The session that held a name for this thread is lost.
+        """
+        for db in self._holding():
+            with translate_errors(self._url):
+                db.execute("SELECT 1")
+
+    def tenants(self) -> list[str]:
+        """Return the names of all tenants."""
+        with self.reader(Scope("", "")) as reader:
+            return tenant_names(reader, self.url)
+
+    @contextmanager
+    def whole(self, tenant: str) -> Iterator[PostgresTenantReader]:
+        """Open a consistent view of all that a tenant has."""
+        with self.reader(Scope(tenant, "")) as reader:
+            # Whoever copies or compares looks at the other store for a while.
+            reader._db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
+            yield read_tenant(reader, tenant)
+
+    @contextmanager
+    def rebuild(self, scope: Scope) -> Iterator[PostgresRebuild]:
+        """Fill the next generation beside the current one, then flip to it. The tenant's writers wait."""
+        with self._pool.transaction() as db:
+            db.execute("SET LOCAL idle_in_transaction_session_timeout TO '1h'")
+            rebuild = PostgresRebuild(db, lock_tenant(db, scope.tenant, self._secret, self._patience))
+            yield rebuild
+            rebuild.flip()
+        self._snapshots.drop(scope.tenant)
+
+    def backup(self, file: Path) -> None:
+        """Refuse: a server is backed up by its own tools, for all of its users at once."""
+        raise InputError(
+            "The store is a PostgreSQL database, and a server has its own backups. Nothing was written.",
+            hint="use pg_dump --format=custom --schema=scrubjay (docs/postgres.md), or `scrubjay export`",
+        )
+
+    def vacuum(self) -> None:
+        """Do nothing: autovacuum does, and only the owner of a table may ask for it."""
+
+    def size(self) -> int:
+        """Return the bytes of all tables and indexes, for all tenants."""
+        with self._pool.transaction(READ_ONLY) as db:
+            row = db.execute(
+                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "
+                "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r'",
+                (SCHEMA,),
+            ).fetchone()
+        if row is None:
+            raise StoreError(f"{self.url} does not tell its size.")
+        return int(row[0])
+
+    def unguarded(self) -> str:
+        """Return why row-level security does not hold for this user, an empty text where it does."""
+        with self._pool.transaction(READ_ONLY) as db:
+            row = db.execute(FIND_UNFENCED, (SCHEMA,)).fetchone()
+        if row is None or not row[1]:
+            return ""
+        return f"row-level security is not in force for the database user {row[0]}, {row[1]}"
+
+    def slow(self, scope: Scope) -> str:
+        """Return what a large tenant lacks, an empty text where it lacks nothing and where the scope sees less."""
+        with self._pool.transaction(READ_ONLY) as db:
+            tenant = find_tenant(db, scope.tenant)
+            return "" if tenant is None else describe_missing_index(db, tenant, scope.keys, self._large.rows)
+
+    def enlarge(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
+        """Make blocks of words and, with pgvector, an index for each model; for the owner of the tables."""
+        with self._enlarging(scope) as work:
+            return work.make(progress)
+
+    def reduce(self, scope: Scope) -> None:
+        """Take these away."""
+        with self._enlarging(scope) as work:
+            work.drop()
+
+    @contextmanager
+    def _enlarging(self, scope: Scope) -> Iterator[TenantIndexer]:
+        with self.alone(scope, "large") as alone:
+            if not alone:
+                raise StoreBusyError(
+                    f"Somebody else makes or takes away what this tenant of {self.url} is searched by.",
+                    hint="wait until they are done: `scrubjay status` tells",
+                )
+            yield TenantIndexer(self._pool, self._url, scope.tenant, self._patience)
+
+    def close(self) -> None:
+        """Close every connection that is not in use."""
+        self._pool.close()

@@ -1,0 +1,398 @@
+"""Index of a large tenant: word blocks, a pgvector index and change marks, so that a search reads only its part.
+
+Each transaction that writes puts another mark on its tenant's row, and here, under that mark, the numbers of the
+memories that it inserted, removed or gave another status: what else may change of one is in no row that is kept.
+
+Some thousand memories at a time, and each word of theirs a row: a row a posting would be twice the store. What was
+written since the last block is read off the memories themselves. A block names memories by number, of any visibility:
+who reads it keeps those of its own table, so that nothing of a stranger's is felt.
+
+The index only nominates: who asks reads the canonical codes of what it names, and scores them as every store does. So
+the codes stand here as whole numbers without their scale, which half a float holds exactly, and are compared by their
+angle. There is an index a tenant and model, as one over all tenants would find strangers first and drop them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from scrubjay.storage.postgres.connection import SCHEMA
+from scrubjay.storage.postgres.schema import OWN_TENANT, ROW_POLICY
+from scrubjay.storage.scoring import TermMatches
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from scrubjay.storage.postgres.connection import Database
+    from scrubjay.storage.table import MemoryTable
+
+
+class LargeTenantLimits(NamedTuple):
+    """Bounds, in memories.
+
+    Attributes:
+        rows: A scope that sees more is large. Of one of so many all postings take about 25 MB; reading all takes little
+            longer than reading some, for which the server looks through every memory: among 22,000 a search took six
+            times as long (bench/LOG.md).
+        nominated: Of those that pass, how many an index names for a search: .983 of the nearest ten are among them, of
+            400 .957 (bench/LOG.md).
+        alike: The same for each of the texts of a write, of which the very nearest are wanted.
+        gathered: A filter that passes fewer than the root of so many times all rows is not put to the index, which
+            would have to go through as many more: 24,500 among 100,000. Reading a vector took 2 to 5 µs there, and
+            going through one in the index 30.
+    """
+
+    rows: int = 50_000
+    nominated: int = 1_000
+    alike: int = 200
+    gathered: int = 6_000
+
+    def few(self, passing: int, rows: int, most: int) -> bool:
+        """Return whether so few of some rows pass that all of them are scored, where ``most`` would be nominated."""
+        return passing <= max(most, sqrt(self.gathered * rows))
+
+
+DEFAULT_LIMITS: Final = LargeTenantLimits()
+
+
+MAX_MARKS: Final = 256
+"""Writes of a tenant that are told; who has read nothing for longer reads all again."""
+MAX_TOUCHED: Final = 8_192
+"""Memories that a write tells of; after one of more everybody reads all again."""
+
+
+def note_changes(db: Database, tenant: int, mark: int, touched: Collection[int]) -> None:
+    """Note what the transaction that ends with a mark has touched."""
+    if len(touched) > MAX_TOUCHED:
+        forget_changes(db, tenant)
+        touched = ()
+    db.execute(
+        "INSERT INTO change (tenant, mark, nums) VALUES (%s, %s, %s::bigint[])",
+        (tenant, mark, sorted(touched)),
+    )
+    db.execute(
+        "DELETE FROM change WHERE tenant = %s AND seq <= "
+        "(SELECT c.seq FROM change c WHERE c.tenant = %s ORDER BY c.seq DESC OFFSET %s LIMIT 1)",
+        (tenant, tenant, MAX_MARKS),
+    )
+
+
+def forget_changes(db: Database, tenant: int) -> None:
+    """Let everybody read all again."""
+    db.execute("DELETE FROM change WHERE tenant = %s", (tenant,))
+
+
+def changes_since(db: Database, tenant: int, before: int, now: int) -> list[int] | None:
+    """Return the numbers of the memories touched after one mark, up to another one; None where that is not known."""
+    found = db.execute(
+        "SELECT c.mark, c.nums FROM change c WHERE c.tenant = %s AND c.seq > "
+        "(SELECT b.seq FROM change b WHERE b.tenant = %s AND b.mark = %s) ORDER BY c.seq",
+        (tenant, tenant, before),
+    ).fetchall()
+    if not found or found[-1][0] != now:
+        return None
+    return sorted({num for _, nums in found for num in nums})
+
+
+BLOCK_POSTINGS: Final = 8_192
+"""Memories of a block; as many at most are looked through for what was written since the last one."""
+PACKED_NUMBER: Final = np.dtype([("bytes", ">i4"), ("value", ">i8")])
+PACKED_COUNT: Final = np.dtype([("bytes", ">i4"), ("value", ">i2")])
+"""An element of an array as PostgreSQL sends it; the array's own head has 20 bytes."""
+REMOVED_COLUMNS: Final = "tier, hash, key, num, terms"
+"""What is asked of a memory that is removed."""
+INSERT_BLOCK: Final = (
+    "INSERT INTO posting (tenant, term, first, last, nums, tfs) SELECT m.tenant, t.term, min(m.num), max(m.num), "
+    "array_agg(m.num ORDER BY m.num), array_agg(t.tf ORDER BY m.num) FROM memory m "
+    "CROSS JOIN LATERAL unnest(m.terms, m.tfs) AS t (term, tf) "
+    "WHERE m.tenant = %s AND m.num > %s AND m.num <= %s GROUP BY m.tenant, t.term"
+)
+REMOVE_FROM_BLOCK: Final = (
+    "UPDATE posting p SET nums = array(SELECT u.num FROM unnest(p.nums, p.tfs) AS u (num, tf) "
+    "WHERE u.num <> ALL(%(gone)s::bigint[]) ORDER BY u.num), "
+    "tfs = array(SELECT u.tf FROM unnest(p.nums, p.tfs) AS u (num, tf) "
+    "WHERE u.num <> ALL(%(gone)s::bigint[]) ORDER BY u.num) "
+    "WHERE p.tenant = %(tenant)s AND p.term = ANY(%(terms)s::integer[]) AND p.first <= %(last)s "
+    "AND p.last >= %(first)s AND p.nums && %(gone)s::bigint[]"
+)
+
+
+@dataclass(slots=True)
+class RemovedMemories:
+    """Memories that were removed, by number; those that blocks still name, and the words that these held."""
+
+    nums: set[int] = field(default_factory=set)
+    left: set[int] = field(default_factory=set)
+    terms: set[int] = field(default_factory=set)
+
+    def add(self, num: int, terms: Sequence[int]) -> None:
+        """Take one more in."""
+        self.nums.add(num)
+        self.left.add(num)
+        self.terms.update(terms)
+
+
+def extend_blocks(db: Database, tenant: int, least: int | None = None) -> int:
+    """Put one block together of what was written since the last one, if that is enough.
+
+    Args:
+        db: Inside a transaction of the tenant's only writer.
+        tenant: Its number.
+        least: Memories that make a block; None for a full one.
+
+    Returns:
+        Memories of the block; 0 where there is none to make.
+    """
+    ((posted,),) = db.execute("SELECT posted FROM tenant WHERE id = %s", (tenant,)).fetchall()
+    ((last, count),) = db.execute(
+        "SELECT max(num), count(*) FROM (SELECT m.num FROM memory m WHERE m.tenant = %s AND m.num > %s "
+        "ORDER BY m.num LIMIT %s) late",
+        (tenant, posted, BLOCK_POSTINGS),
+    ).fetchall()
+    if not count or count < (BLOCK_POSTINGS if least is None else least):
+        return 0
+    db.execute(INSERT_BLOCK, (tenant, posted, last))
+    db.execute("UPDATE tenant SET posted = %s WHERE id = %s", (last, tenant))
+    return int(count)
+
+
+def drop_blocks(db: Database, tenant: int) -> None:
+    """Take all blocks of a tenant away."""
+    db.execute("DELETE FROM posting WHERE tenant = %s", (tenant,))
+    db.execute("UPDATE tenant SET posted = 0 WHERE id = %s", (tenant,))
+
+
+def remove_from_blocks(db: Database, tenant: int, gone: RemovedMemories) -> None:
+    """Take memories out of the blocks, each once, inside the transaction that removes them."""
+    if not gone.left:
+        return
+    words, nums = sorted(gone.terms), sorted(gone.left)
+    values = {"tenant": tenant, "gone": nums, "terms": words, "first": nums[0], "last": nums[-1]}
+    db.execute(REMOVE_FROM_BLOCK, values)
+    empty = "DELETE FROM posting WHERE tenant = %s AND term = ANY(%s::integer[]) AND nums = '{}'"
+    db.execute(empty, (tenant, words))
+    gone.left.clear()
+    gone.terms.clear()
+
+
+def find_in_blocks(
+    db: Database, tenant: int, seen: MemoryTable, wanted: Sequence[int]
+) -> dict[int, TermMatches]:
+    """Return the rows of a table that hold words, of those that the blocks know.
+
+    Args:
+        db: Inside a transaction.
+        tenant: Its number.
+        seen: The rows.
+        wanted: Numbers of words.
+    """
+    found = db.execute(
+        "SELECT p.term, string_agg(substr(array_send(p.nums), 21), '' ORDER BY p.first), "
+        "string_agg(substr(array_send(p.tfs), 21), '' ORDER BY p.first) FROM posting p "
+        "WHERE p.tenant = %s AND p.term = ANY(%s::integer[]) GROUP BY p.term",
+        (tenant, list(wanted)),
+        binary=True,
+    ).fetchall()
+    return {term: _visible_matches(seen, nums, tfs) for term, nums, tfs in found}
+
+
+def _visible_matches(seen: MemoryTable, nums: bytes, tfs: bytes) -> TermMatches:
+    """Return those of some memories that a table has, as its rows."""
+    held = np.frombuffer(nums, PACKED_NUMBER)["value"].astype(np.int64)
+    counts = np.frombuffer(tfs, PACKED_COUNT)["value"].astype(np.float64)
+    mine = seen.columns["num"]
+    rows = np.searchsorted(mine, held)
+    there = rows < len(mine)
+    there[there] = mine[rows[there]] == held[there]
+    return rows[there], counts[there]
+
+
+FILLING: Final = "filling"
+READY: Final = "ready"
+LEAST_VERSION: Final = (0, 8)
+"""Of pgvector: from it on a search of the index goes on until enough is found (``hnsw.iterative_scan``)."""
+MOST_DIMENSIONS: Final = 4_000
+"""Of a vector that pgvector's index takes, two bytes a dimension."""
+HNSW_M: Final = 16
+HNSW_EF_CONSTRUCTION: Final = 200
+"""Links of a vector, and how many are looked at when it is put in. Of 100,000 made-up memories 1,000 nominations held
+.983 of the nearest ten, .973 with pgvector's usual 64; with 32 links .997, in twice the time (bench/LOG.md)."""
+HNSW_EF_SEARCH: Final = 400
+"""Vectors that the search of the index keeps in hand (``hnsw.ef_search``)."""
+BUILD_MEMORY: Final = "1GB"
+"""For the making of an index: a graph that does not fit is finished many times slower; 100,000 vectors take 100 MB."""
+CREATE_TABLE: Final = """
+CREATE TABLE neighbour (
+    tenant bigint NOT NULL, memory bigint NOT NULL, model bigint NOT NULL, place integer NOT NULL,
+    codes {at}.halfvec NOT NULL, PRIMARY KEY (tenant, memory, model, place),
+    FOREIGN KEY (tenant, memory, model, place) REFERENCES vector ON DELETE CASCADE
+);
+"""
+CREATE_INDEX: Final = (
+    "CREATE INDEX CONCURRENTLY {name} ON neighbour USING hnsw "
+    "((codes::{at}.halfvec({dimensions})) {at}.halfvec_cosine_ops) WITH (m = {links}, ef_construction = {effort}) "
+    "WHERE tenant = {tenant} AND model = {model}"
+)
+FIND_CODES_TYPE: Final = """
+SELECT quote_ident(n.nspname) FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+JOIN pg_namespace n ON n.oid = t.typnamespace
+WHERE a.attrelid = to_regclass(%s) AND a.attname = 'codes' AND NOT a.attisdropped
+"""
+"""Where the type of pgvector is that the table has; nothing where there is no such table or pgvector was dropped."""
+FIND_INDEX: Final = """
+SELECT greatest(c.reltuples, 0) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE i.indexrelid = to_regclass(%s) AND i.indisvalid
+"""
+FIND_EXTENSION: Final = """
+SELECT quote_ident(n.nspname), e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+WHERE e.extname = 'vector'
+"""
+SEARCH_SETTINGS: Final = (
+    "SELECT set_config('hnsw.iterative_scan', %s, true), set_config('hnsw.ef_search', %s, true), "
+    "set_config('hnsw.max_scan_tuples', %s, true), set_config('hnsw.scan_mem_multiplier', '8', true)"
+)
+ITERATIVE_SCAN: Final = "relaxed_order"
+"""How the search of the index goes on. In strict order it drops what it finds late though it is nearer than what it
+gave already. As what is nominated is scored anyway, its order is worth nothing: 1,000 nominations held .983 of the
+nearest ten, and .957 in strict order (bench/LOG.md)."""
+
+
+class NeighbourIndex(NamedTuple):
+    """An index that can be asked.
+
+    Attributes:
+        here: Where pgvector's type is, quoted.
+        vectors: How many it holds, as the server last counted them.
+    """
+
+    here: str
+    vectors: int
+
+
+def pgvector_schema(db: Database) -> str | None:
+    """Return where pgvector is, quoted; None where it is not installed or too old."""
+    found = db.execute(FIND_EXTENSION).fetchone()
+    if found is None or tuple(map(int, re.findall(r"\d+", found[1])[:2])) < LEAST_VERSION:
+        return None
+    return str(found[0])
+
+
+def codes_type_schema(db: Database) -> str | None:
+    """Return where the type of the table's codes is, quoted; None where there is no such table."""
+    found = db.execute(FIND_CODES_TYPE, (f"{SCHEMA}.neighbour",)).fetchone()
+    return None if found is None else str(found[0])
+
+
+def index_name(tenant: int, model: int) -> str:
+    """Return the name of an index."""
+    return f"neighbour_{tenant}_{model}"
+
+
+def find_index(db: Database, tenant: int, model: int) -> NeighbourIndex | None:
+    """Return the index of a tenant's model, None where there is none, or one that was not made to its end."""
+    found = db.execute(FIND_INDEX, (f"{SCHEMA}.{index_name(tenant, model)}",)).fetchone()
+    here = None if found is None else codes_type_schema(db)
+    return None if found is None or here is None else NeighbourIndex(here, int(found[0]))
+
+
+def create_neighbour_table(db: Database, here: str) -> None:
+    """Make the table, fenced, where pgvector is ``here``."""
+    db.execute(CREATE_TABLE.format(at=here))
+    db.execute(ROW_POLICY.format(table="neighbour", own=OWN_TENANT))
+
+
+def create_neighbour_index(db: Database, here: str, tenant: int, model: int, dimensions: int) -> None:
+    """Make the index of a tenant's model, outside of a transaction; one that was stopped halfway makes way for it."""
+    drop_neighbour_index(db, tenant, model)
+    db.execute(f"SET maintenance_work_mem TO '{BUILD_MEMORY}'")
+    db.execute(
+        CREATE_INDEX.format(
+            name=index_name(tenant, model), at=here, dimensions=int(dimensions), links=HNSW_M, effort=HNSW_EF_CONSTRUCTION,
+            tenant=int(tenant), model=int(model),
+        )
+    )  # fmt: skip
+
+
+def drop_neighbour_index(db: Database, tenant: int, model: int) -> None:
+    """Remove the index of a tenant's model, outside of a transaction."""
+    db.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(tenant, model)}")
+
+
+def put_neighbours(db: Database, tenant: int, model: int, rows: Iterable[tuple[int, int, bytes]]) -> None:
+    """Write vectors into the table, if it is there.
+
+    Args:
+        db: Inside the transaction that writes them into ``vector``.
+        tenant: Its number.
+        model: The model's number.
+        rows: Memory, place and codes of each.
+    """
+    here = codes_type_schema(db)
+    held = [(num, place, str(np.frombuffer(data, np.int8).tolist())) for num, place, data in rows]
+    if here is None or not held:
+        return
+    nums, places, codes = [list(column) for column in zip(*held, strict=True)]
+    db.execute(
+        "INSERT INTO neighbour (tenant, memory, model, place, codes) "
+        f"SELECT %s, memory, %s, place, codes::{here}.halfvec "
+        "FROM unnest(%s::bigint[], %s::integer[], %s::text[]) AS new (memory, place, codes)",
+        (tenant, model, nums, places, codes),
+    )
+
+
+def nominate_neighbours(
+    db: Database, here: str, model: tuple[int, int], queries: NDArray[np.float32], most: int
+) -> list[NDArray[np.int64]]:
+    """Return, for each query, the numbers of memories with a window near to it: nearly always the nearest there are.
+
+    Args:
+        db: Inside a transaction.
+        here: Where pgvector's type is, quoted.
+        model: Numbers of the tenant and of its model.
+        queries: Whole numbers within ±127, shape (queries, dimensions).
+        most: Windows for each query.
+    """
+    db.execute(SEARCH_SETTINGS, (ITERATIVE_SCAN, str(HNSW_EF_SEARCH), str(max(20_000, 4 * most))))
+    width = int(queries.shape[1])
+    found = db.execute(
+        "SELECT q.place, n.memory FROM unnest(%s::text[]) WITH ORDINALITY AS q (codes, place) CROSS JOIN LATERAL ("
+        "SELECT v.memory FROM neighbour v WHERE v.tenant = %s AND v.model = %s "
+        f"ORDER BY v.codes::{here}.halfvec({width}) OPERATOR({here}.<=>) q.codes::{here}.halfvec({width}) "
+        "LIMIT %s) n",
+        ([str(query.astype(np.int64).tolist()) for query in queries], *model, most),
+        prepare=False,  # planned with its numbers, else the index of this tenant's model could not be taken
+    ).fetchall()
+    of_query: list[list[int]] = [[] for _ in queries]
+    for place, memory in found:
+        of_query[place - 1].append(memory)
+    return [np.unique(np.array(nums, np.int64)) for nums in of_query]
+
+
+def missing_neighbours(
+    db: Database, tenant: int, model: int, after: int, limit: int
+) -> Sequence[tuple[int, int, bytes]]:
+    """Return some vectors that the table lacks, of memories after one: memory, place and codes."""
+    found = db.execute(
+        "SELECT v.memory, v.place, v.data FROM vector v WHERE v.tenant = %s AND v.model = %s AND v.memory > %s "
+        "AND NOT EXISTS (SELECT FROM neighbour n WHERE n.tenant = v.tenant AND n.memory = v.memory "
+        "AND n.model = v.model AND n.place = v.place) ORDER BY v.memory, v.place LIMIT %s",
+        (tenant, model, after, limit),
+    ).fetchall()
+    return [(memory, place, bytes(data)) for memory, place, data in found]
+
+
+def set_index_state(db: Database, tenant: int, model: int, state: str) -> None:
+    """Note how far the index of a tenant's model is."""
+    db.execute("UPDATE model SET neighbours = %s WHERE tenant = %s AND id = %s", (state, tenant, model))
+
+
+def clear_neighbours(db: Database, tenant: int, model: int) -> None:
+    """Remove the vectors of a tenant's model from the table, if it is there."""
+    if codes_type_schema(db) is not None:
+        db.execute("DELETE FROM neighbour WHERE tenant = %s AND model = %s", (tenant, model))

@@ -1,0 +1,237 @@
+"""Tenant reader: all rows of one tenant in one transaction, for a copy to another store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from scrubjay.errors import StoreError
+from scrubjay.models.graph import Edge
+from scrubjay.models.ids import text_hash
+from scrubjay.models.lifecycle import Event
+from scrubjay.models.records import UnrestrictedScope
+from scrubjay.storage.changes import PreparedMemory, PutProject, QuantizedVectors
+from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory
+from scrubjay.storage.postgres import rows
+from scrubjay.storage.postgres import vectors as postgres_vectors
+from scrubjay.storage.postgres.connection import SCHEMA, unescape_text
+from scrubjay.storage.postgres.reader import PostgresHistory, PostgresReader
+from scrubjay.storage.postgres.rows import edge_from_row, find_tenant
+from scrubjay.storage.snapshot import Snapshot
+from scrubjay.storage.validation import TARGET_KIND
+from scrubjay.text.tokenizer import Terms
+
+if TYPE_CHECKING:
+    from scrubjay.models.lifecycle import CachedExtraction
+    from scrubjay.storage.postgres.connection import Database
+    from scrubjay.storage.rows import Tenant
+
+
+KEYED_TABLES: Final = ("source", "memory", "concept", "category", "project", "edge", "event", "run")
+"""Tables whose rows have a visibility key."""
+SELECT_KEYS: Final = " UNION ".join(
+    f"SELECT key FROM {table} WHERE tenant = %(tenant)s" for table in KEYED_TABLES
+)
+SELECT_MEMORIES: Final = (
+    f"SELECT m.num, m.language, m.length, m.terms, m.tfs, {rows.RECORD_COLUMNS} {rows.FROM_MEMORY} "
+    "WHERE m.tenant = %s AND m.generation = %s AND m.num > %s ORDER BY m.num LIMIT %s"
+)
+SELECT_CONTENT_HASHES: Final = """
+SELECT m.num, m.tier, m.hash, d.source, d.path, m.content_hash,
+    CASE WHEN encode(sha256(textsend(m.content)), 'hex') <> m.content_hash THEN textsend(m.content) END
+FROM memory m LEFT JOIN document d ON d.tenant = m.tenant AND d.id = m.document
+WHERE m.tenant = %s AND m.generation = %s AND m.num > %s ORDER BY m.num LIMIT %s
+"""
+SELECT_EDGES: Final = """
+SELECT e.src, e.kind, e.dst, e.key, e.weight, e.at, e.origin, e.rule, e.run FROM edge e
+WHERE e.tenant = %s AND (e.src, e.kind, e.dst, e.key) > (%s, %s, %s, %s)
+ORDER BY e.src, e.kind, e.dst, e.key LIMIT %s
+"""
+SELECT_EVENTS: Final = """
+SELECT e.seq, e.memory, e.op, e.at, e.key, e.run, e.other, e.count, e.before, e.actor FROM event e
+WHERE e.tenant = %s AND e.seq > %s ORDER BY e.seq LIMIT %s
+"""
+SELECT_TIERS: Final = (
+    "SELECT hash, tier FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])"
+)
+"""What edges and events lead to is looked up a piece at a time. As a join the server would plan it by what it has
+learned of the tables' sizes, which is nothing of one that was filled just now: 50,000 edges took half a minute."""
+LEAST_HASH: Final = -rows.SIGN
+"""The smallest number of an id."""
+
+
+def tenant_names(reader: PostgresReader, url: str) -> list[str]:
+    """Return the names of all tenants.
+
+    Raises:
+        StoreError: Row-level security hides those that are not asked for by name.
+    """
+    db = reader._db
+    found = db.execute(f"SELECT row_security_active('{SCHEMA}.tenant')").fetchone()
+    if found is None or found[0]:
+        raise StoreError(
+            f"This database user may not see which tenants {url} holds. Nothing was read.",
+            hint="name one tenant, or connect as a user with BYPASSRLS",
+        )
+    return sorted(name for (name,) in db.execute("SELECT name FROM tenant").fetchall())
+
+
+def _everyone_scope(db: Database, name: str, tenant: Tenant | None) -> UnrestrictedScope:
+    if tenant is None:
+        return UnrestrictedScope(name, "", (), ())
+    keys = db.execute(SELECT_KEYS, {"tenant": tenant.number}).fetchall()
+    return UnrestrictedScope(name, "", (), tuple(sorted(key for (key,) in keys)))
+
+
+class PostgresTenantReader(PostgresReader):
+    """A view for everyone, that lasts as long as its transaction."""
+
+    def __init__(self, db: Database, name: str, tenant: Tenant | None) -> None:
+        self.scope = _everyone_scope(db, name, tenant)
+        self._found_tenant = tenant
+        super().__init__(db, self.scope, tenant, Snapshot())
+
+    @property
+    def secret(self) -> bytes | None:
+        """The tenant's key for ids and tombstones."""
+        return None if self._found_tenant is None else self._found_tenant.secret
+
+    def _each(self, statement: str, values: Any) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the rows of a statement in pieces, which the server holds back."""
+        cursor = self._db.cursor(name="whole")
+        try:
+            with cursor:
+                cursor.execute(statement, values)
+                while found := cursor.fetchmany(BATCH_ROWS):
+                    yield found
+        finally:
+            cursor.close()  # again: one whose connection is lost while it closes stays open else
+
+    def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the visibility keys of memories."""
+        wanted = set(ids)
+        asked = "SELECT tier, hash, key FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])"
+        held = self._all(asked, *self._own[:2], rows.memory_hashes(wanted))
+        found = {rows.id_from_hash(tier, number): key for tier, number, key in held}
+        return {one: found[one] for one in wanted if one in found}
+
+    def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+        """Return what was read from memories, asked under their own keys: those of a tenant may be a million."""
+        told = PostgresHistory()
+        told._db, told._own = self._db, (*self._own[:2], list(set(self.keys_of(ids).values())))
+        return told.readings(ids)
+
+    def memories(self) -> Iterator[list[PreparedMemory]]:
+        """Yield every memory, in the order of the rows."""
+        known = postgres_vectors.registered_models(self._db, self._tenant)
+        last = -1
+        while found := self._all(SELECT_MEMORIES, *self._own[:2], last, BATCH_ROWS):
+            last = found[-1][0]
+            used = sorted({term for row in found for term in row[3]})
+            asked = "SELECT id, text FROM term WHERE tenant = %s AND id = ANY(%s::integer[])"
+            words = dict(self._all(asked, self._tenant, used))
+            vectors = self._of([row[0] for row in found], known)
+            yield [
+                PreparedMemory(
+                    rows.record_from_row(tuple(record)),
+                    Terms({words[term]: times for term, times in zip(own, tfs, strict=True)}, length),
+                    vectors.get(num, {}),
+                    language,
+                )
+                for num, language, length, own, tfs, *record in found
+            ]
+
+    def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
+        """Yield memories looked at, with those whose text has another hash; the server makes the hashes."""
+        last = -1
+        while found := self._all(SELECT_CONTENT_HASHES, *self._own[:2], last, BATCH_ROWS):
+            last = found[-1][0]
+            yield (
+                len(found),
+                [
+                    AlteredMemory(rows.id_from_hash(tier, number), source, path)
+                    for _, tier, number, source, path, digest, content in found
+                    if content is not None and not _has_hash(bytes(content), digest)
+                ],
+            )
+
+    def _of(
+        self, nums: list[int], known: dict[str, postgres_vectors.RegisteredModel]
+    ) -> dict[int, dict[str, QuantizedVectors]]:
+        """Return, by row, the windows of every model that memories have."""
+        fingerprints = {one.number: (name, one.model.dimensions) for name, one in known.items()}
+        found = self._all(
+            "SELECT memory, model, array_agg(scale ORDER BY place), string_agg(data, '' ORDER BY place) FROM vector "
+            "WHERE tenant = %s AND memory = ANY(%s::bigint[]) GROUP BY memory, model",
+            self._tenant,
+            nums,
+        )
+        held: dict[int, dict[str, QuantizedVectors]] = {}
+        for num, model, scales, data in found:
+            name, width = fingerprints[model]
+            held.setdefault(num, {})[name] = postgres_vectors.decode_vectors(scales, data, width)
+        return held
+
+    def connections(self) -> Iterator[list[Edge]]:
+        """Yield every edge."""
+        last: tuple[Any, ...] = (LEAST_HASH, "", LEAST_HASH, "")
+        while found := self._all(SELECT_EDGES, self._tenant, *last, BATCH_ROWS):
+            last = found[-1][:4]
+            tiers = self._tiers(end for row in found for end in (row[0], row[2]))
+            yield [
+                edge_from_row((tiers[src], src, kind, of, dst, *rest))
+                for src, kind, dst, *rest in found
+                if src in tiers and (of := TARGET_KIND.get(kind) or tiers.get(dst)) is not None
+            ]
+
+    def past(self) -> Iterator[list[Event]]:
+        """Yield every event."""
+        last = -1
+        while found := self._all(SELECT_EVENTS, self._tenant, last, BATCH_ROWS):
+            last = found[-1][0]
+            tiers = self._tiers(end for row in found for end in (row[1], row[6]) if end is not None)
+            yield [_event_from_row(row[1:], tiers) for row in found if row[1] in tiers]
+
+    def _tiers(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Return the tiers of those of these numbers that are memories'."""
+        return dict(self._all(SELECT_TIERS, *self._own[:2], list(set(numbers))))
+
+    def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
+        """Yield cached texts."""
+        asked = (
+            "SELECT m.fingerprint, m.dimensions, c.hash, c.scales, c.data FROM cache c "
+            "JOIN model m ON m.tenant = c.tenant AND m.id = c.model WHERE c.tenant = %s ORDER BY c.seq"
+        )
+        for piece in self._each(asked, (self._tenant,)):
+            for fingerprint, width, text, scales, data in piece:
+                yield fingerprint, {text: postgres_vectors.decode_vectors(scales, data, width)}
+
+    def tombstones(self) -> Iterator[list[str]]:
+        """Yield tombstones."""
+        for piece in self._each("SELECT hash FROM tombstone WHERE tenant = %s", (self._tenant,)):
+            yield [mark for (mark,) in piece]
+
+    def places(self) -> list[PutProject]:
+        """Return projects by key and place."""
+        asked = "SELECT place, name, key FROM project WHERE tenant = %s"
+        found = [PutProject(*row) for row in self._all(asked, self._tenant)]
+        return sorted(found, key=lambda one: (one.key, one.place))
+
+
+def read_tenant(reader: PostgresReader, tenant: str) -> PostgresTenantReader:
+    """Return the view of everyone in the transaction of a reader."""
+    return PostgresTenantReader(reader._db, tenant, find_tenant(reader._db, tenant))
+
+
+def _has_hash(content: bytes, digest: str) -> bool:
+    """Return whether a text, as the server keeps it, has a hash: that was made before it was escaped."""
+    try:
+        return text_hash(unescape_text(content.decode())) == digest
+    except UnicodeDecodeError:
+        return False
+
+
+def _event_from_row(row: tuple[Any, ...], tiers: Mapping[int, str]) -> Event:
+    number, op, at, key, run, other, count, before, actor = row
+    named = rows.id_from_hash(tiers[other], other) if other in tiers else None
+    return Event(rows.id_from_hash(tiers[number], number), op, at, key, run, named, count, before, actor)

@@ -1,0 +1,618 @@
+"""Writer: applies each change to the tables inside one transaction, and rebuilds a generation.
+
+No COPY: the server refuses it into a table under row-level security.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from scrubjay.errors import InputError, NotFoundError
+from scrubjay.models.ids import parse_id, tombstone_hash
+from scrubjay.models.lifecycle import (
+    CachedExtraction,
+    ConsolidationRun,
+    Event,
+    LifecycleChange,
+    changed_fields,
+)
+from scrubjay.models.records import Document, Scope
+from scrubjay.storage import changes as c
+from scrubjay.storage.changes import Change, PreparedMemory, QuantizedVectors
+from scrubjay.storage.postgres import postings, rows, tenant_index, vectors
+from scrubjay.storage.postgres.graph import PostgresGraphWriter, drop_stale_edges
+from scrubjay.storage.postgres.rows import IN_SCOPE, touch_tenant
+from scrubjay.storage.postgres.vectors import registered_models
+from scrubjay.storage.rows import Tenant, encode_repositories, event_to_row, run_to_row
+from scrubjay.storage.validation import (
+    NOTHING_WRITTEN,
+    check_event,
+    check_key,
+    check_lifecycle,
+    check_place,
+    check_reading,
+    check_rebuild_changes,
+    check_record,
+    check_run,
+    check_validity,
+    check_vectors,
+    id_conflict,
+)
+from scrubjay.text.tokenizer import Terms
+
+if TYPE_CHECKING:
+    from scrubjay.models.records import Source
+    from scrubjay.storage.postgres.connection import Database
+    from scrubjay.storage.postgres.rows import ScopeKeys
+    from scrubjay.storage.postgres.vectors import RegisteredModel
+
+
+def insert_source(db: Database, tenant: int, new: Source) -> None:
+    """Insert a source whose id is free."""
+    db.execute(
+        "INSERT INTO source (tenant, id, root, description, include, exclude, key, added_at, synced_at, "
+        "trust, share, repositories) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        (
+            tenant, new.id, new.root, new.description, list(new.include), list(new.exclude), new.key,
+            new.added_at, new.synced_at, new.trust, new.share, encode_repositories(new),
+        ),
+    )  # fmt: skip
+
+
+def put_document(db: Database, own: tuple[int, int], d: Document, number: int | None) -> int:
+    """Write a document's row, anew or over the one that has this number; return its number."""
+    v = d.versions
+    values = (
+        d.source, d.path, d.content_hash, d.mtime_ns, d.size, d.title, d.cursor,
+        v.chunker, v.tokenizer, v.scrubber, v.extractor, v.labeller,
+    )  # fmt: skip
+    names = (
+        "source, path, content_hash, mtime_ns, size, title, cursor, chunker, tokenizer, scrubber, "
+        "extractor, labeller"
+    )
+    marks = ", ".join(["%s"] * len(values))
+    if number is not None:
+        db.execute(
+            f"UPDATE document SET ({names}) = ({marks}) WHERE tenant = %s AND id = %s",
+            (*values, own[0], number),
+        )
+        return number
+    ((made,),) = db.execute(
+        f"INSERT INTO document (tenant, generation, {names}) VALUES (%s, %s, {marks}) RETURNING id",
+        (*own, *values),
+    ).fetchall()
+    return int(made)
+
+
+def check_numbers(memories: Iterable[str]) -> None:
+    """Refuse memories of two tiers under one number.
+
+    Raises:
+        InputError: There are two.
+    """
+    held: dict[int | None, str] = {}
+    for memory in memories:
+        if held.setdefault(rows.sort_hash(memory), memory) != memory:
+            raise id_conflict(memory)
+
+
+def insert_memories(
+    db: Database,
+    own: tuple[int, int],
+    memories: Sequence[PreparedMemory],
+    document: int | None,
+    registered: Mapping[str, RegisteredModel],
+) -> list[int]:
+    """Insert memories whose ids are free, with their vectors.
+
+    Args:
+        db: Inside a transaction.
+        own: Tenant and generation.
+        memories: Each with another number.
+        document: Number of the document that they are passages of.
+        registered: The models, by fingerprint.
+
+    Returns:
+        The numbers of their rows.
+    """
+    if not memories:
+        return []
+    numbers = postings.get_or_create_terms(
+        db, own[0], {term for one in memories for term in one.terms.counts}
+    )
+    with db.cursor() as cursor:  # sent one after another without waiting for an answer
+        cursor.executemany(
+            rows.INSERT_MEMORY, [rows.memory_to_row(one, *own, document, numbers) for one in memories]
+        )
+    held = {rows.sort_hash(one.record.id): one for one in memories}
+    nums = db.execute(
+        "SELECT hash, num FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
+        (*own, list(held)),
+    ).fetchall()
+    of_model: dict[str, dict[int, QuantizedVectors]] = {}
+    for number, num in nums:
+        for fingerprint, codes in held[number].vectors.items():
+            of_model.setdefault(fingerprint, {})[num] = codes
+    for fingerprint, windows in of_model.items():
+        vectors.put_vectors(db, own[0], registered[fingerprint], windows)
+    return [num for _, num in nums]
+
+
+PUT_EVENT: Final = (
+    "INSERT INTO event (tenant, key, memory, op, at, run, other, count, before, actor) "
+    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+)
+PUT_RUN: Final = (
+    "INSERT INTO run (tenant, key, id, state, rules, started, ended, counts) "
+    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (tenant, key, id) DO UPDATE SET "
+    "(state, rules, started, ended, counts) = "
+    "(excluded.state, excluded.rules, excluded.started, excluded.ended, excluded.counts)"
+)
+
+PUT_READING: Final = (
+    "INSERT INTO reading (tenant, memory, mark, data) VALUES (%s, %s, %s, %s) "
+    "ON CONFLICT (tenant, memory) DO UPDATE SET (mark, data) = (excluded.mark, excluded.data)"
+)
+
+
+class PriorMemory(NamedTuple):
+    """What a change asks of a memory before it is changed."""
+
+    num: int
+    number: int
+    key: str
+    valid_from: int | None
+    valid_until: int | None
+
+
+class PostgresHistoryWriter:
+    """One transaction's work on what happens to the memories of a tenant, for one scope.
+
+    Attributes:
+        moved: Memories that were given a status, by number.
+    """
+
+    def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
+        self._db = db
+        self._tenant = tenant.number
+        self._scope = scope
+        self._own: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
+        self.moved: set[int] = set()
+
+    def apply(self, change: c.LifecycleChange) -> None:
+        """Do one change."""
+        match change:
+            case c.PutLifecycle(lives):
+                self._put_lives(lives)
+            case c.PutEvents():
+                self._put_events(change)
+            case c.PutRun(run):
+                self._put_run(run)
+            case c.PutReadings(readings):
+                self._put_readings(readings)
+
+    def _put_lives(self, lives: Mapping[str, LifecycleChange]) -> None:
+        for memory, life in lives.items():
+            check_lifecycle(memory, life)
+        for memory, held in self._held(lives).items():
+            values = changed_fields(lives[memory])
+            begins = values.get("valid_from", held.valid_from)
+            check_validity(memory, begins, values.get("valid_until", held.valid_until))
+            if values:
+                assigned = ", ".join(f"{name} = %s" for name in values)  # attributes of `LifecycleChange`
+                self._db.execute(
+                    f"UPDATE memory SET {assigned} WHERE tenant = %s AND num = %s",
+                    (*values.values(), self._tenant, held.num),
+                )
+            if "status" in values:
+                self.moved.add(held.num)
+
+    def _put_events(self, change: c.PutEvents) -> None:
+        events, past = change.events, change.past
+        for event in events:
+            check_event(self._scope, event, past)
+        held = self._held(one for e in events for one in (e.memory, e.other) if one is not None)
+        told = [e for e in events if e.memory in held and (past or held[e.memory].key == e.key)]
+        with self._db.cursor() as cursor:
+            cursor.executemany(PUT_EVENT, [self._row(event, held) for event in told])
+
+    def _row(self, event: Event, held: Mapping[str, PriorMemory]) -> tuple[object, ...]:
+        other = held.get(event.other or "")
+        return event_to_row(
+            self._tenant, event, held[event.memory].number, None if other is None else other.number
+        )
+
+    def _put_run(self, run: ConsolidationRun) -> None:
+        check_run(self._scope, run)
+        self._db.execute(PUT_RUN, run_to_row(self._tenant, run))
+
+    def _put_readings(self, readings: Sequence[CachedExtraction]) -> None:
+        for reading in readings:
+            check_reading(reading)
+        held = self._held(reading.memory for reading in readings)
+        told = [one for one in readings if one.memory in held]
+        with self._db.cursor() as cursor:
+            cursor.executemany(
+                PUT_READING, [(self._tenant, held[one.memory].num, one.mark, one.data) for one in told]
+            )
+
+    def _held(self, ids: Iterable[str]) -> dict[str, PriorMemory]:
+        """Return those of these memories that are there and visible."""
+        wanted = set(ids)
+        found = self._db.execute(
+            "SELECT m.tier, m.num, m.hash, m.key, m.valid_from, m.valid_until FROM memory m "
+            f"WHERE {IN_SCOPE} AND m.hash = ANY(%s::bigint[])",
+            (*self._own, rows.memory_hashes(wanted)),
+        ).fetchall()
+        held = {rows.id_from_hash(tier, rest[1]): PriorMemory(*rest) for tier, *rest in found}
+        return {memory: one for memory, one in held.items() if memory in wanted}
+
+
+BATCH_MEMORIES: Final = 5_000
+"""Memories that are written together."""
+DocumentChange = c.PutSource | c.DropSource | c.PutDocument | c.DropDocument
+
+
+class PostgresWriter:
+    """One transaction's work for one tenant; ``scope`` is None for a rebuild, which sees every key."""
+
+    def __init__(self, db: Database, tenant: Tenant, scope: Scope | None) -> None:
+        self._db = db
+        self._tenant = tenant
+        self._scope = scope
+        self._own = (tenant.number, tenant.generation)
+        self._models = vectors.registered_models(db, tenant.number)
+        self._graph = None if scope is None else PostgresGraphWriter(db, tenant, scope)
+        self._lives = None if scope is None else PostgresHistoryWriter(db, tenant, scope)
+        self._removed: set[tuple[str, int]] = set()
+        self._gone_from = tenant_index.RemovedMemories()
+        self._added: set[int] = set()
+        self.mark = tenant.mark
+        self.gained: Counter[str] = Counter()
+
+    def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        return self._db.execute(statement, values).fetchall()
+
+    def apply_all(self, changes: Sequence[c.Change]) -> None:
+        """Do all changes, in their order; memories that come one after another together."""
+        if changes:
+            self.mark = touch_tenant(self._db, self._tenant)
+        for together, run in groupby(changes, lambda change: isinstance(change, c.PutMemory)):
+            if together:
+                self._add([change.memory for change in run if isinstance(change, c.PutMemory)])
+                continue
+            for change in run:
+                self._apply(change)
+        if (
+            changes and self._tenant.posted and self._scope is not None
+        ):  # a rebuild does it at its end, for all
+            self._follow()
+
+    def _follow(self) -> None:
+        """Bring what a large tenant is searched by up to date."""
+        number = self._tenant.number
+        tenant_index.remove_from_blocks(self._db, number, self._gone_from)
+        while tenant_index.extend_blocks(self._db, number):
+            pass
+        lived = set() if self._lives is None else self._lives.moved
+        tenant_index.note_changes(self._db, number, self.mark, self._added | self._gone_from.nums | lived)
+
+    def _add(self, memories: Sequence[c.PreparedMemory]) -> None:
+        """Put memories of no document, so many at once that a statement is not too long."""
+        for first in range(0, len(memories), BATCH_MEMORIES):
+            self._removed.clear()
+            self._put(memories[first : first + BATCH_MEMORIES], None, None)
+            if self._graph is not None:
+                self._graph.lose(self._removed)
+
+    def _apply(self, change: c.Change) -> None:
+        """Do one change."""
+        if isinstance(change, c.GraphChange):
+            if self._graph is not None:  # a rebuild asks for none (`of_a_generation`)
+                self._graph.apply(change)
+            return
+        if isinstance(change, c.LifecycleChange):
+            if self._lives is not None:
+                self._lives.apply(change)
+            return
+        self._removed.clear()
+        self._apply_to_memories(change)
+        if self._graph is not None:  # a rebuild's edges and events are sorted out at its end
+            self._graph.lose(self._removed)
+
+    def _apply_to_memories(self, change: c.Change) -> None:
+        match change:
+            case c.PutSource() | c.DropSource() | c.PutDocument() | c.DropDocument():
+                self._apply_to_documents(change)
+            case c.DropMemory(ids):
+                self._remove(self._numbers(ids), "AND document IS NULL")
+            case c.Forget(ids):
+                self._forget(ids)
+            case c.PutTombstones(hashes):
+                postings.put_tombstones(self._db, self._tenant.number, hashes)
+            case c.PutModel() | c.DropModel() | c.PutVectors():
+                self._apply_to_models(change)
+            case c.PutVersions(versions):
+                stamp = (json.dumps(asdict(versions)), self._tenant.number)
+                self._db.execute("UPDATE tenant SET versions = %s WHERE id = %s", stamp)
+
+    def _apply_to_documents(self, change: DocumentChange) -> None:
+        match change:
+            case c.PutSource():
+                self._put_source(change)
+            case c.DropSource(source) if self._sees_source(source):
+                held = "SELECT path FROM document WHERE tenant = %s AND generation = %s AND source = %s"
+                for (path,) in self._all(held, *self._own, source):
+                    self._drop_document(source, path)
+                own = (self._tenant.number, source)
+                self._db.execute("DELETE FROM source WHERE tenant = %s AND id = %s", own)
+            case c.PutDocument():
+                self._put_document(change)
+            case c.DropDocument(source, path) if self._sees_source(source):
+                self._drop_document(source, path)
+
+    def _apply_to_models(self, change: c.PutModel | c.DropModel | c.PutVectors) -> None:
+        tenant = self._tenant.number
+        match change:
+            case c.PutModel(model, state):
+                vectors.put_model(self._db, tenant, model, state)
+            case c.DropModel(fingerprint):
+                vectors.drop_model(self._db, tenant, fingerprint)
+            case c.PutVectors():
+                self._put_vectors(change)
+        self._models = vectors.registered_models(self._db, tenant)
+
+    def _sees(self, key: str) -> bool:
+        return self._scope is None or key in self._scope.keys
+
+    def _source_key(self, source: str) -> str | None:
+        found = self._all("SELECT key FROM source WHERE tenant = %s AND id = %s", self._tenant.number, source)
+        return found[0][0] if found else None
+
+    def _sees_source(self, source: str) -> bool:
+        key = self._source_key(source)
+        return key is not None and self._sees(key)
+
+    def _put_source(self, change: c.PutSource) -> None:
+        s = change.source
+        check_key(self._scope, s.key, f"Source {s.root}")
+        if self._source_key(s.id) is not None and not self._sees_source(s.id):
+            raise InputError(f"Source id {s.id!r} belongs to another source already. {NOTHING_WRITTEN}")
+        self._db.execute("DELETE FROM source WHERE tenant = %s AND id = %s", (self._tenant.number, s.id))
+        insert_source(self._db, self._tenant.number, s)
+
+    def _document(self, source: str, path: str) -> int | None:
+        asked = "SELECT id FROM document WHERE tenant = %s AND generation = %s AND source = %s AND path = %s"
+        found = self._all(asked, *self._own, source, path)
+        return found[0][0] if found else None
+
+    def _drop_document(self, source: str, path: str) -> None:
+        number = self._document(source, path)
+        if number is not None:
+            self._remove_passages(number)
+            gone = "DELETE FROM document WHERE tenant = %s AND id = %s"
+            self._db.execute(gone, (self._tenant.number, number))
+
+    def _remove_passages(self, document: int) -> None:
+        gone = (
+            f"DELETE FROM memory WHERE tenant = %s AND document = %s RETURNING {tenant_index.REMOVED_COLUMNS}"
+        )
+        self._gone(self._all(gone, self._tenant.number, document))
+
+    def _gone(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Remember what was removed: tier, number, visibility key, row and words of each."""
+        for tier, number, key, num, words in rows:
+            self._removed.add((tier, number))
+            self._gone_from.add(num, words)
+            self.gained[key] -= 1
+
+    def _put_document(self, change: c.PutDocument) -> None:
+        document = change.document
+        if not self._sees_source(document.source):
+            raise NotFoundError(f"No source {document.source} is registered. {NOTHING_WRITTEN}")
+        for kept in change.kept:
+            check_place(kept.id, kept.place, document)
+        number, replaced = self._row_for(document, change.moved_from)
+        self._remove(self._numbers(change.dropped))
+        if not change.grows and (change.fresh or change.kept or change.dropped):
+            self._remove(self._left(number, {kept.id for kept in change.kept}))
+        for kept in change.kept:
+            for num in self._numbers([kept.id]):
+                self._db.execute(
+                    "UPDATE memory SET document = %s, ordinal = %s, char_start = %s, char_end = %s, "
+                    "line_start = %s, line_end = %s WHERE tenant = %s AND num = %s",
+                    (number, *rows.place_values(kept.place), self._tenant.number, num),
+                )
+        if replaced is not None:
+            self._remove_passages(replaced)
+        self._put(change.fresh, number, document)
+
+    def _row_for(self, d: Document, moved_from: str | None) -> tuple[int, int | None]:
+        """Return the row of a document, written now, and that of the one whose path it took over."""
+        number, replaced = self._document(d.source, d.path), None
+        moved = self._document(d.source, moved_from) if moved_from not in (None, d.path) else None
+        if moved is not None:
+            number, replaced = moved, number
+            gone = "DELETE FROM document WHERE tenant = %s AND id = %s"
+            self._db.execute(gone, (self._tenant.number, replaced))
+        return put_document(self._db, self._own, d, number), replaced
+
+    def _left(self, document: int, kept: set[str]) -> list[int]:
+        """Return the visible passages of a document that a change of it does not keep."""
+        held = "SELECT num, tier, hash, key FROM memory WHERE tenant = %s AND document = %s"
+        found = self._all(held, self._tenant.number, document)
+        return [
+            num
+            for num, tier, number, key in found
+            if self._sees(key) and rows.id_from_hash(tier, number) not in kept
+        ]
+
+    def _put(
+        self, memories: Sequence[c.PreparedMemory], document: int | None, where: Document | None
+    ) -> None:
+        last = {memory.record.id: memory for memory in memories}
+        for memory in memories:
+            check_key(self._scope, memory.record.key, f"Memory {memory.record.id}")
+            check_record(memory.record)
+            check_place(memory.record.id, memory.record.place, where)
+            for fingerprint, codes in memory.vectors.items():
+                check_vectors(self._model(fingerprint).model, codes, f"Memory {memory.record.id}")
+        check_numbers(last)
+        holders = self._holders(list(last))
+        for memory_id, (_, key, tier) in holders.items():
+            if not (self._sees(key) and memory_id == rows.id_from_hash(tier, rows.sort_hash(memory_id) or 0)):
+                raise id_conflict(memory_id)
+        self._remove([num for num, _, _ in holders.values()])
+        self._added.update(insert_memories(self._db, self._own, list(last.values()), document, self._models))
+        self.gained.update(memory.record.key for memory in last.values())
+
+    def _holders(self, ids: Iterable[str]) -> dict[str, tuple[int, str, str]]:
+        """Return, by id, the row, key and tier of the memory that has its number."""
+        numbers = {number: memory for memory in ids if (number := rows.sort_hash(memory)) is not None}
+        found = self._all(
+            "SELECT hash, num, key, tier FROM memory WHERE tenant = %s AND generation = %s AND hash "
+            "= ANY(%s::bigint[])",
+            *self._own, list(numbers),
+        )  # fmt: skip
+        return {numbers[number]: (num, key, tier) for number, num, key, tier in found}
+
+    def _numbers(self, ids: Iterable[str]) -> list[int]:
+        """Return the rows of those of these ids that are there and visible."""
+        return [
+            num
+            for memory, (num, key, tier) in self._holders(ids).items()
+            if self._sees(key) and (parse_id(memory) or ("",))[0] == tier
+        ]
+
+    def _remove(self, nums: Sequence[int], and_if: str = "") -> None:
+        if nums:
+            removed = f"DELETE FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[]) {and_if}"
+            self._gone(
+                self._all(
+                    f"{removed} RETURNING {tenant_index.REMOVED_COLUMNS}", self._tenant.number, list(nums)
+                )
+            )
+
+    def _forget(self, ids: Sequence[str]) -> None:
+        tenant = self._tenant.number
+        nums = self._numbers(ids)
+        held = self._all(
+            "SELECT content, key, terms FROM memory WHERE tenant = %s AND num = ANY(%s::bigint[])",
+            tenant,
+            nums,
+        )
+        marks = [tombstone_hash(self._tenant.secret, content, key) for content, key, _ in held]
+        postings.put_tombstones(self._db, tenant, marks)
+        self._remove(nums)
+        self._db.execute("DELETE FROM cache WHERE tenant = %s", (tenant,))
+        tenant_index.remove_from_blocks(
+            self._db, tenant, self._gone_from
+        )  # else these would still have the words
+        postings.drop_unused_terms(
+            self._db, tenant, {term for _, _, own in held for term in own}, self._tenant.posted
+        )
+
+    def _model(self, fingerprint: str) -> vectors.RegisteredModel:
+        if fingerprint not in self._models:
+            raise NotFoundError(f"No model {fingerprint} is registered in this store. {NOTHING_WRITTEN}")
+        return self._models[fingerprint]
+
+    def _put_vectors(self, change: c.PutVectors) -> None:
+        found = self._model(change.fingerprint)
+        for memory, (_, codes) in change.vectors.items():
+            check_vectors(found.model, codes, f"Memory {memory}")
+        for codes in change.texts.values():
+            check_vectors(found.model, codes, "A cached text")
+        tenant = self._tenant.number
+        for memory, (content_hash, codes) in change.vectors.items():
+            for num in self._numbers([memory]):
+                if vectors.is_pending(self._db, tenant, num, found.number, content_hash):
+                    vectors.put_vectors(self._db, tenant, found, {num: codes})
+        if change.texts:
+            vectors.cache_texts(self._db, tenant, found.number, change.texts)
+
+
+class PostgresRebuild:
+    """The generation after the one that answers."""
+
+    def __init__(self, db: Database, old: Tenant) -> None:
+        self._db = db
+        self._old = old
+        self._next = replace(old, generation=old.generation + 1)
+        self._models = registered_models(db, old.number)
+
+    def documents(self) -> list[Document]:
+        """Return the documents of the generation that answers."""
+        found = self._db.execute(
+            f"SELECT {rows.DOCUMENT_COLUMNS} FROM document d WHERE d.tenant = %s AND d.generation = %s",
+            (self._old.number, self._old.generation),
+        ).fetchall()
+        return sorted(
+            map(rows.document_from_row, found), key=lambda document: (document.source, document.path)
+        )
+
+    def passages(self, document: Document) -> list[PreparedMemory]:
+        """Return a document's passages as they are stored, in order, with terms left empty."""
+        return self._prepared(
+            'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash',
+            (document.source, document.path),
+        )
+
+    def additions(self) -> list[PreparedMemory]:
+        """Return the memories that belong to no document, with terms left empty."""
+        return self._prepared("m.document IS NULL ORDER BY m.hash", ())
+
+    def _prepared(self, condition: str, values: tuple[Any, ...]) -> list[PreparedMemory]:
+        found = self._db.execute(
+            f"SELECT m.num, m.language, {rows.RECORD_COLUMNS} {rows.FROM_MEMORY} WHERE m.tenant = %s AND m.generation = %s "
+            f"AND {condition}",
+            (self._old.number, self._old.generation, *values),
+        ).fetchall()
+        return [
+            PreparedMemory(rows.record_from_row(row[2:]), Terms({}, 0), self._vectors(row[0]), row[1])
+            for row in found
+        ]
+
+    def _vectors(self, num: int) -> dict[str, QuantizedVectors]:
+        vectors = {}
+        for fingerprint, model in self._models.items():
+            found = self._db.execute(
+                "SELECT scale, data FROM vector WHERE tenant = %s AND memory = %s AND model = %s "
+                "ORDER BY place",
+                (self._old.number, num, model.number),
+            ).fetchall()
+            if found:
+                data = np.frombuffer(b"".join(bytes(row[1]) for row in found), np.int8)
+                scales = np.array([row[0] for row in found], np.float32)
+                vectors[fingerprint] = QuantizedVectors(
+                    data.reshape(len(found), model.model.dimensions), scales
+                )
+        return vectors
+
+    def write(self, changes: Sequence[Change]) -> None:
+        """Apply changes to the next generation."""
+        check_rebuild_changes(changes)
+        PostgresWriter(self._db, self._next, None).apply_all(changes)
+
+    def flip(self) -> None:
+        """Let the next generation answer, and remove the last one with the edges of what was not carried over."""
+        touch_tenant(self._db, self._old)
+        drop_stale_edges(self._db, self._old.number, self._old.generation, self._next.generation)
+        stale = (self._old.number, self._old.generation)
+        self._db.execute(
+            "UPDATE tenant SET generation = %s WHERE id = %s", (self._next.generation, self._old.number)
+        )
+        for table in ("memory", "document"):
+            self._db.execute(f"DELETE FROM {table} WHERE tenant = %s AND generation = %s", stale)
+        if self._old.posted:
+            tenant_index.forget_changes(self._db, self._old.number)
+            tenant_index.drop_blocks(self._db, self._old.number)
+            while tenant_index.extend_blocks(self._db, self._old.number, least=1):
+                pass

@@ -1,0 +1,174 @@
+"""Quotas: how many memories a tenant or user may hold, and the counts they are checked against.
+
+Each store asks at the end of the transaction that writes, while no other writer of the tenant is at work, so that no
+two processes pass a limit together. What adds nothing is never refused, also where more is held than is allowed.
+
+A mark says whether anybody else has written since: whoever finds another one than was kept counts again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.errors import QuotaError
+from scrubjay.models.records import QuotaUsage
+from scrubjay.storage.changes import Change, PutMemory
+
+if TYPE_CHECKING:
+    from scrubjay.models.records import Scope
+    from scrubjay.storage.interface import Store
+    from scrubjay.storage.rows import Tenant
+
+
+USER_KEY_PREFIX: Final = "user:"
+"""What the visibility keys of one user begin with."""
+SPARE_DIVISOR: Final = 10
+"""A change of a memory's text keeps the earlier one as a memory beside it: for those there is room for one more in so
+many that are allowed, so that what is full can still be put right, and nobody passes a limit for ever by changing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """How many memories may be held, 0 for any number.
+
+    Attributes:
+        memories_per_tenant: By a tenant, under all visibility keys.
+        memories_per_user: By a user, under the key that nobody else sees.
+    """
+
+    memories_per_tenant: int = 0
+    memories_per_user: int = 0
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is bounded."""
+        return bool(self.memories_per_tenant or self.memories_per_user)
+
+    def room(self, scope: Scope, held: Mapping[str, int]) -> tuple[QuotaUsage, ...]:
+        """Return the limits that are set, with what is used of them.
+
+        Args:
+            scope: For whom.
+            held: Visibility key to number of memories, of the whole tenant.
+        """
+        own = QuotaUsage("memories_per_user", self.memories_per_user, held.get(scope.key(), 0))
+        tenant = QuotaUsage("memories_per_tenant", self.memories_per_tenant, sum(held.values()))
+        return tuple(each for each in (own, tenant) if each.allowed)
+
+    def admit(
+        self, tenant: str, held: Mapping[str, int], gained: Mapping[str, int], changes: Sequence[Change] = ()
+    ) -> None:
+        """Refuse a write that makes more of what is full.
+
+        Args:
+            tenant: The tenant's name.
+            held: Visibility key to number of memories after the write, of the whole tenant.
+            gained: Visibility key to how many more there are than before it, less than 0 where there are fewer.
+            changes: The write.
+
+        Raises:
+            QuotaError: Somebody has more than is allowed, and had less before.
+        """
+        kept = sum(isinstance(c, PutMemory) and c.memory.record.status == "superseded" for c in changes)
+        if self.memories_per_user:
+            for key in sorted(key for key in gained if key.startswith(USER_KEY_PREFIX)):
+                who = f"User {key.removeprefix(USER_KEY_PREFIX)} of tenant {tenant}"
+                _check_limit(
+                    who, "memories_per_user", self.memories_per_user, held.get(key, 0), gained[key], kept
+                )
+        if self.memories_per_tenant:
+            after, more = sum(held.values()), sum(gained.values())
+            _check_limit(
+                f"Tenant {tenant}", "memories_per_tenant", self.memories_per_tenant, after, more, kept
+            )
+
+
+NO_QUOTA: Final = Quota()
+"""Any number of memories."""
+
+
+def _check_limit(who: str, setting: str, allowed: int, after: int, gained: int, kept: int) -> None:
+    spare = max(1, allowed // SPARE_DIVISOR) if gained <= kept else 0
+    if gained > 0 and after > allowed + spare:
+        raise QuotaError(
+            f"{who} has {after - gained:,} of {allowed:,} memories that [quota] {setting} allows; this would add "
+            f"{gained:,}. Nothing was written.",
+            hint="forget what is of no use (`scrubjay forget`; what is archived counts as well), or ask who runs it to "
+            f"raise [quota] {setting}",
+        )
+
+
+MAX_TENANTS: Final = 256
+"""Tenants of which the counts are kept."""
+
+
+class MemoryCounts:
+    """What one process has counted of the last tenants."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[tuple[int, int], tuple[int, Mapping[str, int]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def admit(
+        self,
+        quota: Quota,
+        named: tuple[str, Tenant],
+        mark: int,
+        gained: Mapping[str, int],
+        changes: Sequence[Change],
+        count: Callable[[], Mapping[str, int]],
+    ) -> Mapping[str, int] | None:
+        """Hold a write to a quota, at its end; return what the tenant holds then by visibility key, None if unknown.
+
+        Args:
+            quota: How much may be held.
+            named: The tenant's name, and the tenant as it was at the transaction's start.
+            mark: What was so at the transaction's start, and is as long as nobody else writes.
+            gained: What the write adds by visibility key; less than 0 for what it takes away.
+            changes: The write.
+            count: Counts what the tenant holds, where that is not known.
+
+        Raises:
+            QuotaError: It is more than may be.
+        """
+        if not quota:
+            return None
+        known, before = self._held.get((named[1].number, named[1].generation), (0, None))
+        after: Mapping[str, int] | None = None
+        if before is not None and known == mark:
+            after = {key: before.get(key, 0) + gained.get(key, 0) for key in {*before, *gained}}
+        if any(more > 0 for more in gained.values()):
+            after = count() if after is None else after
+            quota.admit(named[0], after, gained, changes)
+        return after
+
+    def keep(self, tenant: Tenant, mark: int, held: Mapping[str, int] | None) -> None:
+        """Remember what a tenant holds, if that is known, after a commit, with the mark that is so from then on."""
+        if held is None:
+            return
+        with self._lock:
+            one = (tenant.number, tenant.generation)
+            self._held[one] = (mark, held)
+            self._held.move_to_end(one)
+            while len(self._held) > MAX_TENANTS:
+                self._held.popitem(last=False)
+
+
+def used_allowances(store: Store, scope: Scope) -> tuple[QuotaUsage, ...]:
+    """Return the limits that are set for a principal of a store, with what is used of them."""
+    return store.quota.room(scope, store.held(scope.tenant)) if store.quota else ()
+
+
+def check_planned_writes(store: Store, tenant: str, gained: Mapping[str, int]) -> None:
+    """Refuse, before the first of several writes, what all of them together would add.
+
+    Raises:
+        QuotaError: As `Quota.admit`.
+    """
+    if store.quota:
+        held = store.held(tenant)
+        after = {key: held.get(key, 0) + gained.get(key, 0) for key in held.keys() | gained.keys()}
+        store.quota.admit(tenant, after, gained)

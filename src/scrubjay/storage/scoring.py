@@ -1,0 +1,322 @@
+"""Scoring: BM25, exact integer cosine and spelling similarity, with the same bits in every store.
+
+Written with ``+ - * /`` alone, so that a Python float and a numpy array give the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+
+import numpy as np
+
+from scrubjay.models.results import MICRO, Hit
+from scrubjay.storage.changes import QuantizedVectors
+from scrubjay.storage.table import MemoryTable
+from scrubjay.text.tokenizer import NEAREST_FLOOR, WORD_EDGE, nearest_terms, trigrams
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+if TYPE_CHECKING:
+    Number = TypeVar("Number", float, NDArray[np.float64])
+
+K1: Final = 1.2
+"""Where a term's repetition stops counting (Robertson and Zaragoza, 2009): their usual value."""
+B: Final = 0.75
+"""How much a long memory is held against it: the usual value."""
+MAX_TERM_COUNT: Final = 255
+"""Times that a term counts at most: one byte, and at 255 a word earns .995 of all it ever can."""
+EXACT_SHARE: Final = 0.25
+"""Share of a query word's weight that only its exact form earns, and no other form such as its stem: of two
+memories the one that says the very word is first (bench/LOG.md)."""
+BLOCK_ROWS: Final = 1024
+"""Rows widened to float32 at a time: 1 MB at 256 dimensions, which stays in the processor's cache."""
+BLAS_PRODUCTS: Final = 8192
+"""Products that are left to BLAS at once: from 9,216 on OpenBLAS makes threads. Two thirds of the time of numpy's own
+sum (bench/LOG.md)."""
+MAX_FLOAT32_DIMENSIONS: Final = 1040
+"""Most dimensions whose products of ±127 sum below 2²⁴: above, float64 keeps them whole."""
+
+
+def idf(memories: int, frequency: int) -> float:
+    """Return the weight of a term that ``frequency`` of ``memories`` visible memories hold.
+
+    ``ln(1 + (N - df + .5) / (df + .5))``: never negative, .69 for a term in half of them.
+
+    >>> round(idf(10, 1), 6), round(idf(10, 10), 6)
+    (1.99243, 0.04652)
+    """
+    return math.log(1.0 + (memories - frequency + 0.5) / (frequency + 0.5))
+
+
+def saturation(tf: Number, length: Number, average: float) -> Number:
+    """Return how much of its idf a term earns that stands ``tf`` times among ``length`` words."""
+    return tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * (length / average)))
+
+
+def quantize(row: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
+    """Return a vector as whole numbers within ±127 (kept in float32) and its scale.
+
+    Products of such rows are exact in float32 up to 1,040 dimensions (127² · d < 2²⁴), so a matrix
+    product gives the same whole number on every machine and in every order of summation.
+    """
+    import numpy as np
+
+    peak = float(np.abs(row).max(initial=0.0))
+    if peak == 0.0:
+        return np.zeros(row.shape, dtype=np.float32), 0.0
+    scale = float(np.float32(peak / 127.0))
+    return np.rint(row / np.float32(scale)).clip(-127, 127).astype(np.float32), scale
+
+
+def dot_products(data: NDArray[np.int8], codes: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the exact whole-number product of each row with the query's codes."""
+    import numpy as np
+
+    kind = np.dtype(np.float32 if len(codes) <= MAX_FLOAT32_DIMENSIONS else np.float64)
+    wide = codes.astype(kind)
+    found = np.empty(len(data), np.float64)
+    together = max(1, BLAS_PRODUCTS // max(1, len(codes)))
+    # One place for all blocks: a fresh megabyte each time is handed out by the system page by page, which costs as much
+    # as the sums.
+    widened = np.empty((min(BLOCK_ROWS, len(data)), len(codes)), kind)
+    for first in range(0, len(data), BLOCK_ROWS):
+        rows = data[first : first + BLOCK_ROWS]
+        part = widened[: len(rows)]
+        np.copyto(part, rows)
+        # A few rows at once: more would be shared among BLAS's threads, which spin against each other on a busy
+        # machine at ten times the cost of the sum.
+        times = len(part) // together
+        whole, sums = times * together, found[first : first + BLOCK_ROWS]
+        sums[:whole] = np.matmul(part[:whole].reshape(times, together, len(codes)), wide).ravel()
+        if whole < len(part):
+            sums[whole:] = np.einsum("ij,j->i", part[whole:], wide)
+    return found
+
+
+TermMatches: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64]]"
+"""Rows that hold a term, ascending, each once, and how often."""
+GroupScores: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64]]"
+"""Rows that hold any form of a term group, ascending, and what it adds to the score of each."""
+NO_MATCHES: Final[TermMatches] = (np.zeros(0, np.int64), np.zeros(0, np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayScores:
+    """Scores of the rows of a table.
+
+    Attributes:
+        table: The rows.
+        scores: float64, shape (rows,); rows that are not covered hold anything.
+        known: Rows that the channel can score.
+        passing: Rows that pass the filter and have evidence.
+        groups: What each term group added: (rows ascending, amounts).
+        frequencies: df of each group.
+        mean: Mean score over the covered.
+        deviation: Standard deviation over the covered.
+        covered: How many rows are covered.
+    """
+
+    table: MemoryTable
+    scores: NDArray[np.float64]
+    known: NDArray[np.bool_]
+    passing: NDArray[np.int64]
+    mean: float
+    deviation: float
+    covered: int
+    groups: tuple[GroupScores, ...] = ()
+    frequencies: tuple[int, ...] = field(default=())
+
+    @property
+    def memories(self) -> int:
+        """How many memories are visible."""
+        return self.table.memories
+
+    def top(self, limit: int) -> list[Hit]:
+        """Return the best rows that pass, ties to the smaller id."""
+        rows = self.passing
+        micro = np.rint(self.scores[rows] * MICRO)
+        if len(rows) > limit > 0:
+            least = np.partition(micro, len(rows) - limit)[len(rows) - limit]
+            chosen = micro >= least
+            rows, micro = rows[chosen], micro[chosen]
+        order = np.lexsort((self.table.columns["key"][rows], self.table.columns["tier"][rows], -micro))[
+            :limit
+        ]
+        ids = self.table.ids(rows[order])
+        return [
+            Hit(memory, score) for memory, score in zip(ids, (micro[order] / MICRO).tolist(), strict=True)
+        ]
+
+    def of(self, ids: Sequence[str]) -> list[float | None]:
+        """Return the scores of memories by id."""
+        rows = self.table.find(ids)
+        if not rows or not len(self.scores):
+            return [None] * len(rows)
+        places = np.array([0 if row is None else row for row in rows], np.int64)
+        scores = (np.rint(self.scores[places] * MICRO) / MICRO).tolist()
+        return [
+            score if row is not None and known else None
+            for row, score, known in zip(rows, scores, self.known[places].tolist(), strict=True)
+        ]
+
+    def parts(self, ids: Sequence[str]) -> list[tuple[float, ...]]:
+        """Return what each term group added to a memory."""
+        rows = np.array([-1 if row is None else row for row in self.table.find(ids)], np.int64)
+        if not self.groups:
+            return [()] * len(rows)
+        return list(zip(*(_scores_at(group, rows) for group in self.groups), strict=True))
+
+
+def _scores_at(group: GroupScores, rows: NDArray[np.int64]) -> list[float]:
+    """Return what a term group added to rows, 0 to those that hold none of it; -1 is no row."""
+    held, amounts = group
+    if not len(held):
+        return [0.0] * len(rows)
+    spots = np.minimum(np.searchsorted(held, rows), len(held) - 1)
+    gave: list[float] = np.where(held[spots] == rows, amounts[spots], 0.0).tolist()
+    return gave
+
+
+def mean_and_deviation(scores: NDArray[np.float64]) -> tuple[float, float]:
+    """Return mean and standard deviation, zeros when there is nothing."""
+    if not len(scores):
+        return 0.0, 0.0
+    mean = float(scores.mean())
+    return mean, float(np.sqrt(np.mean((scores - mean) ** 2)))
+
+
+def union_matches(found: Sequence[TermMatches]) -> TermMatches:
+    """Return the rows that hold any of several terms, with the largest of their frequencies."""
+    found = [pair for pair in found if len(pair[0])]
+    if not found:
+        return NO_MATCHES
+    if len(found) == 1:
+        return found[0]
+    rows = np.concatenate([pair[0] for pair in found])
+    counts = np.concatenate([pair[1] for pair in found])
+    order = np.argsort(rows, kind="stable")
+    rows, counts = rows[order], counts[order]
+    first = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
+    return rows[first], np.maximum.reduceat(counts, first)
+
+
+def score_group(table: MemoryTable, forms: Sequence[TermMatches]) -> GroupScores:
+    """Return what a term group adds to the score of each row that holds it.
+
+    Args:
+        table: The rows.
+        forms: The rows that hold each of its forms, the word itself first; nothing where there is no form.
+    """
+    whole, exact = union_matches(forms), forms[0] if forms else NO_MATCHES
+    rows, amounts = whole[0], _bm25(table, whole) * (1.0 - EXACT_SHARE)
+    spots = slice(None) if len(exact[0]) == len(rows) else np.searchsorted(rows, exact[0])
+    amounts[spots] += _bm25(table, exact) * EXACT_SHARE
+    return rows, amounts
+
+
+def score_words(table: MemoryTable, found: Sequence[GroupScores], passing: NDArray[np.bool_]) -> ArrayScores:
+    """Score every row by BM25; groups are added in their order, as the reference adds them.
+
+    Args:
+        table: The rows.
+        found: What each term group adds.
+        passing: Which rows pass the filter.
+    """
+    scores = np.zeros(table.rows, np.float64)
+    for rows, amounts in found:
+        scores[rows] += amounts
+    mean, deviation = mean_and_deviation(scores[table.live])
+    return ArrayScores(
+        table=table,
+        scores=scores,
+        known=table.live,
+        passing=np.flatnonzero(passing & (scores > 0)),
+        mean=mean,
+        deviation=deviation,
+        covered=table.memories,
+        groups=tuple(found),
+        frequencies=tuple(len(rows) for rows, _ in found),
+    )
+
+
+def _bm25(table: MemoryTable, found: TermMatches) -> NDArray[np.float64]:
+    rows, counts = found
+    return idf(table.memories, len(rows)) * saturation(counts, table.lengths[rows], table.average)
+
+
+def score_vectors(table: MemoryTable, best: NDArray[np.float64], passing: NDArray[np.bool_]) -> ArrayScores:
+    """Return the scores of a model.
+
+    Args:
+        table: The rows.
+        best: The best window's cosine of each row, ``-inf`` where it has none.
+        passing: Which rows pass the filter.
+    """
+    known = table.live & (best > -np.inf)
+    mean, deviation = mean_and_deviation(best[known])
+    return ArrayScores(
+        table=table,
+        scores=best,
+        known=known,
+        passing=np.flatnonzero(known & passing),
+        mean=mean,
+        deviation=deviation,
+        covered=int(known.sum()),
+    )
+
+
+def similar_words(vocabulary: Iterable[str], word: str, limit: int) -> list[tuple[str, float]]:
+    """Return the words of a vocabulary, but for the word itself, that `nearest_terms` finds in it.
+
+    Only those are compared that may reach its floor, by how many places of theirs hold a trigram of the word: of two
+    words with s trigrams in common, one of which has a of them, the likeness is s / a at most.
+    """
+    words, grams = list(vocabulary), trigrams(word)
+    if not words or not grams:
+        return []
+    joined = f"{WORD_EDGE}{WORD_EDGE.join(words)}{WORD_EDGE}"
+    begins = np.flatnonzero(_code_points(joined) == ord(WORD_EDGE))
+    if len(begins) != len(words) + 1:  # a word holds the mark itself, which none of the tokenizer's does
+        return list(nearest_terms(word, set(words) - {word}, limit))
+    places = np.isin(_trigram_codes(joined), np.concatenate([_trigram_codes(gram) for gram in grams]))
+    shared = np.bincount(np.searchsorted(begins, np.flatnonzero(places), "right") - 1, minlength=len(words))
+    near = np.flatnonzero(shared >= NEAREST_FLOOR * len(grams)).tolist()
+    return list(nearest_terms(word, (words[at] for at in near if words[at] != word), limit))
+
+
+def _code_points(text: str) -> NDArray[np.int64]:
+    return np.frombuffer(text.encode("utf-32-le"), "<u4").astype(np.int64)
+
+
+def _trigram_codes(text: str) -> NDArray[np.int64]:
+    """Return each three characters in a row as one number."""
+    points = _code_points(text)
+    return (points[:-2] << 42) | (points[1:-1] << 21) | points[2:]
+
+
+def mean_directions(codes: Sequence[QuantizedVectors | None], dimensions: int) -> NDArray[np.float32]:
+    """Return the direction of each memory's windows together, as unit rows; zeros for one without vectors."""
+    import numpy as np
+
+    rows = np.zeros((len(codes), dimensions), np.float32)
+    for place, windows in enumerate(codes):
+        if windows is not None:
+            rows[place] = (windows.data.astype(np.float32) * windows.scales[:, None]).sum(0)
+    return unit_rows(rows)
+
+
+def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return rows at unit length; rows of zeros stay.
+
+    Args:
+        rows: (n, d).
+    """
+    import numpy as np
+
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(norms > 0, norms, 1), dtype=np.float32)

@@ -1,0 +1,171 @@
+"""Snapshot cache: rows that were read from one state of a store, kept until the next write.
+
+Not answers but rows, each read once: a search reads a few hundred, and the next ones mostly the same. Each store has
+its own way to notice that something was written; then everything is read anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from scrubjay.models.graph import Edge
+    from scrubjay.models.records import Record, RecordFilter
+    from scrubjay.storage.interface import RankingMetadata
+    from scrubjay.storage.scoring import GroupScores
+    from scrubjay.text.tokenizer import TermGroup
+
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+MAX_METADATA: Final = 1 << 14
+"""Memories of which is kept what ranking asks, about 8 MB, and as many of which turns stand beside them, 4 MB."""
+MAX_RECORDS: Final = 1 << 11
+"""Memories that are kept whole, about 4 MB of usual ones."""
+MAX_MASKS: Final = 8
+"""Filters of which is kept what passes: a byte for each memory, and an agent asks with the same few."""
+MAX_SCORE_BYTES: Final = 1 << 24
+"""Bytes of what words add to scores that are kept: the commonest words cost the most and come in most questions. A
+quarter of it costs a search 5 % more at 10,000 memories (bench/LOG.md)."""
+ROW_BYTES: Final = 500
+"""What a small row takes, about."""
+RECORD_BYTES: Final = 2_000
+"""What a memory takes that is kept whole, about."""
+
+
+class RowCache(Generic[K, V]):
+    """Rows by name, read where they were not yet; too many make way for none.
+
+    Args:
+        most: How much is kept.
+        weigh: How much a row is; None counts each as one.
+    """
+
+    def __init__(self, most: int, weigh: Callable[[V], int] | None = None) -> None:
+        self._most = most
+        self._weigh = weigh
+        self._held: dict[K, V | None] = {}
+        self.size = 0
+
+    def of(self, names: Sequence[K], read: Callable[[list[K]], dict[K, V]]) -> dict[K, V]:
+        """Return those that there are, in the order of their names; ``read`` reads what was not read yet."""
+        held = self._held
+        try:  # mostly all were read before
+            return {name: row for name in names if (row := held[name]) is not None}
+        except KeyError:
+            new = [name for name in dict.fromkeys(names) if name not in held]
+        found = read(new)
+        fresh = {name: found.get(name) for name in new}
+        more = self._amount(fresh)
+        for rest in (len(held) // 2, 0):
+            if self.size + more <= self._most:
+                break
+            # What was read last may be asked for next; half at once, so that this is seldom done.
+            last = list(held.items())[len(held) - rest :]
+            self._held = held = {name: held[name] for name in names if name in held} | dict(last)
+            self.size = self._amount(held)
+        if self.size + more > self._most:
+            self._held, self.size = {}, 0
+        held.update(fresh)
+        if held is self._held:
+            self.size += more
+        return {name: row for name in names if (row := held[name]) is not None}
+
+    def allow(self, most: int) -> None:
+        """Keep so much from now on."""
+        self._most = most
+        if self.size > most:
+            self._held, self.size = {}, 0
+
+    def _amount(self, rows: dict[K, V | None]) -> int:
+        weigh = self._weigh
+        return len(rows) if weigh is None else sum(weigh(row) for row in rows.values() if row is not None)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+
+class Snapshot:
+    """What was read of one scope's memories.
+
+    Attributes:
+        heads: What ranking asks of memories.
+        beside: Turns next to turns.
+        records: Memories.
+        masks: What passes a filter, in the form that the store has it in.
+        words: What words add to scores.
+        edges: What leaves nodes, or leads to them.
+    """
+
+    def __init__(self) -> None:
+        self.heads: RowCache[str, RankingMetadata] = RowCache(MAX_METADATA)
+        self.beside: RowCache[str, tuple[str, ...]] = RowCache(MAX_METADATA)
+        self.records: RowCache[str, Record] = RowCache(MAX_RECORDS)
+        self.masks: RowCache[RecordFilter, Any] = RowCache(MAX_MASKS)
+        self.words: RowCache[TermGroup, GroupScores] = RowCache(MAX_SCORE_BYTES, _scores_size)
+        self.edges: RowCache[tuple[str, Hashable], Sequence[Edge]] = RowCache(MAX_METADATA, _edges_size)
+        self._others: dict[Hashable, RowCache[Any, Any]] = {}
+        self._once: dict[Hashable, Any] = {}
+        self._weights: dict[Hashable, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.heads) + len(self.beside) + len(self.records)
+
+    def rows(self, name: Hashable) -> RowCache[Any, Any]:
+        """Return rows of another kind."""
+        return self._others.setdefault(name, RowCache(MAX_METADATA))
+
+    def edges_of(
+        self, ids: Sequence[str], which: Hashable, read: Callable[[list[str]], Mapping[str, Sequence[Edge]]]
+    ) -> list[Edge]:
+        """Return the edges of nodes, in the order of their ids; what is kept of all is bounded together.
+
+        Args:
+            ids: The nodes.
+            which: What tells these edges from others of the same nodes.
+            read: Reads those of nodes that were not read yet: for each of them, be it none.
+        """
+        asked = {(one, which): one for one in ids}
+
+        def unread(new: list[tuple[str, Hashable]]) -> dict[tuple[str, Hashable], Sequence[Edge]]:
+            found = read([asked[each] for each in new])
+            return {each: found[asked[each]] for each in new}
+
+        return [edge for found in self.edges.of(list(asked), unread).values() for edge in found]
+
+    def once(self, name: Hashable, read: Callable[[], V], weigh: Callable[[V], int] | None = None) -> V:
+        """Return what was read under a name, reading it the first time; ``weigh`` tells the bytes it takes."""
+        if name not in self._once:
+            found = read()
+            self._weights[name] = 0 if weigh is None else weigh(found)
+            self._once[name] = found
+        held: V = self._once[name]
+        return held
+
+    def known(self, name: Hashable) -> Any:
+        """Return what was read under a name, None where nothing was."""
+        return self._once.get(name)
+
+    def take(self, name: Hashable) -> Any:
+        """Return what was read under a name, None where nothing was, and let go of it."""
+        self._weights.pop(name, None)
+        return self._once.pop(name, None)
+
+    @property
+    def weight(self) -> int:
+        """How many bytes it takes, about."""
+        small = (
+            len(self.heads) + len(self.beside) + sum(map(len, list(self._others.values()))) + self.edges.size
+        )
+        large = len(self.records) * RECORD_BYTES + self.words.size
+        return small * ROW_BYTES + large + sum(list(self._weights.values()))
+
+
+def _edges_size(edges: Sequence[Edge]) -> int:
+    return 1 + len(edges)
+
+
+def _scores_size(found: GroupScores) -> int:
+    return ROW_BYTES + sum(array.nbytes for array in found)

@@ -1,0 +1,242 @@
+"""Blobs: the encoding of columns, postings and vectors, and memory-mapped copies of a large store's vectors.
+
+One file a segment, version and model, beside the store, mode 0600. A file never changes: a changed segment has
+another version and so another file. They are caches: remove them, and the next search makes them again.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+MAX_SLOTS: Final = 65_536
+"""Most slots of a segment: a slot fits 16 bits. Of a million memories a reader looks into some forty segments."""
+
+FIRST_VERSION: Final = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
+NEXT_VERSION: Final = f"max(version + 1, {FIRST_VERSION})"
+"""A segment's version, as SQL. It is a time, so that none comes again: neither in a new store where another
+was removed, nor after a loss of power took back a commit. Files of vectors are named by it."""
+SIGN: Final = 1 << 63
+"""Moves an id's number into SQLite's signed range without changing its order."""
+
+PostingList: TypeAlias = "tuple[NDArray[np.uint16], NDArray[np.uint8]]"
+VectorRows: TypeAlias = "tuple[NDArray[np.uint16], NDArray[np.float32], NDArray[np.int8]]"
+
+
+def pack_postings(slots: NDArray[np.uint16], frequencies: NDArray[np.uint8]) -> bytes:
+    """Return a posting list as bytes: all slots (ascending), then all term frequencies."""
+    return slots.astype("<u2").tobytes() + frequencies.tobytes()
+
+
+def unpack_postings(data: bytes) -> PostingList:
+    """Return slots and term frequencies of a posting list."""
+    count = len(data) // 3
+    return np.frombuffer(data, "<u2", count), np.frombuffer(data, "u1", count, count * 2)
+
+
+def unpack_lists(
+    lists: Sequence[bytes],
+) -> tuple[NDArray[np.int64], NDArray[np.uint16], NDArray[np.uint8]]:
+    """Return the sizes of many posting lists, and the slots and term frequencies of all, one list after another.
+
+    Most lists hold a few memories, so one array for all of them costs a fraction of two arrays for each.
+    """
+    raw = np.frombuffer(b"".join(lists), "u1")
+    lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+    sizes = lengths // 3
+    starts, firsts = np.cumsum(lengths) - lengths, np.cumsum(sizes) - sizes
+    place = np.arange(sizes.sum())
+    low = np.repeat(starts - firsts * 2, sizes) + place * 2
+    slots = raw[low] | raw[low + 1].astype(np.uint16) << 8
+    return sizes, slots, raw[np.repeat(starts + sizes * 2 - firsts, sizes) + place]
+
+
+def pack_vectors(slots: NDArray[np.uint16], scales: NDArray[np.float32], data: NDArray[np.int8]) -> bytes:
+    """Return rows of vectors as bytes: all slots, all scales, then the rows."""
+    return (
+        slots.astype("<u2").tobytes() + scales.astype("<f4").tobytes() + np.ascontiguousarray(data).tobytes()
+    )
+
+
+def unpack_vectors(blob: bytes, rows: int, dimensions: int) -> VectorRows:
+    """Return slots, scales and rows."""
+    slots = np.frombuffer(blob, "<u2", rows)
+    scales = np.frombuffer(blob, "<f4", rows, rows * 2)
+    data = np.frombuffer(blob, "i1", rows * dimensions, rows * 6).reshape(rows, dimensions)
+    return slots, scales, data
+
+
+def row_offsets(row: int, rows: int, dimensions: int) -> tuple[int, int]:
+    """Return where a row's scale and numbers begin inside a vector blob."""
+    return rows * 2 + row * 4, rows * 6 + row * dimensions
+
+
+def unpack_terms(data: bytes) -> list[int]:
+    """Return a memory's term numbers."""
+    return [int(term) for term in np.frombuffer(data, "<u4")]
+
+
+def join_vector_rows(parts: Sequence[VectorRows]) -> VectorRows:
+    """Return the rows of several vector blobs as one, in the order of their slots."""
+    slots = np.concatenate([part[0] for part in parts])
+    order = np.argsort(slots, kind="stable")
+    scales = np.concatenate([part[1] for part in parts])[order]
+    return slots[order], scales, np.concatenate([part[2] for part in parts])[order]
+
+
+MAX_OPEN_FILES: Final = 512
+"""Files a process keeps mapped; a map costs address space, not memory."""
+
+
+class MappedVectors(NamedTuple):
+    """One segment's vectors of a model.
+
+    Attributes:
+        slots: Slot of each row, ascending.
+        scales: Scale of each row.
+        data: int8 rows.
+        bits: Signs of each row, 64 to a number: shape (ceil(dimensions / 64), rows), uint64.
+        dense: Whether the rows are those of the slots 0, 1, 2 and so on: a window for each memory.
+    """
+
+    slots: NDArray[np.uint16]
+    scales: NDArray[np.float32]
+    data: NDArray[np.int8]
+    bits: NDArray[np.uint64]
+    dense: bool
+
+
+def pack_signs(rows: NDArray[np.int8] | NDArray[np.float32]) -> NDArray[np.uint64]:
+    """Return which numbers of each row are positive, 64 to a word, the rest of the last word zero.
+
+    Words come first, rows second: counting goes along the rows of one word after the other.
+    """
+    packed = np.packbits(rows > 0, axis=1)
+    spare = -packed.shape[1] % 8
+    words = np.ascontiguousarray(np.pad(packed, ((0, 0), (0, spare)))).view(np.uint64)
+    return np.ascontiguousarray(words.T)
+
+
+class VectorFiles:
+    """The files of one store."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open: OrderedDict[str, MappedVectors] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(
+        self, name: tuple[int, int, int], dimensions: int, read: Callable[[], Iterable[VectorRows]]
+    ) -> MappedVectors:
+        """Return the vectors of (segment, version, model), from a file that is made if it is not there.
+
+        Args:
+            name: What the file is of.
+            dimensions: Length of a vector.
+            read: Reads the vectors from the store.
+        """
+        segment, version, model = name
+        file = f"{segment}-{model}-{version}.vec"
+        with self._lock:
+            if file in self._open:
+                self._open.move_to_end(file)
+                return self._open[file]
+        mapped = self._mapped(name, dimensions, read)
+        with self._lock:
+            # What a version before says is asked for no more, and its file takes room as long as it is mapped.
+            of_it = f"{segment}-{model}-"
+            known = [one for one in self._open if one.startswith(of_it)]
+            for older in [one for one in known if int(one[len(of_it) : -4]) < version]:
+                del self._open[older]
+            self._open[file] = mapped
+            while len(self._open) > MAX_OPEN_FILES:
+                self._open.popitem(last=False)
+        return mapped
+
+    def _mapped(
+        self, name: tuple[int, int, int], dimensions: int, read: Callable[[], Iterable[VectorRows]]
+    ) -> MappedVectors:
+        segment, version, model = name
+        path = self._folder / f"{segment}-{model}-{version}.vec"
+        made = None
+        try:
+            if not path.exists():
+                made = _map_in_memory(list(read()), dimensions)
+                self._make(path, made)
+                self._drop_older(segment, model, version)
+            return _map_file(path, dimensions)
+        except OSError:  # no room, or not ours to write: this process keeps a copy of its own
+            return _map_in_memory(list(read()), dimensions) if made is None else made
+
+    def _make(self, path: Path, vectors: MappedVectors) -> None:
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        draft = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+        try:
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+                slots, scales = vectors.slots.astype("<u2"), vectors.scales.astype("<f4")
+                out.write(vectors.bits.tobytes() + scales.tobytes() + slots.tobytes())
+                out.write(np.ascontiguousarray(vectors.data).tobytes())
+                out.flush()
+                os.fsync(out.fileno())  # else the name may outlive a loss of power, and what it names may not
+            draft.replace(path)
+        except OSError:
+            draft.unlink(missing_ok=True)
+            raise
+
+    def _drop_older(self, segment: int, model: int, version: int) -> None:
+        for file in self._folder.glob(f"{segment}-{model}-*.vec"):
+            if int(file.stem.rpartition("-")[2]) < version:
+                file.unlink(missing_ok=True)
+
+    def keep(self, current: set[tuple[int, int]]) -> None:
+        """Remove every file but those of these (segment, version): what was forgotten is in no other."""
+        if not self._folder.is_dir():
+            return
+        with self._lock:
+            self._open.clear()
+        for file in self._folder.iterdir():
+            parts = file.stem.split("-")
+            whole = file.suffix == ".vec" and len(parts) == 3
+            if not whole or (int(parts[0]), int(parts[2])) not in current:
+                file.unlink(missing_ok=True)
+
+
+def _map_in_memory(parts: list[VectorRows], dimensions: int) -> MappedVectors:
+    empty = (np.zeros(0, np.uint16), np.zeros(0, np.float32), np.zeros((0, dimensions), np.int8))
+    slots, scales, data = join_vector_rows(parts) if parts else empty
+    return MappedVectors(slots, scales, data, pack_signs(data), _is_dense(slots))
+
+
+def _is_dense(slots: NDArray[np.uint16]) -> bool:
+    return bool((slots == np.arange(len(slots))).all())
+
+
+def _map_file(path: Path, dimensions: int) -> MappedVectors:
+    words = -(-dimensions // 64)
+    rows = path.stat().st_size // (words * 8 + 4 + 2 + dimensions)
+    if rows == 0:
+        return MappedVectors(
+            np.zeros(0, np.uint16), np.zeros(0, np.float32), np.zeros((0, dimensions), np.int8),
+            np.zeros((words, 0), np.uint64), dense=True,
+        )  # fmt: skip
+    # A plain view of the map: slices of numpy's own memmap class cost microseconds each.
+    whole = np.memmap(path, np.uint8, "r").view(np.ndarray)
+    ends = np.cumsum([rows * words * 8, rows * 4, rows * 2, rows * dimensions]).tolist()
+    slots = whole[ends[1] : ends[2]].view("<u2")
+    return MappedVectors(
+        slots=slots,
+        scales=whole[ends[0] : ends[1]].view("<f4"),
+        data=whole[ends[2] : ends[3]].view(np.int8).reshape(rows, dimensions),
+        bits=whole[: ends[0]].view("<u8").reshape(words, rows),
+        dense=_is_dense(slots),
+    )

@@ -1,0 +1,531 @@
+"""Graph reads: concepts, categories, edges and chains that one scope sees."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
+from scrubjay.models.ids import ID_DIGITS, memory_id, parse_node_id
+from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIERS
+from scrubjay.storage.snapshot import Snapshot
+from scrubjay.storage.sqlite import rows
+from scrubjay.storage.sqlite.blobs import SIGN
+from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, keys_sql
+from scrubjay.storage.table import TIER_CODE
+
+if TYPE_CHECKING:
+    from scrubjay.storage.sqlite.connection import Database
+
+
+KIND_CODE: Final = {kind: code for code, kind in enumerate(STORED_EDGE_KINDS)}
+TARGET_KIND: Final = {"references": "concept", "belongs": "category"}
+"""What kinds lead to that do not lead to a memory."""
+BETWEEN_MEMORIES: Final = ",".join(
+    str(KIND_CODE[kind]) for kind in STORED_EDGE_KINDS if kind not in TARGET_KIND
+)
+"""Codes of the other kinds, as SQL."""
+BY_TARGET_INDEX: Final = "INDEXED BY edge_inward"
+"""The planner, which has no figures, would scan the table for what leads to one end."""
+MILLION: Final = 1_000_000
+WEIGHT_SQL: Final = "CASE typeof(e.weight) WHEN 'integer' THEN e.weight / 1000000.0 ELSE e.weight END"
+EPOCH_MICROS: Final = 1_893_456_000_000_000
+"""2030 in UTC microseconds: what the times of edges are counted from."""
+NODE_PREFIX: Final = {"concept": ENTITY_PREFIX, "category": CATEGORY_PREFIX}
+
+
+VisibilityKeys: TypeAlias = "tuple[str, str, int, str, int]"
+"""An edge's key, its source's key and tier, its end's key and tier."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeVisibility:
+    """Who may see an edge.
+
+    Attributes:
+        code: Its number.
+        key: The edge's own key.
+        src_tier: Code of its source's tier.
+        dst_tier: Code of its end's tier, -1 where the end is no memory.
+    """
+
+    code: int
+    key: str
+    src_tier: int
+    dst_tier: int
+
+
+def load_visibilities(db: Database, tenant: int, keys: Sequence[str]) -> list[EdgeVisibility]:
+    """Return the sights whose edge and memories the holder of these keys sees."""
+    given, among = bind_keys(keys), keys_sql(keys)
+    found = db.execute(
+        f"SELECT id, key, src_tier, dst_tier FROM sight WHERE tenant = ? AND key IN ({among}) "
+        f"AND src_key IN ({among}) AND (dst_key = '' OR dst_key IN ({among}))",
+        (tenant, *given, *given, *given),
+    ).fetchall()
+    return [EdgeVisibility(*row) for row in found]
+
+
+def get_or_create_visibility(db: Database, tenant: int, name: VisibilityKeys) -> int:
+    """Return the number of a sight, given now to one that is new. Call it inside a transaction."""
+    found = db.execute(
+        "SELECT id FROM sight WHERE tenant = ? AND key = ? AND src_key = ? AND src_tier = ? AND dst_key = ? "
+        "AND dst_tier = ?",
+        (tenant, *name),
+    ).fetchone()
+    if found is not None:
+        return int(found[0])
+    db.execute(
+        "INSERT INTO sight (tenant, key, src_key, src_tier, dst_key, dst_tier) VALUES (?, ?, ?, ?, ?, ?)",
+        (tenant, *name),
+    )
+    return db.last_insert_rowid()
+
+
+def visibility_codes_sql(sights: Iterable[EdgeVisibility]) -> str:
+    """Return the numbers of sights, as SQL."""
+    return ",".join(str(sight.code) for sight in sights)
+
+
+def node_condition(kind: str, keys: Sequence[str], node: str = "e.dst") -> str:
+    """Return the condition, as SQL with the keys as its values, that a concept or category is seen.
+
+    Args:
+        kind: ``concept`` or ``category``.
+        keys: The visibility keys of who asks.
+        node: SQL of its number; ``e.tenant`` is the tenant.
+    """
+    return f"EXISTS (SELECT 1 FROM {kind} c WHERE c.tenant = e.tenant AND c.key IN ({keys_sql(keys)}) AND c.node = {node})"
+
+
+def encode_weight_and_time(edge: Edge) -> tuple[int | float, int]:
+    """Return an edge's weight and time as they are kept."""
+    millionths = round(edge.weight * MILLION)
+    return (millionths if millionths / MILLION == edge.weight else edge.weight), edge.at - EPOCH_MICROS
+
+
+def parse_node_hash(node: str) -> tuple[str, int, int] | None:
+    """Return what an id is of (``memory``, ``concept``, ``category``), its tier's code and its hash as kept."""
+    found = parse_node_id(node)
+    if found is None:
+        return None
+    if found[0] in NODE_PREFIX:
+        return found[0], -1, found[1] - SIGN
+    return "memory", TIER_CODE[found[0]], found[1] - SIGN
+
+
+def node_hashes(of: str, ids: Iterable[str]) -> list[int]:
+    """Return the hashes, as kept, of those of these ids that are of a ``memory``, ``concept`` or ``category``."""
+    return hashes_by_kind(ids)[of]
+
+
+def hashes_by_kind(ids: Iterable[str]) -> dict[str, list[int]]:
+    """Return the hashes, as kept, of the memories, concepts and categories among these ids."""
+    found: dict[str, list[int]] = {"memory": [], "concept": [], "category": []}
+    for one in ids:
+        node = parse_node_hash(one)
+        if node is not None:
+            found[node[0]].append(node[2])
+    return found
+
+
+def node_id(kind: str, number: int) -> str:
+    """Return the id of a concept or a category from its hash as kept."""
+    return f"{NODE_PREFIX[kind]}{number + SIGN:0{ID_DIGITS}x}"
+
+
+def visible_nodes(seen: VisibleMemories, kind: str, hashes: Sequence[int]) -> dict[int, str]:
+    """Return number to id of the visible concepts or categories of these hashes."""
+    return _select_nodes(seen, kind, "e.tenant = ? AND e.kind = ? AND e.hash", hashes)
+
+
+def nodes_by_number(seen: VisibleMemories, kind: str, numbers: Sequence[int]) -> dict[int, str]:
+    """Return number to id of the visible ones of these concepts or categories."""
+    # The plus keeps the planner from going through all of the tenant's instead.
+    return _select_nodes(seen, kind, "+e.tenant = ? AND +e.kind = ? AND e.num", numbers)
+
+
+def _select_nodes(seen: VisibleMemories, kind: str, condition: str, values: Sequence[int]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for batch in rows.id_batches(values):
+        held = seen.db.execute(
+            f"SELECT e.num, e.hash FROM node e WHERE {condition} IN ({','.join('?' * len(batch))}) "
+            f"AND {node_condition(kind, seen.keys, 'e.num')}",
+            (seen.tenant, kind, *batch, *seen.bound),
+        ).fetchall()
+        found |= {num: node_id(kind, number) for num, number in held}
+    return found
+
+
+TIME_SQL: Final = "coalesce({0}.event_start, {0}.recorded_at)"
+CHAIN_COLUMNS: Final = "{0}.tier, {0}.hash, {0}.key, " + TIME_SQL
+SAME_SESSION: Final = "n.session = m.session AND n.turn = m.turn + {0}"
+SAME_DOCUMENT: Final = (
+    "n.document = m.document AND n.ordinal = m.ordinal + {0} AND m.session IS NULL AND n.session IS NULL"
+)
+IS_HEAD: Final = (
+    "project IS NOT NULL AND ((session IS NOT NULL AND turn = 0) OR "
+    "(session IS NULL AND turn IS NULL AND coalesce(ordinal, 0) = 0))"
+)
+"""What makes a memory a head of its project, word for word as the index `memory_head` asks it."""
+
+
+def follows_edges(seen: VisibleMemories, ids: Sequence[str]) -> list[Edge]:
+    """Return the edges, later to earlier, that begin or end in these memories."""
+    wanted = {memory for memory in ids if rows.is_memory_id(memory)}
+    found: dict[tuple[str, str, str], Edge] = {}
+    for batch in rows.id_batches(sorted(wanted)):
+        hashes = [rows.sort_hash(memory) for memory in batch]
+        for rule, near in (("session", SAME_SESSION), ("document", SAME_DOCUMENT)):
+            for step in (-1, 1):
+                pairs = _chain_pairs(seen, near.format(step), hashes)
+                for edge in _chain_edges(rule, pairs, step, wanted):
+                    found[edge.rule, edge.src, edge.dst] = edge
+        for edge in _project_edges(seen, hashes, wanted):
+            found[edge.rule, edge.src, edge.dst] = edge
+    return [found[name] for name in sorted(found)]
+
+
+def _chain_pairs(seen: VisibleMemories, near: str, hashes: Sequence[int]) -> list[Any]:
+    return seen.db.execute(
+        f"SELECT {CHAIN_COLUMNS.format('m')}, {CHAIN_COLUMNS.format('n')} FROM memory m CROSS JOIN memory n ON {near} "
+        f"WHERE {seen.among()} AND {seen.among('n')} AND m.hash IN ({','.join('?' * len(hashes))})",
+        (*seen.own, *seen.own, *hashes),
+    ).fetchall()
+
+
+def _chain_edges(rule: str, pairs: Sequence[Any], step: int, wanted: set[str]) -> Iterator[Edge]:
+    """Yield the edges of pairs of a wanted memory and the one that stands ``step`` from it."""
+    for *one, tier, number, key, at in pairs:
+        asked, other = rows.id_from_hash(one[0], one[1]), rows.id_from_hash(tier, number)
+        if asked not in wanted:
+            continue
+        if step < 0:
+            yield Edge(asked, "follows", other, one[2], at=at, rule=rule)
+        else:
+            yield Edge(other, "follows", asked, key, at=one[3], rule=rule)
+
+
+def _project_edges(seen: VisibleMemories, hashes: Sequence[int], wanted: set[str]) -> Iterator[Edge]:
+    heads = seen.db.execute(
+        f"SELECT m.project, {CHAIN_COLUMNS.format('m')} FROM memory m INDEXED BY memory_hash WHERE {seen.among()} "
+        f"AND m.hash IN ({','.join('?' * len(hashes))}) AND {IS_HEAD}",
+        (*seen.own, *hashes),
+    ).fetchall()
+    for project, *head in heads:
+        for step, (sign, order) in ((-1, ("<", "DESC")), (1, (">", "ASC"))):
+            near = seen.db.execute(
+                f"SELECT {CHAIN_COLUMNS.format('m')} FROM memory m WHERE {seen.among()} AND project = ? AND {IS_HEAD} "
+                f"AND {TIME_SQL.format('m')} {sign}= ? AND ({TIME_SQL.format('m')}, m.tier, m.hash) {sign} (?, ?, ?) "
+                f"ORDER BY {TIME_SQL.format('m')} {order}, m.tier {order}, m.hash {order} LIMIT 1",
+                (*seen.own, project, head[3], head[3], head[0], head[1]),
+            ).fetchone()
+            if near is not None:
+                yield from _chain_edges("project", [(*head, *near)], step, wanted)
+
+
+def adjacent_turns(seen: VisibleMemories, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the turns just before and after each turn of a session."""
+    found: dict[str, tuple[str, ...]] = {}
+    for batch in rows.id_batches([memory for memory in ids if rows.is_memory_id(memory)]):
+        held = seen.db.execute(
+            "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.session = m.session "
+            f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {seen.among()} "
+            f"AND {seen.among('n')} AND m.hash IN ({','.join('?' * len(batch))}) "
+            "ORDER BY m.hash, n.turn, n.tier, n.hash",
+            (*seen.own, *seen.own, *map(rows.sort_hash, batch)),
+        ).fetchall()
+        for tier, number, other_tier, other in held:
+            memory = rows.id_from_hash(tier, number)
+            found[memory] = (*found.get(memory, ()), rows.id_from_hash(other_tier, other))
+    return {memory: found[memory] for memory in ids if memory in found}
+
+
+def find_last_turn(seen: VisibleMemories, session: str) -> int | None:
+    """Return the greatest turn of a session."""
+    row = seen.db.execute(
+        f"SELECT m.turn FROM memory m WHERE {seen.among()} AND m.session = ? AND m.turn IS NOT NULL "
+        "ORDER BY m.turn DESC LIMIT 1",
+        (*seen.own, session),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+CATEGORY_COLUMNS = (
+    "c.key, c.kind, c.name, c.parent, c.abstract, c.overview, c.model, c.centroid, c.at, c.built"
+)
+
+NO_ALIASES: Final = "[]"
+"""What a concept without aliases keeps of them."""
+CONCEPT_ID_SQL: Final = (
+    f"printf('{NODE_PREFIX['concept']}%0{ID_DIGITS}x', (n.hash | {-SIGN}) - (n.hash & {-SIGN}))"
+)
+"""The id of a node, as `sights.node_id` makes it: its hash less the sign's bit, in two's complement."""
+
+EDGE_RANK_SQL = (
+    f"row_number() OVER (PARTITION BY e.src, e.dst ORDER BY k.origin DESC, {WEIGHT_SQL} DESC, s.key)"
+)
+"""Of what several keys say of one source and end, the first is shown: given, heaviest, of the smaller key."""
+
+
+class SQLiteGraph:
+    """Concepts, categories, edges and projects that the holder of some keys sees.
+
+    Attributes:
+        seen: The memories they see.
+        kept: What was read of this state before.
+    """
+
+    def __init__(self, seen: VisibleMemories, kept: Snapshot) -> None:
+        self.seen = seen
+        self._kept = kept
+        self._db, self._tenant, self._keys = seen.db, seen.tenant, seen.keys
+        self._bound, self._marks = seen.bound, seen.marks
+
+    def _sights(self) -> list[EdgeVisibility]:
+        return self._kept.once("sights", lambda: load_visibilities(self._db, self._tenant, self._keys))
+
+    def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
+        """Return rows of concepts, by id and key."""
+        if ids is None:
+            return self._concepts("concept c JOIN node n ON n.num = c.node WHERE", ())
+        wanted = sorted(set(node_hashes("concept", ids)))
+        source = "node n CROSS JOIN concept c ON c.node = n.num WHERE n.tenant = ? AND n.kind = 'concept' AND"
+        found: list[Entity] = []
+        for batch in rows.id_batches(wanted):
+            found += self._concepts(
+                f"{source} n.hash IN ({_placeholders(batch)}) AND", (self._tenant, *batch)
+            )
+        return found
+
+    def _concepts(self, source: str, values: Sequence[object]) -> list[Entity]:
+        found = self._db.execute(
+            f"SELECT n.hash, c.key, c.name, c.aliases, c.kind, c.at FROM {source} c.tenant = ? "
+            f"AND c.key IN ({self._marks}) ORDER BY n.hash, c.key",
+            (*values, self._tenant, *self._bound),
+        ).fetchall()
+        return [
+            Entity(
+                node_id("concept", number),
+                key,
+                name,
+                () if aliases == NO_ALIASES else tuple(json.loads(aliases)),
+                kind,
+                at,
+            )
+            for number, key, name, aliases, kind, at in found
+        ]
+
+    def concept_rows(self) -> list[EntityRow]:
+        """Return the visible rows of concepts, as tuples."""
+        found = self._db.execute(
+            f"SELECT {CONCEPT_ID_SQL}, c.key, c.name, nullif(c.aliases, '{NO_ALIASES}'), c.kind, c.at "
+            "FROM concept c JOIN node n ON n.num = c.node "
+            f"WHERE c.tenant = ? AND c.key IN ({self._marks})",
+            (self._tenant, *self._bound),
+        ).fetchall()
+        return [row if row[3] is None else (*row[:3], tuple(json.loads(row[3])), *row[4:]) for row in found]
+
+    def concept_mark(self) -> int:
+        """Return how often the visible concepts were changed."""
+        (found,) = self._db.execute(
+            f"SELECT coalesce(sum(changes), 0) FROM concept_mark WHERE tenant = ? AND key IN ({self._marks})",
+            (self._tenant, *self._bound),
+        ).fetchone()
+        return int(found)
+
+    def categories(self) -> list[Category]:
+        """Return the categories, by id."""
+        found = self._db.execute(
+            f"SELECT n.hash, {CATEGORY_COLUMNS} FROM category c JOIN node n ON n.num = c.node WHERE c.tenant = ? "
+            f"AND c.key IN ({self._marks}) ORDER BY n.hash",
+            (self._tenant, *self._bound),
+        ).fetchall()
+        return [Category(node_id("category", number), *rest) for number, *rest in found]
+
+    def projects(self) -> dict[str, str]:
+        """Return place to project name; of several keys' names, the smaller key's."""
+        found = self._db.execute(
+            f"SELECT place, name FROM project WHERE tenant = ? AND key IN ({self._marks}) ORDER BY key DESC",
+            (self._tenant, *self._bound),
+        ).fetchall()
+        return dict(sorted(dict(found).items()))
+
+    def edges(
+        self, ids: Sequence[str], kinds: Sequence[str], *, inward: bool = False, limit: int | None = None
+    ) -> list[Edge]:
+        """Return edges that leave these ids, or lead to them."""
+        wanted = tuple(kind for kind in sorted(set(kinds)) if kind in KIND_CODE)
+        read = partial(self._read, kinds=wanted, inward=inward, limit=limit)
+        return self._kept.edges_of(ids, (inward, wanted, limit), read)
+
+    def _read(
+        self, ids: list[str], kinds: Sequence[str], *, inward: bool, limit: int | None
+    ) -> dict[str, tuple[Edge, ...]]:
+        """Return the edges of each id; none where there are none, so that nobody asks again."""
+        read = self._inward if inward else self._outward
+        # A memory leads to few, so that those of many are read at once and cut here; to a concept may lead all.
+        alone = inward and limit is not None
+        nodes = {one: node for one in ids if (node := parse_node_hash(one))}
+        held: dict[tuple[tuple[str, int, int], str], list[Edge]] = defaultdict(list)
+        for of, tier in dict.fromkeys(node[:2] for node in nodes.values()):
+            numbers = [node[2] for node in nodes.values() if node[:2] == (of, tier)]
+            for kind in kinds:
+                for batch in rows.id_batches(numbers) if not alone else ([number] for number in numbers):
+                    for number, edge in read(of, tier, batch, kind, limit if alone else None):
+                        held[(of, tier, number), kind].append(edge)
+        found: dict[str, tuple[Edge, ...]] = dict.fromkeys(ids, ())
+        for one, node in nodes.items():
+            found[one] = tuple(edge for kind in kinds for edge in held.get((node, kind), ())[:limit])
+        return found
+
+    def _any(self, kind: str) -> bool:
+        """Return whether the scope sees any concept, or any category, which many do not."""
+        one = f"SELECT 1 FROM {kind} WHERE tenant = ? AND key IN ({self._marks}) LIMIT 1"
+        values = (self._tenant, *self._bound)
+        return self._kept.once(("any", kind), lambda: self._db.execute(one, values).fetchone() is not None)
+
+    def _outward(
+        self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None
+    ) -> Iterator[tuple[int, Edge]]:
+        """Yield the edges of one kind that leave memories of one tier, each with its source's hash."""
+        seen = [sight for sight in self._sights() if sight.src_tier == tier]
+        to = TARGET_KIND.get(kind)
+        if of != "memory" or not seen or (to is not None and not self._any(to)):
+            return
+        condition = f"e.src IN ({_placeholders(numbers)}) AND e.kind = ?"
+        values: tuple[object, ...] = (*numbers, KIND_CODE[kind])
+        asked, edges = ("e.dst", "s.dst_tier, e.dst", limit), "edge e"
+        if to is not None:
+            asked, edges = ("n.hash", "n.hash", limit), "edge e CROSS JOIN node n ON n.num = e.dst"
+            condition, values = f"{condition} AND {node_condition(to, self._keys)}", (*values, *self._bound)
+        for row in self._rows(seen, edges, condition, values, asked):
+            yield row[1], _edge_from_row(kind, row[0], row[1:])
+
+    def _inward(
+        self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None
+    ) -> Iterator[tuple[int, Edge]]:
+        """Yield the edges of one kind that lead to nodes of one sort, each with the hash of its end."""
+        seen = [sight for sight in self._sights() if sight.dst_tier == tier]
+        if of != TARGET_KIND.get(kind, "memory") or not seen:
+            return
+        hashes = {number: number for number in numbers}
+        if of != "memory":
+            ends = visible_nodes(self.seen, of, numbers).items()
+            hashes = {num: node[2] for num, one in ends if (node := parse_node_hash(one))}
+        if not hashes:
+            return
+        condition, values = (
+            f"e.kind = ? AND e.dst IN ({_placeholders(list(hashes))})",
+            (KIND_CODE[kind], *hashes),
+        )
+        asked = ("e.dst", "s.src_tier, e.src", limit)
+        for row in self._rows(seen, f"edge e {BY_TARGET_INDEX}", condition, values, asked):
+            number = hashes[row[0]]
+            yield number, _edge_from_row(kind, number, row[1:])
+
+    def _rows(
+        self,
+        seen: Sequence[EdgeVisibility],
+        edges: str,
+        condition: str,
+        values: Sequence[object],
+        asked: tuple[str, str, int | None],
+    ) -> list[Any]:
+        end, order, limit = asked
+        several = len({sight.key for sight in seen}) > 1
+        found = self._db.execute(
+            f"SELECT {EDGE_RANK_SQL if several else 1} AS place, {end}, e.src, s.src_tier, s.dst_tier, s.key, "
+            f"{WEIGHT_SQL} AS weight, e.at, k.origin, k.rule, k.run FROM {edges} "
+            "CROSS JOIN sight s ON s.id = e.sight CROSS JOIN maker k ON k.id = e.maker "
+            f"WHERE e.tenant = ? AND e.sight IN ({visibility_codes_sql(seen)}) AND {condition} "
+            f"ORDER BY place, weight DESC, {order} LIMIT ?",
+            (self._tenant, *values, -1 if limit is None else limit),
+        ).fetchall()
+        return [row[1:] for row in found if row[0] == 1]
+
+    def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
+        """Return how many edges of a kind lead to each id."""
+        if kind not in KIND_CODE or not self._sights():
+            return {}
+        of = TARGET_KIND.get(kind, "memory")
+        if ids is None:
+            return self._by_id(of, self._counted(kind, "", ()))
+        hashes = node_hashes(of, ids)
+        ends = hashes if of == "memory" else list(visible_nodes(self.seen, of, hashes))
+        found: list[tuple[int, int, int]] = []
+        for batch in rows.id_batches(ends):
+            found += self._counted(kind, f"AND e.dst IN ({_placeholders(batch)})", batch)
+        wanted = set(ids)
+        return {one: count for one, count in self._by_id(of, found).items() if one in wanted}
+
+    def _counted(self, kind: str, condition: str, values: Sequence[int]) -> list[tuple[int, int, int]]:
+        """Return end, any of its edges' sights, and number of edges, a row each end."""
+        seen = self._sights()
+        # What several keys say of one source and end is one edge.
+        counted = "count(DISTINCT e.src)" if len({sight.key for sight in seen}) > 1 else "count(*)"
+        return self._db.execute(
+            f"SELECT e.dst, max(e.sight), {counted} FROM edge e WHERE e.tenant = ? AND e.kind = ? {condition} "
+            f"AND e.sight IN ({visibility_codes_sql(seen)}) GROUP BY e.dst",
+            (self._tenant, KIND_CODE[kind], *values),
+        ).fetchall()
+
+    def _by_id(self, of: str, counted: Sequence[tuple[int, int, int]]) -> dict[str, int]:
+        if of == "memory":
+            tiers = {sight.code: TIERS[sight.dst_tier] for sight in self._sights()}
+            return {memory_id(tiers[sight], end + SIGN): count for end, sight, count in counted}
+        names = nodes_by_number(self.seen, of, [end for end, _, _ in counted])
+        return {names[end]: count for end, _, count in counted if end in names}
+
+    def meetings(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
+        """Return how often other concepts are referred to by the memories that refer to one."""
+        own = visible_nodes(self.seen, "concept", node_hashes("concept", [concept]))
+        if not own:
+            return {}, 0
+        (end,) = own
+        seen, kind = visibility_codes_sql(self._sights()), KIND_CODE["references"]
+        looked = self._db.execute(
+            "SELECT DISTINCT e.src FROM edge e WHERE e.tenant = ? AND e.kind = ? AND e.dst = ? "
+            f"AND e.sight IN ({seen}) ORDER BY e.src DESC LIMIT ?",
+            (self._tenant, kind, end, limit),
+        ).fetchall()
+        met: dict[int, int] = {}
+        for (src,) in looked:
+            for (other,) in self._db.execute(
+                "SELECT DISTINCT e.dst FROM edge e WHERE e.tenant = ? AND e.src = ? AND e.kind = ? "
+                f"AND e.sight IN ({seen})",
+                (self._tenant, src, kind),
+            ).fetchall():
+                met[other] = met.get(other, 0) + 1
+        met.pop(end, None)
+        names = nodes_by_number(self.seen, "concept", list(met))
+        return {names[other]: count for other, count in met.items() if other in names}, len(looked)
+
+    def members(self, categories: Sequence[str]) -> list[int]:
+        """Return the numbers of the ids of memories that belong to any of these categories."""
+        found: set[int] = set()
+        for end in visible_nodes(self.seen, "category", node_hashes("category", categories)):
+            found |= {
+                src + SIGN
+                for (src,) in self._db.execute(
+                    f"SELECT e.src FROM edge e WHERE e.tenant = ? AND e.kind = {KIND_CODE['belongs']} "
+                    f"AND e.dst = ? AND e.sight IN ({visibility_codes_sql(self._sights())})",
+                    (self._tenant, end),
+                ).fetchall()
+            }
+        return sorted(found)
+
+
+def _edge_from_row(kind: str, dst: int, row: tuple[Any, ...]) -> Edge:
+    src, src_tier, dst_tier, key, weight, at, *made = row
+    to = TARGET_KIND.get(kind)
+    end = node_id(to, dst) if to is not None else memory_id(TIERS[dst_tier], dst + SIGN)
+    return Edge(memory_id(TIERS[src_tier], src + SIGN), kind, end, key, weight, at + EPOCH_MICROS, *made)
+
+
+def _placeholders(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))

@@ -1,0 +1,315 @@
+"""Graph writes: concepts, categories and edges, and the clean-up when a memory is deleted or changes its key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from scrubjay.errors import InputError
+from scrubjay.models.graph import Edge, Entity
+from scrubjay.models.records import Scope
+from scrubjay.storage import changes as c
+from scrubjay.storage.rows import Tenant
+from scrubjay.storage.sqlite import graph, rows
+from scrubjay.storage.sqlite.graph import (
+    BETWEEN_MEMORIES,
+    BY_TARGET_INDEX,
+    KIND_CODE,
+    TARGET_KIND,
+    EdgeVisibility,
+)
+from scrubjay.storage.sqlite.rows import VisibleMemories
+from scrubjay.storage.table import TIER_CODE
+from scrubjay.storage.validation import (
+    NOTHING_WRITTEN,
+    check_category,
+    check_concept,
+    check_edge,
+    check_key,
+    check_text,
+)
+
+if TYPE_CHECKING:
+    from scrubjay.models.graph import Category
+    from scrubjay.storage.sqlite.connection import Database
+
+
+EDGE_SIDES: Final = (
+    ("edge", "tenant = ?1 AND src = ?2", 1),
+    (f"edge {BY_TARGET_INDEX}", f"tenant = ?1 AND kind IN ({BETWEEN_MEMORIES}) AND dst = ?2", 3),
+)
+"""The edges that leave a memory and those that lead to it, as SQL, and the place of its key in their sights' names."""
+
+DELETE_EVENTS: Final = (
+    "DELETE FROM event WHERE tenant = ? AND memory = ?",
+    "UPDATE event SET other = NULL WHERE tenant = ? AND other = ?",
+)
+"""What becomes of the events of a memory that goes, and of those that name it."""
+
+
+def clean_up_edges(db: Database, tenant: Tenant, before: Mapping[int, tuple[str, str]]) -> None:
+    """Put the edges and events of memories right that were removed or replaced.
+
+    Args:
+        db: Inside a transaction.
+        tenant: The tenant, with the generation that counts.
+        before: Hash of a memory to the tier and key that it had. One that is not there any more loses its
+            edges on both sides, and its events; edges of one that has another key now are seen by who sees that.
+    """
+    # Removing a memory costs nothing more where there is nothing to put right.
+    connected, told = (
+        db.execute(f"SELECT 1 FROM {table} WHERE tenant = ? LIMIT 1", (tenant.number,)).fetchone()
+        for table in ("edge", "event")
+    )
+    if connected is None and told is None:
+        return
+    for number, (tier, key) in before.items():
+        row = db.execute(
+            "SELECT tier, key FROM memory WHERE tenant = ? AND hash = ? AND generation = ?",
+            (tenant.number, number, tenant.generation),
+        ).fetchone()
+        if row is None or row[0] != tier:
+            for edges, condition, _ in EDGE_SIDES:
+                db.execute(f"DELETE FROM {edges} WHERE {condition}", (tenant.number, number))
+            for statement in DELETE_EVENTS:
+                db.execute(statement, (tenant.number, number))
+        elif row[1] != key:
+            _update_visibility(db, tenant.number, number, row[1])
+
+
+def _update_visibility(db: Database, tenant: int, memory: int, key: str) -> None:
+    """Renumber the sights of all edges of a memory whose key is another now."""
+    for edges, condition, place in EDGE_SIDES:
+        found = db.execute(
+            "SELECT id, key, src_key, src_tier, dst_key, dst_tier FROM sight "
+            f"WHERE id IN (SELECT sight FROM {edges} WHERE {condition})",
+            (tenant, memory),
+        ).fetchall()
+        for code, *name in found:
+            name[place] = key
+            seen = graph.get_or_create_visibility(db, tenant, tuple(name))
+            db.execute(
+                f"UPDATE {edges} SET sight = ?3 WHERE {condition} AND sight = ?4",
+                (tenant, memory, seen, code),
+            )
+
+
+IS_FOUND: Final = "EXISTS (SELECT 1 FROM maker k WHERE k.id = {0}.maker AND k.origin = 'found')"
+# A found edge leaves a given one as it is; any other edge is replaced.
+PUT_EDGE: Final = (
+    "INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight, "
+    f"at = excluded.at, maker = excluded.maker WHERE {IS_FOUND.format('edge')} OR NOT {IS_FOUND.format('excluded')}"
+)
+PUT_CONCEPT: Final = "INSERT OR REPLACE INTO concept VALUES (?, ?, ?, ?, ?, ?, ?)"
+PUT_CATEGORY: Final = "INSERT OR REPLACE INTO category VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+BUMP_CONCEPT_MARK: Final = (
+    "INSERT INTO concept_mark VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET changes = changes + 1"
+)
+
+
+class EdgeEnd(NamedTuple):
+    """One end of an edge: its number, its key and its tier's code. A concept or category has no key, and tier -1."""
+
+    number: int
+    key: str
+    tier: int
+
+
+class SQLiteGraphWriter:
+    """One transaction's work on the graph of a tenant, for one scope."""
+
+    def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
+        self._db = db
+        self._tenant = tenant.number
+        self._scope = scope
+        self._keys = scope.keys
+        self._seen = VisibleMemories(db, tenant.number, tenant.generation, self._keys)
+        self._makers: dict[tuple[str, str, str | None], int] = {}
+        self._sights: dict[graph.VisibilityKeys, int] = {}
+
+    def apply(self, change: c.GraphChange) -> None:
+        """Do one change."""
+        match change:
+            case c.PutConcept(concept):
+                self._put_concept(concept)
+            case c.DropConcept(concept_id, key) if key in self._keys:
+                self._drop_concept(concept_id, key)
+            case c.PutCategory(category):
+                self._put_category(category)
+            case c.DropCategory(category_id):
+                self._drop_category(category_id)
+            case c.PutEdges():
+                self._put_edges(change)
+            case c.DropEdges(edges):
+                self._drop_edges(edges)
+            case c.PutProject(place, name, key):
+                check_key(self._scope, key, f"Project {name}")
+                check_text(place, name, key)
+                values = (self._tenant, key, place, name)
+                self._db.execute("INSERT OR REPLACE INTO project VALUES (?, ?, ?, ?)", values)
+
+    def _put_concept(self, concept: Entity) -> None:
+        check_key(self._scope, concept.key, f"Concept {concept.id}")
+        check_concept(concept)
+        values = (
+            self._tenant, concept.key, self._obtained("concept", concept.id), concept.name,
+            json.dumps(concept.aliases, ensure_ascii=False), concept.kind, concept.at,
+        )  # fmt: skip
+        self._db.execute(PUT_CONCEPT, values)
+        self._db.execute(BUMP_CONCEPT_MARK, (self._tenant, concept.key))
+
+    def _drop_concept(self, concept: str, key: str) -> None:
+        node = self._node("concept", concept)
+        if node is None:
+            return
+        own = (self._tenant, key, node)
+        self._db.execute("DELETE FROM concept WHERE tenant = ? AND key = ? AND node = ?", own)
+        if self._db.changes():
+            self._db.execute(BUMP_CONCEPT_MARK, own[:2])
+        self._db.execute(
+            f"DELETE FROM edge {BY_TARGET_INDEX} WHERE tenant = ? AND kind = ? AND dst = ? AND sight IN "
+            "(SELECT id FROM sight WHERE tenant = ? AND key = ?)",
+            (self._tenant, KIND_CODE["references"], node, *own[:2]),
+        )
+
+    def _put_category(self, category: Category) -> None:
+        check_key(self._scope, category.key, f"Category {category.id}")
+        check_category(category)
+        node = self._obtained("category", category.id)
+        if self._key_of(node) not in (None, category.key):
+            raise InputError(
+                f"Category id {category.id} belongs to another key's category. {NOTHING_WRITTEN}"
+            )
+        values = (
+            node, self._tenant, category.key, category.kind, category.name, category.parent, category.abstract,
+            category.overview, category.model, category.centroid, category.at, category.built,
+        )  # fmt: skip
+        self._db.execute(PUT_CATEGORY, values)
+
+    def _key_of(self, category: int) -> str | None:
+        row = self._db.execute("SELECT key FROM category WHERE node = ?", (category,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def _drop_category(self, category: str) -> None:
+        node = self._node("category", category)
+        if node is not None and self._key_of(node) in self._keys:
+            self._db.execute("DELETE FROM category WHERE node = ?", (node,))
+            own = (self._tenant, KIND_CODE["belongs"], node)
+            self._db.execute(
+                f"DELETE FROM edge {BY_TARGET_INDEX} WHERE tenant = ? AND kind = ? AND dst = ?", own
+            )
+
+    def _node(self, kind: str, node: str) -> int | None:
+        found = graph.parse_node_hash(node)
+        if found is None or found[0] != kind:
+            return None
+        row = self._db.execute(
+            "SELECT num FROM node WHERE tenant = ? AND kind = ? AND hash = ?", (self._tenant, kind, found[2])
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def _obtained(self, kind: str, node: str) -> int:
+        """Return the number of a concept or category, given now to one that is new."""
+        number = self._node(kind, node)
+        if number is None:
+            (of,) = graph.node_hashes(kind, [node])
+            self._db.execute(
+                "INSERT INTO node (tenant, kind, hash) VALUES (?, ?, ?)", (self._tenant, kind, of)
+            )
+            number = self._db.last_insert_rowid()
+        return number
+
+    def _put_edges(self, change: c.PutEdges) -> None:
+        first = {edge.key: edge for edge in reversed(change.edges)}
+        for edge in first.values():
+            check_key(self._scope, edge.key, f"The edge from {edge.src} to {edge.dst}")
+        for edge in change.edges:
+            check_edge(edge)
+        self._take_away(change)
+        ends = self._ends(node for edge in change.edges for node in (edge.src, edge.dst))
+        fresh = []
+        for edge in change.edges:
+            src, dst = ends.get(edge.src), ends.get(edge.dst)
+            if src is not None and dst is not None:
+                name = (src.number, KIND_CODE[edge.kind], dst.number, self._sight(edge.key, src, dst))
+                fresh.append((self._tenant, *name, *graph.encode_weight_and_time(edge), self._maker(edge)))
+        fresh.sort(key=lambda row: row[:4])  # a stable sort: of two of one name the later one counts
+        self._db.executemany(PUT_EDGE, fresh)
+
+    def _take_away(self, change: c.PutEdges) -> None:
+        kinds = [kind for kind in dict.fromkeys(change.kinds) if kind in KIND_CODE]
+        seen = graph.load_visibilities(self._db, self._tenant, self._keys) if change.of and kinds else []
+        if not seen:
+            return
+        ends = list(self._ends(change.of).values())
+        for batch in rows.id_batches([end.number for end in ends if end.tier >= 0]):
+            for kind in kinds:
+                self._remove(seen, kind, {"src": batch}, IS_FOUND.format("e"))
+        for kind in kinds if change.inward else ():
+            of_kind = [end.number for end in ends if (end.tier < 0) == (kind in TARGET_KIND)]
+            for batch in rows.id_batches(of_kind):
+                self._remove(seen, kind, {"dst": batch}, IS_FOUND.format("e"))
+
+    def _drop_edges(self, edges: Iterable[tuple[str, str, str]]) -> None:
+        edges = [edge for edge in edges if edge[1] in KIND_CODE]
+        seen = graph.load_visibilities(self._db, self._tenant, self._keys)
+        ends = self._ends(node for src, _, dst in edges for node in (src, dst))
+        for src, kind, dst in edges:
+            if src in ends and dst in ends and (ends[dst].tier < 0) == (kind in TARGET_KIND):
+                self._remove(seen, kind, {"src": [ends[src].number], "dst": [ends[dst].number]}, "1")
+
+    def _remove(
+        self, seen: Iterable[EdgeVisibility], kind: str, ends: Mapping[str, Sequence[int]], only: str
+    ) -> None:
+        """Remove the visible edges of a kind that have any of these sources, of these ends; and ``only``."""
+        to = TARGET_KIND.get(kind)
+        known = f"AND {graph.node_condition(to, self._keys)}" if to is not None else ""
+        among = " AND ".join(f"e.{name} IN ({','.join('?' * len(held))})" for name, held in ends.items())
+        self._db.execute(
+            f"DELETE FROM edge AS e {'' if 'src' in ends else BY_TARGET_INDEX} WHERE e.tenant = ? AND e.kind = ? "
+            f"AND {among} {known} AND e.sight IN ({graph.visibility_codes_sql(seen)}) AND {only}",
+            (
+                self._tenant,
+                KIND_CODE[kind],
+                *chain(*ends.values()),
+                *(self._seen.bound if to is not None else ()),
+            ),
+        )
+
+    def _ends(self, nodes: Iterable[str]) -> dict[str, EdgeEnd]:
+        """Return what edges know those of these memories, concepts and categories by that are visible."""
+        wanted = set(nodes)
+        found: dict[str, EdgeEnd] = {}
+        asked = graph.hashes_by_kind(wanted)
+        for batch in rows.id_batches(asked["memory"]):
+            held = self._db.execute(
+                f"SELECT m.tier, m.hash, m.key FROM memory m WHERE {self._seen.among()} AND m.hash IN "
+                f"({','.join('?' * len(batch))})",
+                (*self._seen.own, *batch),
+            ).fetchall()
+            found |= {rows.id_from_hash(tier, n): EdgeEnd(n, key, TIER_CODE[tier]) for tier, n, key in held}
+        for kind in TARGET_KIND.values():
+            nodes_seen = graph.visible_nodes(self._seen, kind, asked[kind])
+            found |= {node: EdgeEnd(number, "", -1) for number, node in nodes_seen.items()}
+        return {node: end for node, end in found.items() if node in wanted}
+
+    def _sight(self, key: str, src: EdgeEnd, dst: EdgeEnd) -> int:
+        name = (key, src.key, src.tier, dst.key, dst.tier)
+        if name not in self._sights:
+            self._sights[name] = graph.get_or_create_visibility(self._db, self._tenant, name)
+        return self._sights[name]
+
+    def _maker(self, edge: Edge) -> int:
+        name = (edge.origin, edge.rule, edge.run)
+        if name not in self._makers:
+            row = self._db.execute(
+                "SELECT id FROM maker WHERE tenant = ? AND origin = ? AND rule = ? AND run IS ?",
+                (self._tenant, *name),
+            ).fetchone()
+            if row is None:
+                insert = "INSERT INTO maker (tenant, origin, rule, run) VALUES (?, ?, ?, ?)"
+                self._db.execute(insert, (self._tenant, *name))
+            self._makers[name] = self._db.last_insert_rowid() if row is None else int(row[0])
+        return self._makers[name]

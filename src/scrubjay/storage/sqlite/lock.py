@@ -1,0 +1,111 @@
+"""Writer lock: a fair turn for the writers of one store, across processes and threads.
+
+SQLite's own lock is taken by whoever polls at the right moment, so one busy writer can starve another.
+Here two byte locks on a file beside the store make a queue: a writer first holds *next*, then waits for
+*now*, then lets *next* go. Whoever just wrote stands behind the one that holds *next*. The kernel frees
+both when a process dies, so no lock outlives its owner.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+POLL_S: Final = 0.001
+"""Seconds between two looks at a lock that is held."""
+PATIENCE: Final = 30.0
+"""Seconds a writer waits for its turn: far longer than any one transaction, short enough to be told."""
+
+
+@contextmanager
+def writer_turn(store: Path, patience: float = PATIENCE) -> Iterator[None]:
+    """Wait for this writer's turn and hold it until the block ends.
+
+    Raises:
+        StoreBusyError: The turn did not come within ``patience`` seconds.
+    """
+    if sys.platform == "win32":  # SQLite's own lock, unfair but sound
+        yield
+        return
+    end = time.monotonic() + patience
+    name = store.with_name(store.name + ".lock")
+    following = _open_lock_file(name.with_name(name.name + "-next"), store)
+    try:
+        current = _open_lock_file(name, store)
+        try:
+            _wait_for_lock(following, end, patience, store)
+            try:
+                _wait_for_lock(current, end, patience, store)
+            finally:
+                fcntl.flock(following, fcntl.LOCK_UN)
+            yield
+        finally:
+            os.close(current)
+    finally:
+        os.close(following)
+
+
+@contextmanager
+def try_exclusive(store: Path, tenant: str, name: str) -> Iterator[bool]:
+    """Tell whether this caller alone holds a name for a tenant until the block ends; never wait.
+
+    Raises:
+        StoreError: The file that is locked cannot be opened.
+    """
+    held = hashlib.sha256(f"{tenant}\x1f{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    descriptor = _open_lock_file(store.with_name(f"{store.name}.lock-{held}"), store)
+    try:
+        yield _try_lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # the latter is how Windows says it
+        return False
+    return True
+
+
+def _open_lock_file(path: Path, store: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        refused = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
+        raise (StoreReadOnlyError if refused else StoreError)(
+            f"{path}, which keeps those who use {store.name} in turn, cannot be opened ({error.strerror}). "
+            "Nothing was written.",
+            hint="check that the folder is there, yours and writable",
+        ) from error
+
+
+def _wait_for_lock(descriptor: int, end: float, patience: float, store: Path) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise StoreBusyError(
+                    f"Another writer has held {store} for {patience:g} seconds. Nothing was written.",
+                    hint="try again; `scrubjay status` shows what the store is doing",
+                ) from None
+            time.sleep(POLL_S)

@@ -1,0 +1,185 @@
+"""Maintenance: vacuum, backup and integrity check of a store's file.
+
+``secure_delete`` overwrites what is deleted where it lies. When SQLite balances a tree it moves entries to other pages
+and leaves their old bytes in the gap of the page that they came from; what is deleted afterwards lives on there. Words
+of texts that were changed or removed, not forgotten, stay in the vocabulary until then.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+import apsw
+
+from scrubjay.errors import StoreDamagedError, StoreError
+from scrubjay.storage.sqlite.connection import (
+    EncryptionKey,
+    translate_errors,
+    translate_os_errors,
+    unlock,
+    unlocked_schema_version,
+    write_transaction,
+)
+from scrubjay.storage.sqlite.schema import MIGRATIONS
+
+if TYPE_CHECKING:
+    from scrubjay.storage.sqlite.connection import Database
+
+
+VACUUM_AT_ONCE_BYTES: Final = 64 << 20
+"""Bytes of a file that is vacuumed by the forgetting itself: .3 s on one core. A larger one waits for `vacuum_file`."""
+_COUNTER: Final = "leftovers"
+"""Counter: 1 since something was forgotten or removed, 0 since the last VACUUM; not there before either."""
+
+
+def note_leftovers(db: Database) -> None:
+    """Write down that something is forgotten or removed. Call it inside the transaction that does it."""
+    db.execute("INSERT OR REPLACE INTO counter VALUES (?, 1)", (_COUNTER,))
+
+
+def is_vacuum_due(db: Database) -> bool:
+    """Return whether something was forgotten since the last VACUUM, by an earlier version too."""
+    row = db.execute("SELECT value FROM counter WHERE name = ?", (_COUNTER,)).fetchone()
+    if row is None:
+        row = db.execute("SELECT EXISTS (SELECT 1 FROM tombstone)").fetchone()
+    return bool(row[0])
+
+
+def file_bytes(db: Database) -> int:
+    """Return the size of the file, as this connection sees it."""
+    return int(db.pragma("page_count")) * int(db.pragma("page_size"))
+
+
+def vacuum_file(db: Database, *, on_disk: bool) -> None:
+    """Drop words that no memory holds, and rewrite the file.
+
+    Call it outside of a transaction, in a writer's turn; readers go on.
+
+    Args:
+        db: The connection that writes.
+        on_disk: Whether the copy that SQLite makes meanwhile lies in a temporary file, not in memory.
+    """
+    with write_transaction(db):
+        unused = "SELECT id FROM term WHERE id NOT IN (SELECT term FROM posting)"
+        db.execute(f"DELETE FROM term_gram WHERE rowid IN ({unused})")
+        db.execute(f"DELETE FROM term WHERE id IN ({unused})")
+        db.execute("INSERT INTO term_gram (term_gram) VALUES ('optimize')")
+        db.execute("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
+    usual = db.pragma("temp_store")
+    db.pragma("temp_store", 1 if on_disk else 2)
+    try:
+        db.execute("VACUUM")
+    finally:
+        db.pragma("temp_store", usual)
+    db.execute("INSERT OR REPLACE INTO counter VALUES (?, 0)", (_COUNTER,))
+
+
+BACKUP_STEPS: Final = 100_000
+"""Instructions of SQLite between two looks for an interrupt."""
+
+
+def backup_file(source: Database, file: Path, key: EncryptionKey | None = None) -> None:
+    """Copy a database to a file that is not there yet, mode 0600, by ``VACUUM INTO``.
+
+    It copies what is stored, not pages: words that were forgotten and are left in unused parts of the file stay behind.
+    The copy is of the moment at which it begins, and writers are not kept waiting. It is one file, without a log
+    beside it, and is on the disk when this returns.
+
+    Args:
+        source: A connection of nobody else's, outside a transaction.
+        file: The copy.
+        key: What the database is encrypted with, and the copy too.
+
+    Raises:
+        StoreDamagedError: The copy does not pass SQLite's integrity check.
+        StoreError: There is no room for it.
+        apsw.Error: It cannot be read or written.
+    """
+    os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    source.set_progress_handler(_keep_going, BACKUP_STEPS)
+    try:
+        source.execute("VACUUM INTO ?", (str(file),))
+    except apsw.FullError as error:
+        raise StoreError(
+            f"The disk that {file.parent} is on is full. No backup was written; the store is as it was.",
+            hint="free some space, or name a file on another disk",
+        ) from error
+    copy = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        unlock(cast("Database", copy), key)
+        copy.pragma("journal_mode", "delete")
+        found = copy.pragma("integrity_check")
+        if found != "ok":
+            raise StoreDamagedError(
+                f"The copy is damaged: {found}. No backup was written.",
+                hint="the store itself may be damaged: `scrubjay export` what can still be read",
+            )
+    finally:
+        copy.close()
+    with file.open("rb+") as whole:
+        os.fsync(whole.fileno())
+
+
+def _keep_going() -> bool:
+    """Return that SQLite is not to stop: Python raises here what interrupts it."""
+    return False
+
+
+CHECK_STEPS: Final = 1_000
+"""Instructions of SQLite between two looks at the clock: less than a millisecond."""
+MAX_FAULTS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class IntegrityReport:
+    """What was found of a file.
+
+    Attributes:
+        schema: Its schema.
+        newest: The schema that this version writes.
+        pages: Pages of the file.
+        finished: Whether all of it was looked at in the time.
+        faults: What SQLite says is wrong with it.
+    """
+
+    schema: int
+    newest: int
+    pages: int
+    finished: bool
+    faults: tuple[str, ...]
+
+
+def check_integrity(path: Path, seconds: float, key: EncryptionKey | None = None) -> IntegrityReport:
+    """Look a store's file through, its indexes' order apart (``PRAGMA quick_check``).
+
+    Args:
+        path: The file.
+        seconds: After which the look is broken off; what was seen until then had no fault.
+        key: What it is encrypted with.
+
+    Raises:
+        StoreError: It cannot be opened, is no store, or is of a newer scrubjay.
+    """
+    with translate_errors(path), translate_os_errors(path):
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        database = cast("Database", connection)
+        try:
+            connection.set_busy_timeout(round(seconds * 1000))
+            unlock(database, key)
+            schema = unlocked_schema_version(database, path, key)
+            pages = int(connection.pragma("page_count"))
+            end = time.monotonic() + seconds
+            connection.set_progress_handler(lambda: time.monotonic() > end, CHECK_STEPS)
+            finished, said = True, [("ok",)]
+            try:
+                said = list(connection.execute(f"PRAGMA quick_check({MAX_FAULTS})"))
+            except apsw.InterruptError:
+                finished = False
+        finally:
+            connection.close()
+    faults = tuple(str(text) for (text,) in said if text != "ok")
+    return IntegrityReport(schema, MIGRATIONS[-1][0], pages, finished, faults)

@@ -1,0 +1,191 @@
+"""Full text: a tenant's vocabulary with its trigrams, and BM25 over the postings of its segments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from scrubjay.storage.scoring import NO_MATCHES, GroupScores, TermMatches, score_group, similar_words
+from scrubjay.storage.sqlite import rows
+from scrubjay.storage.sqlite.blobs import unpack_postings, unpack_terms
+from scrubjay.storage.table import MemoryTable
+from scrubjay.text.tokenizer import NEAREST_FLOOR, WORD_EDGE, TermGroup, nearest_terms, trigrams
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from scrubjay.storage.snapshot import Snapshot
+    from scrubjay.storage.sqlite.connection import Database
+
+
+MAX_REMEMBERED_TERMS: Final = 400_000
+"""Terms whose numbers a process keeps at hand: about 60 MB at the very most."""
+
+MAX_CANDIDATES: Final = 50_000
+"""Terms compared with a mistyped word: a bound on one lookup in a vocabulary of millions."""
+
+FEW_TERMS: Final = 20_000
+"""Terms of a tenant up to which all of them are compared with a mistyped word, and not found by their trigrams."""
+FEW_DIVISOR: Final = 8
+"""Where they are less than an eighth of the file's: the trigrams are those of all its tenants together, and with 10,000
+of them a lookup took 60 ms (bench/LOG.md)."""
+TERM_BYTES: Final = 70
+"""What a term takes, about."""
+
+
+class Vocabulary:
+    """Numbers of terms, remembered by one process between its transactions."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, dict[str, int]] = {}
+        self._epoch = 0
+
+    def numbers(self, db: Database, tenant: int, terms: Iterable[str]) -> dict[str, int]:
+        """Return the number of each term, given now to those that are new. Call it inside a transaction."""
+        (epoch,) = db.execute("SELECT value FROM counter WHERE name = 'epoch'").fetchone()
+        if epoch != self._epoch or sum(map(len, self._numbers.values())) > MAX_REMEMBERED_TERMS:
+            self._numbers.clear()  # another process may have removed terms
+            self._epoch = epoch
+        known = self._numbers.setdefault(tenant, {})
+        wanted = set(terms)
+        unknown = sorted(wanted.difference(known))  # in order: so the index grows at neighbouring places
+        found = db.executemany(
+            "SELECT text, id FROM term WHERE tenant = ? AND text = ?", ((tenant, term) for term in unknown)
+        )
+        known.update(found.fetchall())
+        known.update(_insert_terms(db, tenant, [term for term in unknown if term not in known]))
+        return {term: known[term] for term in wanted}
+
+    def discard(self) -> None:
+        """Forget the numbers: the transaction that gave some of them was rolled back."""
+        self._numbers.clear()
+
+    def prune(self, db: Database, tenant: int, numbers: Iterable[int]) -> None:
+        """Remove those of these terms that no memory holds any more, from the trigrams too."""
+        segments = [s for (s,) in db.execute("SELECT id FROM segment WHERE tenant = ?", (tenant,)).fetchall()]
+        for number in numbers:
+            held = any(
+                db.execute(
+                    "SELECT 1 FROM posting WHERE segment = ? AND term = ?", (segment, number)
+                ).fetchone()
+                for segment in segments
+            )
+            if not held:
+                db.execute("DELETE FROM term WHERE id = ?", (number,))
+                db.execute("DELETE FROM term_gram WHERE rowid = ?", (number,))
+        # Without it the words stay readable in the index file after they are deleted.
+        db.execute("INSERT INTO term_gram (term_gram) VALUES ('optimize')")
+        db.execute("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
+        self.discard()
+
+
+def _insert_terms(db: Database, tenant: int, terms: Sequence[str]) -> dict[str, int]:
+    """Give numbers to new terms. None was ever given before, so that an old mention of one means no other term."""
+    last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'term'").fetchone()
+    first = 1 if last is None else int(last[0]) + 1
+    numbers = {term: number for number, term in enumerate(terms, first)}
+    db.executemany(
+        "INSERT INTO term (tenant, text, id) VALUES (?, ?, ?)", ((tenant, *row) for row in numbers.items())
+    )
+    grams = ((number, pad_term(term)) for term, number in numbers.items())
+    db.executemany("INSERT INTO term_gram (rowid, text) VALUES (?, ?)", grams)
+    return numbers
+
+
+def pad_term(term: str) -> str:
+    """Return a term with its ends marked, as `grams.trigrams` marks them."""
+    return f"{WORD_EDGE}{term}{WORD_EDGE}"
+
+
+def find_similar_terms(db: Database, tenant: int, kept: Snapshot, word: str) -> Sequence[tuple[str, float]]:
+    """Return the tenant's terms that are spelled like a word, the nearest first, each with how near it is."""
+    own = kept.once("terms", lambda: small_vocabulary(db, tenant), lambda read: TERM_BYTES * len(read or ()))
+    if own is not None:
+        return similar_words(own, word, len(own))
+    sharing = set(trigram_candidates(db, tenant, word)) - {word}
+    return nearest_terms(word, sharing, len(sharing))
+
+
+def small_vocabulary(db: Database, tenant: int) -> tuple[str, ...] | None:
+    """Return all terms of a tenant that has few of a file's; None where they are better found by their trigrams."""
+    last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'term'").fetchone()
+    most = min(FEW_TERMS, int(last[0]) // FEW_DIVISOR) if last is not None else 0
+    found = db.execute("SELECT text FROM term WHERE tenant = ? LIMIT ?", (tenant, most + 1)).fetchall()
+    return tuple(text for (text,) in found) if len(found) <= most else None
+
+
+def trigram_candidates(db: Database, tenant: int, word: str) -> list[str]:
+    """Return the tenant's terms that share so many trigrams with a word that they may be near, at most `MAX_CANDIDATES`.
+
+    The Jaccard index of a terms and b, of which s are shared, is s / (a + b - s). For it to come to the floor f, s must
+    be f · a or more, since b is at least s, and b at most s · (1 + 1 / f) - a. So of the thousands of terms that share
+    one trigram few are read: a term of three letters or more has three trigrams or more.
+    """
+    grams = trigrams(word)
+    asked = sorted(gram for gram in grams if "\0" not in gram)  # a query ends at NUL
+    if not asked:
+        return []
+    unasked = len(grams) - len(asked)
+    each = " UNION ALL ".join(["SELECT rowid AS id FROM term_gram WHERE term_gram MATCH ?"] * len(asked))
+    size, most = len(grams), f"shared * {1 + 1 / NEAREST_FLOOR} - {len(grams)}"
+    found = db.execute(
+        f"SELECT t.text FROM (SELECT id, count(*) + {unasked} AS shared FROM ({each}) GROUP BY id "
+        f"HAVING shared >= {NEAREST_FLOOR * size}) JOIN term t USING (id) WHERE t.tenant = ? "
+        f"AND (length(t.text) < 3 OR {most} >= 3) LIMIT ?",
+        (*('"' + gram.replace('"', '""') + '"' for gram in asked), tenant, MAX_CANDIDATES),
+    ).fetchall()
+    return [text for (text,) in found]
+
+
+def terms_of_memory(db: Database, num: int) -> set[int]:
+    """Return the numbers of a memory's terms."""
+    row = db.execute("SELECT terms FROM slot WHERE num = ?", (num,)).fetchone()
+    return set() if row is None else set(unpack_terms(row[0]))
+
+
+def score_groups(
+    db: Database, tenant: int, table: MemoryTable, groups: Iterable[TermGroup]
+) -> dict[TermGroup, GroupScores]:
+    """Return what each group adds to the scores of the rows that hold it; all are read together."""
+    groups = list(groups)
+    found = _read_postings(
+        db, tenant, table, list(dict.fromkeys(form for group in groups for form in group.forms))
+    )
+    return {
+        group: score_group(table, [found.get(form, NO_MATCHES) for form in group.forms]) for group in groups
+    }
+
+
+def _read_postings(
+    db: Database, tenant: int, table: MemoryTable, forms: Sequence[str]
+) -> dict[str, TermMatches]:
+    first = {part.segment: part.first for part in table.parts}
+    segments = ",".join(map(str, first))
+    slots: dict[str, list[NDArray[np.int64]]] = {}
+    counts: dict[str, list[NDArray[np.uint8]]] = {}
+    for batch in rows.id_batches(forms):
+        read = db.execute(
+            "SELECT t.text, p.segment, p.data FROM term t CROSS JOIN posting p ON p.term = t.id "
+            f"AND p.segment IN ({segments}) WHERE t.tenant = ? AND t.text IN ({','.join('?' * len(batch))}) "
+            "ORDER BY p.segment",
+            (tenant, *batch),
+        ).fetchall()
+        for form, segment, data in read:
+            places, frequencies = unpack_postings(data)
+            slots.setdefault(form, []).append(places.astype(np.int64) + first[segment])
+            counts.setdefault(form, []).append(frequencies)
+    return {
+        form: (np.concatenate(places), np.concatenate(counts[form]).astype(np.float64))
+        for form, places in slots.items()
+    }
+
+
+def has_term(db: Database, tenant: int, table: MemoryTable, term: str) -> bool:
+    """Return whether any visible memory holds a term."""
+    row = db.execute("SELECT id FROM term WHERE tenant = ? AND text = ?", (tenant, term)).fetchone()
+    return row is not None and any(
+        db.execute("SELECT 1 FROM posting WHERE segment = ? AND term = ?", (part.segment, row[0])).fetchone()
+        for part in table.parts
+    )

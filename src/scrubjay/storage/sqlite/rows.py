@@ -1,0 +1,422 @@
+"""Rows of the tenant, memory, document, source and model tables, read and written for one scope."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from scrubjay.models.ids import ID_DIGITS, EmbeddingModel, memory_id, parse_id
+from scrubjay.models.records import TIER_PREFIXES, Document, Record, Source, SourcePlace
+from scrubjay.storage.interface import Counts, Coverage, PendingMemory, RankingMetadata
+from scrubjay.storage.rows import Tenant, counts_from_rows, encode_repositories, record_from_columns
+from scrubjay.storage.sqlite.blobs import SIGN
+
+if TYPE_CHECKING:
+    from scrubjay.storage.changes import QuantizedVectors
+    from scrubjay.storage.sqlite.connection import Database
+    from scrubjay.storage.table import MemoryTable
+
+
+def find_tenant(db: Database, name: str) -> Tenant | None:
+    """Return a tenant, None before its first write."""
+    row = db.execute("SELECT id, secret, generation FROM tenant WHERE name = ?", (name,)).fetchone()
+    return None if row is None else Tenant(*row)
+
+
+def count_by_key(db: Database, tenant: Tenant) -> dict[str, int]:
+    """Return visibility key to how many memories a tenant holds: a row a segment, of thousands of memories each."""
+    found = db.execute(
+        "SELECT key, sum(live) FROM segment WHERE tenant = ? AND generation = ? GROUP BY key",
+        (tenant.number, tenant.generation),
+    ).fetchall()
+    return dict(found)
+
+
+def get_or_create_tenant(db: Database, name: str, secret: bytes | None = None) -> Tenant:
+    """Return a tenant, made now with this or a random secret if it is new. Call it inside a transaction."""
+    found = find_tenant(db, name)
+    if found is None:
+        db.execute("INSERT INTO tenant (name, secret) VALUES (?, ?)", (name, secret or os.urandom(32)))
+        found = find_tenant(db, name)
+    assert found is not None
+    return found
+
+
+T = TypeVar("T", str, int)
+
+MEMORY_COLUMNS: Final = (
+    "tenant, key, generation, hash, tier, status, document, ordinal, char_start, char_end, line_start, line_end, "
+    "owner, project, agent, session, role, turn, origin, title, heading_path, content_hash, "
+    "event_start, event_end, event_precision, event_zone, recorded_at, updated_at, last_used, valid_from, valid_until, "
+    "pinned, confidence, strength, tags, content, abstract, overview"
+)
+PLACEHOLDERS: Final = ",".join("?" * (MEMORY_COLUMNS.count(",") + 1))
+INSERT_MEMORY: Final = f"INSERT INTO memory ({MEMORY_COLUMNS}) VALUES ({PLACEHOLDERS})"
+SELECT_MEMORY: Final = (
+    "SELECT m.hash, m.tier, m.content, m.content_hash, m.title, m.key, m.owner, m.recorded_at, m.updated_at, "
+    "m.heading_path, m.tags, m.project, m.agent, m.session, m.role, m.turn, m.origin, m.status, m.pinned, "
+    "m.confidence, m.strength, m.event_start, m.event_end, m.event_precision, m.event_zone, m.valid_from, "
+    "m.valid_until, m.last_used, d.source, d.path, m.ordinal, m.char_start, m.char_end, m.line_start, m.line_end, "
+    "m.abstract, m.overview FROM memory m LEFT JOIN document d ON d.id = m.document "
+)
+
+
+def sort_hash(memory: str) -> int:
+    """Return an id's number as SQLite keeps it, sorting as the id's digits do."""
+    parsed = parse_id(memory)
+    assert parsed is not None, memory
+    return parsed[1] - SIGN
+
+
+def tier_of(memory: str) -> str:
+    """Return an id's tier."""
+    parsed = parse_id(memory)
+    assert parsed is not None, memory
+    return parsed[0]
+
+
+def record_to_row(record: Record, tenant: int, generation: int, document: int | None) -> tuple[Any, ...]:
+    """Return a record as the values of `INSERT_MEMORY`."""
+    place, event = record.place, record.event
+    where = (
+        (place.ordinal, place.start, place.end, place.line_start, place.line_end) if place else (None,) * 5
+    )
+    when = (event.start, event.end, event.precision, event.zone) if event else (None,) * 4
+    return (
+        tenant, record.key, generation, sort_hash(record.id), record.tier, record.status, document, *where,
+        record.owner, record.project, record.agent, record.session, record.role, record.turn, record.origin,
+        record.title, json.dumps(record.heading_path, ensure_ascii=False), record.content_hash, *when,
+        record.recorded_at, record.updated_at, record.last_used, record.valid_from, record.valid_until,
+        int(record.pinned), record.confidence, record.strength,
+        json.dumps(record.tags, ensure_ascii=False), record.content, record.abstract, record.overview,
+    )  # fmt: skip
+
+
+def record_from_row(row: tuple[Any, ...]) -> Record:
+    """Return a row of `SELECT_MEMORY` as a record."""
+    memory = id_from_hash(row[1], row[0])
+    return record_from_columns(row, memory, _decode_strings(row[9]), _decode_strings(row[10]))
+
+
+@lru_cache(maxsize=4_096)
+def _decode_strings(text: str) -> tuple[str, ...]:
+    """Return a list as it is kept: the passages of a section share their headings, and most have no tags."""
+    return tuple(json.loads(text))
+
+
+def id_from_hash(tier: str, number: int) -> str:
+    """Return the id of a memory from its tier and the number SQLite keeps."""
+    return memory_id(tier, number + SIGN)
+
+
+def is_memory_id(memory: str) -> bool:
+    """Return whether a text is a whole id."""
+    return parse_id(memory) is not None
+
+
+BATCH_IDS: Final = 500
+"""Ids asked for in one statement."""
+
+
+def id_batches(ids: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield whole ids, or their numbers, as many at a time as one statement takes."""
+    for first in range(0, len(ids), BATCH_IDS):
+        yield ids[first : first + BATCH_IDS]
+
+
+MANY_KEYS: Final = 1_000
+"""Keys above which a statement is given them as one value: SQLite takes 32,766 values, and whoever copies a tenant
+sees the keys of all of its users."""
+
+
+def bind_keys(keys: Sequence[str]) -> tuple[str, ...]:
+    """Return keys as values of `keys_sql`."""
+    return tuple(keys) if len(keys) <= MANY_KEYS else (json.dumps(list(keys)),)
+
+
+def keys_sql(keys: Sequence[str]) -> str:
+    """Return keys as SQL, to stand in the parentheses of ``IN``."""
+    return ",".join("?" * len(keys)) if len(keys) <= MANY_KEYS else "SELECT value FROM json_each(?)"
+
+
+class VisibleMemories(NamedTuple):
+    """The memories of some visibility keys in the generation that answers.
+
+    Attributes:
+        db: The connection, inside a transaction.
+        tenant: Number of the tenant.
+        generation: The generation that answers.
+        keys: The visibility keys.
+    """
+
+    db: Database
+    tenant: int
+    generation: int
+    keys: tuple[str, ...]
+
+    @property
+    def own(self) -> tuple[int | str, ...]:
+        """Values of `among`."""
+        return (self.tenant, self.generation, *self.bound)
+
+    @property
+    def bound(self) -> tuple[str, ...]:
+        """Values of `keys_sql`."""
+        return bind_keys(self.keys)
+
+    @property
+    def marks(self) -> str:
+        """The keys, as SQL."""
+        return keys_sql(self.keys)
+
+    def among(self, name: str = "m") -> str:
+        """Return the condition, as SQL, that a row of ``memory`` is one of these."""
+        return f"{name}.tenant = ? AND {name}.generation = ? AND {name}.key IN ({self.marks})"
+
+    def records(self, condition: str, values: Sequence[object], tail: str = "") -> list[Record]:
+        """Return those of these memories, as ``m``, that a condition is true of."""
+        found = self.db.execute(
+            f"{SELECT_MEMORY} WHERE {self.among()} AND {condition} {tail}", (*self.own, *values)
+        ).fetchall()
+        return [record_from_row(row) for row in found]
+
+    def of(self, ids: Iterable[str]) -> dict[str, Record]:
+        """Return those of these memories that have one of these ids."""
+        wanted = [memory for memory in ids if is_memory_id(memory)]
+        held: dict[str, Record] = {}
+        for batch in id_batches(wanted):
+            hashes = [sort_hash(memory) for memory in batch]
+            marks = ",".join("?" * len(hashes))
+            held |= {record.id: record for record in self.records(f"m.hash IN ({marks})", hashes)}
+        return {memory: held[memory] for memory in wanted if memory in held}
+
+    def complete(self, prefix: str, limit: int) -> list[str]:
+        """Return ids that begin with a prefix, smallest first."""
+        found: list[str] = []
+        for tier, mark in sorted(TIER_PREFIXES.items(), key=lambda pair: pair[1]):
+            digits = (
+                prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
+            )
+            if digits is None or len(digits) > ID_DIGITS or not set(digits) <= set("0123456789abcdef"):
+                continue
+            ends = (int(digits.ljust(ID_DIGITS, fill), 16) - SIGN for fill in "0f")
+            held = self.db.execute(
+                f"SELECT m.hash FROM memory m WHERE {self.among()} AND m.tier = ? AND m.hash BETWEEN ? AND ? "
+                "ORDER BY m.hash LIMIT ?",
+                (*self.own, tier, *ends, limit - len(found)),
+            ).fetchall()
+            found += [id_from_hash(tier, number) for (number,) in held]
+        return found
+
+    def amount(self, key: str) -> int:
+        """Return how many memories one of the keys holds, as its segments count them."""
+        (live,) = self.db.execute(
+            "SELECT total(live) FROM segment WHERE tenant = ? AND generation = ? "
+            f"AND key IN ({self.marks}) AND key = ?",
+            (*self.own, key),
+        ).fetchone()
+        return int(live)
+
+    def counts(self, sources: int) -> Counts:
+        """Return what these memories are, and how many documents the visible sources hold."""
+        held = self.db.execute(
+            f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {self.among()} GROUP BY m.tier, m.status",
+            self.own,
+        ).fetchall()
+        (documents,) = self.db.execute(
+            "SELECT count(*) FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = d.source "
+            f"WHERE d.tenant = ? AND d.generation = ? AND s.key IN ({self.marks})",
+            self.own,
+        ).fetchone()
+        return counts_from_rows(held, documents, sources)
+
+
+def read_metadata(
+    seen: VisibleMemories, table: MemoryTable, ids: Sequence[str]
+) -> dict[str, RankingMetadata]:
+    """Return the heads of those that are seen."""
+    places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
+    found: dict[str, RankingMetadata] = {}
+    for batch in id_batches(list(places)):
+        held = seen.db.execute(
+            "SELECT m.tier, m.hash, m.title, m.turn, m.role, coalesce(m.event_start, m.recorded_at), m.last_used, "
+            "m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
+            f"WHERE {seen.among()} AND m.hash IN ({','.join('?' * len(batch))})",
+            (*seen.own, *map(sort_hash, batch)),
+        ).fetchall()
+        for tier, number, title, turn, role, at, used, pinned, *sure in held:
+            memory = id_from_hash(tier, number)
+            if memory in places:
+                words = int(table.lengths[places[memory]])
+                found[memory] = RankingMetadata(
+                    title, words, turn is not None, role, at, used, bool(pinned), *sure
+                )
+    return found
+
+
+def find_document(db: Database, tenant: Tenant, source: str, path: str) -> int | None:
+    """Return a document's number."""
+    row = db.execute(
+        "SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?",
+        (tenant.number, source, tenant.generation, path),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def put_document(db: Database, tenant: Tenant, number: int | None, document: Document) -> int:
+    """Write a document over the one of a number, or as a new one, and return its number."""
+    d, v = document, document.versions
+    values = (
+        d.path, d.content_hash, d.mtime_ns, d.size, d.cursor, d.title,
+        v.chunker, v.tokenizer, v.scrubber, v.extractor, v.labeller,
+    )  # fmt: skip
+    if number is not None:
+        db.execute(
+            "UPDATE document SET path=?, content_hash=?, mtime_ns=?, size=?, cursor=?, title=?, chunker=?, "
+            "tokenizer=?, scrubber=?, extractor=?, labeller=? WHERE id = ?",
+            (*values, number),
+        )
+        return number
+    db.execute(
+        "INSERT INTO document (path, content_hash, mtime_ns, size, cursor, title, chunker, tokenizer, "
+        "scrubber, extractor, labeller, tenant, source, generation) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        (*values, tenant.number, d.source, tenant.generation),
+    )
+    return db.last_insert_rowid()
+
+
+def place_memory(db: Database, num: int, document: int, place: SourcePlace) -> None:
+    """Let a memory stand at a place in a document, without a write where it stands there already."""
+    values = (document, place.ordinal, place.start, place.end, place.line_start, place.line_end)
+    db.execute(
+        "UPDATE memory SET document = ?, ordinal = ?, char_start = ?, char_end = ?, line_start = ?, line_end = ? "
+        "WHERE num = ? AND (document, ordinal, char_start, char_end, line_start, "
+        "line_end) IS NOT (?, ?, ?, ?, ?, ?)",
+        (*values, num, *values),
+    )
+
+
+def without_document(db: Database, nums: Sequence[int]) -> list[int]:
+    """Return those of these memories, told by their rows, that stand in no document."""
+    found = (
+        db.execute("SELECT num FROM memory WHERE num = ? AND document IS NULL", (num,)).fetchone()
+        for num in nums
+    )
+    return [row[0] for row in found if row is not None]
+
+
+def put_source(db: Database, tenant: int, source: Source) -> None:
+    """Write a source, over the one of its id."""
+    s = source
+    db.execute(
+        "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            tenant, s.id, s.root, s.description, json.dumps(s.include), json.dumps(s.exclude), s.key, s.added_at,
+            s.synced_at, s.trust, s.share, encode_repositories(s),
+        ),
+    )  # fmt: skip
+
+
+def find_source_key(db: Database, tenant: int, source: str) -> str | None:
+    """Return the visibility key of a source, None where there is none of this id."""
+    row = db.execute("SELECT key FROM source WHERE tenant = ? AND id = ?", (tenant, source)).fetchone()
+    return None if row is None else str(row[0])
+
+
+_SELECT_MODELS: Final = (
+    "SELECT id, provider, name, revision, dimensions, pooling, window, state FROM model WHERE tenant = ?"
+)
+
+
+def registered_models(db: Database, tenant: int) -> dict[str, tuple[int, EmbeddingModel, str]]:
+    """Return a tenant's registered models: fingerprint to (number, model, state)."""
+    found = {}
+    for number, *identity, state in db.execute(_SELECT_MODELS, (tenant,)).fetchall():
+        model = EmbeddingModel(*identity)
+        found[model.fingerprint] = (number, model, state)
+    return found
+
+
+def cached_texts(
+    db: Database, tenant: int, fingerprint: str, hashes: list[str]
+) -> dict[str, QuantizedVectors]:
+    """Return windows of texts that were embedded before."""
+    import numpy as np
+
+    from scrubjay.storage.changes import QuantizedVectors
+
+    known = registered_models(db, tenant)
+    if fingerprint not in known:
+        return {}
+    number, model, _ = known[fingerprint]
+    found = {}
+    for text in hashes:
+        row = db.execute(
+            "SELECT rows, data FROM cache WHERE tenant = ? AND model = ? AND hash = ?", (tenant, number, text)
+        ).fetchone()
+        if row is not None:
+            count, blob = row
+            data = np.frombuffer(blob, "i1", count * model.dimensions, count * 4)
+            found[text] = QuantizedVectors(
+                data.reshape(count, model.dimensions), np.frombuffer(blob, "<f4", count)
+            )
+    return found
+
+
+def model_coverage(seen: VisibleMemories, fingerprint: str, memories: int) -> Coverage:
+    """Return how many of so many memories have a model's vectors, and how many wait."""
+    known = registered_models(seen.db, seen.tenant)
+    if fingerprint not in known:
+        return Coverage(0, memories)
+    (waits,) = seen.db.execute(
+        "SELECT count(*) FROM pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? "
+        f"AND {seen.among()}",
+        (known[fingerprint][0], *seen.own),
+    ).fetchone()
+    return Coverage(memories - waits, waits)
+
+
+def pending_memories(seen: VisibleMemories, fingerprint: str, limit: int) -> list[PendingMemory]:
+    """Return memories without a model's vectors, in hash order."""
+    known = registered_models(seen.db, seen.tenant)
+    if fingerprint in known:
+        table = "pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND"
+        order, values = "p.hash, p.num", [known[fingerprint][0]]
+    else:
+        table, order, values = "memory m WHERE", "m.hash", []
+    nums = seen.db.execute(
+        f"SELECT m.num FROM {table} {seen.among()} ORDER BY {order} LIMIT ?", (*values, *seen.own, limit)
+    ).fetchall()
+    return [
+        PendingMemory(record, _text_before(seen, num))
+        for (num,) in nums
+        for record in seen.records("m.num = ?", (num,))
+    ]
+
+
+def _text_before(seen: VisibleMemories, num: int) -> str:
+    row = seen.db.execute(
+        "SELECT b.content FROM memory m JOIN memory b ON b.document = m.document AND b.ordinal = m.ordinal - 1 "
+        "AND b.heading_path = m.heading_path AND b.key = m.key WHERE m.num = ? ORDER BY b.tier, b.hash LIMIT 1",
+        (num,),
+    ).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def forgotten_hashes(db: Database, tenant: int, hashes: Iterable[str]) -> set[str]:
+    """Return those of these tombstone hashes that were forgotten."""
+    if not db.execute("SELECT 1 FROM tombstone WHERE tenant = ?", (tenant,)).fetchone():
+        return set()  # every passage of a sync is asked for under each of its reader's keys
+    return {
+        mark
+        for mark in hashes
+        if db.execute("SELECT 1 FROM tombstone WHERE tenant = ? AND hash = ?", (tenant, mark)).fetchone()
+    }
+
+
+def put_tombstones(db: Database, tenant: int, hashes: Iterable[str]) -> None:
+    """Remember hashes of what was forgotten."""
+    db.executemany("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", ((tenant, mark) for mark in hashes))

@@ -1,0 +1,426 @@
+"""Segments: insert memories into segments, remove them, and merge segments of one size.
+
+A segment holds the columns, postings and vectors of up to ``MOST`` memories of one visibility key. One
+write makes one new segment a key; when several of one size have gathered, `merge` makes them one. So a
+word's statistics are the sums over the segments that a reader may see, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from scrubjay.models.ids import parse_id
+from scrubjay.models.records import Record
+from scrubjay.storage.changes import PreparedMemory, QuantizedVectors
+from scrubjay.storage.scoring import MAX_TERM_COUNT
+from scrubjay.storage.sqlite import blobs
+from scrubjay.storage.table import COLUMNS, STATUS_CODE, TIER_CODE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from scrubjay.storage.sqlite.connection import Database
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentEntry:
+    """A memory on its way into a segment."""
+
+    num: int
+    memory: PreparedMemory
+
+
+def insert_memories(
+    db: Database,
+    tenant: int,
+    key: str,
+    generation: int,
+    entries: Sequence[SegmentEntry],
+    terms: dict[str, int],
+) -> None:
+    """Write new segments for memories of one key.
+
+    Args:
+        db: Inside a transaction.
+        tenant: Number of the tenant.
+        key: Their visibility key.
+        generation: Their generation.
+        entries: The memories.
+        terms: Term to its number, for all of their terms.
+    """
+    for first in range(0, len(entries), blobs.MAX_SLOTS):
+        _insert_segment(db, (tenant, key, generation), entries[first : first + blobs.MAX_SLOTS], terms)
+
+
+def _insert_segment(
+    db: Database, owner: tuple[int, str, int], entries: Sequence[SegmentEntry], terms: dict[str, int]
+) -> None:
+    columns = np.zeros(len(entries), COLUMNS)
+    languages = {
+        code: language_number(db, code) for code in dict.fromkeys(entry.memory.language for entry in entries)
+    }
+    columns[:] = [_column_values(entry, languages[entry.memory.language]) for entry in entries]
+    db.execute(
+        "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) "
+        f"VALUES (?,?,?,?,?,?,{blobs.FIRST_VERSION},?)",
+        (*owner, len(entries), len(entries), int(columns["length"].sum()), columns.tobytes()),
+    )
+    segment = db.last_insert_rowid()
+    slots, numbers, counts = _occurrences(entries, terms)
+    by_memory = np.lexsort((numbers, slots))
+    own = numbers[by_memory].astype("<u4").tobytes()
+    ends = np.searchsorted(slots[by_memory], np.arange(len(entries) + 1)).tolist()
+    db.executemany(
+        "INSERT INTO slot VALUES (?, ?, ?, ?)",
+        [
+            (entry.num, segment, slot, own[4 * first : 4 * last])
+            for slot, (entry, (first, last)) in enumerate(zip(entries, pairwise(ends), strict=True))
+        ],
+    )
+    db.executemany("INSERT INTO posting VALUES (?, ?, ?)", posting_lists(segment, slots, numbers, counts))
+    by_model: dict[str, list[tuple[int, QuantizedVectors]]] = defaultdict(list)
+    for slot, entry in enumerate(entries):
+        for fingerprint, codes in entry.memory.vectors.items():
+            by_model[fingerprint].append((slot, codes))
+    for fingerprint, rows in by_model.items():
+        append_vectors(db, segment, model_number(db, owner[0], fingerprint), rows)
+
+
+def _occurrences(
+    entries: Sequence[SegmentEntry], terms: dict[str, int]
+) -> tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]:
+    """Return slot, term number and count of each term of each memory, in the order of the slots."""
+    held = [entry.memory.terms.counts for entry in entries]
+    sizes = [len(counts) for counts in held]
+    total = sum(sizes)
+    numbers = np.fromiter(map(terms.__getitem__, chain.from_iterable(held)), np.uint32, total)
+    counts = np.fromiter(chain.from_iterable(counts.values() for counts in held), np.int64, total)
+    slots = np.repeat(np.arange(len(entries), dtype=np.uint16), sizes)
+    return slots, numbers, np.minimum(counts, MAX_TERM_COUNT).astype(np.uint8)
+
+
+def posting_lists(
+    segment: int, slots: NDArray[np.uint16], numbers: NDArray[np.uint32], counts: NDArray[np.uint8]
+) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the rows of the posting table, by term: cut from one array, for most lists hold a few memories."""
+    order = np.argsort(numbers, kind="stable")
+    numbers = numbers[order]
+    firsts = np.flatnonzero(np.diff(numbers, prepend=0))  # no term has the number 0
+    places, frequencies = slots[order].astype("<u2").tobytes(), counts[order].tobytes()
+    bounds = pairwise([*firsts.tolist(), len(numbers)])
+    for term, (first, last) in zip(numbers[firsts].tolist(), bounds, strict=True):
+        yield segment, term, places[2 * first : 2 * last] + frequencies[first:last]
+
+
+def _column_values(entry: SegmentEntry, language: int) -> tuple[int, ...]:
+    record: Record = entry.memory.record
+    parsed = parse_id(record.id)
+    assert parsed is not None
+    at = record.event.start if record.event is not None else record.recorded_at
+    length = min(entry.memory.terms.length, 2**32 - 1)
+    return (parsed[1], entry.num, at, length, TIER_CODE[record.tier], STATUS_CODE[record.status], 1, language)
+
+
+def language_number(db: Database, code: str) -> int:
+    """Return a language's number, given now to one that is new."""
+    row = db.execute("SELECT id FROM language WHERE code = ?", (code,)).fetchone()
+    if row is None:
+        db.execute("INSERT INTO language (code) VALUES (?)", (code,))
+        return db.last_insert_rowid()
+    return int(row[0])
+
+
+def model_number(db: Database, tenant: int, fingerprint: str) -> int:
+    """Return a registered model's number."""
+    (number,) = db.execute(
+        "SELECT id FROM model WHERE tenant = ? AND fingerprint = ?", (tenant, fingerprint)
+    ).fetchone()
+    return int(number)
+
+
+def append_vectors(
+    db: Database, segment: int, model: int, rows: Sequence[tuple[int, QuantizedVectors]]
+) -> None:
+    """Append vectors of memories of one segment, given as (slot, windows)."""
+    rows = sorted(rows, key=lambda row: row[0])
+    slots = np.concatenate([np.full(len(codes.scales), slot, np.uint16) for slot, codes in rows])
+    scales = np.concatenate([codes.scales for _, codes in rows])
+    data = np.concatenate([codes.data for _, codes in rows])
+    db.execute(
+        "INSERT INTO vector (segment, model, rows, data) VALUES (?, ?, ?, ?)",
+        (segment, model, len(slots), blobs.pack_vectors(slots, scales, data)),
+    )
+
+
+REWRITE_FROM: Final = 64
+"""Memories taken out of one segment at once, from which on writing it anew costs less than editing it: a
+memory's hundred posting lists are a hundred small updates, a whole segment about as many as sixty memories."""
+
+
+def remove_memories(db: Database, nums: Sequence[int]) -> list[int]:
+    """Remove memories from their segments: columns, postings and vectors, byte by byte.
+
+    Returns:
+        Segments that must be merged (each with itself) before the transaction ends: so much was taken out
+        of them that their postings were left for that.
+    """
+    gone: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
+    rewrite = []
+    for num in nums:
+        row = db.execute("SELECT segment, slot, terms FROM slot WHERE num = ?", (num,)).fetchone()
+        if row is not None:
+            gone[row[0]].append((row[1], blobs.unpack_terms(row[2])))
+            db.execute("DELETE FROM slot WHERE num = ?", (num,))
+    for segment, taken in gone.items():
+        live = _blank_columns(db, segment, [slot for slot, _ in taken])
+        if live == 0:
+            drop_segment(db, segment)
+        elif len(taken) >= REWRITE_FROM:
+            rewrite.append(segment)
+        else:
+            _strip_postings(db, segment, taken)
+            _blank_vectors(db, segment, {slot for slot, _ in taken})
+    return rewrite
+
+
+def _blank_columns(db: Database, segment: int, slots: Sequence[int]) -> int:
+    (blob,) = db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
+    columns = np.frombuffer(blob, COLUMNS).copy()
+    columns[list(slots)] = np.zeros(1, COLUMNS)[0]
+    live = int(columns["live"].sum())
+    db.execute(
+        f"UPDATE segment SET columns = ?, live = ?, length = ?, version = {blobs.NEXT_VERSION} WHERE id = ?",
+        (columns.tobytes(), live, int(columns["length"].sum()), segment),
+    )
+    return live
+
+
+def _strip_postings(db: Database, segment: int, taken: Sequence[tuple[int, list[int]]]) -> None:
+    by_term: dict[int, set[int]] = defaultdict(set)
+    for slot, terms in taken:
+        for term in terms:
+            by_term[term].add(slot)
+    for term, gone in by_term.items():
+        (data,) = db.execute(
+            "SELECT data FROM posting WHERE segment = ? AND term = ?", (segment, term)
+        ).fetchone()
+        held, counts = blobs.unpack_postings(data)
+        if len(held) == len(gone):
+            db.execute("DELETE FROM posting WHERE segment = ? AND term = ?", (segment, term))
+            continue
+        kept = [place for place, slot in enumerate(held.tolist()) if slot not in gone]
+        packed = blobs.pack_postings(held[kept], counts[kept])
+        db.execute("UPDATE posting SET data = ? WHERE segment = ? AND term = ?", (packed, segment, term))
+
+
+def _blank_vectors(db: Database, segment: int, slots: set[int]) -> None:
+    """Zero the rows in place: rewriting megabytes to remove one row would be the cost of every edit."""
+    gone = np.array(sorted(slots), np.uint16)
+    found = db.execute(
+        "SELECT v.id, v.rows, m.dimensions FROM vector v JOIN model m ON m.id = v.model WHERE v.segment = ?",
+        (segment,),
+    ).fetchall()
+    for row_id, rows, dimensions in found:
+        with db.blob_open("main", "vector", "data", row_id, True) as blob:
+            held = np.frombuffer(blob.read(rows * 2), "<u2")
+            for row in np.flatnonzero(np.isin(held, gone)):
+                scale, numbers = blobs.row_offsets(int(row), rows, dimensions)
+                blob.seek(scale)
+                blob.write(bytes(4))
+                blob.seek(numbers)
+                blob.write(bytes(dimensions))
+
+
+def set_statuses(db: Database, statuses: Mapping[int, str]) -> None:
+    """Give memories, told by their rows, another status in the columns of their segments.
+
+    Whoever holds a table of these segments reads them again: their versions are others.
+    """
+    places: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for num, status in statuses.items():
+        segment, slot = db.execute("SELECT segment, slot FROM slot WHERE num = ?", (num,)).fetchone()
+        places[segment].append((slot, status))
+    for segment, restated in places.items():
+        (blob,) = db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
+        columns = np.frombuffer(blob, COLUMNS).copy()
+        for slot, status in restated:
+            columns["status"][slot] = STATUS_CODE[status]
+        db.execute(
+            f"UPDATE segment SET columns = ?, version = {blobs.NEXT_VERSION} WHERE id = ?",
+            (columns.tobytes(), segment),
+        )
+
+
+def drop_segment(db: Database, segment: int) -> None:
+    """Remove a segment whose memories have all left it, with its postings and vectors."""
+    for table, column in (("posting", "segment"), ("vector", "segment"), ("segment", "id")):
+        db.execute(f"DELETE FROM {table} WHERE {column} = ?", (segment,))
+
+
+FANOUT: Final = 8
+"""Segments of one size that are merged into the next: each posting is rewritten at most six times on its
+way to a million memories, and a reader of a million looks into some forty segments."""
+
+VECTOR_BYTES: Final = 32 << 20
+"""Bytes of vectors that one segment should not pass: a merge holds them in memory twice."""
+MIN_SEGMENT_LIMIT: Final = 16_384
+"""Memories that a merged segment may always have, however long their vectors are."""
+
+
+def size_class(live: int) -> int:
+    """Return the size class of a segment: its digits in base `FANOUT`.
+
+    >>> [size_class(n) for n in (1, 7, 8, 64, 511)]
+    [0, 0, 1, 2, 2]
+    """
+    size = 0
+    while live >= FANOUT:
+        live //= FANOUT
+        size += 1
+    return size
+
+
+def merge_due(db: Database, tenant: int, keys: Iterable[str], generation: int) -> None:
+    """Merge what is due; the rest is the next write's, once this one has waited long enough for it."""
+    merged = 0
+    for key in keys:
+        while segments := segments_to_merge(db, tenant, key, generation):
+            merged += merge_segments(db, segments)
+            if merged >= blobs.MAX_SLOTS:
+                return
+
+
+def segments_to_merge(db: Database, tenant: int, key: str, generation: int) -> list[int]:
+    """Return the segments to merge next, or an empty list."""
+    rows = db.execute(
+        "SELECT id, live, slots FROM segment WHERE tenant = ? AND key = ? AND generation = ? ORDER BY id",
+        (tenant, key, generation),
+    ).fetchall()
+    most = _segment_limit(db, tenant)
+    sizes: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for segment, live, slots in rows:
+        if live * 2 < slots and slots > FANOUT:
+            return [segment]  # mostly empty slots: write it anew
+        sizes[size_class(live)].append((segment, live))
+    for _, held in sorted(sizes.items()):
+        # One that is more than half full stays as it is: as the first of the chosen it would leave no room for others.
+        held = [(segment, live) for segment, live in held if live * 2 <= most]
+        if len(held) >= FANOUT:
+            chosen: list[int] = []
+            room = most
+            for segment, live in held:
+                if live <= room:
+                    chosen.append(segment)
+                    room -= live
+            if len(chosen) > 1:
+                return chosen[: FANOUT * 2]
+    return []
+
+
+def _segment_limit(db: Database, tenant: int) -> int:
+    """Return how many memories a merged segment may have: fewer where their vectors are long."""
+    (dimensions,) = db.execute("SELECT max(dimensions) FROM model WHERE tenant = ?", (tenant,)).fetchone()
+    return min(blobs.MAX_SLOTS, max(MIN_SEGMENT_LIMIT, VECTOR_BYTES // (dimensions or 1)))
+
+
+def merge_segments(db: Database, segments: Sequence[int]) -> int:
+    """Make one segment of several, in their order, and drop them. Call it inside a transaction.
+
+    Returns:
+        How many memories the new one has.
+    """
+    marks = ",".join("?" * len(segments))
+    rows = db.execute(f"SELECT * FROM segment WHERE id IN ({marks}) ORDER BY id", tuple(segments)).fetchall()
+    remap: dict[int, NDArray[np.int32]] = {}
+    parts = []
+    base = 0
+    for row in rows:
+        columns = np.frombuffer(row[8], COLUMNS)
+        live = columns["live"] == 1
+        places = np.where(live, np.cumsum(live) - 1 + base, -1).astype(np.int32)
+        remap[row[0]] = places
+        parts.append(columns[live])
+        base += int(live.sum())
+    columns = np.concatenate(parts)
+    db.execute(
+        "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) "
+        f"VALUES (?,?,?,?,?,?,{blobs.FIRST_VERSION},?)",
+        (*rows[0][1:4], base, base, int(columns["length"].sum()), columns.tobytes()),
+    )
+    fresh = db.last_insert_rowid()
+    db.executemany("INSERT INTO posting VALUES (?, ?, ?)", _merge_postings(db, remap, fresh))
+    _merge_vectors(db, remap, fresh)
+    db.executemany(
+        "UPDATE slot SET segment = ?, slot = ? WHERE num = ?",
+        ((fresh, slot, int(num)) for slot, num in enumerate(columns["num"])),
+    )
+    for segment in segments:
+        drop_segment(db, segment)
+    return base
+
+
+def _merge_postings(
+    db: Database, remap: dict[int, NDArray[np.int32]], fresh: int
+) -> Iterator[tuple[int, int, bytes]]:
+    """Return the posting lists of the segments as those of the new one."""
+    parts: list[tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]] = []
+    for segment, remapped in sorted(remap.items()):
+        found = db.execute("SELECT term, data FROM posting WHERE segment = ?", (segment,)).fetchall()
+        sizes, slots, counts = blobs.unpack_lists([data for _, data in found])
+        terms = np.repeat(np.fromiter((term for term, _ in found), np.uint32, len(found)), sizes)
+        places = remapped[slots]
+        live = places >= 0
+        parts.append((places[live].astype(np.uint16), terms[live], counts[live]))
+    slots, numbers, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return posting_lists(fresh, slots, numbers, counts)
+
+
+def _merge_vectors(db: Database, remap: dict[int, NDArray[np.int32]], fresh: int) -> None:
+    models: dict[int, list[blobs.VectorRows]] = defaultdict(list)
+    for segment, places in remap.items():
+        found = db.execute(
+            "SELECT v.model, v.rows, v.data, m.dimensions FROM vector v JOIN model m ON m.id = v.model "
+            "WHERE v.segment = ? ORDER BY v.id",
+            (segment,),
+        ).fetchall()
+        for model, rows, data, dimensions in found:
+            slots, scales, codes = blobs.unpack_vectors(data, rows, dimensions)
+            moved = places[slots]
+            live = moved >= 0
+            models[model].append((moved[live].astype(np.uint16), scales[live], codes[live]))
+    for model, parts in models.items():
+        write_vectors(db, fresh, model, blobs.join_vector_rows(parts))
+
+
+def write_vectors(db: Database, segment: int, model: int, vectors: blobs.VectorRows) -> None:
+    """Write rows of vectors as one blob."""
+    slots, scales, data = vectors
+    if len(slots):
+        db.execute(
+            "INSERT INTO vector (segment, model, rows, data) VALUES (?, ?, ?, ?)",
+            (segment, model, len(slots), blobs.pack_vectors(slots, scales, data)),
+        )
+
+
+def join_vectors(db: Database, segment: int, model: int) -> None:
+    """Make one blob of the many that a backfill appended to a segment, once they are `FANOUT` or more."""
+    found = db.execute(
+        "SELECT v.id, v.rows, v.data, m.dimensions FROM vector v JOIN model m ON m.id = v.model "
+        "WHERE v.segment = ? AND v.model = ? ORDER BY v.rows DESC, v.id",
+        (segment, model),
+    ).fetchall()
+    # Leave blobs much larger than the rest alone, so that each row is rewritten a few times only.
+    while len(found) >= FANOUT and found[0][1] > FANOUT * sum(row[1] for row in found[1:]):
+        found = found[1:]
+    if len(found) < FANOUT:
+        return
+    parts = [blobs.unpack_vectors(data, rows, dimensions) for _, rows, data, dimensions in found]
+    for row in found:
+        db.execute("DELETE FROM vector WHERE id = ?", (row[0],))
+    write_vectors(db, segment, model, blobs.join_vector_rows(parts))

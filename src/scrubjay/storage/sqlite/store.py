@@ -1,0 +1,325 @@
+"""SQLite store: one file, many processes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.errors import StoreBusyError, StoreError
+from scrubjay.models.records import Scope
+from scrubjay.storage.interface import NoTenantIndex
+from scrubjay.storage.quota import NO_QUOTA, MemoryCounts, Quota
+from scrubjay.storage.sqlite import maintenance
+from scrubjay.storage.sqlite.blobs import VectorFiles
+from scrubjay.storage.sqlite.connection import (
+    BUSY_MS,
+    EncryptionKey,
+    connect,
+    sqlite_url,
+    translate_corruption,
+    translate_errors,
+    translate_wipe_errors,
+    write_transaction,
+)
+from scrubjay.storage.sqlite.lock import PATIENCE, try_exclusive, writer_turn
+from scrubjay.storage.sqlite.postings import Vocabulary
+from scrubjay.storage.sqlite.reader import SnapshotCache, SQLiteReader, TableCache
+from scrubjay.storage.sqlite.rows import count_by_key, find_tenant, get_or_create_tenant
+from scrubjay.storage.sqlite.vectors import VectorCache
+
+if TYPE_CHECKING:
+    from scrubjay.storage.changes import Change
+    from scrubjay.storage.sqlite.connection import Database
+    from scrubjay.storage.sqlite.tenant_reader import SQLiteTenantReader
+    from scrubjay.storage.sqlite.writer import SQLiteRebuild
+
+
+WIPE_MS: Final = 250
+"""Milliseconds that a forget waits for readers to end, so that it can empty the write-ahead log."""
+
+
+class SQLiteStore(NoTenantIndex):
+    """Memories in one SQLite file, in WAL mode.
+
+    One connection a thread that reads, and one that all threads write with in turn. A reader holds a
+    snapshot and never blocks a writer; writers queue (`lock`).
+
+    Args:
+        path: The file; made with its folders, mode 0600, when it is not there.
+        secret: Key of ids and tombstones for a new tenant; random when left out.
+        patience: Seconds a writer waits for its turn.
+        quota: How many memories may be held.
+        key: What the file is encrypted with; nothing else then lies beside it.
+
+    Raises:
+        StoreError: It cannot be opened.
+    """
+
+    def __init__(
+        self, path: Path, secret: bytes | None = None, *, patience: float = PATIENCE, quota: Quota = NO_QUOTA,
+        key: EncryptionKey | None = None,
+    ) -> None:  # fmt: skip
+        self.quota, self._key = quota, key
+        self._amounts = MemoryCounts()
+        self._path = path
+        self._secret = secret
+        self._patience = patience
+        self._busy_ms = min(round(patience * 1000), BUSY_MS)
+        self._writer: Database | None = None
+        self._unwiped = False
+        self._local = threading.local()
+        self._open: list[Database] = []
+        self._tables = TableCache()
+        self._files = VectorFiles(path.with_name(path.name + "-vectors"))
+        self._blocks = VectorCache(None if key else self._files)
+        self._vocabulary = Vocabulary()
+        self._writing = threading.RLock()
+        self._db()
+        self._file = self._identity()
+
+    @property
+    def url(self) -> str:
+        """What `open_store` opens it by."""
+        return sqlite_url(self._path, self._key)
+
+    def _db(self) -> Database:
+        db: Database | None = getattr(self._local, "db", None)
+        if db is None:
+            self._local.db = db = self._connect()
+            self._local.snapshots = SnapshotCache()
+        return db
+
+    def _connect(self) -> Database:
+        db = connect(self._path, self._busy_ms / 1000, self._key)
+        self._open.append(db)
+        return db
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Return what tells the file from any other that takes its place, None where there is none."""
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _in_place(self) -> None:
+        """Refuse to go on with a file that no name leads to: what is written there is lost."""
+        if self._identity() != self._file:
+            raise StoreError(
+                f"{self._path} was moved or removed since it was opened. Nothing was written.",
+                hint="run it again: it opens what is there now, or makes it new",
+            )
+
+    @contextmanager
+    def _turn(self, patience: float | None = None) -> Iterator[Database]:
+        """Wait for this writer's turn and hold it, with the connection that writes."""
+        self._in_place()
+        seconds = self._patience if patience is None else patience
+        with translate_errors(self._path), self._first(patience), writer_turn(self._path, seconds):
+            if self._writer is None:
+                self._writer = self._connect()
+            yield self._writer
+
+    @contextmanager
+    def _first(self, patience: float | None) -> Iterator[None]:
+        """Wait until no other thread writes: as long as it takes, or so many seconds."""
+        if not self._writing.acquire(timeout=-1 if patience is None else patience):
+            raise StoreBusyError(
+                f"Another thread has written to {self._path} for {patience:g} seconds. Nothing was written.",
+                hint="try again",
+            )
+        try:
+            yield
+        finally:
+            self._writing.release()
+
+    def held(self, tenant: str) -> Mapping[str, int]:
+        """Return visibility key to number of memories, as the segments tell it."""
+        with self.reader(Scope(tenant, "")):
+            found = find_tenant(self._db(), tenant)
+            return count_by_key(self._db(), found) if found else {}
+
+    def secret(self, scope: Scope) -> bytes:
+        """Return the tenant's key for ids and tombstones."""
+        with translate_errors(self._path):
+            found = find_tenant(self._db(), scope.tenant)
+        if found is None:
+            self.write(scope, ())
+            found = find_tenant(self._db(), scope.tenant)
+        assert found is not None
+        return found.secret
+
+    @contextmanager
+    def reader(self, scope: Scope) -> Iterator[SQLiteReader]:
+        """Open a consistent view: everything in the block is read from one snapshot."""
+        self._in_place()
+        with translate_errors(self._path), translate_corruption(self._path):
+            db = self._db()
+            nested = db.in_transaction
+            if not nested:
+                db.execute("BEGIN")
+            try:
+                kept = self._local.snapshots.of(db, (scope.tenant, *scope.keys))
+                yield SQLiteReader(db, scope, self._tables, self._blocks, kept)
+            finally:
+                if not nested:
+                    db.execute("COMMIT")
+
+    def write(
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        *,
+        durable: bool = False,
+        patience: float | None = None,
+    ) -> None:
+        """Apply all of these changes, or none."""
+        from scrubjay.storage.changes import Forget
+        from scrubjay.storage.sqlite.writer import SQLiteWriter, drop_stale_generations
+
+        with self._turn(patience) as db:
+            db.pragma("synchronous", "FULL" if durable else "NORMAL")
+            if any(isinstance(change, Forget) for change in changes):
+                tenant = find_tenant(db, scope.tenant)
+                if tenant is not None:  # a rebuild that was killed left copies of what is to be forgotten
+                    drop_stale_generations(db, tenant.number)
+            try:
+                with write_transaction(db):
+                    tenant = get_or_create_tenant(db, scope.tenant, self._secret)
+                    writer = SQLiteWriter(db, tenant, scope, self._vocabulary)
+                    for change in changes:
+                        writer.apply(change)
+                    writer.finish()
+                    mark = db.pragma("data_version")  # another one as soon as another connection has written
+                    named, count = (scope.tenant, tenant), partial(count_by_key, db, tenant)
+                    after = self._amounts.admit(self.quota, named, mark, writer.gained, changes, count)
+            except BaseException:
+                self._vocabulary.discard()
+                raise
+            self._amounts.keep(tenant, mark, after)
+            self._unwiped |= writer.forgot
+            if self._unwiped:
+                self._wipe(db, told=writer.forgot, log=patience is None)
+
+    def _wipe(self, db: Database, *, told: bool, log: bool) -> None:
+        """Take what was forgotten out of the files beside the store's; what cannot be done now, the next write tries.
+
+        Args:
+            db: The connection that writes, after its commit.
+            told: Whether to tell when it cannot be done: this write did what it was asked, unless that was to forget.
+            log: Whether there is time to empty the write-ahead log. An open reader keeps it.
+        """
+        try:
+            with translate_wipe_errors(self._path):
+                self._files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
+                if log:
+                    if (
+                        maintenance.is_vacuum_due(db)
+                        and maintenance.file_bytes(db) <= maintenance.VACUUM_AT_ONCE_BYTES
+                    ):
+                        maintenance.vacuum_file(db, on_disk=False)
+                    db.set_busy_timeout(WIPE_MS)
+                    try:
+                        (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                    finally:
+                        db.set_busy_timeout(self._busy_ms)
+                    self._unwiped = bool(busy)
+        except StoreError:
+            if told:
+                raise
+
+    def busy(self, scope: Scope, patience: float = 0.1) -> bool:
+        """Return whether another process or thread writes."""
+        try:
+            with writer_turn(self._path, patience):
+                return False
+        except StoreBusyError:
+            return True
+
+    def alone(self, scope: Scope, name: str) -> AbstractContextManager[bool]:
+        """Tell whether no other process or thread holds a name."""
+        return try_exclusive(self._path, scope.tenant, name)
+
+    def tenants(self) -> list[str]:
+        """Return the names of all tenants."""
+        with translate_errors(self._path):
+            return [
+                name for (name,) in self._db().execute("SELECT name FROM tenant ORDER BY name").fetchall()
+            ]
+
+    @contextmanager
+    def whole(self, tenant: str) -> Iterator[SQLiteTenantReader]:
+        """Open a consistent view of all that a tenant has; the log grows meanwhile with what others write."""
+        from scrubjay.models.records import UnrestrictedScope
+        from scrubjay.storage.snapshot import Snapshot
+        from scrubjay.storage.sqlite.tenant_reader import SQLiteTenantReader, all_keys
+
+        with self.reader(Scope(tenant, "")):
+            db = self._db()
+            everyone = UnrestrictedScope(tenant, "", (), all_keys(db, tenant))
+            yield SQLiteTenantReader(db, everyone, self._tables, self._blocks, Snapshot())
+
+    @contextmanager
+    def rebuild(self, scope: Scope) -> Iterator[SQLiteRebuild]:
+        """Fill the next generation beside the current one, then flip to it.
+
+        Other writers wait until the block ends; readers do not. Killed midway, the current generation
+        still answers, and the next rebuild drops what was left.
+        """
+        from scrubjay.storage.sqlite.writer import SQLiteRebuild, drop_stale_generations
+
+        with self._turn() as db:
+            with write_transaction(db):
+                old = get_or_create_tenant(db, scope.tenant, self._secret)
+            drop_stale_generations(db, old.number)
+            rebuild = SQLiteRebuild(db, old, self._vocabulary)
+            try:
+                yield rebuild
+                rebuild.flip()
+                maintenance.note_leftovers(db)
+            finally:
+                drop_stale_generations(db, old.number)
+
+    def backup(self, file: Path) -> None:
+        """Copy the store, as it is at one moment, to a file that is not there yet."""
+        from scrubjay.storage.sqlite.maintenance import backup_file
+
+        self._in_place()
+        with (
+            translate_errors(self._path),
+            closing(connect(self._path, self._busy_ms / 1000, self._key)) as db,
+        ):
+            backup_file(db, file, self._key)
+
+    def vacuum(self) -> None:
+        """Rewrite the file where something was forgotten since the last time; writers wait, readers do not."""
+        with translate_errors(self._path):
+            if not maintenance.is_vacuum_due(self._db()):
+                return
+        with self._turn() as db:
+            # The copy of an encrypted file is kept in memory: SQLite does not encrypt temporary files.
+            maintenance.vacuum_file(db, on_disk=self._key is None)
+            self._unwiped = True
+            self._wipe(db, told=True, log=True)
+
+    def size(self) -> int:
+        """Return the bytes of the file and its write-ahead log."""
+        files = (self._path, self._path.with_name(self._path.name + "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def unguarded(self) -> str:
+        """Return nothing: whoever may open the file may read all of it."""
+        return ""
+
+    def close(self) -> None:
+        """Close every connection."""
+        with translate_errors(self._path):
+            for db in self._open:
+                db.close()
+            self._open.clear()
+            self._writer = None
+            self._local = threading.local()

@@ -1,0 +1,233 @@
+"""Tenant reader: all rows of one tenant in one transaction, for a copy to another store."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import numpy as np
+
+from scrubjay.models.graph import STORED_EDGE_KINDS, Edge
+from scrubjay.models.lifecycle import Event
+from scrubjay.models.records import TIERS, UnrestrictedScope
+from scrubjay.storage.changes import PreparedMemory, PutProject, QuantizedVectors
+from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory
+from scrubjay.storage.sqlite import blobs, graph, rows
+from scrubjay.storage.sqlite.graph import TARGET_KIND, WEIGHT_SQL
+from scrubjay.storage.sqlite.reader import SQLiteHistory, SQLiteReader
+from scrubjay.storage.sqlite.rows import find_tenant
+from scrubjay.storage.sqlite.vectors import read_vectors
+from scrubjay.storage.table import COLUMNS
+from scrubjay.text.tokenizer import Terms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from scrubjay.models.lifecycle import CachedExtraction
+    from scrubjay.storage.snapshot import Snapshot
+    from scrubjay.storage.sqlite.connection import Database
+    from scrubjay.storage.sqlite.reader import TableCache
+    from scrubjay.storage.sqlite.rows import VisibleMemories
+    from scrubjay.storage.sqlite.vectors import VectorCache
+
+
+T = TypeVar("T")
+
+KEYED_TABLES: Final = ("source", "segment", "concept", "category", "project", "sight", "event", "run")
+"""Tables whose rows have a visibility key. The memories' are those of their segments."""
+SELECT_CONTENT_HASHES: Final = (
+    "SELECT m.tier, m.hash, CAST(m.content AS BLOB), CAST(m.content_hash AS BLOB), d.source, d.path FROM memory m "
+    "LEFT JOIN document d ON d.id = m.document "
+    "WHERE m.tenant = ? AND m.generation = ? AND m.hash >= ? ORDER BY m.hash LIMIT ?"
+)
+SELECT_EDGES: Final = (
+    f"SELECT e.src, s.src_tier, e.kind, e.dst, s.dst_tier, n.hash, s.key, {WEIGHT_SQL}, e.at, k.origin, k.rule, k.run "
+    "FROM edge e CROSS JOIN sight s ON s.id = e.sight CROSS JOIN maker k ON k.id = e.maker "
+    "LEFT JOIN node n ON s.dst_tier < 0 AND n.num = e.dst WHERE e.tenant = ?"
+)
+SELECT_EVENTS: Final = (
+    "SELECT m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before, e.actor FROM event e "
+    "CROSS JOIN memory m ON m.tenant = e.tenant AND m.hash = e.memory AND m.generation = ?1 "
+    "LEFT JOIN memory o ON o.tenant = e.tenant AND o.hash = e.other AND o.generation = ?1 "
+    "WHERE e.tenant = ?2 ORDER BY e.seq"
+)
+
+
+def all_keys(db: Database, tenant: str) -> tuple[str, ...]:
+    """Return every visibility key of a tenant. Call it inside the transaction of the view."""
+    found = find_tenant(db, tenant)
+    if found is None:
+        return ()
+    asked = " UNION ".join(f"SELECT key FROM {table} WHERE tenant = ?1" for table in KEYED_TABLES)
+    return tuple(sorted(key for (key,) in db.execute(asked, (found.number,)).fetchall()))
+
+
+class SQLiteTenantReader(SQLiteReader):
+    """A view for everyone, that lasts as long as its transaction."""
+
+    def __init__(
+        self, db: Database, scope: UnrestrictedScope, tables: TableCache, blocks: VectorCache, kept: Snapshot
+    ) -> None:
+        super().__init__(db, scope, tables, blocks, kept)
+        self.scope = scope
+
+    @property
+    def secret(self) -> bytes | None:
+        """The tenant's key for ids and tombstones."""
+        found = find_tenant(self._db, self.scope.tenant)
+        return None if found is None else found.secret
+
+    def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the visibility keys of memories."""
+        found: dict[str, str] = {}
+        wanted = {one for one in ids if rows.is_memory_id(one)}
+        for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
+            held = self._db.execute(
+                "SELECT tier, hash, key FROM memory WHERE tenant = ? AND generation = ? "
+                f"AND hash IN ({','.join('?' * len(batch))})",
+                (self._tenant, self._generation, *batch),
+            ).fetchall()
+            found |= {rows.id_from_hash(tier, number): key for tier, number, key in held}
+        return {one: found[one] for one in wanted if one in found}
+
+    def readings(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+        """Return what was read from memories, asked under their own keys: those of a tenant may be a million."""
+        told = SQLiteHistory()
+        told.seen = self.seen._replace(keys=tuple(set(self.keys_of(ids).values())))
+        return told.readings(ids)
+
+    def memories(self) -> Iterator[list[PreparedMemory]]:
+        """Yield every memory, by segment."""
+        db, own = self._db, (self._tenant, self._generation)
+        words = dict(db.execute("SELECT id, text FROM term WHERE tenant = ?", own[:1]).fetchall())
+        languages = dict(db.execute("SELECT id, code FROM language").fetchall())
+        segments = db.execute(
+            "SELECT id, key FROM segment WHERE tenant = ? AND generation = ? ORDER BY id", own
+        ).fetchall()
+        for segment, key in segments:
+            yield from self._segment(segment, self.seen._replace(keys=(key,)), (words, languages))
+
+    def _segment(
+        self, segment: int, seen: VisibleMemories, named: tuple[dict[int, str], dict[int, str]]
+    ) -> Iterator[list[PreparedMemory]]:
+        words, languages = named
+        (blob,) = self._db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
+        columns = np.frombuffer(blob, COLUMNS)
+        counts = self._counts(segment, len(columns), words)
+        vectors = {
+            fingerprint: self._windows_of(segment, number, model.dimensions)
+            for fingerprint, (number, model, _) in rows.registered_models(self._db, self._tenant).items()
+        }
+        live = np.flatnonzero(columns["live"]).tolist()
+        for slots in _batches(iter(live)):
+            ids = self._ids(columns, slots)
+            records = seen.of(ids)
+            yield [
+                PreparedMemory(
+                    records[memory],
+                    Terms(counts[slot], int(columns["length"][slot])),
+                    {name: held[slot] for name, held in vectors.items() if slot in held},
+                    languages[int(columns["language"][slot])],
+                )
+                for memory, slot in zip(ids, slots, strict=True)
+            ]
+
+    @staticmethod
+    def _ids(columns: NDArray[np.void], slots: list[int]) -> list[str]:
+        tiers, numbers = columns["tier"][slots].tolist(), columns["key"][slots].tolist()
+        return [
+            rows.id_from_hash(TIERS[tier], number - blobs.SIGN)
+            for tier, number in zip(tiers, numbers, strict=True)
+        ]
+
+    def _counts(self, segment: int, slots: int, words: dict[int, str]) -> list[dict[str, int]]:
+        """Return the terms of each slot's memory."""
+        counts: list[dict[str, int]] = [{} for _ in range(slots)]
+        found = self._db.execute("SELECT term, data FROM posting WHERE segment = ?", (segment,))
+        for term, data in iter(found.fetchone, None):
+            word = words[term]
+            places, times = blobs.unpack_postings(data)
+            for slot, often in zip(places.tolist(), times.tolist(), strict=True):
+                counts[slot][word] = often
+        return counts
+
+    def _windows_of(self, segment: int, model: int, dimensions: int) -> dict[int, QuantizedVectors]:
+        """Return slot to the windows of its memory."""
+        held: dict[int, QuantizedVectors] = {}
+        for slots, scales, data in read_vectors(self._db, segment, model, dimensions):
+            firsts = np.flatnonzero(np.diff(slots.astype(np.int64), prepend=-1)).tolist()
+            for first, last in pairwise([*firsts, len(slots)]):
+                held[int(slots[first])] = QuantizedVectors(data[first:last], scales[first:last])
+        return held
+
+    def altered(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
+        """Yield memories looked at, with those whose text has another hash; as bytes, for they may be no text."""
+        first = -blobs.SIGN
+        while found := self._db.execute(
+            SELECT_CONTENT_HASHES, (self._tenant, self._generation, first, BATCH_ROWS)
+        ).fetchall():
+            first = found[-1][1] + 1
+            yield (
+                len(found),
+                [
+                    AlteredMemory(rows.id_from_hash(tier, number), source, path)
+                    for tier, number, content, digest, source, path in found
+                    if hashlib.sha256(content).hexdigest().encode() != digest
+                ],
+            )
+
+    def connections(self) -> Iterator[list[Edge]]:
+        """Yield every edge."""
+        found = self._db.execute(SELECT_EDGES, (self._tenant,))
+        return _batches(_edge_from_row(row) for row in iter(found.fetchone, None))
+
+    def past(self) -> Iterator[list[Event]]:
+        """Yield every event."""
+        found = self._db.execute(SELECT_EVENTS, (self._generation, self._tenant))
+        return _batches(_event_from_row(row) for row in iter(found.fetchone, None))
+
+    def texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
+        """Yield cached texts."""
+        found = self._db.execute(
+            "SELECT c.hash, c.rows, c.data, m.dimensions, m.id FROM cache c JOIN model m ON m.id = c.model "
+            "WHERE c.tenant = ? ORDER BY c.seq",
+            (self._tenant,),
+        )
+        known = rows.registered_models(self._db, self._tenant)
+        fingerprints = {number: fingerprint for fingerprint, (number, _, _) in known.items()}
+        for text, count, blob, width, model in iter(found.fetchone, None):
+            data = np.frombuffer(blob, "i1", count * width, count * 4).reshape(count, width)
+            yield fingerprints[model], {text: QuantizedVectors(data, np.frombuffer(blob, "<f4", count))}
+
+    def tombstones(self) -> Iterator[list[str]]:
+        """Yield tombstones."""
+        found = self._db.execute("SELECT hash FROM tombstone WHERE tenant = ?", (self._tenant,))
+        return _batches(mark for (mark,) in iter(found.fetchone, None))
+
+    def places(self) -> list[PutProject]:
+        """Return projects by key and place."""
+        asked = "SELECT place, name, key FROM project WHERE tenant = ? ORDER BY key, place"
+        return [PutProject(*row) for row in self._db.execute(asked, (self._tenant,)).fetchall()]
+
+
+def _edge_from_row(row: tuple[Any, ...]) -> Edge:
+    src, src_tier, code, dst, dst_tier, node, key, weight, at, *made = row
+    kind = STORED_EDGE_KINDS[code]
+    end = graph.node_id(TARGET_KIND[kind], node) if dst_tier < 0 else rows.id_from_hash(TIERS[dst_tier], dst)
+    return Edge(
+        rows.id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + graph.EPOCH_MICROS, *made
+    )
+
+
+def _event_from_row(row: tuple[Any, ...]) -> Event:
+    tier, number, op, at, key, run, other_tier, other, count, before, actor = row
+    named = None if other is None else rows.id_from_hash(other_tier, other)
+    return Event(rows.id_from_hash(tier, number), op, at, key, run, named, count, before, actor)
+
+
+def _batches(found: Iterable[T]) -> Iterator[list[T]]:
+    left = iter(found)
+    while piece := list(islice(left, BATCH_ROWS)):
+        yield piece

@@ -1,0 +1,492 @@
+"""Vectors: cosine with each memory's best window, exact, batched, or nominated by sign bits first.
+
+One matrix product a block of rows gives whole numbers: codes are whole and so small that float32 sums them
+without rounding, in whatever order (`scrubjay.storage.scoring`). So the product nominates and is exact at once;
+only what may still be among the best of its query is scored in float64, rounded and kept.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from scrubjay.models.ids import EmbeddingModel
+from scrubjay.models.results import MICRO, Hit, round_score
+from scrubjay.storage.scoring import (
+    MAX_FLOAT32_DIMENSIONS,
+    ArrayScores,
+    dot_products,
+    mean_and_deviation,
+    quantize,
+    score_vectors,
+)
+from scrubjay.storage.sqlite.blobs import MappedVectors, VectorFiles, VectorRows, pack_signs, unpack_vectors
+from scrubjay.storage.table import MemoryTable, TablePart
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from scrubjay.storage.changes import QuantizedVectors
+    from scrubjay.storage.sqlite.connection import Database
+
+
+LARGE_TABLE: Final = 100_000
+"""Rows from which on signs nominate; below, every row is scored exactly."""
+NOMINATED: Final = 2_000
+"""Rows, and those equally near, that are scored exactly. Recall at 50 against the exact scan: bench/LOG.md."""
+SAMPLED: Final = 8_192
+"""Rows, spread evenly, whose exact scores give mean and deviation."""
+FEW_SHARE: Final = 0.1
+"""Share of the rows that may pass a filter for all of them to be scored exactly instead."""
+
+
+class VectorSpan(NamedTuple):
+    """One segment's vectors, and the table row of its first slot."""
+
+    first: int
+    vectors: MappedVectors
+
+
+@dataclass(frozen=True, slots=True)
+class NominatedScores:
+    """Exact scores of the nominated rows; any other row is scored when it is asked for."""
+
+    nominated: ArrayScores
+    query: SpanQuery
+
+    @property
+    def mean(self) -> float:
+        """Mean score, from an even sample."""
+        return self.nominated.mean
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation, from the same sample."""
+        return self.nominated.deviation
+
+    @property
+    def covered(self) -> int:
+        """How many rows have vectors of the model."""
+        return self.nominated.covered
+
+    def top(self, limit: int) -> list[Hit]:
+        """Return the best rows that pass the filter."""
+        return self.nominated.top(limit)
+
+    def of(self, ids: Sequence[str]) -> list[float | None]:
+        """Return the scores of memories by id, exactly."""
+        rows = self.nominated.table.find(ids)
+        known = sorted({row for row in rows if row is not None})
+        best = self.query.exact(np.array(known, np.int64))
+        scores = dict(zip(known, best.tolist(), strict=True))
+        return [
+            round_score(scores[row]) if row is not None and scores[row] > -np.inf else None for row in rows
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanQuery:
+    """A query's codes against all spans of a table."""
+
+    codes: NDArray[np.float32]
+    scale: float
+    spans: tuple[VectorSpan, ...]
+
+    @classmethod
+    def of(cls, query: NDArray[np.float32], spans: Sequence[VectorSpan]) -> SpanQuery:
+        """Return the query of a unit vector."""
+        codes, scale = quantize(query)
+        return cls(codes, scale, tuple(spans))
+
+    def exact(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the best window's score of each of these rows (ascending), ``-inf`` where there is none."""
+        best = np.full(len(rows), -np.inf, np.float64)
+        ends = [span.first for span in self.spans[1:]] + [np.iinfo(np.int64).max]
+        cuts = np.searchsorted(rows, ends)
+        start = 0
+        for span, end in zip(self.spans, cuts.tolist(), strict=True):
+            if start == end:
+                continue
+            wanted, held = rows[start:end] - span.first, span.vectors
+            if held.dense:
+                wanted = wanted[: int(np.searchsorted(wanted, len(held.slots)))]
+                amounts = dot_products(held.data[wanted], self.codes)
+                best[start : start + len(wanted)] = amounts * (
+                    held.scales[wanted].astype(np.float64) * self.scale
+                )
+                start = end
+                continue
+            first = np.searchsorted(held.slots, wanted, "left")
+            last = np.searchsorted(held.slots, wanted, "right")
+            for window in range(int((last - first).max(initial=0))):
+                there = np.flatnonzero(first + window < last)
+                picked = first[there] + window
+                amounts = dot_products(held.data[picked], self.codes)
+                amounts *= held.scales[picked].astype(np.float64) * self.scale
+                best[start + there] = np.maximum(best[start + there], amounts)
+            start = end
+        return best
+
+
+def score_large_table(
+    table: MemoryTable, spans: Sequence[VectorSpan], query: NDArray[np.float32], passing: NDArray[np.bool_]
+) -> NominatedScores:
+    """Score a large table.
+
+    The Hamming distance of signs orders rows nearly as the cosine does; the nearest are scored exactly.
+    """
+    asked = SpanQuery.of(query, spans)
+    covered = sum(len(span.vectors.slots) for span in spans)
+    mean, deviation = mean_and_deviation(_sample_statistics(table, asked, covered))
+    found = score_nominated(table, asked, passing)
+    return NominatedScores(
+        replace(found, mean=mean, deviation=deviation, covered=min(covered, table.memories)), asked
+    )
+
+
+def score_nominated(table: MemoryTable, asked: SpanQuery, passing: NDArray[np.bool_]) -> ArrayScores:
+    """Score the rows that are nominated and no others, without mean and deviation."""
+    few = int(passing.sum()) <= max(FEW_SHARE * table.rows, NOMINATED)
+    rows = np.flatnonzero(passing) if few else _nominate_rows(table, asked, passing)
+    best = np.full(table.rows, -np.inf, np.float64)
+    best[rows] = asked.exact(rows)
+    known = table.live & (best > -np.inf)
+    return ArrayScores(
+        table=table,
+        scores=best,
+        known=known,
+        passing=rows[known[rows]],
+        mean=0.0,
+        deviation=0.0,
+        covered=len(rows),
+    )
+
+
+def _nominate_rows(table: MemoryTable, asked: SpanQuery, passing: NDArray[np.bool_]) -> NDArray[np.int64]:
+    codes, spans = asked.codes, asked.spans
+    wanted = pack_signs(codes[None, :])[:, 0]
+    far = np.uint16(np.iinfo(np.uint16).max)
+    distance = np.full(table.rows, far, np.uint16)
+    for span in spans:
+        held = span.vectors
+        near = np.zeros(len(held.slots), np.uint16)
+        for bits, sign in zip(held.bits, wanted, strict=True):
+            near += np.bitwise_count(bits ^ sign)
+        if held.dense:
+            distance[span.first : span.first + len(near)] = near
+            continue
+        rows = held.slots.astype(np.int64) + span.first
+        if len(rows) > 1 and (rows[1:] == rows[:-1]).any():
+            np.minimum.at(distance, rows, near)
+        else:
+            distance[rows] = near
+    distance[~passing] = far
+    counted = np.bincount(np.minimum(distance, len(codes) + 1), minlength=len(codes) + 2)[:-1]
+    last = int(np.searchsorted(np.cumsum(counted), NOMINATED))
+    return np.flatnonzero(distance <= min(last, len(codes)))
+
+
+def _sample_statistics(table: MemoryTable, asked: SpanQuery, covered: int) -> NDArray[np.float64]:
+    step = max(covered // SAMPLED, 1)
+    found = []
+    for span in asked.spans:
+        held = span.vectors
+        live = table.live[held.slots[::step].astype(np.int64) + span.first]
+        amounts = dot_products(held.data[::step], asked.codes) * held.scales[::step].astype(np.float64)
+        found.append(amounts[live] * asked.scale)
+    return np.concatenate(found) if found else np.zeros(0, np.float64)
+
+
+if TYPE_CHECKING:
+    Rows: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int8]]"
+
+if TYPE_CHECKING:
+    Kept: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]"
+
+QUERIES_AT_ONCE: Final = 256
+"""Queries multiplied at a time: with a block of rows, 4 MB of products."""
+FIRST_BLOCK: Final = 256
+"""Rows of the first block. Every one is kept when there is no floor, so that the next blocks need to beat
+something; each block is twice the one before, so that each brings about as many that do."""
+LARGEST_BLOCK: Final = 4_096
+"""Rows of a block at most."""
+FLOAT32_MARGIN: Final = 2e-6
+"""What a score may be short of the least that counts: half a unit of rounding, and what float32 loses."""
+
+
+def nearest_rows(
+    table: MemoryTable,
+    vectors: Iterable[Rows],
+    queries: NDArray[np.float32],
+    passing: NDArray[np.bool_],
+    wanted: tuple[int, float],
+) -> list[list[Hit]]:
+    """Return the best rows of each query, ties to the smaller id.
+
+    Args:
+        table: The rows.
+        vectors: Table rows (a row a window), scales and codes, piece by piece.
+        queries: float32, shape (queries, dimensions), unit rows.
+        passing: Which rows may be returned.
+        wanted: Most rows a query, and the least cosine.
+    """
+    pieces = list(vectors)
+    return [
+        hits
+        for first in range(0, len(queries), QUERIES_AT_ONCE)
+        for hits in _nearest_batch(table, pieces, queries[first : first + QUERIES_AT_ONCE], passing, wanted)
+    ]
+
+
+def _nearest_batch(
+    table: MemoryTable,
+    pieces: list[Rows],
+    queries: NDArray[np.float32],
+    passing: NDArray[np.bool_],
+    wanted: tuple[int, float],
+) -> list[list[Hit]]:
+    limit, floor = wanted
+    kind = np.dtype(np.float32 if queries.shape[1] <= MAX_FLOAT32_DIMENSIONS else np.float64)
+    packed = [quantize(query) for query in queries]
+    codes = np.stack([row for row, _ in packed]).astype(kind)
+    scales = np.array([scale for _, scale in packed], np.float64)
+    least = np.full(len(queries), floor, np.float64)
+    none = np.zeros(0, np.int64)
+    kept: Kept = (none, none, none)
+    for rows, row_scales, data in _blocks(pieces):
+        products = codes @ data.astype(kind).T
+        near = products * row_scales
+        # A query of zeros scores 0 with every row.
+        bound = np.where(
+            scales > 0, (least - FLOAT32_MARGIN) / np.where(scales > 0, scales, 1.0), least - FLOAT32_MARGIN
+        )
+        # Flat, which is forty times as fast as the two-dimensional np.nonzero where little is found.
+        query, place = np.divmod(np.flatnonzero(near >= bound.astype(kind)[:, None]), len(rows))
+        fit = passing[rows[place]]
+        query, place = query[fit], place[fit]
+        scores = products[query, place].astype(np.float64)
+        scores *= row_scales[place].astype(np.float64) * scales[query]
+        micro = np.rint(scores * MICRO).astype(np.int64)
+        fit = micro / MICRO >= floor
+        kept = _best_rows(table, kept, (query[fit], rows[place[fit]], micro[fit]), limit)
+        _raise_floor(least, kept, limit)
+    return _to_hits(table, kept, len(queries))
+
+
+def _blocks(pieces: Iterable[Rows]) -> Iterator[Rows]:
+    """Yield the rows of all pieces in blocks that grow from `FIRST_BLOCK` to `LARGEST_BLOCK`."""
+    size = FIRST_BLOCK
+    held: list[Rows] = []
+    count = 0
+    for rows, scales, data in pieces:
+        first = 0
+        while first < len(rows):
+            last = min(first + size - count, len(rows))
+            held.append((rows[first:last], scales[first:last], data[first:last]))
+            count += last - first
+            first = last
+            if count == size:
+                yield _join_candidates(held)
+                held, count, size = [], 0, min(size * 2, LARGEST_BLOCK)
+    if held:
+        yield _join_candidates(held)
+
+
+def _join_candidates(held: list[Rows]) -> Rows:
+    if len(held) == 1:
+        return held[0]
+    rows, scales, data = (np.concatenate(parts) for parts in zip(*held, strict=True))
+    return rows, scales, data
+
+
+def _best_rows(table: MemoryTable, kept: Kept, fresh: Kept, limit: int) -> Kept:
+    """Return the best rows of each query, by query, falling score, id: each row once, by its best window."""
+    if not len(fresh[0]):
+        return kept
+    query, row, micro = (np.concatenate(pair) for pair in zip(kept, fresh, strict=True))
+    columns = table.columns[row]
+    order = np.lexsort((columns["key"], columns["tier"], -micro, query))
+    query, row, micro = query[order], row[order], micro[order]
+    _, first = np.unique(query * table.rows + row, return_index=True)
+    first.sort()
+    query, row, micro = query[first], row[first], micro[first]
+    place = np.arange(len(query)) - np.searchsorted(query, query, "left")
+    best = place < limit
+    return query[best], row[best], micro[best]
+
+
+def _raise_floor(least: NDArray[np.float64], kept: Kept, limit: int) -> None:
+    """Raise the least score of each query that has as many rows as are wanted to that of the last."""
+    query, _, micro = kept
+    ends = np.searchsorted(query, np.arange(len(least)), "right")
+    full = ends - np.searchsorted(query, np.arange(len(least)), "left") >= limit
+    if limit > 0 and full.any():
+        least[full] = np.maximum(least[full], micro[ends[full] - 1] / MICRO)
+
+
+def _to_hits(table: MemoryTable, kept: Kept, queries: int) -> list[list[Hit]]:
+    query, row, micro = kept
+    found: list[list[Hit]] = [[] for _ in range(queries)]
+    scores = (micro / MICRO).tolist()
+    for asked, memory, score in zip(query.tolist(), table.ids(row), scores, strict=True):
+        found[asked].append(Hit(memory, score))
+    return found
+
+
+VECTOR_CACHE_BYTES: Final = 160 * 1024 * 1024
+"""Bytes of vectors a process keeps; the rest is read from the file, which the system caches for all."""
+
+MANY_QUERIES: Final = 24
+"""Queries from which on a matrix product over all rows costs less than nominating for one after the other: at 115,000
+rows 64 cost 4.9 ms each instead of 11.2, 360 3.6 instead of 9.4, and it misses nothing (bench/LOG.md)."""
+
+
+class VectorCache:
+    """Vector rows of the segments read last, shared by one process's readers.
+
+    Args:
+        files: Where the vectors of a large table are mapped from; None scores every table exactly.
+    """
+
+    def __init__(self, files: VectorFiles | None) -> None:
+        self.files = files
+        self._kept: OrderedDict[tuple[int, int, int], list[VectorRows]] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def of(self, db: Database, part: TablePart, model: int, dimensions: int) -> list[VectorRows]:
+        """Return a segment's vectors of a model."""
+        name = (part.segment, part.version, model)
+        with self._lock:
+            kept = self._kept.get(name)
+            if kept is not None:
+                self._kept.move_to_end(name)
+                return kept
+        vectors = read_vectors(db, part.segment, model, dimensions)
+        with self._lock:
+            for stale in [
+                k for k in self._kept if k[0] == part.segment and k[2] == model and k[1] < part.version
+            ]:
+                self._bytes -= _vector_bytes(self._kept.pop(stale))
+            if name not in self._kept:
+                self._kept[name] = vectors
+                self._bytes += _vector_bytes(vectors)
+            while self._bytes > VECTOR_CACHE_BYTES and len(self._kept) > 1:
+                self._bytes -= _vector_bytes(self._kept.popitem(last=False)[1])
+        return vectors
+
+
+def read_vectors(db: Database, segment: int, model: int, dimensions: int) -> list[VectorRows]:
+    """Return a segment's vectors of a model, from the file."""
+    found = db.execute(
+        "SELECT rows, data FROM vector WHERE segment = ? AND model = ? ORDER BY id", (segment, model)
+    ).fetchall()
+    return [unpack_vectors(data, rows, dimensions) for rows, data in found]
+
+
+def _vector_bytes(vectors: list[VectorRows]) -> int:
+    return sum(data.nbytes + scales.nbytes + slots.nbytes for slots, scales, data in vectors)
+
+
+def score_model(
+    db: Database,
+    table: MemoryTable,
+    blocks: VectorCache,
+    model: tuple[int, EmbeddingModel],
+    query: NDArray[np.float32],
+    passing: NDArray[np.bool_],
+) -> ArrayScores | NominatedScores:
+    """Score every row that has vectors of the model; in a large table, the most promising ones."""
+    if _is_large(table, blocks):
+        return score_large_table(table, _spans(db, table, blocks, model), query, passing)
+    codes, scale = quantize(query)
+    best = np.full(table.rows, -np.inf, np.float64)
+    for rows, scales, data in iter_vectors(db, table, blocks, model):
+        amounts = dot_products(data, codes) * (scales.astype(np.float64) * scale)
+        if len(rows) > 1 and (rows[1:] <= rows[:-1]).any():
+            np.maximum.at(best, rows, amounts)
+        else:
+            best[rows] = amounts
+    return score_vectors(table, best, passing)
+
+
+def nearest_memories(
+    db: Database,
+    table: MemoryTable,
+    blocks: VectorCache,
+    model: tuple[int, EmbeddingModel],
+    queries: NDArray[np.float32],
+    passing: NDArray[np.bool_],
+    wanted: tuple[int, float],
+) -> list[list[Hit]]:
+    """Return the best rows of each query; ``wanted`` is the most of them and the least cosine."""
+    limit, floor = wanted
+    if not _is_large(table, blocks) or len(queries) >= MANY_QUERIES:
+        return nearest_rows(table, iter_vectors(db, table, blocks, model), queries, passing, wanted)
+    spans = _spans(db, table, blocks, model)
+    found = (score_nominated(table, SpanQuery.of(query, spans), passing).top(limit) for query in queries)
+    return [[hit for hit in hits if hit.score >= floor] for hits in found]
+
+
+def read_windows(
+    db: Database,
+    table: MemoryTable,
+    blocks: VectorCache,
+    model: tuple[int, EmbeddingModel],
+    ids: Sequence[str],
+) -> dict[str, QuantizedVectors]:
+    """Return the windows of those of these memories that have vectors of the model."""
+    from scrubjay.storage.changes import QuantizedVectors
+
+    places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
+    wanted = np.array(sorted(set(places.values())), np.int64)
+    held: dict[int, list[tuple[NDArray[np.int8], NDArray[np.float32]]]] = {}
+    for rows, scales, data in iter_vectors(db, table, blocks, model):
+        firsts, lasts = (np.searchsorted(rows, wanted, side) for side in ("left", "right"))
+        for place in np.flatnonzero(lasts > firsts).tolist():
+            own = slice(int(firsts[place]), int(lasts[place]))
+            held.setdefault(int(wanted[place]), []).append((data[own], scales[own]))
+    return {
+        memory: QuantizedVectors(*(np.concatenate(parts) for parts in zip(*held[row], strict=True)))
+        for memory, row in places.items()
+        if row in held
+    }
+
+
+def iter_vectors(
+    db: Database, table: MemoryTable, blocks: VectorCache, model: tuple[int, EmbeddingModel]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int8]]]:
+    """Yield all vectors of a model: table rows (a row a window, ascending), scales, codes; piece by piece."""
+    number, identity = model
+    if _is_large(table, blocks):
+        for span in _spans(db, table, blocks, model):
+            held = span.vectors
+            yield held.slots.astype(np.int64) + span.first, held.scales, held.data
+        return
+    for part in table.parts:
+        for slots, scales, data in blocks.of(db, part, number, identity.dimensions):
+            yield slots.astype(np.int64) + part.first, scales, data
+
+
+def _is_large(table: MemoryTable, blocks: VectorCache) -> bool:
+    return table.memories >= LARGE_TABLE and blocks.files is not None
+
+
+def _spans(
+    db: Database, table: MemoryTable, blocks: VectorCache, model: tuple[int, EmbeddingModel]
+) -> list[VectorSpan]:
+    number, identity = model
+    assert blocks.files is not None
+    return [
+        VectorSpan(part.first, blocks.files.of(
+            (part.segment, part.version, number), identity.dimensions,
+            partial(read_vectors, db, part.segment, number, identity.dimensions),
+        ))
+        for part in table.parts
+    ]  # fmt: skip

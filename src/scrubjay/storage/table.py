@@ -1,0 +1,260 @@
+"""Memory table: the memories a reader may see, laid end to end, with id lookup and filters.
+
+Sorting a million keys takes a tenth of a second, and each write makes another table. All but a few of its rows stand
+in large parts, which stay as they are until something is removed from one: those are sorted once, the others each time.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from scrubjay.models.ids import memory_id, parse_id
+from scrubjay.models.records import STATUSES, TIERS, Record, RecordFilter
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+if TYPE_CHECKING:
+    SortedKeys: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.uint64]]"
+
+
+LARGE_PART: Final = 16_384
+"""Rows from which on a part is large."""
+
+
+@dataclass(frozen=True, slots=True)
+class TablePart:
+    """One segment within a table.
+
+    Attributes:
+        segment: Its number.
+        version: Changes with every change of its columns, postings or vectors.
+        first: Row of its first slot.
+        slots: How many rows it has.
+    """
+
+    segment: int
+    version: int
+    first: int
+    slots: int
+
+
+PartsKey: TypeAlias = "tuple[tuple[int, int], ...]"
+SortedPartsCache: TypeAlias = "dict[PartsKey, SortedKeys]"
+"""How the keys of the large parts, by segment and version, are sorted: one entry, for the last that were."""
+
+
+class IdLookup:
+    """The rows of one table by key.
+
+    Args:
+        keys: The key of each row.
+        parts: What the table is made of; none where it is one piece.
+        orders: How the large parts of the table before this one are sorted; takes what is sorted now.
+    """
+
+    def __init__(
+        self, keys: NDArray[np.uint64], parts: Sequence[TablePart], orders: SortedPartsCache
+    ) -> None:
+        stays = [part for part in parts if part.slots >= LARGE_PART]
+        large = [(part.first, part.slots) for part in stays]
+        small = [(part.first, part.slots) for part in parts if part.slots < LARGE_PART]
+        small = small if parts else [(0, len(keys))]
+        self._pieces = [_SortedParts(_sort_keys(keys, small), small)]
+        if large:
+            name = tuple((part.segment, part.version) for part in stays)
+            held = orders.get(name)
+            if (
+                held is None
+            ):  # taken once: a reader of another state of the store may replace the entry meanwhile
+                held = _sort_keys(keys, large)
+                orders.clear()
+                orders[name] = held
+            self._pieces.append(_SortedParts(held, large))
+
+    def rows(self, numbers: NDArray[np.uint64]) -> list[list[int]]:
+        """Return the rows that have each number, mostly one or none."""
+        found: list[list[int]] = [[] for _ in numbers]
+        for piece in self._pieces:
+            for place, row in piece.rows(numbers):
+                found[place].append(row)
+        return found
+
+
+class _SortedParts:
+    """Some parts, laid end to end; what is sorted are places in that."""
+
+    def __init__(self, held: SortedKeys, parts: Sequence[tuple[int, int]]) -> None:
+        self._order, self._keys = held
+        self._first = [first for first, _ in parts]
+        self._start = np.cumsum([0, *(slots for _, slots in parts[:-1])]).tolist()
+
+    def rows(self, numbers: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
+        """Yield the place of a number and a row that has it."""
+        if not len(self._keys):
+            return
+        spots = np.searchsorted(self._keys, numbers)
+        held = self._keys[np.minimum(spots, len(self._keys) - 1)] == numbers
+        for place in np.flatnonzero(held & (spots < len(self._keys))).tolist():
+            spot = int(spots[place])
+            while spot < len(self._keys) and self._keys[spot] == numbers[place]:
+                local = int(self._order[spot])
+                part = bisect_right(self._start, local) - 1
+                yield place, local - self._start[part] + self._first[part]
+                spot += 1
+
+
+def _sort_keys(keys: NDArray[np.uint64], parts: Sequence[tuple[int, int]]) -> SortedKeys:
+    held = np.concatenate([keys[first : first + slots] for first, slots in parts] or [keys[:0]])
+    order = np.argsort(held, kind="stable")
+    return order, held[order]
+
+
+COLUMNS: Final = np.dtype(
+    [
+        ("key", "<u8"),  # the id's number
+        ("num", "<i8"),
+        ("at", "<i8"),  # event start, else recorded: UTC µs
+        ("length", "<u4"),  # source words
+        ("tier", "u1"),
+        ("status", "u1"),
+        ("live", "u1"),  # 0: taken out; the slot stays empty until the segment is merged
+        ("language", "u1"),  # row of the language table
+    ]
+)
+MAX_LOOKED_UP: Final = 1 << 14
+"""Ids whose rows a table remembers, about 2 MB: every channel and stage of a search asks for the same ones."""
+UNKNOWN_CODE: Final = -1
+TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
+STATUS_CODE: Final = {status: code for code, status in enumerate(STATUSES)}
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTable:
+    """Columns of all visible memories.
+
+    Attributes:
+        parts: The segments, in order; none in a store that has no segments.
+        columns: Shape (rows,), of `COLUMNS`; dead slots have ``live`` 0.
+        live: Which rows are memories.
+        lengths: Source words a row, float64.
+        memories: How many rows are live (N).
+        average: Mean length of the live rows, 1.0 when all are empty.
+        languages: Numbers of the live rows' languages.
+        orders: How the keys of the large parts of the table before this one are sorted.
+    """
+
+    parts: tuple[TablePart, ...]
+    columns: NDArray[np.void]
+    live: NDArray[np.bool_]
+    lengths: NDArray[np.float64]
+    memories: int
+    average: float
+    languages: tuple[int, ...]
+    orders: SortedPartsCache = field(default_factory=dict)
+    _lookup: list[IdLookup] = field(default_factory=list)
+    _masks: dict[tuple[int, ...], NDArray[np.bool_]] = field(default_factory=dict)
+    _found: dict[str, int | None] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, dead ones too."""
+        return len(self.columns)
+
+    def ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """Return the ids of live rows."""
+        keys, tiers = self.columns["key"][rows], self.columns["tier"][rows]
+        return [memory_id(TIERS[tier], key) for key, tier in zip(keys.tolist(), tiers.tolist(), strict=True)]
+
+    def page(self, passing: NDArray[np.bool_], after: int, limit: int) -> list[str]:
+        """Return the ids of those of some live rows whose numbers come after one (-1: all), by number."""
+        rows = np.flatnonzero(passing if after < 0 else passing & (self.columns["key"] > np.uint64(after)))
+        order = np.argsort(self.columns["key"][rows], kind="stable")[:limit]
+        return self.ids(rows[order])
+
+    def latest(self, passing: NDArray[np.bool_], limit: int, skip: int = 0) -> list[str]:
+        """Return the ids of those of some live rows that happened last, last first, by number where times are equal."""
+        rows = np.flatnonzero(passing)
+        held = self.columns[rows]
+        order = np.lexsort((held["tier"], held["key"], -held["at"]))[skip : skip + limit]
+        return self.ids(rows[order])
+
+    def find(self, ids: Sequence[str]) -> list[int | None]:
+        """Return the row of each id, None where the table has none."""
+        if not self._lookup:
+            self._lookup.append(IdLookup(np.ascontiguousarray(self.columns["key"]), self.parts, self.orders))
+        known = [self._found.get(memory, UNKNOWN_CODE) for memory in ids]
+        new = [memory for memory, row in zip(ids, known, strict=True) if row == UNKNOWN_CODE]
+        if not new:
+            return known
+        looked_up = self._looked_up(new)
+        if len(self._found) > MAX_LOOKED_UP:
+            self._found.clear()
+        self._found.update(looked_up)
+        return [
+            looked_up[memory] if row == UNKNOWN_CODE else row for memory, row in zip(ids, known, strict=True)
+        ]
+
+    def _looked_up(self, ids: Sequence[str]) -> dict[str, int | None]:
+        wanted = [parse_id(memory) for memory in ids]
+        numbers = np.array([pair[1] if pair is not None else 0 for pair in wanted], np.uint64)
+        rows = self._lookup[0].rows(numbers)
+        return {
+            memory: self._row(some, pair[0]) if pair is not None else None
+            for memory, some, pair in zip(ids, rows, wanted, strict=True)
+        }
+
+    def of_status(self, codes: tuple[int, ...]) -> NDArray[np.bool_]:
+        """Return which rows are memories of any of these statuses; asked by nearly every search."""
+        if codes not in self._masks:
+            mask = np.zeros(self.rows, np.bool_)
+            for code in codes:
+                mask |= self.columns["status"] == code
+            self._masks[codes] = mask & self.live
+        return self._masks[codes]
+
+    def _row(self, rows: Sequence[int], tier: str) -> int | None:
+        """Return which of the rows of one number is live and of a tier."""
+        for row in rows:
+            if self.live[row] and TIERS[self.columns["tier"][row]] == tier:
+                return row
+        return None
+
+
+def path_matches(path: str, pattern: str) -> bool:
+    """Return whether a relative path matches a glob, or lies at or below a plain prefix of folders.
+
+    >>> path_matches("notes/a.md", "notes"), path_matches("notes/a.md", "*.md"), path_matches("n/a.md", "notes")
+    (True, True, False)
+    """
+    if any(mark in pattern for mark in "*?["):
+        return fnmatch.fnmatchcase(path, pattern)
+    plain = pattern.rstrip("/")
+    return path == plain or path.startswith(plain + "/")
+
+
+def record_matches(record: Record, where: RecordFilter) -> bool:
+    """Return whether a memory passes a filter, whatever its categories."""
+    at = record.event.start if record.event is not None else record.recorded_at
+    place = record.place
+    return (
+        record.status in where.statuses
+        and (not where.tiers or record.tier in where.tiers)
+        and set(where.tags) <= set(record.tags)
+        and (where.since is None or at >= where.since)
+        and (where.until is None or at < where.until)
+        and (not where.sources or (place is not None and place.source in where.sources))
+        and (not where.projects or record.project in where.projects)
+        and (not where.agents or record.agent in where.agents)
+        and (not where.sessions or record.session in where.sessions)
+        and (where.apart_from is None or record.session != where.apart_from)
+        and (record.pinned or not where.pinned)
+        and (not where.path or (place is not None and path_matches(place.path, where.path)))
+    )

@@ -1,0 +1,270 @@
+"""Validation: what every store rejects before it writes, so that all of them reject alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scrubjay.errors import InputError, ModelMismatchError
+from scrubjay.models import graph, lifecycle
+from scrubjay.models.ids import EmbeddingModel, parse_id, parse_node_id
+from scrubjay.models.lifecycle import LifecycleChange, changed_fields
+from scrubjay.models.records import ORIGINS, STATUSES, Document, Record, Scope, SourcePlace
+from scrubjay.storage.changes import (
+    Change,
+    DropDocument,
+    PutDocument,
+    PutMemory,
+    PutVectors,
+    PutVersions,
+    QuantizedVectors,
+)
+
+NOTHING_WRITTEN = "Nothing was written."
+TARGET_KIND = {"references": "concept", "belongs": "category"}
+"""What the kinds of edges lead to that do not lead to a memory."""
+
+
+def check_key(scope: Scope | None, key: str, what: str) -> None:
+    """Refuse a visibility key that is not one of the writer's own; a rebuild (None) keeps every key.
+
+    Raises:
+        InputError: The key is not one of the scope's.
+    """
+    if scope is not None and key not in scope.keys:
+        raise InputError(
+            f"{what} is to be written under {key!r}, which {scope.user} may not see. {NOTHING_WRITTEN}"
+        )
+
+
+def check_record(record: Record) -> None:
+    """Refuse a memory that no store could give back as it is.
+
+    Raises:
+        InputError: Its id is no id of its tier, or its status is unknown.
+    """
+    parsed = parse_id(record.id)
+    if parsed is None or parsed[0] != record.tier:
+        raise InputError(f"{record.id!r} is no id of a memory of tier {record.tier!r}. {NOTHING_WRITTEN}")
+    if record.status not in STATUSES:
+        raise InputError(
+            f"Memory {record.id} has status {record.status!r}; known are {', '.join(STATUSES)}. {NOTHING_WRITTEN}"
+        )
+
+
+def check_place(memory: str, place: SourcePlace | None, document: Document | None) -> None:
+    """Refuse a passage that stands elsewhere than in the document it is written with.
+
+    Args:
+        memory: Its id.
+        place: Where it says it stands.
+        document: The document, or None for a memory that belongs to none.
+
+    Raises:
+        InputError: They disagree.
+    """
+    stands = None if place is None else (place.source, place.path)
+    held = None if document is None else (document.source, document.path)
+    if stands != held:
+        raise InputError(
+            f"Memory {memory} says it stands in {_describe_place(stands)}, but is written to {_describe_place(held)}. "
+            f"{NOTHING_WRITTEN}"
+        )
+
+
+def _describe_place(where: tuple[str, str] | None) -> str:
+    return "no document" if where is None else f"{where[1]} of source {where[0]}"
+
+
+def id_conflict(memory: str) -> InputError:
+    """Return the error for an id whose number another memory has, out of sight or in another tier."""
+    return InputError(f"The number of {memory} belongs to another memory already. {NOTHING_WRITTEN}")
+
+
+def check_vectors(model: EmbeddingModel, codes: QuantizedVectors, what: str) -> None:
+    """Refuse vectors that are not their model's.
+
+    Raises:
+        ModelMismatchError: Their length is another, or they are no windows with a scale each.
+    """
+    shape = codes.data.shape
+    if len(shape) != 2 or shape[0] == 0 or codes.scales.shape != shape[:1]:
+        raise ModelMismatchError(
+            f"{what} has windows of shape {shape} with scales of shape {codes.scales.shape}; "
+            f"wanted are (windows, {model.dimensions}) and (windows,), one window at least. {NOTHING_WRITTEN}"
+        )
+    if shape[1] != model.dimensions:
+        raise ModelMismatchError(
+            f"{what} has {shape[1]}-dimensional vectors; {model.name} makes {model.dimensions}. {NOTHING_WRITTEN}",
+            hint="add the other model beside it: `scrubjay models add`, then "
+            f"`scrubjay models use {model.name}`",
+        )
+
+
+def check_text(*texts: str | None) -> None:
+    """Refuse half a character: what has no UTF-8 can be written to no file.
+
+    Raises:
+        InputError: One of the texts holds a lone surrogate.
+    """
+    for text in texts:
+        if not text or text.isascii():  # most are: a batch has ten thousands of edges
+            continue
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"A text holds half a character ({error}). {NOTHING_WRITTEN}") from error
+
+
+def check_concept(concept: graph.Entity) -> None:
+    """Refuse a concept that no store could give back as it is.
+
+    Raises:
+        InputError: Its id is no concept's, its kind is unknown, or a name holds half a character.
+    """
+    _check_node("concept", concept.id)
+    _check_choice(graph.ENTITY_KINDS, concept.kind, f"Concept {concept.id} has kind")
+    check_text(concept.key, concept.name, *concept.aliases)
+
+
+def check_category(category: graph.Category) -> None:
+    """Refuse a category that no store could give back as it is. Its parent may be one that is not there.
+
+    Raises:
+        InputError: Its or its parent's id is no category's, its kind is unknown, or a text holds half a
+            character.
+    """
+    _check_node("category", category.id)
+    if category.parent is not None:
+        _check_node("category", category.parent)
+    _check_choice(graph.CATEGORY_KINDS, category.kind, f"Category {category.id} has kind")
+    check_text(category.key, category.name, category.abstract, category.overview, category.model)
+
+
+def check_edge(edge: graph.Edge) -> None:
+    """Refuse an edge that no store keeps.
+
+    Raises:
+        InputError: Its kind is not stored, an end is not of what the kind connects, its weight is not within
+            0..1, its origin is unknown, or a text holds half a character.
+    """
+    if edge.kind not in graph.STORED_EDGE_KINDS:
+        _check_choice(graph.STORED_EDGE_KINDS, edge.kind, f"The edge from {edge.src!r} has kind")
+    _check_node("memory", edge.src)
+    _check_node(TARGET_KIND.get(edge.kind, "memory"), edge.dst)
+    if not 0 <= edge.weight <= 1:  # neither is NaN
+        raise InputError(
+            f"The edge from {edge.src} to {edge.dst} has weight {edge.weight}; wanted is 0..1. {NOTHING_WRITTEN}"
+        )
+    if edge.origin not in graph.EDGE_ORIGINS:
+        _check_choice(graph.EDGE_ORIGINS, edge.origin, f"The edge from {edge.src} to {edge.dst} has origin")
+    check_text(edge.key, edge.rule, edge.run)
+
+
+def check_lifecycle(memory: str, life: LifecycleChange) -> None:
+    """Refuse a life that no memory can have.
+
+    Raises:
+        InputError: Its status or origin is unknown, its strength or confidence is not within 0..1, or its project
+            holds half a character.
+    """
+    values = changed_fields(life)
+    check_text(str(values.get("project") or ""))
+    if "status" in values:
+        _check_choice(STATUSES, values["status"], f"Memory {memory} is to have status")
+    if "origin" in values:
+        _check_choice(ORIGINS, values["origin"], f"Memory {memory} is to have origin")
+    for name in ("strength", "confidence"):
+        if not 0 <= values.get(name, 0) <= 1:  # NaN is not, either
+            raise InputError(
+                f"Memory {memory} is to have {name} {values[name]}; wanted is 0..1. {NOTHING_WRITTEN}"
+            )
+
+
+def check_validity(memory: str, valid_from: int | None, valid_until: int | None) -> None:
+    """Refuse a memory that would end being true before it began.
+
+    Raises:
+        InputError: ``valid_until`` is before ``valid_from``.
+    """
+    if valid_from is not None and valid_until is not None and valid_until < valid_from:
+        raise InputError(
+            f"Memory {memory} would be true from {valid_from} until {valid_until}, which is before. {NOTHING_WRITTEN}"
+        )
+
+
+def check_event(scope: Scope | None, event: lifecycle.Event, past: bool) -> None:
+    """Refuse an event that no store keeps.
+
+    Args:
+        scope: Who writes; None for all.
+        event: What happened.
+        past: Whether it is told by its own key, and not by the one of its memory.
+
+    Raises:
+        InputError: What happened or what was before is unknown, its key is not one of the scope's, or a text holds
+            half a character.
+    """
+    if past:
+        check_key(scope, event.key, f"An event of {event.memory}")
+    _check_choice(lifecycle.EVENT_OPS, event.op, f"An event of {event.memory} says")
+    if event.op != "reinforced" or lifecycle.previous_confidence(event.before) is None:
+        _check_choice(("", *STATUSES), event.before, f"An event of {event.memory} tells of the status")
+    check_text(event.key, event.run, event.actor)
+
+
+def check_reading(reading: lifecycle.CachedExtraction) -> None:
+    """Refuse a reading that no store keeps.
+
+    Raises:
+        InputError: Its mark holds half a character.
+    """
+    check_text(reading.mark)
+
+
+def check_run(scope: Scope | None, run: lifecycle.ConsolidationRun) -> None:
+    """Refuse a run that no store keeps.
+
+    Raises:
+        InputError: Its key is not one of the scope's, its state is unknown, or a text holds half a character.
+    """
+    check_key(scope, run.key, f"Run {run.id}")
+    _check_choice(lifecycle.RUN_STATES, run.state, f"Run {run.id} has state")
+    check_text(run.id, run.rules, *run.counts)
+
+
+def _check_node(wanted: str, node: str) -> None:
+    parsed = parse_node_id(node)
+    found = None if parsed is None else parsed[0] if parsed[0] in ("concept", "category") else "memory"
+    if found != wanted:
+        raise InputError(f"{node!r} is no id of a {wanted}. {NOTHING_WRITTEN}")
+
+
+def _check_choice(known: tuple[str, ...], found: str, what: str) -> None:
+    if found not in known:
+        raise InputError(f"{what} {found!r}; known are {', '.join(known)}. {NOTHING_WRITTEN}")
+
+
+def page_start(memory: str) -> int:
+    """Return the number of the id that a page begins after, -1 for an empty one: all come after it.
+
+    Raises:
+        InputError: It is no id of a memory.
+    """
+    parsed = parse_id(memory)
+    if parsed is None and memory:
+        raise InputError(f"A page begins after an id; {memory!r} is none.")
+    return -1 if parsed is None else parsed[1]
+
+
+def check_rebuild_changes(changes: Sequence[Change]) -> None:
+    """Refuse what a rebuild cannot write: sources, models, tombstones, the graph and what happened belong to none.
+
+    Raises:
+        InputError: One of the changes is of another kind.
+    """
+    for change in changes:
+        if not isinstance(change, PutDocument | DropDocument | PutMemory | PutVectors | PutVersions):
+            raise InputError(
+                f"A rebuild writes documents, memories, vectors and versions, no {type(change).__name__}. "
+                f"{NOTHING_WRITTEN}"
+            )

@@ -1,1 +1,0 @@
-"""WHERE memories live: ports, the reference, SQLite, PostgreSQL."""

@@ -1,1 +1,0 @@
-"""PostgreSQL: the small adapter that answers as SQLite does."""

@@ -1,1 +1,0 @@
-"""Viewer: pages on which people see, understand and correct what is remembered."""

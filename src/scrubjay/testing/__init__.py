@@ -1,1 +1,0 @@
-"""Published stand-ins and contracts."""

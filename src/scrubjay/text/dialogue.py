@@ -1,0 +1,126 @@
+"""Dialogue: small talk, repeated questions, and replies that admit to not knowing.
+
+A stored question holds the words of a question better than any answer does, and answers nothing. Kept free of
+heavy imports: hooks and the proxy check for small talk before a store is opened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from scrubjay.text.paraphrase import word_set
+
+MAX_SMALL_TALK_WORDS: Final = 7
+"""Words of such a text; a longer one says more than its words of politeness."""
+_SMALL_TALK: Final = word_set(
+    """hi hello hey heya hiya howdy yo greetings morning evening goodnight bye goodbye cheers welcome
+    thanks thank thx ty tysm ok okay okey kay yes yeah yep yup yea no nope nah sure fine great good cool nice perfect
+    awesome excellent wonderful amazing brilliant lovely alright agreed correct exactly right absolutely definitely
+    continue proceed next go ahead please sorry hmm hm um uh oh ah wow lol haha understood noted done lgtm sgtm
+    hallo guten tag moin servus tschüss danke dankeschön bitte ja nein jep nö klar genau gut super prima weiter passt
+    hola buenos buenas gracias sí si vale claro adiós perfecto bueno
+    bonjour bonsoir salut merci oui non d'accord parfait
+    ciao buongiorno buonasera grazie prego va bene perfetto
+    olá oi bom boa obrigado obrigada sim não tchau
+    hoi dag bedankt dank nee goed hej tack tak nej takk hei
+    cześć dziękuję dzięki tak nie dobrze merhaba selam teşekkürler evet hayır tamam
+    привет здравствуйте спасибо да нет хорошо ладно пока дякую привіт так ні
+    مرحبا شكرا نعم لا שלום תודה כן לא
+    你好 您好 谢谢 谢谢你 多谢 好的 好 是 是的 不 不是 不用 对 没错 再见 早上好 晚上好 嗨 謝謝 對 继续 可以 行 嗯 繼續
+    こんにちは こんばんは おはよう おはようございます ありがとう ありがとうございます はい いいえ うん 了解 続けて
+    안녕 안녕하세요 감사합니다 고마워 고마워요 네 예 아니요 아니 좋아요"""
+)
+_SMALL_TALK_FILLERS: Final = word_set(
+    """a an the you u so very much lot bunch many for that this it is it's that's there all to and my me i'm i am again
+    everyone everybody folks team friend then just do on not at problem worries sounds looks works
+    job work one day afternoon night really too also help your got how are doing today
+    dir ihnen ihr euch vielen sehr schön das ist es mal
+    muchas mucho muy usted tardes noches días beaucoup bien le la vous toi très c'est tante mille molto
+    muito dia tarde noite você"""
+)
+"""Words that add nothing to one of those."""
+_NON_WORD: Final = re.compile(r"[^\w']+")
+
+
+def is_small_talk(text: str) -> bool:
+    """Tell whether a text says nothing by itself: no memory answers it, and it answers nothing.
+
+    >>> [is_small_talk(text) for text in ("Hi there!", "Thanks a lot :-)", "yes, please", "lgtm, next", "👍", "谢谢！")]
+    [True, True, True, True, True, True]
+    >>> [is_small_talk(text) for text in ("no, it was Porto", "who is on call?", "thanks, and where is it?", "4711")]
+    [False, False, False, False]
+    """
+    found = [word for word in _NON_WORD.split(text.casefold().replace("’", "'")) if word.strip("_'")]
+    if len(found) > MAX_SMALL_TALK_WORDS:
+        return False
+    return not found or (
+        any(word in _SMALL_TALK for word in found)
+        and all(word in _SMALL_TALK or word in _SMALL_TALK_FILLERS for word in found)
+    )
+
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+_QUESTION_PREFIX: Final = (
+    r"\W*(?:(?:and|but|or|so|ok|okay|then|well|hm+|hi|hey|btw|also|und|aber|also|ok)\b\W*)*"
+)
+_QUESTION: Final = re.compile(
+    _QUESTION_PREFIX + r"(?:"
+    r"(?:how|what|what's|which|who|who's|whose|where|when|why"
+    r"|wie|was|welche[rsmn]?|wer|wem|wen|wo|wohin|woher|wann|warum|wieso|weshalb)\b"
+    r"|(?:do|does|did|is|are|was|were|can|could|will|would|should|shall|have|has|may)\s+"
+    r"(?:i|we|you|they|he|she|it|there|this|that|these|the|our|my|your|any)\b"
+    r"|(?:ist|sind|hat|haben|kann|können|soll|sollen|darf|gibt)\s+(?:es|das|der|die|wir|ich|man|ihr|du)\b)",
+    re.I,
+)
+_CONDITION: Final = re.compile(_QUESTION_PREFIX + r"(?:when|where|whenever|wenn)\b[^,]*,\s*\w", re.I)
+"""A clause and what holds of it: "when the build fails, run make clean"."""
+_QUESTION_END: Final = re.compile(r"[,\s](?:why|how|when|where|who|what|warum|wie|wann|wo|wer)\W*$", re.I)
+
+_NOT_KNOWING: Final = re.compile(
+    r"\b(?:(?:do|does|did|can|could)(?:n't| not)|cannot)\s+(?:\w+\s+)?(?:know|have|see|find|tell|say)\b"
+    r"|\bnot (?:sure|certain|known)\b|\bno idea\b|\b(?:weiß|kenne|finde|sehe|habe) (?:ich |es |das |da )*(?:nicht|kein)"
+    r"|\bkeine ahnung\b|不知道|不清楚|找不到|没有找到|わかりません|分かりません",
+    re.I,
+)
+
+
+def is_question(sentence: str) -> bool:
+    """Tell whether a sentence asks; people leave out the mark.
+
+    >>> [is_question(text) for text in ("how long is the trial", "It is slow on Mondays, why", "多久？", "Wann ist das")]
+    [True, True, True, True]
+    >>> [is_question(text) for text in ("21 days.", "when it fails, run make clean", "I know what to do.")]
+    [False, False, False]
+    """
+    said = sentence.strip()
+    if said.endswith(("?", "？", "?)", '?"')):
+        return True
+    if said.endswith((".", "!", "。", ":")) or _CONDITION.match(said):
+        return False
+    return bool(_QUESTION.match(said) or _QUESTION_END.search(said))
+
+
+def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
+    """Return a text without the sentences that ask what was asked.
+
+    Args:
+        text: What somebody said.
+        repeats: Tells whether a question is the one that was asked.
+
+    >>> drop_questions("I redo the page. How long is the trial? It was 14 days.", lambda said: "trial" in said)
+    'I redo the page. It was 14 days.'
+    """
+    sentences = [said for said in _SENTENCE.split(text) if said and said.strip()]
+    left = [said for said in sentences if not (is_question(said) and repeats(said))]
+    return text if len(left) == len(sentences) else " ".join(left)
+
+
+def admits_not_knowing(reply: str) -> bool:
+    """Tell whether a reply says that it has no answer.
+
+    >>> admits_not_knowing("I don't have the price list here."), admits_not_knowing("It is 80 euros.")
+    (True, False)
+    """
+    return bool(_NOT_KNOWING.search(reply.replace("’", "'")))

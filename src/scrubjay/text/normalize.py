@@ -1,0 +1,217 @@
+"""Normalization: fold case, accents and typography, and separate scripts that are written without spaces.
+
+Folding covers compatibility forms, case, Arabic vowel marks and alef forms, Hebrew points, foreign digits,
+typographic apostrophes and dashes. ``strip_accents`` makes an additional form, so "resume" and "résumé" find
+each other and stay two terms. Folding works on one word at a time, because NFKC changes lengths and offsets
+must stay those of the original text.
+
+Han, kana, Hangul, Thai, Lao, Khmer and Burmese are indexed as character bigrams: most of them write no spaces,
+and a dictionary for each would be larger than this package. Korean writes spaces but glues particles to the
+noun; bigrams find the noun without a morphological analyser.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+
+TERM_MARKS = "#'+-._"
+"""The only ASCII characters besides letters and digits that a term may hold; a store must not split there."""
+
+_ASCII_MARKS = frozenset(TERM_MARKS)
+
+# What is dropped: soft hyphen, zero-width (non-)joiner, Hebrew points, Arabic tatweel, vowel and Koran marks,
+# and the dot that casefolding leaves of a Turkish capital İ.
+_DROPPED = (
+    "\u00ad\u200c\u200d\u0307\u0640\u0670"
+    + "".join(chr(c) for c in range(0x0591, 0x05C8) if c not in (0x05BE, 0x05C0, 0x05C3, 0x05C6))
+    + "".join(map(chr, range(0x064B, 0x0660)))
+    + "".join(map(chr, range(0x06D6, 0x06DD)))
+    + "".join(map(chr, range(0x06DF, 0x06E5)))
+)
+_FOLDS = str.maketrans(
+    dict.fromkeys(_DROPPED, "")
+    | dict.fromkeys("\u0622\u0623\u0625\u0671", "\u0627")  # alef with madda, hamza or wasla -> alef
+    | {"\u0649": "\u064a"}  # alef maqsura -> yeh
+    | dict.fromkeys("\u2018\u2019\u02bc", "'")
+    | dict.fromkeys("\u2010\u2011", "-")
+)
+# Letters that no decomposition turns into a base letter, though readers type the base letter.
+_UNACCENTED = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"}
+)
+
+# Most of the texts that are not ASCII hold nothing else besides.
+_TYPOGRAPHIC = (
+    ("\u2019", "'"),
+    *((mark, " ") for mark in "\u201c\u201d\u2014\u2013\u2026\u00a0\u2018\u2022\u2192"),
+)
+
+
+def fold(word: str) -> str:
+    """Return the one spelling under which a word is indexed and asked for.
+
+    NFKC, casefold, NFKC again; then letters, digits, combining marks and ``TERM_MARKS`` are kept and
+    everything else is dropped (some letters decompose into phrases with spaces).
+
+    Args:
+        word: One word of any script; any string is allowed.
+
+    Returns:
+        The folded word; empty if nothing of it is a letter, digit, mark or term mark.
+    """
+    if word.isascii():
+        return word.lower()
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold().translate(_FOLDS))
+    return folded if folded.isalpha() else "".join(map(_keep_char, folded))
+
+
+def normalize_typography(text: str) -> str:
+    """Return a text with the marks of typesetters written in ASCII: each parts words as it did, offsets stay.
+
+    What is still not ASCII then has letters or marks of its own. It is asked of every text, so it only looks
+    for the marks that are common.
+    """
+    for mark, ascii_mark in _TYPOGRAPHIC:
+        if text.isascii():
+            break
+        text = text.replace(mark, ascii_mark)
+    return text
+
+
+def strip_accents(word: str) -> str:
+    """Return a folded word without accents ("café" -> "cafe"), or the word itself where it has none.
+
+    Only marks of the Latin, Greek and Cyrillic block are dropped: in Indic scripts and kana a mark is a
+    sound of its own. й keeps its breve, since и is another letter.
+    """
+    if word.isascii():
+        return word
+    parts = ("й" if c == "й" else _base_letter(c) for c in word)
+    return "".join(parts).translate(_UNACCENTED)
+
+
+@cache
+def word_marks() -> str:
+    r"""Return the combining marks that continue a word, as ranges for a regular-expression class.
+
+    Python's ``\w`` leaves them out and would cut Hindi at every vowel sign. Variation selectors and keycap
+    marks belong to emoji and are left out. Only the basic plane is scanned (about 2 ms, once, and only when
+    a text is not ASCII).
+    """
+    blocks = ((0x0300, 0x1E00), (0x302A, 0x3100), (0xA66F, 0xAC00), (0xFB1E, 0xFB1F), (0xFE20, 0xFE30))
+    ranges: list[list[int]] = []
+    for first, last in blocks:
+        for code in range(first, last):
+            if unicodedata.category(chr(code))[0] != "M":
+                continue
+            if ranges and ranges[-1][1] == code - 1:
+                ranges[-1][1] = code
+            else:
+                ranges.append([code, code])
+    return "\u00ad\u200c\u200d" + "".join(f"{chr(a)}-{chr(b)}" for a, b in ranges)
+
+
+def _keep_char(char: str) -> str:
+    if char.isascii():
+        return char if char.isalnum() or char in _ASCII_MARKS else ""
+    if char.isdecimal():
+        return str(unicodedata.decimal(char))
+    return char if char.isalnum() or char == "\u2044" or unicodedata.category(char)[0] == "M" else ""  # 1⁄2
+
+
+def _base_letter(char: str) -> str:
+    if char.isascii():
+        return char
+    decomposed = unicodedata.normalize("NFD", char)
+    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f"))
+
+
+_RUN_CLASS = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf"  # Thai, Lao
+    "\u1000-\u103f\u1050-\u109d\uaa60-\uaa7f\u1780-\u17d3"  # Burmese, Khmer
+    "\u1100-\u11ff\u3130-\u318e\ua960-\ua97c\uac00-\ud7fb"  # Hangul, composed or not
+    "\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31f0-\u31ff\uff66-\uff9f"  # kana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"  # Han
+)
+# What NFKC may compose into one character: kana and its voicing mark, the parts of a Hangul syllable.
+_CLUSTER = "[\u1100-\u115f\ua960-\ua97c][\u1160-\u11a7]?[\u11a8-\u11ff]?|.[\u3099\u309a\uff9e\uff9f]?"
+
+
+def has_unspaced(text: str) -> bool:
+    """Tell whether any character is of these scripts."""
+    return _unspaced_pattern().search(text) is not None
+
+
+def split_scripts(text: str) -> Iterator[tuple[bool, int, int]]:
+    """Cut a text at every change into or out of these scripts.
+
+    Yields:
+        Whether the piece is such a run, its start and its end.
+    """
+    for match in _piece_pattern().finditer(text):
+        yield match.lastgroup == "run", match.start(), match.end()
+
+
+def bigrams(run: str) -> list[tuple[tuple[str, ...], int, int]]:
+    """Return the folded bigrams of a run, each with the terms it emits and its offsets within the run.
+
+    The first term is the bigram (of a run of one character, that character). A Han or Hangul character,
+    which may be a whole query, is a further term of the bigram that it begins; the last bigram answers for
+    both of its characters. So each occurrence of a character is counted once.
+    """
+    if fold(run) == run:
+        chars = [(char, i, i + 1) for i, char in enumerate(run)]
+    else:
+        clusters = re.finditer(_CLUSTER, run, re.DOTALL)
+        chars = [(char, match.start(), match.end()) for match in clusters for char in fold(match.group())]
+    if len(chars) == 1:
+        return [((chars[0][0],), chars[0][1], chars[0][2])]
+    found = [(_bigram_terms(a, a + b), start, end) for (a, start, _), (b, _, end) in pairwise(chars)]
+    if found and _is_word_by_itself(chars[-1][0]):
+        emitted, start, end = found[-1]
+        found[-1] = (tuple(dict.fromkeys((*emitted, chars[-1][0]))), start, end)
+    return found
+
+
+def _bigram_terms(first: str, gram: str) -> tuple[str, ...]:
+    return (gram, first) if _is_word_by_itself(first) else (gram,)
+
+
+def _is_word_by_itself(char: str) -> bool:
+    """Tell whether a character is commonly a word by itself: Han and Hangul are, kana and Thai are not."""
+    return char >= "\u3400" and not "\uff66" <= char <= "\uff9f"
+
+
+@cache
+def _unspaced_pattern() -> re.Pattern[str]:
+    return re.compile(f"[{_RUN_CLASS}]")
+
+
+@cache
+def _piece_pattern() -> re.Pattern[str]:
+    return re.compile(f"(?P<run>[{_RUN_CLASS}]+)|[^{_RUN_CLASS}]+")
+
+
+def latin_share(query: str) -> float:
+    """Return the share of a query's letters that are Latin, 1 where it has none.
+
+    >>> latin_share("naïve café"), latin_share("東京 tokyo"), latin_share("42")
+    (1.0, 0.7142857142857143, 1.0)
+    """
+    letters = [character for character in query if character.isalpha()]
+    if not letters:
+        return 1.0
+    return sum(1 for character in letters if ord(character) < 0x250) / len(letters)
+
+
+def normalize_content(text: str) -> str:
+    r"""Return a text in the form in which it is compared: composed Unicode (NFC), one blank between words.
+
+    >>> normalize_content("cafe\u0301  au\nlait ") == "caf\u00e9 au lait"
+    True
+    """
+    return " ".join(unicodedata.normalize("NFC", text).split())

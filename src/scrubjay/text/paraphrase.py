@@ -1,0 +1,399 @@
+"""Paraphrase: whether two texts say the same, in first or third person, and which span of a source supports a claim.
+
+"I'm", "I am" and "the user is" read as the same words; only forms that cannot change the meaning are unified.
+When two texts are compared, only case, punctuation, list and heading marks, articles, the present of "to be"
+and a few fillers are ignored: a number, a sign or a negation may be the whole difference.
+
+A claim (what a language model made of a text) is supported if the text states it in the same words and order,
+in clauses of its own: "I would" and "if" cannot be cut off, nor what a sentence doubts, asks or denies. It
+refuses much that is true; accepting a wrong claim would be worse.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Final, NamedTuple
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(text.split())
+
+
+ME: Final = "<me>"
+MINE: Final = "<mine>"
+"""A person, and what is theirs, whoever speaks."""
+MIN_WRAPPED_LINE: Final = 60
+"""Characters of a line that may go on in the next; a shorter one ends what it says."""
+
+_MARK_TABLE: Final = {ord(a): b for a, b in zip("’‘ʼ“”„«»–—−\u00a0", '\'\'\'"""""--- ', strict=True)}
+_PIECE: Final = re.compile(r"\S+")
+_OPENING: Final = "([{\"'*_~`<¿¡"
+_CLOSING: Final = ")]}\"'*_~`>"
+_BREAKS: Final = ",:"
+_STOPS: Final = ".!?;…"
+_ITEM: Final = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s")
+
+_FILLERS: Final = word_set("a an the oh yeah ok okay btw fyi actually honestly uh um")
+"""Words without which the same is said, denied or not. Never "just", "really", "well": "I don't sleep well"."""
+_ARTICLES: Final = word_set("a an the")
+_MINE: Final = frozenset(("my", "mine", "our", "ours"))
+_ME: Final = frozenset(("i", "me", "we", "us"))
+_USERS: Final = frozenset(("user's", "users'"))
+_BARE: Final = {
+    "im": ("i", "am"), "ive": ("i", "have"), "dont": ("do", "not"), "doesnt": ("does", "not"),
+    "didnt": ("did", "not"), "cant": ("can", "not"), "cannot": ("can", "not"), "wont": ("will", "not"),
+    "isnt": ("is", "not"), "arent": ("are", "not"), "havent": ("have", "not"), "hasnt": ("has", "not"),
+    "wouldnt": ("would", "not"), "can't": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not"),
+}  # fmt: skip
+_PARTS: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
+_OF_ME: Final = frozenset(("he", "she", "they", "him", "her", "them"))
+_OF_MINE: Final = frozenset(("his", "her", "their", "theirs", "hers"))
+_THIRD: Final = {"am": "is", "are": "is", "have": "has", "do": "does", "go": "goes", "were": "was"}
+_BETWEEN: Final = word_set("always never usually often mostly now still generally normally regularly mainly")
+"""What may stand between "I" and the verb."""
+_JOINED: Final = word_set(
+    """live work like love prefer use want need play speak own run drive study teach eat drink read write have
+    keep make take hate enjoy"""
+)
+"""Verbs that follow "and" without a subject of their own: "I live and work in Porto"."""
+
+
+class ClaimWord(NamedTuple):
+    """One word of a text.
+
+    Attributes:
+        text: In small letters, without the marks around it; ``ME`` and ``MINE`` for a person.
+        start: First character in the text.
+        end: The one after its last.
+        lead: First character of the article before it, else ``start``.
+        breaks: Whether a mark behind it may end a clause.
+        begins: Whether a sentence begins with it.
+        asks: Whether a question ends with it.
+    """
+
+    text: str
+    start: int
+    end: int
+    lead: int
+    breaks: bool
+    begins: bool
+    asks: bool
+
+
+def claim_words(text: str, *, person: bool = True, claim: bool = False) -> tuple[ClaimWord, ...]:
+    """Return the words of a text, without articles and fillers.
+
+    Args:
+        text: The text.
+        person: Whether who says "I" is the user.
+        claim: Whether it speaks of the user by that name; a person's own "the user" is somebody else.
+    """
+    found: list[ClaimWord] = []
+    begins = True
+    article: int | None = None
+    for bare, start, end, tail in _pieces(text.translate(_MARK_TABLE)):
+        named = _normalize_pronoun(bare, claim=claim) if person else (bare,)
+        parts = [part for one in named for part in _expand_contraction(one)]
+        parts = [_pronoun_role(part) if person else part for part in parts if part not in _FILLERS]
+        for part in parts:
+            lead = start if article is None else article
+            found.append(ClaimWord(part, start, end, lead, breaks=False, begins=begins, asks=False))
+            begins, article = False, None
+        stops = any(mark in _STOPS for mark in tail) or "\n" in tail
+        if found and (stops or any(mark in _BREAKS + "-()" for mark in tail)):
+            found[-1] = found[-1]._replace(breaks=True, asks=found[-1].asks or "?" in tail)
+        begins = begins or stops
+        article = start if bare in _ARTICLES and not tail else None
+    return tuple(found)
+
+
+def is_reworded(claimed: str, said: Sequence[ClaimWord], at: int) -> bool:
+    """Tell whether a word of a claim is the said word at a place, as it is said of somebody else."""
+    word = said[at].text
+    if word == ME:
+        return claimed in _OF_ME
+    if word == MINE:
+        return claimed in _OF_MINE
+    before = [one.text for one in said[max(0, at - 2) : at]]
+    verb = before[-1:] == [ME] or (before[:1] == [ME] and before[-1] in _BETWEEN)
+    verb = verb or (before[-1:] == ["and"] and word in _JOINED)
+    return verb and claimed in _third_person(word)
+
+
+def _third_person(verb: str) -> tuple[str, ...]:
+    if verb in _THIRD:
+        return (_THIRD[verb],)
+    if not verb.isalpha():
+        return ()
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return (verb[:-1] + "ies",)
+    return (verb + "es",) if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else (verb + "s",)
+
+
+def _pieces(text: str) -> Iterator[tuple[str, int, int, str]]:
+    """Yield each word in small letters, where it stands, and the marks between it and the next."""
+    found = list(_PIECE.finditer(text))
+    for number, one in enumerate(found):
+        whole = one[0]
+        head = len(whole) - len(whole.lstrip(_OPENING))
+        bare = whole[head:].rstrip(_CLOSING + _BREAKS + _STOPS)
+        start, end = one.start() + head, one.start() + head + len(bare)
+        last = number + 1 == len(found)
+        gap = "" if last else text[one.end() : found[number + 1].start()]
+        tail = text[end : one.end()] + ("\n" if "\n" in gap and _ends_sentence(text, one.end(), gap) else "")
+        tail += "," if "\n" in gap or (not last and found[number + 1][0][0] == "(") else ""
+        if bare.strip("-|>=•*+") == "":
+            yield "", start, end, "-" + tail
+        else:
+            yield bare.casefold(), start, end, tail
+
+
+def _ends_sentence(text: str, at: int, gap: str) -> bool:
+    """Tell whether the line that ends here ends what is said."""
+    line = at - (text.rfind("\n", 0, at) + 1)
+    return (
+        gap.count("\n") > 1
+        or line < MIN_WRAPPED_LINE
+        or _ITEM.match(text, at + gap.index("\n") + 1) is not None
+    )
+
+
+def _normalize_pronoun(word: str, *, claim: bool) -> tuple[str, ...]:
+    if claim and word in _USERS:
+        return (MINE,)
+    return (ME,) if claim and word == "user" else (word,)
+
+
+def _expand_contraction(word: str) -> tuple[str, ...]:
+    """Return a contraction's words."""
+    if not word:
+        return ()
+    if word in _BARE:
+        return _BARE[word]
+    if word.endswith("n't"):
+        return (word[:-3], "not")
+    cut = word.find("'")
+    if cut > 0 and word[cut:] in _PARTS:
+        return (word[:cut], _PARTS[word[cut:]])
+    return (word,)
+
+
+def _pronoun_role(word: str) -> str:
+    return ME if word in _ME else MINE if word in _MINE else word
+
+
+SMALL_WORDS: Final = word_set(
+    "a an the is are am be it its this that these those very just also please really quite"
+)
+"""Words with and without which the same is said where all others are equal. Neither "was" (it is no longer) nor "to"
+and "from", "only", "if" or any word that denies; English alone, so that in all others nothing is passed over."""
+_EDGE_MARKS: Final = ".,;:!?…()[]{}\"“”„«»'’‘*_~`"
+MAX_CACHED_PIECE: Final = 64
+"""Characters of a piece up to which what it says is kept: texts share most of theirs."""
+MAX_PIECES: Final = 1 << 16
+"""Pieces of which is kept what they say, about 12 MB; a full memory makes way for an empty one."""
+MAX_CACHED_TEXT: Final = 4_096
+"""Characters of a text up to which what it says is kept for a while: one search asks several times, and so may the
+next. 512 of them are 8 MB at most."""
+_LAYOUT: Final = re.compile(r"[-*•·|>#+]+|[-=_*~`]{3,}")
+"""A bullet, a table's line, a heading's signs, a rule."""
+
+
+def content_words(text: str) -> tuple[str, ...]:
+    """Return a text's words without what makes no difference; a question keeps its mark.
+
+    >>> content_words("- The **timeout** is 30 seconds.") == content_words("timeout: 30 seconds")
+    True
+    >>> content_words("We can use AWS"), content_words("we can use C++?")
+    (('we', 'can', 'use', 'aws'), ('we', 'can', 'use', 'c++', '?'))
+    """
+    return (_recent_content if len(text) <= MAX_CACHED_TEXT else _split_content)(text)[0]
+
+
+def content_vocabulary(text: str) -> frozenset[str]:
+    """Return the words of `content_words` as a set."""
+    return (_recent_content if len(text) <= MAX_CACHED_TEXT else _split_content)(text)[1]
+
+
+def _split_content(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    # No loop of ours over all words: one whose piece was met before costs a look-up.
+    words = tuple(chain.from_iterable(map(_PIECE_CACHE.__getitem__, text.casefold().split())))
+    return words, frozenset(words)
+
+
+def _piece_words(piece: str) -> tuple[str, ...]:
+    """Return what a piece between blanks says."""
+    if piece.isalnum():
+        return () if piece in SMALL_WORDS else (piece,)
+    word = piece.strip(_EDGE_MARKS)
+    if word in SMALL_WORDS and word:
+        word = ""
+    elif not word or not any(character.isalnum() for character in word):
+        word = "" if not piece.strip(_EDGE_MARKS[:5]) or _LAYOUT.fullmatch(piece) else piece
+    asks = "?" in piece[-3:] and piece != word
+    return (*((word,) if word else ()), *(("?",) if asks else ()))
+
+
+class _PieceCache(dict[str, tuple[str, ...]]):
+    """What pieces say, each found out when it is first met; a long one hardly ever comes again."""
+
+    def __missing__(self, piece: str) -> tuple[str, ...]:
+        found = _piece_words(piece)
+        if len(piece) <= MAX_CACHED_PIECE:
+            if len(self) >= MAX_PIECES:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+_PIECE_CACHE: Final = _PieceCache()
+_recent_content: Final = lru_cache(maxsize=512)(_split_content)
+
+
+MIN_CLAIM_WORDS: Final = 3
+"""Words of a claim; fewer state nothing."""
+MAX_CLAIM_WORDS: Final = 80
+"""Words of a claim; nobody says one thing at such length."""
+
+
+NEGATIONS: Final = word_set(
+    """not no never none nobody nothing nowhere neither nor without hardly barely scarcely seldom rarely cannot
+    n't non kein keine keinen keiner nicht nie niemals ohne ni ne pas jamais aucun aucune sans sin nunca jamás
+    ningún ninguna nada nadie não nunca jamais nenhum nenhuma sem nem mai nessun nessuna senza niet geen nooit"""
+)
+"""Words that deny; of some common languages, for in all others a claim can hold only the source's own words too."""
+_ALWAYS_DENY: Final = word_set("neither nor nobody none")
+_LIMITING_WORDS: Final = word_set(
+    """if unless when whenever until till would could should might may maybe perhaps probably possibly wish wished
+    hope hoping suppose supposing imagine pretend pretending almost nearly except only sometimes occasionally
+    apparently supposedly allegedly provided assuming wenn falls vielleicht si quizás quizá tal vez peut-être se
+    talvez forse"""
+)
+"""Words that bound what their sentence says: a claim from it that leaves one of them out says more."""
+_CONJUNCTIONS: Final = word_set("and but so because since although though whereas plus")
+"""Words after which a clause may begin."""
+_CLAUSE_ENDS: Final = word_set("but because since although though whereas")
+"""Words before which a clause ends, whatever follows."""
+_REMINDERS: Final = word_set("remember note")
+"""Words whose "that" hands on what is so, not what is thought."""
+_CLAUSE_SUBJECTS: Final = frozenset((ME, MINE)) | word_set("it he she they there this these")
+
+
+class TextSpan(NamedTuple):
+    """A stretch of a source: its first character and the one after its last."""
+
+    start: int
+    end: int
+
+
+def supporting_span(
+    claim: str, source: str, *, person: bool = True, within: TextSpan | None = None
+) -> TextSpan | None:
+    """Return the stretch of a source that says a claim, or None where none does.
+
+    Args:
+        claim: What is claimed.
+        source: What was said, in the words of one speaker.
+        person: Whether the speaker is the user; else "I" stays "I".
+        within: Where in the source it must stand; its negations must then be in the claim, all of them.
+
+    >>> said = "Well, I live in Porto and I don't eat fish. If I moved, I would miss it."
+    >>> [said[slice(*found)] for found in [supporting_span("The user doesn't eat fish", said)] if found]
+    ["I don't eat fish"]
+    >>> supporting_span("The user eats fish", said), supporting_span("The user would miss it", said)
+    (None, None)
+    """
+    claimed = [word.text for word in claim_words(claim, person=person, claim=True)]
+    if not MIN_CLAIM_WORDS <= len(claimed) <= MAX_CLAIM_WORDS:
+        return None
+    said = claim_words(source, person=person)
+    inside = within or TextSpan(0, len(source))
+    for at in range(len(said) - len(claimed) + 1):
+        run = said[at : at + len(claimed)]
+        if run[0].start < inside.start or run[-1].end > inside.end:
+            continue
+        if _matches_at(claimed, said, at) and _is_whole_clause(said, at, at + len(claimed)):
+            quoted = [word for word in said if inside.start <= word.start and word.end <= inside.end]
+            if within is None or count_denials(quoted) == count_denials(run):
+                return TextSpan(max(run[0].lead, inside.start), run[-1].end)
+    return None
+
+
+def count_denials(said: Sequence[ClaimWord]) -> int:
+    """Return how many words deny."""
+    return sum(word.text in NEGATIONS for word in said)
+
+
+def number_words(said: Sequence[ClaimWord]) -> set[str]:
+    """Return the words that hold a digit."""
+    return {word.text for word in said if any(character.isdigit() for character in word.text)}
+
+
+def _matches_at(claimed: Sequence[str], said: Sequence[ClaimWord], at: int) -> bool:
+    return all(
+        word == said[at + number].text or is_reworded(word, said, at + number)
+        for number, word in enumerate(claimed)
+    )
+
+
+def _is_whole_clause(said: Sequence[ClaimWord], first: int, last: int) -> bool:
+    """Tell whether words are clauses of their own, which nothing else in their sentence takes back."""
+    begin = next((at for at in range(first, 0, -1) if said[at].begins), 0)
+    end = next((at for at in range(last, len(said)) if said[at].begins), len(said))
+    return (
+        _starts_clause(said, begin, first)
+        and _ends_clause(said, last, end)
+        and not any(word.asks for word in said[begin:end])
+        and _is_unbounded(said[begin:first], said[last:end], said[first])
+    )
+
+
+def _starts_clause(said: Sequence[ClaimWord], begin: int, first: int) -> bool:
+    """Tell whether a clause begins here, whose subject is not that of another."""
+    if first == begin:
+        return True
+    before = said[first - 1]
+    called = before.text == "that" and first - 2 >= begin and said[first - 2].text in _REMINDERS
+    return (before.breaks or before.text in _CONJUNCTIONS or called) and said[first].text in (ME, MINE)
+
+
+def _ends_clause(said: Sequence[ClaimWord], last: int, end: int) -> bool:
+    """Tell whether a clause ends before the word `last`."""
+    if last == end or said[last - 1].breaks or said[last].text in _CLAUSE_ENDS:
+        return True
+    return said[last].text in _CONJUNCTIONS and last + 1 < end and said[last + 1].text in _CLAUSE_SUBJECTS
+
+
+def _is_unbounded(before: Sequence[ClaimWord], after: Sequence[ClaimWord], head: ClaimWord) -> bool:
+    """Tell whether the rest of a sentence neither bounds nor denies what stands between."""
+    rest = {word.text for word in (*before, *after)}
+    if rest & _LIMITING_WORDS or rest & _ALWAYS_DENY:
+        return False
+    if count_denials(before) and head.text not in (ME, MINE):
+        return False
+    # What is denied after it is something else only where somebody is named anew: "..., and I don't smoke".
+    denied = next((at for at, word in enumerate(after) if word.text in NEGATIONS), None)
+    return denied is None or any(word.text in _CLAUSE_SUBJECTS for word in after[:denied])
+
+
+SENTENCE_BREAK: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
+"""What parts the claims of a text."""
+
+
+def unsupported_claims(text: str, source: str, *, person: bool = True) -> list[str]:
+    """Return the claims of a text that a source does not say; all of it where it drops a denial or a number.
+
+    Args:
+        text: What a language model made of the source.
+        source: The source, in the words of one speaker.
+        person: Whether the speaker is the user.
+    """
+    claims = [claim for claim in SENTENCE_BREAK.split(text) if claim.strip()]
+    new, old = claim_words(text, person=person, claim=True), claim_words(source, person=person)
+    if count_denials(new) != count_denials(old) or number_words(new) != number_words(old):
+        return [text]
+    return [claim for claim in claims if supporting_span(claim, source, person=person) is None]

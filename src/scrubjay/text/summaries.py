@@ -1,0 +1,368 @@
+"""Extractive summaries: the abstract (L0) and overview (L1) of a text, in its own sentences.
+
+Paragraphs and list items are cut into sentences and lose their Markdown marks; a heading, a table's row and
+a line of code are each one piece. No tree is built and nothing is rated. ``text/markdown.py`` knows the blocks
+exactly; here one pass over the lines must do, because every memory that is written is read this way.
+
+Kinds: ``text`` (a sentence), ``heading``, ``header`` and ``row`` of a table, ``code`` (a fence's first line, or
+a line of a source file) and ``more code`` (the fence's other lines).
+
+Extractive: what is taken are sentences, list items, headings, a table's header, a fence's first line, in
+their order and in the writer's words, without Markdown's marks. Nothing is generated, so nothing can be said
+that the memory does not say. They are taken from the top, for there writers say what it is about; what brings
+few words that were not said yet is passed over, and more code, more rows and exclamations come in only when
+room is left.
+
+Lengths count source words as ``tokens.terms`` does: a run of n characters of an unspaced script is n - 1.
+A unit that is longer than all the room is cut between two words, never inside a grapheme; a word that is
+itself too long is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import islice
+from typing import Final, NamedTuple
+from unicodedata import category
+
+from scrubjay.text.markdown import front_matter_end, normalize_newlines
+from scrubjay.text.normalize import has_unspaced, normalize_typography, split_scripts, word_marks
+from scrubjay.text.tokenizer import split_words
+
+CODE_SAMPLE_LINES: Final = 600
+"""Characters that tell code from text."""
+
+# A class of characters stands first in each pattern, so that the scan goes from one of them to the next.
+_SENTENCE = re.compile(
+    r"[.!?。！？।؟۔｡](?:(?<=[.!?])[\"'”’)\]]*(?<![ (][A-Za-z]\.)(?<!\b[DMS][rt]\.)(?<!\bvs\.)(?<!\bMrs\.)\s+(?![a-z])"
+    r"|(?<=[。！？।؟۔｡])[”’」』）\"]*\s*)"
+)
+_ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?:#{1,6}[ \t]+)?")
+_DASHES = re.compile(r"[\s|:=*_+-]+\Z")
+_HIDDEN = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
+_COMMENT = re.compile(r"\s*(?://[/!]?|#+!?|--|/?\*+/?|\"\"\"|''')[ \t]*")
+_CODE = re.compile(
+    r"(?:[@/)\]}]|[ \t]++(?![*+-] |[0-9]++[.)] )"
+    r"|(?>(?:async |pub |export |public |private |static |default )*)(?:def|class|func|fn|import|from"
+    r"|package|use|const|let|var|struct|type|return|if|for|interface) )(?=.*[^.!?]\Z)",
+)
+_CODE_ENDS = frozenset("{};(,[")
+_DEFINITION = re.compile(r"\[[^\[\]^:][^\[\]:]*\]:[ \t]*\S+(?:[ \t]+[\"'(].*)?\Z")
+"""Where a link by name leads to."""
+_OUTLINE = re.compile(r"\b(?:id|collapsed):: *\S+")
+"""What outliners write to themselves."""
+_MARK = re.compile(r"[`\[<*~_]")
+_INLINE = re.compile(
+    r"[`!\[<*~_](?:"
+    r"(?<=`)(`{0,2}+)([^`\n]{1,400}+)`\1(?!`)"
+    r"|(?:(?<=!)\[)?(?<=\[)(?:\[(?:[^\[\]|\n]{1,200}+\|)?([^\[\]|\n]{1,200}+)\]\]"
+    r"|([^\[\]\n]{0,200}+)\](?:\([^()\n]{0,1000}+(?:\([^()\n]{0,200}+\)[^()\n]{0,200}+)?\)|\[[^\[\]\n]{0,100}+\]))"
+    r"|(?<=<)/?[A-Za-z][^<>\n]{0,500}+>"
+    r"|(?<=[*~_])(?<!\w_)(?P<m>(?<=\*)\*{0,2}+|(?<=~)~|(?<=_)_{0,2}+)(?=[^\s*_~])(.{1,400}?)(?<=[^\s*_~])"
+    r"(?:(?<=.)(?P=m)[*~_](?!(?<=_)\w))"
+    r")"
+)
+_CODE_GROUP: Final = 2
+"""Of ``_INLINE``: what stands in ticks, where marks are none."""
+_MARKS = frozenset(("", *"#|-*+>=~`_0123456789[{"))
+
+
+def text_units(text: str) -> Iterator[tuple[str, str]]:
+    r"""Yield the pieces of a text in order, each with its kind.
+
+    Args:
+        text: Any text with ``\\n`` as line ends (``markdown.even``).
+
+    >>> list(text_units("# Seeds\n- **Oak** grows. Slowly\n"))
+    [('heading', 'Seeds'), ('text', 'Oak grows.'), ('text', 'Slowly')]
+    """
+    if text.startswith(("---", "\ufeff---")):
+        text = text[front_matter_end(text) :]
+    if "<!--" in text:
+        text = _HIDDEN.sub(" ", text)
+    if ":: " in text:
+        text = _OUTLINE.sub("", text)
+    prose: list[str] = []
+    for kind, line in _code_lines(text) if _is_code(text) else _lines(text):
+        if kind == "more":
+            prose.append(line)
+            continue
+        if prose:
+            yield from _sentences(" ".join(prose))
+            prose = []
+        if kind == "item":
+            prose.append(line)
+        elif kind and line:
+            yield kind, (line if kind in ("code", "more code") else _plain(line))
+    if prose:
+        yield from _sentences(" ".join(prose))
+
+
+def _is_code(text: str) -> bool:
+    """Tell whether most of the first lines are code: a source file has no fence around it."""
+    if "```" in text:
+        return False
+    lines = [line for line in text[:CODE_SAMPLE_LINES].split("\n") if line and not line.isspace()]
+    return 2 * sum(line[-1] in _CODE_ENDS or _CODE.match(line) is not None for line in lines) > len(lines)
+
+
+def _code_lines(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each line's kind and words; a comment is text."""
+    for line in text.split("\n"):
+        comment = _COMMENT.match(line)
+        if comment:
+            yield "more", line[comment.end() :].rstrip("*/\"' \t")
+        else:
+            yield "code", line.strip()
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each line's kind and words; ``more`` goes on with the paragraph before it."""
+    fence, before, code = "", "", "code"
+    for line in text.split("\n"):
+        if line[:1].isalpha() and not fence:  # most lines of most texts
+            before = "more"
+            yield before, line.rstrip()
+            continue
+        words = line.strip()
+        if fence:
+            if words.startswith(fence) and not words.strip(fence[0]):
+                fence = ""
+            elif words and not _included(words):
+                yield code, words
+                code = "more code"
+        elif words[:3] in ("```", "~~~"):
+            fence, before, code = words[:3], "code", "code"
+            yield "", ""
+        else:
+            before, words = _line(line, words, before)
+            yield before, words
+
+
+def _line(line: str, words: str, before: str) -> tuple[str, str]:
+    """Return the kind of a line outside of fences, and its words without the mark it starts with."""
+    first = words[:1]
+    if first not in _MARKS:
+        deep = before in ("", "code") and line.startswith(("    ", "\t"))
+        return ("code" if deep else "more"), words
+    if not words or _DASHES.match(words) or _included(words) or _DEFINITION.match(words):
+        return ("row" if before == "header" else ""), ""
+    if first == "#":
+        return "heading", words.strip("# \t")
+    if first == "|":
+        cells = ", ".join(cell.strip() for cell in words.strip("|").split("|") if cell.strip())
+        return ("row" if before in ("header", "row") else "header"), cells
+    item = None if first in "[{" else _ITEM.match(words)
+    return ("item", words[item.end() :]) if item else ("more", words.lstrip("> ") if first == ">" else words)
+
+
+def _included(line: str) -> bool:
+    """Tell whether a line is for a program: what stands in its place when it is shown, or how it looks."""
+    return line.startswith("#+") or (line.startswith("{{") and line.endswith("}}"))
+
+
+def _plain(text: str) -> str:
+    """Return a text without inline marks: emphasis, code ticks, link targets, tags; placeholders stay."""
+    if _MARK.search(text) is None:
+        return text
+    if "`" in text and "``" not in text:
+        parts = text.split("`")
+        if len(parts) % 2 and _MARK.search(" ".join(parts[::2])) is None:  # ticks are all there is
+            return "".join(parts)
+    text = _INLINE.sub(_inner, text)
+    return _INLINE.sub(_inner, text) if "](" in text else text  # a picture in a link
+
+
+def _inner(found: re.Match[str]) -> str:
+    group = found.lastindex
+    if group is None:
+        return " "
+    return found[group] if group == _CODE_GROUP else _plain(found[group])
+
+
+def _sentences(text: str) -> Iterator[tuple[str, str]]:
+    plain, start = _plain(text), 0
+    for end in _SENTENCE.finditer(plain):
+        yield "text", plain[start : end.end()].strip()
+        start = end.end()
+    if start < len(plain):
+        yield "text", plain[start:].strip()
+
+
+L0_TOKENS: Final = 30
+L1_TOKENS: Final = 120
+CHARACTERS: Final = 12
+"""Most characters a token of room: English has six, with the space; a blob or a data URL finds no place."""
+SHORTEST: Final = 2
+"""Least characters a word and the space behind it have."""
+FEW: Final = 7
+"""Characters a token: of a content with fewer for all of L1, words are counted before sentences are read."""
+READ: Final = 8_000
+"""Characters read: a passage has 1,250 on average, but an addition may be a pasted log of megabytes."""
+NEW: Final = 0.34
+"""Share of its words that a unit must bring which none before it brought."""
+EMPTY: Final = 0.4
+"""Share of the room that is not left empty: a sentence is cut rather."""
+SHORT: Final = 3
+"""A sentence of fewer tokens ("Certainly!") comes in only when room is left."""
+HELD_BACK: Final = frozenset(("more code", "row"))
+"""Kinds that come in only when room is left: lines of code after the first, rows after a table's header."""
+CUT_MARK: Final = "…"
+
+_ASCII = re.compile(r"[A-Za-z0-9]\w*+(?>(?:[.'\-]\w++)*)(?>(?:\+\+\d++)?)", re.ASCII)
+"""Counts as ``tokens`` does, in a fourth of the time; a test holds the two together."""
+_PAUSE = re.compile(r"[,;:.!?)](?=\s)|[，、；：。！？」』）؛،।]")
+_ENDS = frozenset(".!?:;…。！？।؟۔｡：；")
+
+
+class _Unit(NamedTuple):
+    place: int
+    kind: str
+    text: str
+    size: int
+
+
+def summarise_text(
+    title: str, content: str, heading_path: Sequence[str] = ()
+) -> tuple[str | None, str | None]:
+    """Return L0, of at most 30 tokens, and L1, of at most 120; None where the content is no longer.
+
+    Args:
+        title: Its title; a heading in the content that says the same is passed over.
+        content: The full text; marks of taken-out secrets stay as they are.
+        heading_path: Headings above it, passed over like the title.
+
+    >>> summarise_text("", "user: yes")
+    (None, None)
+    """
+    if content.isascii() and len(content) < L0_TOKENS * SHORTEST:
+        return None, None
+    size = _count(content) if len(content) < L1_TOKENS * FEW else L1_TOKENS + 1
+    if size <= L0_TOKENS:
+        return None, None
+    known = {name.casefold() for name in (title, *heading_path)}
+    units, read = _read(content, known, L1_TOKENS if size > L1_TOKENS else L0_TOKENS)
+    if size > L1_TOKENS >= read:  # all was read; what was passed over counts too
+        size = _count(content)
+    return (
+        _chosen(units, L0_TOKENS) if size > L0_TOKENS else None,
+        _chosen(units, L1_TOKENS) if size > L1_TOKENS else None,
+    )
+
+
+def _read(content: str, known: set[str], room: int) -> tuple[list[_Unit], int]:
+    """Return the first units that say something new, more than fit, else also the ones held back."""
+    read = normalize_newlines(content[:READ])
+    runs = not normalize_typography(read).isascii() and has_unspaced(read)
+    units: list[_Unit] = []
+    held: list[_Unit] = []
+    said: set[str] = set()
+    total = 0
+    for place, (kind, text) in enumerate(text_units(read)):
+        if kind in HELD_BACK:
+            held.append(_Unit(place, kind, text, 0))
+            continue
+        found = _words(text)
+        bag, before = set(found), len(said)
+        said |= bag
+        if kind == "heading":
+            passed = text.casefold() in known
+        else:
+            passed = len(said) - before < NEW * len(bag)
+        if passed or not found:
+            continue
+        size = _count(text) if runs else len(found)
+        if kind == "text" and size < SHORT:
+            held.append(_Unit(place, kind, text, size))
+            continue
+        units.append(_Unit(place, kind, text, size))
+        total += size
+        if total > room:
+            return units, total
+    sized = (unit._replace(size=_count(unit.text)) for unit in held[:room])
+    return [*units, *(unit for unit in sized if unit.size)], total
+
+
+def _words(text: str) -> list[str]:
+    flat = normalize_typography(text)
+    if flat.isascii():
+        return _ASCII.findall(flat)
+    return [raw for raw in _unicode().findall(text) if raw.strip("_")]
+
+
+def _word(text: str) -> re.Pattern[str]:
+    return _ASCII if text.isascii() else _unicode()
+
+
+@cache
+def _unicode() -> re.Pattern[str]:
+    word = rf"\w[\w{word_marks()}]*"
+    return re.compile(rf"{word}(?:[.'\u2019\u2010\u2011\-]{word})*(?:\+\+\d+)?")
+
+
+def _count(text: str) -> int:
+    """Return the number of source words, or a few more: decomposed characters are counted one by one."""
+    flat = normalize_typography(text)
+    if flat.isascii() or not has_unspaced(text):
+        return len(_words(text))
+    word = _unicode()
+    return sum(
+        max(1, end - start - 1) if run else sum(1 for raw in word.findall(text, start, end) if raw.strip("_"))
+        for run, start, end in split_scripts(text)
+    )
+
+
+def _chosen(units: Sequence[_Unit], tokens: int) -> str | None:
+    """Take units as long as there is room; the first that does not fit is cut where much room is left."""
+    room, letters = tokens, tokens * CHARACTERS
+    taken: list[_Unit] = []
+    for unit in units:
+        if unit.size > room or len(unit.text) > letters:
+            cut = _cut(unit.text[:letters], room) if room > tokens * EMPTY else ""
+            if cut:
+                taken.append(unit._replace(text=cut))
+                break
+            if taken and unit.size > room:
+                break
+            continue
+        taken.append(unit)
+        room -= unit.size
+        letters -= len(unit.text)
+    return _joined(sorted(taken)) or None
+
+
+def _joined(units: Sequence[_Unit]) -> str:
+    """Write units one after another; what has no mark at its end gets one."""
+    text = ""
+    for unit in units:
+        if text:
+            text += "" if text[-1] in "。！？" else " " if text[-1] in _ENDS else "; "
+        text += f"{unit.text}:" if unit.kind == "heading" and unit is not units[-1] else unit.text
+    return text
+
+
+def _cut(text: str, tokens: int) -> str:
+    """Return the beginning of a text up to a pause in the second half of the room, else a word.
+
+    Where no spaces show the words, a pause in the last two thirds will do.
+    """
+    runs = not text.isascii() and has_unspaced(text)
+    if runs:
+        ends = [word.end for word in islice(split_words(text), tokens + 1)]
+    else:
+        flat = normalize_typography(text)  # offsets stay
+        ends = [found.end() for found in islice(_word(flat).finditer(flat), tokens + 1)]
+    if len(ends) < 2:
+        return ""
+    last = ends[-2]  # whether the last one found goes on behind the room is not known
+    pauses = [pause.end() for pause in _PAUSE.finditer(text, ends[len(ends) // (3 if runs else 2)], last + 1)]
+    return text[: pauses[-1] if pauses else _whole(text, last)].rstrip(" ,;:，、；：،") + CUT_MARK
+
+
+def _whole(text: str, end: int) -> int:
+    """Move a cut back to the edge of what is drawn as one character."""
+    while end > 0 and (category(text[end])[0] == "M" or "\u200d" in text[end - 1 : end + 1]):
+        end -= 1
+    return end

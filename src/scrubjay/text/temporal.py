@@ -1,0 +1,707 @@
+"""Temporal expressions: the dates and periods that a text names, in English and German, as ranges on the wall clock.
+
+No model and no guess at a language. A language is a table: a word has classes, each with a number (*March* is
+``month`` 3, *last* is ``which`` -1), and a rule is an order of classes, ``?`` behind an optional one; its name
+says how it is resolved. Rules are tried from each word on, in one pass. What could as well be something else is
+left alone: ``12/4``, ``2.10.3``, a date inside a file's name, *may* and *march* without a sign that a month is
+meant. Weeks begin on Monday, spring begins in March, and a winter has the year in which it begins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from itertools import product
+from typing import Final
+
+DAY, WEEK, MONTH, QUARTER, YEAR, HOUR, MINUTE = range(1, 8)
+"""Numbers of the units: values of the class ``unit``."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeVocabulary:
+    """What a language says of time.
+
+    Attributes:
+        words: Word (lower case) to its classes and their numbers.
+        rules: Class a match begins with to its rules: name and further classes, the longest first.
+        shy: Months that mean something else as often (*may*, *march*).
+        small: Words that speak of time only in lower case (*morgen*).
+    """
+
+    words: Mapping[str, Mapping[str, int]]
+    rules: Mapping[str, Sequence[tuple[str, tuple[str, ...]]]]
+    shy: frozenset[str] = frozenset()
+    small: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _WordClasses:
+    held: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def put(self, name: str, value: int, words: str) -> None:
+        for word in words.split():
+            self.held.setdefault(word, {})[name] = value
+
+    def row(self, name: str, first: int, rows: str) -> None:
+        """Number groups of words, separated by ``|``, from ``first``."""
+        for value, words in enumerate(rows.split("|"), first):
+            self.put(name, value, words)
+
+
+def _rule_table(*rules: tuple[str, str]) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for name, order in rules:
+        parts = [((part[:-1],), ()) if part.endswith("?") else ((part,),) for part in order.split()]
+        for chosen in product(*parts):
+            first, *rest = [one for part in chosen for one in part]
+            found.setdefault(first, []).append((name, tuple(rest)))
+    for held in found.values():
+        held.sort(key=lambda rule: -len(rule[1]))
+    return found
+
+
+def _english() -> TimeVocabulary:
+    words = _WordClasses()
+    words.row(
+        "month",
+        1,
+        "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sep sept"
+        "|october oct|november nov|december dec",
+    )
+    words.row("weekday", 0, "monday|tuesday|wednesday|thursday|friday|saturday|sunday")
+    words.row("season", 0, "spring|summer|autumn fall|winter")
+    units = "day days|week weeks|month months|quarter quarters|year years|hour hours|minute minutes"
+    words.row("unit", DAY, units)
+    words.row("number", 1, "one a an|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve")
+    words.put("number", 2, "couple")
+    words.put("number", 3, "few")
+    words.put("fortnight", 2, "fortnight")
+    words.row("dayword", -1, "yesterday|today|tomorrow")
+    words.row("which", -1, "last|this current|next")
+    words.put("past", 0, "past last previous")
+    words.put("ago", 0, "ago back")
+    words.put("weekend", 0, "weekend")
+    words.row("part_of_day", 0, "morning|afternoon|evening|night")
+    words.put("habit", 0, "mornings afternoons evenings nights")
+    words.row("third", 0, "early|mid|late")
+    words.put("the", 0, "the this a my our")
+    words.put("in", 0, "in during within over throughout")
+    words.put("on", 0, "on at")
+    for name, held in (
+        ("since", "since"), ("until", "until till"), ("before", "before"), ("after", "after"),
+        ("from", "from"), ("of", "of"), ("between", "between"), ("to", "to until till through"),
+        ("and", "and"), ("onward", "on onward onwards"), ("as", "as"),
+    ):  # fmt: skip
+        words.put(name, 0, held)
+    rules = _rule_table(
+        ("given", "date"),
+        ("day", "the? daynum of? month year?"),
+        ("day", "month the? daynum year?"),
+        ("month", "third? month of? year"),
+        ("lone_month", "third? month"),
+        ("lone_year", "third? year"),
+        ("which_unit", "the? which unit"),
+        ("which_month", "which month"),
+        ("which_weekday", "which weekday"),
+        ("lone_weekday", "weekday"),
+        ("which_season", "which season"),
+        ("season", "the? season of? year"),
+        ("lone_season", "the season"),
+        ("ago", "number of? unit ago"),
+        ("ago", "number number of? unit ago"),
+        ("fortnight", "number fortnight ago"),
+        ("rolling", "the? past number of? unit"),
+        ("rolling", "the? past number number of? unit"),
+        ("past", "the? only_past unit"),
+        ("past", "the last_one unit"),
+        ("weekend", "which weekend"),
+        ("weekend", "the weekend"),
+        ("weekend", "the which weekend"),
+        ("quarter", "quarter of? year"),
+        ("lone_quarter", "quarter"),
+        ("dayword", "dayword part_of_day?"),
+        ("eve", "the? unit before dayword"),
+        ("morrow", "the? unit after dayword"),
+        ("part_of_day", "which part_of_day"),
+    )
+    words.put("only_past", 0, "past")
+    words.put("last_one", 0, "last")
+    return TimeVocabulary(words.held, rules, frozenset({"may", "march", "mar", "dec", "sep", "jan", "jun"}))
+
+
+def _german() -> TimeVocabulary:
+    words = _WordClasses()
+    words.row(
+        "month",
+        1,
+        "januar jänner jan|februar feb|märz mär maerz|april apr|mai|juni jun|juli jul|august aug"
+        "|september sep sept|oktober okt|november nov|dezember dez",
+    )
+    words.row("weekday", 0, "montag|dienstag|mittwoch|donnerstag|freitag|samstag sonnabend|sonntag")
+    words.row("season", 0, "frühling frühjahr|sommer|herbst|winter")
+    words.row(
+        "unit",
+        DAY,
+        "tag tage tagen|woche wochen|monat monate monaten monats|quartal quartale quartalen|"
+        "jahr jahre jahren jahres|stunde stunden|minute minuten",
+    )
+    words.row(
+        "number", 1, "ein einem einer einen eine|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf"
+    )
+    words.put("number", 2, "paar")
+    words.put("number", 3, "einigen")
+    words.row("dayword", -2, "vorgestern|gestern|heute|morgen|übermorgen")
+    ends = ("e", "en", "er", "es", "em")
+    for value, stems in ((-1, "letzt vergangen vorig"), (0, "dies"), (1, "nächst kommend")):
+        words.put("which", value, " ".join(stem + end for stem in stems.split() for end in ends))
+    words.put("past", 0, " ".join(stem + end for stem in ("letzt", "vergangen") for end in ends))
+    words.put("ago", 0, "vor")
+    words.put("weekend", 0, "wochenende")
+    words.row("part_of_day", 0, "morgen früh|nachmittag|abend|nacht")
+    words.row("third", 0, "anfang|mitte|ende")
+    words.put("the", 0, "der die das dem den des")
+    words.put("in", 0, "in im während")
+    words.put("on", 0, "am an")
+    for name, held in (
+        ("since", "seit ab"), ("until", "bis"), ("before", "vor"), ("after", "nach"), ("from", "vom von"),
+        ("of", "zum zur"), ("between", "zwischen"), ("to", "bis"), ("and", "und"), ("stand", "stand"),
+    ):  # fmt: skip
+        words.put(name, 0, held)
+    rules = _rule_table(
+        ("given", "date"),
+        ("day", "the? daydot month year?"),
+        ("month", "third? month year"),
+        ("lone_month", "third? month"),
+        ("lone_year", "third? year"),
+        ("which_unit", "the? which unit"),
+        ("which_month", "which month"),
+        ("which_weekday", "the? which weekday"),
+        ("lone_weekday", "weekday"),
+        ("which_season", "the? which season"),
+        ("season", "season year"),
+        ("lone_season", "season"),
+        ("ago", "ago number unit"),
+        ("ago", "ago number number unit"),
+        ("rolling", "the? past number unit"),
+        ("rolling", "the? past number number unit"),
+        ("weekend", "the? which weekend"),
+        ("lone_weekend", "weekend"),
+        ("quarter", "quarter year"),
+        ("lone_quarter", "quarter"),
+        ("dayword", "dayword part_of_day?"),
+    )
+    return TimeVocabulary(words.held, rules, small=frozenset({"morgen"}))
+
+
+TIME_VOCABULARIES: Final = (_english(), _german())
+"""The languages that are understood; what every one of them says is tried, and the longest reading kept."""
+
+
+_ISO: Final = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d)(?:[Tt]\d\d:\d\d\S{0,20})?)?", re.ASCII)
+_YEAR_FIRST: Final = re.compile(r"(\d{4})/(\d\d?)/(\d\d?)", re.ASCII)
+_DOTTED: Final = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})", re.ASCII)
+_SLASHED: Final = re.compile(r"(\d\d?)/(\d\d?)/(\d{4})", re.ASCII)
+
+DateRange = tuple[datetime, datetime, str]
+"""First moment, first moment after it, precision."""
+RuleNumbers = Mapping[str, int]
+"""Class to number, of the words that a rule matched."""
+
+
+def resolve_rule(rule: str, values: RuleNumbers, word: str, now: datetime) -> DateRange | None:
+    """Work a rule out; None where a calendar lacks what it comes to."""
+    try:
+        if rule == "given":
+            return parse_numeric_date(word)
+        return _RULES[rule](values, now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def parse_numeric_date(word: str) -> DateRange | None:
+    """Return a date that is written in digits; None for what a calendar lacks, or what could be two dates."""
+    try:
+        if match := _ISO.fullmatch(word):
+            year, month = int(match[1]), int(match[2])
+            return _day(date(year, month, int(match[3]))) if match[3] else _month(year, month)
+        if match := _YEAR_FIRST.fullmatch(word):
+            return _day(date(int(match[1]), int(match[2]), int(match[3])))
+        if match := _DOTTED.fullmatch(word):
+            return _day(date(int(match[3]), int(match[2]), int(match[1])))
+        if match := _SLASHED.fullmatch(word):
+            one, other, year = int(match[1]), int(match[2]), int(match[3])
+            if one > 12 or one == other:
+                return _day(date(year, other, one))
+            return _day(date(year, one, other)) if other > 12 else None
+    except (ValueError, OverflowError):
+        pass
+    return None
+
+
+def _day(day: date, days: int = 1, precision: str = "day") -> DateRange:
+    start = datetime.combine(day, time())
+    return start, start + timedelta(days=days), precision
+
+
+def _month(year: int, month: int, months: int = 1, precision: str = "month") -> DateRange:
+    later = year * 12 + month - 1 + months
+    end = date(later // 12, later % 12 + 1, 1)
+    return datetime.combine(date(year, month, 1), time()), datetime.combine(end, time()), precision
+
+
+def _year(year: int) -> DateRange:
+    return _month(year, 1, 12, "year")
+
+
+def _latest(values: RuleNumbers, now: datetime, name: str) -> DateRange:
+    """Return the latest month, quarter or season that began by now."""
+    month, length, precision = _CYCLES[name](values[name])
+    year = now.year if (now.year, now.month) >= (now.year, month) else now.year - 1
+    return _month(year, month, length, precision)
+
+
+_CYCLES: Final[Mapping[str, Callable[[int], tuple[int, int, str]]]] = {
+    "month": lambda number: (number, 1, "month"),
+    "quarter": lambda number: (3 * number - 2, 3, "quarter"),
+    "season": lambda number: (3 * number + 3, 3, "season"),
+}
+
+
+def _part_of(stretch: DateRange, values: RuleNumbers) -> DateRange:
+    """Return the first, middle or last third where a word asks for it."""
+    if "third" not in values:
+        return stretch
+    start, end, _ = stretch
+    third = timedelta(days=(end - start).days // 3)
+    begin = start + third * values["third"]
+    return begin, end if values["third"] == 2 else begin + third, "range"
+
+
+def _named_period(name: str, values: RuleNumbers, now: datetime) -> DateRange:
+    """Return the last (wholly over), this or the next month or season of a name."""
+    latest = _latest(values, now, name)
+    step = values["which"]
+    if step < 0 and latest[1] > now:
+        step = -1
+    elif step < 0:
+        step = 0
+    return _month(latest[0].year + step, latest[0].month, _CYCLES[name](1)[1], latest[2])
+
+
+def _calendar_unit(unit: int, step: int, now: datetime) -> DateRange | None:
+    """Return the calendar week, month, quarter or year that lies some steps from now."""
+    today = now.date()
+    if unit == WEEK:
+        return _day(today - timedelta(days=today.weekday() - 7 * step), 7, "week")
+    if unit == YEAR:
+        return _year(today.year + step)
+    if unit == QUARTER:
+        months = (today.year * 4 + (today.month - 1) // 3 + step) * 3
+        return _month(months // 12, months % 12 + 1, 3, "quarter")
+    if unit == MONTH:
+        months = today.year * 12 + today.month - 1 + step
+        return _month(months // 12, months % 12 + 1)
+    return None
+
+
+def _go_back(now: datetime, number: int, unit: int) -> datetime:
+    """Return the moment some units before now; of a shorter month, its last day."""
+    if unit in (MONTH, QUARTER, YEAR):
+        months = now.year * 12 + now.month - 1 - number * {MONTH: 1, QUARTER: 3, YEAR: 12}[unit]
+        first = now.replace(year=months // 12, month=months % 12 + 1, day=1)
+        length = (_month(first.year, first.month)[1] - _month(first.year, first.month)[0]).days
+        return first.replace(day=min(now.day, length))
+    return now - number * _LENGTHS[unit]
+
+
+_LENGTHS: Final = {
+    MINUTE: timedelta(minutes=1), HOUR: timedelta(hours=1), DAY: timedelta(days=1), WEEK: timedelta(weeks=1),
+}  # fmt: skip
+
+
+def _units_ago(values: RuleNumbers, now: datetime) -> DateRange:
+    """Return what lies around a moment ago: its day, the week, month or year around it, half an hour each way."""
+    unit, number = values["unit"], values["number"]
+    then = _go_back(now, number, unit)
+    if unit in (HOUR, MINUTE):
+        return then - timedelta(minutes=30), then + timedelta(minutes=30), "hour"
+    if unit == YEAR:
+        return _year(then.year)
+    around, name = {DAY: (0, "day"), WEEK: (3, "week"), MONTH: (15, "month"), QUARTER: (45, "quarter")}[unit]
+    return _day(then.date() - timedelta(days=around), 2 * around + 1, name)
+
+
+def _rolling(values: RuleNumbers, now: datetime) -> DateRange:
+    """Return the time from some units before now until the end of today."""
+    unit, number = values["unit"], values.get("number", 1)
+    then = _go_back(now, number, unit)
+    if unit in (HOUR, MINUTE):
+        return then, now + timedelta(minutes=1), "hour"
+    return datetime.combine(then.date(), time()), _day(now.date())[1], "range"
+
+
+def _date(values: RuleNumbers, now: datetime) -> DateRange:
+    month, number = values["month"], values.get("daynum", values.get("daydot", 1))
+    if "year" in values:
+        return _day(date(values["year"], month, number))
+    for year in range(now.year, now.year - 9, -1):  # the 29th of February is in one year of four, or of eight
+        if (month, number) == (2, 29) and (year % 4 or (year % 100 == 0 and year % 400)):
+            continue
+        found = _day(date(year, month, number))
+        if found[0] <= now:
+            return found
+    raise ValueError("no such day")
+
+
+def _weekday(values: RuleNumbers, now: datetime) -> DateRange:
+    """Return the last one before today, the one of this week, the next after today; without a word, the latest."""
+    today, day = now.date(), values["weekday"]
+    back = (today.weekday() - day) % 7
+    which = values.get("which")
+    if which == 0:
+        return _day(today + timedelta(days=day - today.weekday()))
+    if which == 1:
+        return _day(today + timedelta(days=7 - back))
+    return _day(today - timedelta(days=back or (7 if which == -1 else 0)))
+
+
+def _weekend(values: RuleNumbers, now: datetime) -> DateRange:
+    """Return the last one that is over, this week's, the next week's; without a word, the latest that began."""
+    today = now.date()
+    saturday = today + timedelta(days=5 - today.weekday())
+    which = values.get("which")
+    if which is None:
+        which = 0 if today.weekday() >= 5 else -1
+    return _day(saturday + timedelta(days=7 * which), 2, "range")
+
+
+def _relative_day(values: RuleNumbers, now: datetime) -> DateRange:
+    return _day(now.date() + timedelta(days=values["dayword"]))
+
+
+def _adjacent_day(step: int, values: RuleNumbers, now: datetime) -> DateRange | None:
+    if values["unit"] != DAY:
+        return None
+    return _day(now.date() + timedelta(days=values["dayword"] + step))
+
+
+def _day_part(values: RuleNumbers, now: datetime) -> DateRange | None:
+    """Return today for "this morning"; last night begins yesterday at six and ends today at six."""
+    if values["which"] == 0:
+        return _day(now.date())
+    if values["which"] == -1 and values["part_of_day"] == 3:
+        start = datetime.combine(now.date(), time()) - timedelta(hours=6)
+        return start, start + timedelta(hours=12), "hour"
+    return None
+
+
+_RULES: Final[Mapping[str, Callable[[RuleNumbers, datetime], DateRange | None]]] = {
+    "day": _date,
+    "month": lambda v, now: _part_of(_month(v["year"], v["month"]), v),
+    "lone_month": lambda v, now: _part_of(_latest(v, now, "month"), v),
+    "lone_year": lambda v, now: _part_of(_year(v["year"]), v),
+    "which_unit": lambda v, now: _calendar_unit(v["unit"], v["which"], now),
+    "which_month": lambda v, now: _named_period("month", v, now),
+    "which_weekday": _weekday,
+    "lone_weekday": _weekday,
+    "which_season": lambda v, now: _named_period("season", v, now),
+    "season": lambda v, now: _month(v["year"], *_CYCLES["season"](v["season"])),
+    "lone_season": lambda v, now: _latest(v, now, "season"),
+    "ago": _units_ago,
+    "fortnight": lambda v, now: _units_ago({"number": 2 * v["number"], "unit": WEEK}, now),
+    "rolling": _rolling,
+    "past": _rolling,
+    "weekend": _weekend,
+    "lone_weekend": _weekend,
+    "quarter": lambda v, now: _month(v["year"], *_CYCLES["quarter"](v["quarter"])),
+    "lone_quarter": lambda v, now: _latest(v, now, "quarter"),
+    "dayword": _relative_day,
+    "eve": lambda v, now: _adjacent_day(-1, v, now),
+    "morrow": lambda v, now: _adjacent_day(1, v, now),
+    "part_of_day": _day_part,
+}
+"""How each rule is worked out: the numbers of its classes and now -> a stretch of time, or None."""
+
+
+MAX_WORD_LENGTH: Final = 40
+"""Characters of a word beyond which it is no part of a time."""
+YEARS: Final = range(1900, 2101)
+"""Four digits that are read as a year."""
+MAX_UNITS_AGO: Final = 1_000
+"""Units ago from which on a number is not read as a time."""
+_LEADING_MARKS: Final = "([{\"'`„“”‚‘’«»<*_"
+_TRAILING_MARKS: Final = ".,;:!?)]}\"'`„“”‚‘’«»>*_…"
+_SENTENCE_ENDS: Final = frozenset(".;:!?)]}…")
+_POSSESSIVE: Final = ("'s", "’s")
+_ORDINAL: Final = re.compile(r"(\d\d?)(?:st|nd|rd|th)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeExpression:
+    """A time that a text names.
+
+    Attributes:
+        start: First moment of what is named, on the wall clock.
+        end: First moment after it; always later than ``start``.
+        precision: ``hour``, ``day``, ``week``, ``month``, ``season``, ``quarter``, ``year`` or ``range``.
+        relation: ``in``, ``before`` (its start), ``until`` (its end), ``since`` (its start), ``after`` (its end)
+            or ``as_of``.
+        first: Character that the expression begins at.
+        last: First character after it.
+    """
+
+    start: datetime
+    end: datetime
+    precision: str
+    relation: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A word: lower case, as it stands, where, its classes a language, and whether a sentence may end behind it."""
+
+    word: str
+    raw: str
+    first: int
+    last: int
+    closed: bool
+    dotted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _TimeAtom:
+    """A time without what stands before it: tokens ``begin`` to ``end``, its rule and the rule's numbers."""
+
+    begin: int
+    end: int
+    rule: str
+    values: Mapping[str, int]
+    stretch: DateRange
+
+
+def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
+    """Return the times that a text names, in its order; none overlap.
+
+    A month, weekday or season without a year is the latest that began by ``now``. "Two weeks ago" is the week around
+    that day, "two months ago" the month around it.
+
+    Args:
+        text: A question.
+        now: When it is asked, on the wall clock (no zone).
+
+    >>> [(s.start.date().isoformat(), s.precision) for s in find_times("what broke last week?", datetime(2026, 11, 22))]
+    [('2026-11-09', 'week')]
+    >>> find_times("we may march on 12/4 with v2.10.3", datetime(2026, 11, 22))
+    ()
+    """
+    tokens = _tokens(text)
+    found: list[TimeExpression] = []
+    for tongue in TIME_VOCABULARIES:
+        found += _spans(tokens, tongue, now)
+    found.sort(key=lambda span: (span.first - span.last, span.first))
+    kept: list[TimeExpression] = []
+    taken = bytearray(len(text) + 1)
+    for span in found:
+        if not any(taken[span.first : span.last]):
+            taken[span.first : span.last] = b"\1" * (span.last - span.first)
+            kept.append(span)
+    return tuple(sorted(kept, key=lambda span: span.first))
+
+
+def _tokens(text: str) -> list[_Token]:
+    found = []
+    for match in re.finditer(r"\S+", text):
+        raw = match.group()
+        if len(raw) > MAX_WORD_LENGTH:
+            found.append(_Token("", "", match.start(), match.end(), True, False))
+            continue
+        core = raw.lstrip(_LEADING_MARKS)
+        first = match.start() + len(raw) - len(core)
+        bare = core.rstrip(_TRAILING_MARKS)
+        behind = core[len(bare) :]
+        word = bare.casefold()
+        if word.endswith(_POSSESSIVE):
+            bare, word = bare[:-2], word[:-2]
+        closed = not _SENTENCE_ENDS.isdisjoint(behind)
+        found.append(_Token(word, bare, first, first + len(bare), closed, behind == "."))
+    return found
+
+
+def _spans(tokens: Sequence[_Token], tongue: TimeVocabulary, now: datetime) -> list[TimeExpression]:
+    classes = [_token_classes(token, tongue) for token in tokens]
+    found: list[TimeExpression] = []
+    place = 0
+    before: _TimeAtom | None = None
+    while place < len(tokens):
+        atom = _match_rule(tokens, classes, tongue, place, now) if classes[place] else None
+        if atom is None:
+            place += 1
+            continue
+        joined = before is not None and _is_range(tokens, classes, before, atom)
+        if joined and before is not None:
+            found[-1:] = _range_between(tokens, classes, (before, atom), tongue, now)
+            before = None
+        else:
+            found += _with_relation(tokens, classes, atom, tongue)
+            before = atom
+        place = atom.end
+    return found
+
+
+def _token_classes(token: _Token, tongue: TimeVocabulary) -> Mapping[str, int]:
+    word = token.word
+    if not word:
+        return {}
+    if not word[0].isdigit() and word in tongue.words:
+        return {} if word in tongue.small and token.raw != word else tongue.words[word]
+    if not word.isascii() or not any(sign.isdigit() for sign in word):
+        return {}
+    if word.isdigit():
+        number = int(word)
+        if len(word) == 4:
+            return {"year": number} if number in YEARS else {}
+        found = {"number": number} if 0 < number < MAX_UNITS_AGO else {}
+        if 1 <= number <= 31 and len(word) <= 2:
+            found |= {"daynum": number} | ({"daydot": number} if token.dotted else {})
+        return found
+    if len(word) == 2 and word[0] == "q" and word[1] in "1234":
+        return {"quarter": int(word[1])}
+    ordinal = _ORDINAL.fullmatch(word)
+    if ordinal and 1 <= int(ordinal[1]) <= 31:
+        return {"daynum": int(ordinal[1])}
+    return {"date": 0} if parse_numeric_date(word) is not None else {}
+
+
+def _match_rule(
+    tokens: Sequence[_Token],
+    classes: Sequence[Mapping[str, int]],
+    tongue: TimeVocabulary,
+    place: int,
+    now: datetime,
+) -> _TimeAtom | None:
+    """Return the longest time that begins at a token."""
+    best: _TimeAtom | None = None
+    for first in classes[place]:
+        for rule, rest in tongue.rules.get(first, ()):
+            end = place + 1 + len(rest)
+            if end > len(tokens) or (best is not None and end <= best.end):
+                continue
+            if not all(name in classes[place + 1 + at] for at, name in enumerate(rest)):
+                continue
+            order = (first, *rest)
+            if any(
+                tokens[place + at].closed and not (order[at] == "daydot" and tokens[place + at].dotted)
+                for at in range(len(rest))
+            ):
+                continue
+            values = {name: classes[place + at][name] for at, name in enumerate(order)}
+            if _doubtful(tokens[place:end], order, rule, tongue) or not _is_introduced(
+                tokens, classes, place, rule, tongue
+            ):
+                continue
+            came = resolve_rule(rule, values, tokens[place].word, now)
+            if came is not None:
+                best = _TimeAtom(place, end, rule, values, came)
+    return best
+
+
+def _doubtful(tokens: Sequence[_Token], order: Sequence[str], rule: str, tongue: TimeVocabulary) -> bool:
+    """Return whether a month's word is there that may mean something else: small, and with no year beside it."""
+    if "month" not in order or "year" in order or rule == "lone_month":
+        return False
+    token = tokens[order.index("month")]
+    return token.word in tongue.shy and token.raw == token.word
+
+
+def _is_introduced(
+    tokens: Sequence[_Token],
+    classes: Sequence[Mapping[str, int]],
+    place: int,
+    rule: str,
+    tongue: TimeVocabulary,
+) -> bool:
+    """Return whether what cannot stand alone has a word before it that makes it a time."""
+    if not rule.startswith("lone_"):
+        return True
+    leads = classes[place - 1] if place and not tokens[place - 1].closed else {}
+    if rule == "lone_weekday":
+        if place + 1 < len(tokens) and "habit" in classes[place + 1]:
+            return False
+        return not leads.keys().isdisjoint(
+            ("on", "since", "until", "before", "after", "between", "and", "from", "to")
+        )
+    sure = ("in", "since", "until", "between")
+    token = tokens[place]
+    if rule == "lone_month" and token.word in tongue.shy and token.raw == token.word:
+        return not leads.keys().isdisjoint(sure)
+    return not leads.keys().isdisjoint((*sure, "on", "before", "after", "of", "from", "and", "to"))
+
+
+def _with_relation(
+    tokens: Sequence[_Token], classes: Sequence[Mapping[str, int]], atom: _TimeAtom, tongue: TimeVocabulary
+) -> list[TimeExpression]:
+    """Return a time with what the words before it make of it."""
+    begin, relation = atom.begin, "in"
+
+    def word(back: int) -> Mapping[str, int]:
+        place = begin - back
+        return classes[place] if place >= 0 and not tokens[place].closed else {}
+
+    skip = (
+        1 if "the" in word(1) and not word(2).keys().isdisjoint(("before", "since", "until", "after")) else 0
+    )
+    lead = word(1 + skip)
+    if "of" in lead and "as" in word(2 + skip):
+        relation, begin = "as_of", begin - 2 - skip
+    elif "stand" in lead and tokens[begin - 1 - skip].raw[0].isupper():
+        relation, begin = "as_of", begin - 1 - skip
+    elif "from" in lead and atom.end < len(tokens) and "onward" in classes[atom.end]:
+        relation, begin = "since", begin - 1 - skip
+    else:
+        for name in ("since", "until", "before", "after"):
+            if name in lead:
+                relation, begin = name, begin - 1 - skip
+                break
+        else:
+            begin -= 1 + skip if not lead.keys().isdisjoint(("in", "on", "from")) else 0
+    return [_expression(tokens, begin, atom.end, atom.stretch, relation)]
+
+
+def _is_range(
+    tokens: Sequence[_Token], classes: Sequence[Mapping[str, int]], one: _TimeAtom, other: _TimeAtom
+) -> bool:
+    """Return whether two times are the ends of one: between A and B, from A to B."""
+    if other.begin != one.end + 1 or not one.begin or tokens[one.end - 1].closed or tokens[one.end].closed:
+        return False
+    lead, link = classes[one.begin - 1], classes[one.end]
+    return ("between" in lead and "and" in link) or ("from" in lead and "to" in link)
+
+
+def _range_between(
+    tokens: Sequence[_Token],
+    classes: Sequence[Mapping[str, int]],
+    ends: tuple[_TimeAtom, _TimeAtom],
+    tongue: TimeVocabulary,
+    now: datetime,
+) -> list[TimeExpression]:
+    """Return the time from one to another; a first without a year is the latest before the second."""
+    one, other = ends
+    first = one.stretch
+    if first[0] >= other.stretch[0]:
+        again = resolve_rule(one.rule, one.values, tokens[one.begin].word, other.stretch[0])
+        first = again if again is not None and again[0] < other.stretch[1] else first
+    if first[0] >= other.stretch[1]:
+        return _with_relation(tokens, classes, one, tongue) + _with_relation(tokens, classes, other, tongue)
+    return [_expression(tokens, one.begin - 1, other.end, (first[0], other.stretch[1], "range"), "in")]
+
+
+def _expression(
+    tokens: Sequence[_Token], begin: int, end: int, named: DateRange, relation: str
+) -> TimeExpression:
+    start, stop, precision = named
+    return TimeExpression(start, stop, precision, relation, tokens[begin].first, tokens[end - 1].last)

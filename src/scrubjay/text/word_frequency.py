@@ -1,0 +1,53 @@
+"""Word frequency: how common a word is in English, by its rank.
+
+The vocabulary that comes with MiniLM (bert-base-uncased, Apache-2.0) lists whole words by their frequency in
+books and Wikipedia, so a table of ranks is there already. A word that texts use a hundred times as often as
+English does is what they are about; one that they use as often as anybody is not.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Final
+
+UNKNOWN_RANK: Final = 28_000
+"""Rank of a word that is not in the table."""
+
+_FIRST: Final = 1_990
+"""Lines before the first whole word: marks and single characters."""
+_ZIPF: Final = 0.1
+"""A word of rank r is about a tenth of 1/r of all words (Zipf)."""
+_SMALLEST: Final = 50
+"""Ranks below are taken for this one: the first words are function words."""
+
+
+def word_rank(word: str) -> int:
+    """Return the rank of a folded word, or of its plural or singular where that is commoner."""
+    other = word[:-1] if word.endswith("s") else word + "s"
+    table = _table()
+    return max(_SMALLEST, min(table.get(word, UNKNOWN_RANK), table.get(other, UNKNOWN_RANK)))
+
+
+def keyness(word: str, times: int, words: int) -> float:
+    """Return how many times as often as in English a word stands among so many words of text."""
+    return times / max(1, words) * word_rank(word) / _ZIPF
+
+
+@cache
+def _table() -> dict[str, int]:
+    listed = resources.files("scrubjay.embeddings").joinpath("data", "bert-base-uncased-vocab.txt")
+    lines = listed.read_text(encoding="utf-8").splitlines()[_FIRST:]
+    return {word: place for place, word in enumerate(lines) if word.isalpha()}
+
+
+_FIRST_LISTED: Final = 1_990
+"""Lines of the vocabulary before its first whole word."""
+
+
+@cache
+def word_ranks() -> dict[str, int]:
+    """Return the words of the vocabulary that comes with MiniLM, by their frequency in books and Wikipedia."""
+    listed = resources.files("scrubjay.embeddings").joinpath("data", "bert-base-uncased-vocab.txt")
+    lines = listed.read_text(encoding="utf-8").splitlines()[_FIRST_LISTED:]
+    return {word: place for place, word in enumerate(lines)}

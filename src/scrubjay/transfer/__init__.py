@@ -1,0 +1,1 @@
+"""Transfer: export and import stores, and import the memories of other tools."""

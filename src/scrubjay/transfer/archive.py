@@ -1,0 +1,495 @@
+"""Export reader: read and check the lines of an export.
+
+An export can have been written by anybody: what is read of it is checked field by field, and what is wrong is said
+with the field's name. Where the line stands, the caller says.
+
+Ids are still those of the store that told them; `take` gives them those that they have here.
+
+The file is read through once before anything is taken from it: its last line tells how many lines stand above and
+what they hash to, so a file that was cut short or edited is known before the first memory is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from scrubjay.errors import InputError, SourceError
+from scrubjay.models import graph, lifecycle
+from scrubjay.models.graph import Edge, Entity
+from scrubjay.models.ids import parse_id, parse_node_id, text_hash
+from scrubjay.models.lifecycle import RUN_STATES, ConsolidationRun, Event, previous_confidence
+from scrubjay.models.records import (
+    FOREIGN,
+    JOINT,
+    ORIGINS,
+    OWN,
+    STATUSES,
+    TIERS,
+    TRUST_LEVELS,
+    Document,
+    EventTime,
+    Record,
+    Scope,
+    Source,
+    SourcePlace,
+    StageVersions,
+)
+from scrubjay.redaction.redactor import redact_text
+from scrubjay.transfer.export import EXPORT_FORMAT, EXPORT_VERSION, LINE_KINDS, MAX_LINE
+
+MAX_INTEGER: Final = 2**63 - 1
+"""Greatest whole number that every store keeps."""
+
+
+class LineFields:
+    """The fields of one line."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._given = given
+
+    def text(self, name: str, usual: str | None = None) -> str:
+        """Return a text; one that is not there is as usual."""
+        return str(self._of(name, str, "a text", usual))
+
+    def maybe(self, name: str) -> str | None:
+        """Return a text, or None where there is none."""
+        return None if self._given.get(name) is None else self.text(name)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts, empty where there is none."""
+        found = self._of(name, list, "a list of texts", [])
+        if not all(isinstance(one, str) for one in found):
+            raise InputError(f"{name} holds something that is no text")
+        return tuple(map(_whole, found))
+
+    def number(self, name: str, usual: int | None = None, least: int = -MAX_INTEGER) -> int:
+        """Return a whole number."""
+        found: int = self._of(name, int, "a whole number", usual)
+        if isinstance(found, bool) or not least <= found <= MAX_INTEGER:
+            raise InputError(f"{name} is {found!r}, not a whole number of 64 bits from {least}")
+        return found
+
+    def maybe_number(self, name: str, least: int = -MAX_INTEGER) -> int | None:
+        """Return a whole number, or None where there is none."""
+        return None if self._given.get(name) is None else self.number(name, least=least)
+
+    def share(self, name: str, usual: float = 1.0) -> float:
+        """Return a number from 0 to 1."""
+        found = self._given.get(name, usual)
+        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= 1:
+            raise InputError(f"{name} is {_shown(found)}, not a number from 0 to 1")
+        return float(found) if math.isfinite(found) else 0.0
+
+    def truth(self, name: str) -> bool:
+        """Return a truth value, false where there is none."""
+        return bool(self._of(name, bool, "true or false", False))
+
+    def one_of(self, name: str, known: Sequence[str], usual: str | None = None) -> str:
+        """Return one of the known words."""
+        found = self.text(name, usual)
+        if found not in known:
+            raise InputError(f"{name} is {_shown(found)}; known are {', '.join(known)}")
+        return found
+
+    def inner(self, name: str) -> LineFields | None:
+        """Return the fields of an object within, None where there is none."""
+        found = self._given.get(name)
+        if found is None:
+            return None
+        if not isinstance(found, dict):
+            raise InputError(f"{name} is {_shown(found)}, not an object")
+        return LineFields(found)
+
+    def counts(self, name: str) -> dict[str, int]:
+        """Return names with whole numbers."""
+        found = self.inner(name)
+        return {} if found is None else {key: found.number(key) for key in found._given}
+
+    def names(self, name: str, known: Sequence[str]) -> dict[str, str] | None:
+        """Return names with one of the known words each, None where there are none."""
+        found = self.inner(name)
+        return None if found is None else {key: found.one_of(key, known) for key in found._given}
+
+    def _of(self, name: str, kind: type, called: str, usual: Any) -> Any:
+        found = self._given.get(name, usual)
+        if found is None:
+            raise InputError(f"{name} is missing")
+        if not isinstance(found, kind):
+            raise InputError(f"{name} is {_shown(found)}, not {called}")
+        return _whole(found) if isinstance(found, str) else found
+
+
+def _whole(text: str) -> str:
+    """Return a text without what no store keeps: half a character, NUL."""
+    if text.isascii() and "\x00" not in text:
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+PRECISIONS = ("second", "day", "month", "year")
+
+
+class ValueReader:
+    """Makes values of lines, for one principal.
+
+    Args:
+        scope: Who takes them in: what they own is theirs.
+        shared: Whether what was shared stays so where the principal may; else all of it is theirs alone.
+        scrubbed: Told how many secrets of each kind were replaced.
+        untrusted: Whether nobody vouches for any of it.
+        allow: What is never replaced as a secret.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        *,
+        shared: bool,
+        scrubbed: Counter[str],
+        untrusted: bool = False,
+        allow: Sequence[str] = (),
+    ) -> None:
+        self._scope = scope
+        self._shared = shared
+        self._scrubbed = scrubbed
+        self._untrusted = untrusted
+        self._allow = allow
+        self._rules: dict[str, str] = {}
+
+    def key(self, told: str) -> str:
+        """Return the visibility key of what was told under one: never one that more people see."""
+        if told == "user" or not self._shared:
+            return self._scope.key()
+        if told != "public" and not told.startswith(("group:", "user:")):
+            raise InputError(f"key is {told!r}, neither user, public nor group:NAME")
+        return told if told in self._scope.keys else self._scope.key()
+
+    def _clean(self, text: str) -> str:
+        found = redact_text(text, self._allow)
+        self._scrubbed.update(found.counts)
+        return found.text
+
+    def _rule(self, told: str) -> str:
+        """Return what made an edge; there are ten edges to a memory, and few rules."""
+        if told not in self._rules:
+            self._rules[told] = self._clean(told)
+        return self._rules[told]
+
+    def record(self, line: LineFields) -> Record:
+        """Return a memory."""
+        tier = line.one_of("tier", TIERS)
+        content = self._clean(line.text("content"))
+        record = Record(
+            id=_memory(line.text("id"), tier),
+            tier=tier,
+            content=content,
+            content_hash=text_hash(content),
+            title=self._clean(line.text("title", "")),
+            key=self.key(line.text("key")),
+            owner=self._scope.user,
+            recorded_at=line.number("recorded_at"),
+            updated_at=line.number("updated_at"),
+            heading_path=tuple(map(self._clean, line.texts("heading_path"))),
+            tags=tuple(sorted({self._clean(tag).strip().lower() for tag in line.texts("tags")} - {""})),
+            place=_place(line.inner("place")),
+            project=line.maybe("project"),
+            agent=line.maybe("agent"),
+            session=line.maybe("session"),
+            role=line.maybe("role"),
+            turn=line.maybe_number("turn", 0),
+            origin="untrusted" if self._untrusted else line.one_of("origin", ORIGINS, "owner"),
+            status=line.one_of("status", STATUSES, "active"),
+            pinned=line.truth("pinned"),
+            confidence=line.share("confidence"),
+            strength=line.share("strength"),
+            event=_when(line.inner("event")),
+            valid_from=line.maybe_number("valid_from"),
+            valid_until=line.maybe_number("valid_until"),
+            last_used=line.maybe_number("last_used"),
+        )
+        if not content:
+            raise InputError("content is empty")
+        if None not in (record.valid_from, record.valid_until) and record.valid_until < record.valid_from:  # type: ignore[operator]
+            raise InputError("valid_until is before valid_from")
+        return record
+
+    def source(self, line: LineFields) -> Source:
+        """Return a source."""
+        root = line.text("root")
+        if not root.startswith("/"):
+            raise InputError(f"root is {root!r}, not an absolute path")
+        found = line.names("repositories", (OWN, JOINT, FOREIGN))
+        return Source(
+            id=line.text("id"),
+            root=root,
+            description=self._clean(line.text("description", "")),
+            include=line.texts("include"),
+            exclude=line.texts("exclude"),
+            key=self.key(line.text("key")),
+            added_at=line.number("added_at", 0),
+            synced_at=line.maybe_number("synced_at"),
+            trust="untrusted" if self._untrusted else line.one_of("trust", TRUST_LEVELS, ""),
+            # Without their heads: the next sync looks at the commits that are here.
+            repositories=None
+            if found is None
+            else tuple((folder, work, "") for folder, work in found.items()),
+        )
+
+    def document(self, line: LineFields) -> Document:
+        """Return a document."""
+        inner = line.inner("versions")
+        if inner is None:
+            raise InputError("versions is missing")
+        names = ("chunker", "tokenizer", "scrubber", "extractor", "labeller")
+        return Document(
+            source=line.text("source"),
+            path=_relative(line.text("path")),
+            content_hash=line.text("content_hash", ""),
+            mtime_ns=line.number("mtime_ns"),
+            size=line.number("size", least=0),
+            title=self._clean(line.text("title", "")),
+            versions=StageVersions(*(inner.text(name) for name in names)),
+            cursor=line.number("cursor", 0, least=0),
+        )
+
+    def concept(self, line: LineFields) -> Entity:
+        """Return what one key knows of a concept."""
+        identity = line.text("id")
+        if (parse_node_id(identity) or ("",))[0] != "concept":
+            raise InputError(f"{identity!r} is no id of a concept")
+        name = self._clean(line.text("name"))
+        if not name.strip():
+            raise InputError("name is empty")
+        aliases = tuple(sorted({self._clean(one) for one in line.texts("aliases")} - {""}))
+        kind = line.one_of("kind", graph.ENTITY_KINDS)
+        return Entity(identity, self.key(line.text("key")), name, aliases, kind, line.number("at", 0))
+
+    def edge(self, line: LineFields) -> Edge:
+        """Return an edge."""
+        kinds = tuple(kind for kind in graph.STORED_EDGE_KINDS if kind != "belongs")
+        return Edge(
+            src=line.text("src"),
+            kind=line.one_of("kind", kinds),
+            dst=line.text("dst"),
+            key=self.key(line.text("key")),
+            weight=line.share("weight"),
+            at=line.number("at", 0),
+            origin=line.one_of("origin", graph.EDGE_ORIGINS, "found"),
+            rule=self._rule(line.text("rule", "")),
+            run=line.maybe("run"),
+        )
+
+    def event(self, line: LineFields) -> Event:
+        """Return an event; its key is its memory's, which the caller knows."""
+        op, before = line.one_of("op", lifecycle.EVENT_OPS), line.text("before", "")
+        if before and before not in STATUSES and (op != "reinforced" or previous_confidence(before) is None):
+            raise InputError(f"before is {before[:40]!r}, which no event has")
+        count = line.number("count", 0, least=0)
+        other, run = line.maybe("other"), line.maybe("run")
+        return Event(
+            line.text("memory"),
+            op,
+            line.number("at"),
+            "",
+            run,
+            other,
+            count,
+            before,
+            self._clean(line.text("actor", "")),
+        )
+
+    def run(self, line: LineFields) -> ConsolidationRun:
+        """Return what a run did for one key."""
+        return ConsolidationRun(
+            id=line.text("id"),
+            key=self.key(line.text("key")),
+            state=line.one_of("state", RUN_STATES),
+            rules=line.text("rules", ""),
+            started=line.number("started"),
+            ended=line.maybe_number("ended"),
+            counts=line.counts("counts"),
+        )
+
+
+def relocated_passage(record: Record, document: Document) -> Record:
+    """Return a passage as one of a document that is called otherwise here."""
+    assert record.place is not None
+    return replace(record, place=replace(record.place, source=document.source, path=document.path))
+
+
+def _memory(identity: str, tier: str) -> str:
+    parsed = parse_id(identity)
+    if parsed is None or parsed[0] != tier:
+        raise InputError(f"{identity!r} is no id of a memory of tier {tier}")
+    return identity
+
+
+def _place(line: LineFields | None) -> SourcePlace | None:
+    if line is None:
+        return None
+    numbers = (line.number(name, least=0) for name in ("ordinal", "start", "end", "line_start", "line_end"))
+    return SourcePlace(line.text("source"), _relative(line.text("path")), *numbers)
+
+
+def _relative(path: str) -> str:
+    if path.startswith("/") or ".." in path.split("/"):
+        raise InputError(f"path is {path!r}, which leads out of its source")
+    return path
+
+
+def _when(line: LineFields | None) -> EventTime | None:
+    if line is None:
+        return None
+    start, end = line.number("start"), line.number("end")
+    if end < start:
+        raise InputError("event ends before it starts")
+    return EventTime(start, end, line.one_of("precision", PRECISIONS, "second"), line.maybe("zone"))
+
+
+NOTHING_IMPORTED: Final = "Nothing was imported."
+REEXPORT_HINT: Final = "export it again, with `scrubjay export`"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportHeader:
+    """What the first line says.
+
+    Attributes:
+        store: What tells the principal's store that it came from.
+        versions: Versions of the stages that made its memories, or None.
+        lines: Lines in all, the header and the footer included.
+        memories: Memories that follow.
+    """
+
+    store: str
+    versions: StageVersions | None
+    lines: int
+    memories: int
+
+
+def check_export(file: Path) -> ExportHeader:
+    """Read a file through and return its header.
+
+    Raises:
+        SourceError: It cannot be read.
+        InputError: It is no export, is cut short, was changed, has too long a line, or is of a later version.
+    """
+    digest, number, last, header = hashlib.sha256(), 0, b"", None
+    with open_export(file) as stream:
+        for number, line in _raw(file, stream):
+            if number == 1:
+                header = _header(file, line)
+            else:
+                digest.update(last)
+            last = line
+    if header is None:
+        raise InputError(f"{file} is empty. {NOTHING_IMPORTED}", hint=REEXPORT_HINT)
+    footer = LineFields(_footer(file, number, last))
+    lines, found = footer.number("lines", least=2), digest.hexdigest()
+    if lines != number or footer.text("sha256") != found:
+        raise InputError(
+            f"{file} is not as it was written: its last line tells of {lines:,} lines with the hash "
+            f"{footer.text('sha256')[:12]}…; there are {number:,} with {found[:12]}…. {NOTHING_IMPORTED}",
+            hint=REEXPORT_HINT,
+        )
+    return ExportHeader(header.store, header.versions, lines, footer.counts("counts").get("memory", 0))
+
+
+def read_export_lines(file: Path) -> Iterator[tuple[int, str, LineFields]]:
+    """Yield number, kind and fields of every line between header and footer.
+
+    Raises:
+        InputError: A line is none of an export.
+    """
+    with open_export(file) as stream:
+        for number, raw in _raw(file, stream):
+            given = _object(file, number, raw)
+            kind = given.get("line")
+            if kind not in LINE_KINDS:
+                raise InputError(f"Line {number:,} of {file} holds {kind!r}, which no export has.")
+            if kind not in ("header", "footer"):
+                yield number, kind, LineFields(given)
+
+
+def open_export(file: Path) -> BinaryIO:
+    """Open a file to be imported.
+
+    Raises:
+        SourceError: It cannot be read.
+    """
+    try:
+        return file.open("rb")
+    except OSError as error:
+        raise SourceError(f"{file} cannot be read: {error.strerror}. {NOTHING_IMPORTED}") from error
+
+
+def is_export(first: bytes) -> bool:
+    """Tell whether a file whose first line this is calls itself an export."""
+    return f'"{EXPORT_FORMAT}"'.encode() in first[:200]
+
+
+def _raw(file: Path, stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    try:
+        while line := stream.readline(MAX_LINE + 1):
+            number += 1
+            if len(line) > MAX_LINE:
+                raise InputError(
+                    f"Line {number:,} of {file} is longer than {MAX_LINE:,} bytes. {NOTHING_IMPORTED}",
+                    hint=REEXPORT_HINT,
+                )
+            yield number, line
+    except OSError as error:
+        raise SourceError(f"{file} cannot be read: {error.strerror}. {NOTHING_IMPORTED}") from error
+
+
+def _object(file: Path, number: int, raw: bytes) -> dict[str, Any]:
+    try:
+        given = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"Line {number:,} of {file} is not JSON: {error}.", hint=REEXPORT_HINT) from error
+    if not isinstance(given, dict):
+        raise InputError(f"Line {number:,} of {file} is no JSON object.", hint=REEXPORT_HINT)
+    return given
+
+
+def _header(file: Path, raw: bytes) -> ExportHeader:
+    given = LineFields(_object(file, 1, raw.removeprefix(b"\xef\xbb\xbf")))
+    if given.text("format", "") != EXPORT_FORMAT:
+        raise InputError(f"{file} is no export of scrubjay. {NOTHING_IMPORTED}")
+    version = given.number("version")
+    if version != EXPORT_VERSION:
+        raise InputError(
+            f"{file} has version {version} of the format ({given.text('made_by', 'unknown')}); this scrubjay "
+            f"reads {EXPORT_VERSION}. {NOTHING_IMPORTED}",
+            hint="upgrade scrubjay, or export it again with this version",
+        )
+    inner = given.inner("versions")
+    names = ("chunker", "tokenizer", "scrubber", "extractor", "labeller")
+    stamped = None if inner is None else StageVersions(*(inner.text(name) for name in names))
+    return ExportHeader(given.text("store"), stamped, 0, 0)
+
+
+def _footer(file: Path, number: int, raw: bytes) -> dict[str, Any]:
+    try:
+        given = json.loads(raw)
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict) or given.get("line") != "footer":
+        raise InputError(
+            f"{file} was cut short: line {number:,}, its last, is not the footer of an export. {NOTHING_IMPORTED}",
+            hint=REEXPORT_HINT,
+        )
+    return given

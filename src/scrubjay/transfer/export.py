@@ -1,0 +1,217 @@
+"""Export: what a principal may see of a store, as lines of JSON.
+
+A line is a JSON object whose ``line`` says what it holds. What is empty or as usual is left out. Visibility is told
+as ``user`` (the exporter's own), ``group:NAME`` or ``public``; an owner is named where it is not the exporter.
+docs/portability.md describes every line.
+
+Settings, vectors, categories and readings are left out: they are elsewhere, or made again. So are the hashes of
+what was forgotten: nobody without the tenant's key can use them, and the key is not for a file that is handed on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from importlib.metadata import version
+from typing import Any, Final
+
+from scrubjay.errors import StoreDamagedError
+from scrubjay.models.dates import now_micros, to_datetime
+from scrubjay.models.graph import STORED_EDGE_KINDS, Edge, Entity
+from scrubjay.models.ids import memory_key, text_hash
+from scrubjay.models.lifecycle import ConsolidationRun, Event
+from scrubjay.models.records import Document, Record, Scope, Source
+from scrubjay.storage.interface import Reader
+
+EXPORT_FORMAT: Final = "scrubjay-export"
+EXPORT_VERSION: Final = 1
+"""Version of the lines; whoever finds a greater one stops."""
+LINE_KINDS: Final = ("header", "source", "concept", "run", "document", "memory", "edge", "event", "footer")
+"""What a line can be, in the order in which they stand."""
+MAX_LINE: Final = 64 * 1024 * 1024
+"""Bytes of a line: the longest memory (10,000,000 characters) with every character escaped."""
+EDGE_FIELDS: Final = ("src", "kind", "dst", "weight", "at", "origin")
+"""Fields of an edge's line that are told as they are."""
+EVENT_FIELDS: Final = ("memory", "op", "at", "run", "other", "count", "before", "actor")
+"""Fields of an event's line; its key is that of its memory."""
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_USUAL: Final = {field.name: field.default for field in fields(Record)}
+_OWN: Final = ("id", "tier", "content", "title", "owner", "key", "place", "event", "content_hash")
+
+
+class LineWriter:
+    """Writes values as lines, for one principal; texts exactly as they are stored."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def _key(self, key: str) -> str:
+        return "user" if key == f"user:{self._scope.user}" else key
+
+    def source(self, source: Source) -> dict[str, Any]:
+        """Return a source's line."""
+        return _line(
+            "source",
+            id=source.id,
+            root=source.root,
+            description=source.description,
+            include=list(source.include),
+            exclude=list(source.exclude),
+            key=self._key(source.key),
+            added_at=source.added_at,
+            synced_at=source.synced_at,
+            trust=source.trust,
+            repositories=(
+                None
+                if source.repositories is None
+                else {folder: work for folder, work, _ in source.repositories}
+            ),
+        )
+
+    def document(self, document: Document, memories: int) -> dict[str, Any]:
+        """Return a document's line; its ``memories`` follow it, so many."""
+        told = asdict(document) | {"title": document.title}
+        return _line("document", **told, memories=memories)
+
+    def memory(self, record: Record, *, placed: bool) -> dict[str, Any]:
+        """Return a memory's line.
+
+        Args:
+            record: The memory.
+            placed: Whether its document is among the lines; else it is told as one that stands in none.
+        """
+        told: dict[str, Any] = {
+            "id": record.id,
+            "tier": record.tier,
+            "title": record.title,
+            "content": record.content,
+            "key": self._key(record.key),
+        }
+        if record.owner != self._scope.user:
+            told["owner"] = record.owner
+        for name, usual in _USUAL.items():
+            value = getattr(record, name)
+            if name not in _OWN and value != usual:
+                told[name] = list(value) if isinstance(value, tuple) else value
+        if record.event is not None:
+            told["event"] = asdict(record.event)
+        if record.place is not None and placed:
+            told["place"] = asdict(record.place)
+        return _line("memory", **told)
+
+    def concept(self, concept: Entity) -> dict[str, Any]:
+        """Return the line of what one visibility key knows of a concept."""
+        return _line(
+            "concept",
+            id=concept.id,
+            key=self._key(concept.key),
+            name=concept.name,
+            aliases=list(concept.aliases),
+            kind=concept.kind,
+            at=concept.at,
+        )
+
+    def edge(self, edge: Edge) -> dict[str, Any]:
+        """Return an edge's line."""
+        told = {name: getattr(edge, name) for name in EDGE_FIELDS}
+        return _line("edge", **told, key=self._key(edge.key), rule=edge.rule, run=edge.run)
+
+    def event(self, event: Event) -> dict[str, Any]:
+        """Return an event's line."""
+        return _line("event", **{name: getattr(event, name) for name in EVENT_FIELDS})
+
+    def run(self, run: ConsolidationRun) -> dict[str, Any]:
+        """Return the line of what a run did for one visibility key."""
+        told = asdict(run) | {"key": self._key(run.key), "counts": dict(run.counts)}
+        return _line("run", **told)
+
+
+def principal_mark(secret: bytes, scope: Scope) -> str:
+    """Return what tells one principal's store from any other, and nothing about either."""
+    return f"{memory_key(secret, ('export', scope.user)):016x}"
+
+
+def line_text(line: Mapping[str, Any]) -> bytes:
+    """Return a line as it stands in the file."""
+    return _ENCODER.encode(line).encode() + b"\n"
+
+
+def _line(what: str, /, **values: Any) -> dict[str, Any]:
+    return {"line": what, **{n: v for n, v in values.items() if v is not None and v != "" and v != []}}
+
+
+EXPORT_PAGE: Final = 500
+"""Memories that are held at once, and documents' passages as many as one document has."""
+EXPORTED_EDGES: Final = tuple(kind for kind in STORED_EDGE_KINDS if kind != "belongs")
+"""Edges that are carried; where a memory is filed is found anew."""
+ALL_ROWS: Final = 10_000_000
+"""More events and runs than a page of memories has."""
+
+
+def export_lines(
+    reader: Reader, teller: LineWriter, mark: str, groups: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the lines of an export, but for the footer.
+
+    Args:
+        reader: What is seen; it must stay open until the last line was taken.
+        teller: Tells values as lines.
+        mark: What tells this principal's store from any other.
+        groups: Groups of the principal.
+
+    Raises:
+        StoreDamagedError: A text is not what was written, or there are fewer memories than the store says.
+    """
+    counts, stamped = reader.counts(), reader.versions()
+    yield {
+        "line": "header",
+        "format": EXPORT_FORMAT,
+        "version": EXPORT_VERSION,
+        "made_by": f"scrubjay {version('scrubjay')}",
+        "created": to_datetime(now_micros()).isoformat(timespec="seconds"),
+        "store": mark,
+        "groups": list(groups),
+        "versions": None if stamped is None else asdict(stamped),
+        "counts": {"memories": counts.memories, "documents": counts.documents, "sources": counts.sources},
+    }
+    sources = reader.sources()
+    yield from map(teller.source, sources)
+    yield from map(teller.concept, reader.concepts())
+    yield from map(teller.run, reader.runs(ALL_ROWS))
+    told: set[str] = set()
+    seen = 0
+    for source in sources:
+        told.add(source.id)
+        for path, document in reader.documents(source.id).items():
+            passages = reader.passages(source.id, path)
+            seen += len(passages)
+            yield teller.document(document, len(passages))
+            yield from (teller.memory(_sound(record), placed=True) for record in passages)
+    for page in _pages(reader):
+        apart = [r for r in page if r.place is None or r.place.source not in told]
+        seen += len(apart)
+        yield from (teller.memory(_sound(record), placed=False) for record in apart)
+    if seen != counts.memories:
+        raise StoreDamagedError(f"There are {counts.memories:,} memories, and {seen:,} of them can be read.")
+    for page in _pages(reader):
+        yield from map(teller.edge, reader.edges([record.id for record in page], EXPORTED_EDGES))
+    for page in _pages(reader):
+        events = reader.events([record.id for record in page], limit=ALL_ROWS)
+        yield from map(teller.event, reversed(events))
+
+
+def _sound(record: Record) -> Record:
+    """Return a memory whose text is what was written: a disk may give back other letters than it was given."""
+    if text_hash(record.content) != record.content_hash:
+        place = f" ({record.place.path})" if record.place is not None else ""
+        raise StoreDamagedError(f"The text of {record.id}{place} is not the one that was written.")
+    return record
+
+
+def _pages(reader: Reader) -> Iterator[list[Record]]:
+    after = ""
+    while page := reader.page(after, EXPORT_PAGE):
+        yield page
+        after = page[-1].id

@@ -1,0 +1,673 @@
+"""Import formats: read the memories of other tools.
+
+Source: rohitg00/agentmemory, ``ExportData`` in ``src/types.ts`` and ``src/functions/export-import.ts`` (versions 0.3 to
+0.9.29, 7d29590, 2026): one JSON object with ``version``, ``exportedAt``, ``sessions``, ``observations`` by session,
+``memories``, ``summaries`` and, where it has them, ``semanticMemories``, ``proceduralMemories``, ``lessons``,
+``insights``, ``crystals``, and more.
+
+Memories keep their kind, date, session, project, agent, concepts and what they supersede; one that is not the latest
+is superseded here as well. Observations become observations, summaries and crystals crystals. Of its graph, actions,
+routines, signals and access logs nothing is taken: they are told as left out.
+
+Source: basicmachines-co/basic-memory, ``NOTE-FORMAT.md`` and ``src/basic_memory/markdown/plugins.py``
+(32235b7, 2026): Markdown with front matter (``title``, ``type``, ``tags``, ``permalink``, ``created``); list
+items ``[category] text #tag (context)`` are observations, ``relation_type [[Target]] (context)`` relations,
+and any other ``[[Target]]`` a link. Categories that are times or marks of tasks are none, nor is anything in
+a quote or in a block of code.
+
+An observation becomes a fact that begins with its note's title, with category and tags; the rest of a note
+one memory; relations connect notes, and each note is a concept. The files stay as they are. Whoever goes on
+writing them had better sync the folder: `scrubjay sync` keeps it in step and cites lines.
+
+```json
+{"content": "The mast is 12 metres.", "tier": "semantic", "tags": ["boat"], "date": "2026-03-01"}
+```
+
+``content`` (or ``text``) is needed; the other fields are those of `scrubjay add`: ``tier``, ``title``,
+``tags``, ``date``, ``session``, ``role``, ``turn``, ``project``, ``agent``, ``confidence``, ``valid_from``,
+``valid_until``, ``origin``, ``pinned``. ``concepts`` is a list of names that it refers to. ``name`` is what
+other lines call it, and ``links`` a list of such names. ``id`` and ``metadata`` are not read. A line with any
+other field is told, and not taken: it may be misspelt.
+
+Source: modelcontextprotocol/servers, ``src/memory/index.ts`` (0103dfb, 2026): ``memory.jsonl`` (before:
+``memory.json``) has a line an entity (``type``, ``name``, ``entityType``, ``observations``) and a line a
+relation (``from``, ``to``, ``relationType``, in active voice). What its tool ``read_graph`` answers,
+``{"entities": […], "relations": […]}``, is taken as well.
+
+An observation becomes a fact that begins with its entity's name, for alone it does not say of whom it tells;
+an entity becomes a concept; a relation a fact about two of them, so that they are related here.
+
+Source: mem0ai/mem0, ``mem0/memory/main.py`` (``get_all``: core and promoted keys) and docs.mem0.ai, "Exporting
+memories" (2026): an array, or an object with ``results`` (v1.1, and the platform's pages; ``memories`` in exports of
+its dashboard) of ``id``, ``memory``, ``hash``, ``created_at``, ``updated_at``, ``expiration_date``, ``user_id``,
+``agent_id``, ``run_id``, ``actor_id``, ``role``, ``categories``, ``metadata``; beside them ``relations`` of the graph
+(``source``, ``relationship``, ``target`` or ``destination``).
+
+Each memory becomes a fact with the date at which it was made; the run is its session, categories are its tags, and
+``user_id`` a tag ``user:NAME``, for a file may hold several people's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from scrubjay.errors import InputError, SourceError
+from scrubjay.ingest.reader import parse_front_matter
+from scrubjay.ingest.transcripts.base import as_array, as_micros, as_object, as_string, joined_text
+from scrubjay.models.dates import to_datetime
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.reports import RejectedItem
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedMemory:
+    """One memory to be.
+
+    Attributes:
+        new: The memory; visibility is never told, for what is imported is the importer's.
+        where: Where it stands, for who must be told that it cannot be taken: ``line 7``.
+        about: Names of the concepts that it refers to.
+        name: What other items call it, or an empty string.
+        superseded: Whether something took its place.
+    """
+
+    new: NewMemory
+    where: str
+    about: tuple[str, ...] = ()
+    name: str = ""
+    superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedName:
+    """A name that means something, with others that mean the same."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRelation:
+    """Two items that are connected, by what items call them.
+
+    Attributes:
+        src: The one that says it.
+        dst: The other.
+        kind: ``links``, ``supersedes``, ``contradicts`` or ``derived_from``.
+        rule: What the tool called it.
+    """
+
+    src: str
+    dst: str
+    kind: str = "links"
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncedFolder:
+    """Files that go on living: they are synced as a source instead of copied.
+
+    Attributes:
+        path: The folder or file.
+        include: gitignore patterns of what to take of it.
+        description: One line, kept with the source.
+    """
+
+    path: Path
+    include: tuple[str, ...] = ()
+    description: str = ""
+
+
+ImportedItem: TypeAlias = ImportedMemory | ImportedName | ImportedRelation | RejectedItem
+"""What a reader finds."""
+FormatReader: TypeAlias = Callable[[Path], Iterator[ImportedItem]]
+"""A file or folder -> what it holds."""
+
+
+MAX_LINE: Final = 64 * 1024 * 1024
+"""Bytes of a line, as of an export of ours."""
+MAX_FILE: Final = 256 * 1024 * 1024
+"""Bytes of a file that is one JSON value: it is parsed whole, and takes some times that."""
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+NOTHING_IMPORTED: Final = "Nothing was imported."
+
+
+def json_lines(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
+    """Yield the objects of a JSONL file with where they stand, and what is none; byte order mark and CRLF are fine.
+
+    Raises:
+        SourceError: The file cannot be read.
+    """
+    try:
+        with file.open("rb") as stream:
+            number = 0
+            while raw := stream.readline(MAX_LINE + 1):
+                number += 1
+                where = f"line {number:,}"
+                if len(raw) > MAX_LINE:
+                    while not raw.endswith(b"\n") and raw:
+                        raw = stream.readline(MAX_LINE + 1)
+                    yield RejectedItem(where, f"it is longer than {MAX_LINE:,} bytes")
+                    continue
+                raw = raw.removeprefix(BYTE_ORDER_MARK) if number == 1 else raw
+                if raw.strip():
+                    yield _json_object(where, raw)
+    except OSError as error:
+        raise SourceError(f"{file} cannot be read: {error.strerror}. {NOTHING_IMPORTED}") from error
+
+
+def _json_object(where: str, raw: bytes) -> tuple[str, dict[str, Any]] | RejectedItem:
+    try:
+        value = json.loads(raw)
+    except UnicodeDecodeError as error:
+        return RejectedItem(where, f"it is not UTF-8 at byte {error.start}")
+    except (ValueError, RecursionError) as error:
+        return RejectedItem(where, f"it is not JSON: {str(error)[:100]}")
+    return (where, value) if isinstance(value, dict) else RejectedItem(where, "it is no JSON object")
+
+
+def read_json(file: Path) -> Any:
+    """Return the one JSON value of a file.
+
+    Raises:
+        SourceError: The file cannot be read.
+        InputError: It is too large, or not JSON; the line is named.
+    """
+    try:
+        size = file.stat().st_size
+        data = b"" if size > MAX_FILE else file.read_bytes()
+    except OSError as error:
+        raise SourceError(f"{file} cannot be read: {error.strerror}. {NOTHING_IMPORTED}") from error
+    if size > MAX_FILE:
+        raise InputError(
+            f"{file} has {size:,} bytes in one JSON value; at most {MAX_FILE:,} are read. {NOTHING_IMPORTED}",
+            hint="export it in parts, or as JSONL: docs/import.md",
+        )
+    try:
+        return json.loads(data.removeprefix(BYTE_ORDER_MARK))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 at byte {error.start}. {NOTHING_IMPORTED}") from error
+    except RecursionError as error:
+        raise InputError(f"{file} is nested too deeply to be read. {NOTHING_IMPORTED}") from error
+    except ValueError as error:
+        line = getattr(error, "lineno", 0)
+        raise InputError(
+            f"{file} is not JSON: {error} (line {line}). {NOTHING_IMPORTED}",
+            hint="it may have been cut short",
+        ) from error
+
+
+def iso_date(value: object) -> str | None:
+    """Return a time as ISO text, from ISO text or a number since 1970; None where it is none.
+
+    >>> iso_date("2026-03-01T10:00:00.5Z"), iso_date("soon"), iso_date(None)
+    ('2026-03-01T10:00:00.500000+00:00', None, None)
+    """
+    found = as_micros(value)
+    return None if found is None else to_datetime(found).isoformat()
+
+
+def as_texts(value: object) -> list[str]:
+    """Return the texts of a list, or a text alone, without blank ones.
+
+    >>> as_texts(["a", 7, " "]), as_texts("a"), as_texts(None)
+    (['a'], ['a'], [])
+    """
+    found = [value] if isinstance(value, str) else map(as_string, as_array(value))
+    return [one for one in found if one.strip()]
+
+
+def spoken_name(name: str) -> str:
+    """Return a name as people write it.
+
+    >>> spoken_name("John_Smith"), spoken_name("works_at")
+    ('John Smith', 'works at')
+    """
+    return " ".join(name.replace("_", " ").split())
+
+
+def relation_sentence(src: str, verb: str, dst: str) -> str:
+    """Return a relation as a sentence.
+
+    >>> relation_sentence("John_Smith", "works_at", "Anthropic")
+    'John Smith works at Anthropic.'
+    """
+    return f"{spoken_name(src)} {spoken_name(verb)} {spoken_name(dst)}."
+
+
+AGENTMEMORY_TIERS: Final = {"preference": "lesson", "workflow": "procedural"}
+"""Type of a memory to its tier; all others are facts."""
+AGENTMEMORY_ORIGINS: Final = {"user": "owner", "tool": "tool", "shared": "untrusted"}
+"""Channel that a memory came through to its origin; all others are the agent's."""
+UNREAD_SECTIONS: Final = (
+    "profiles", "graphNodes", "graphEdges", "actions", "actionEdges", "routines", "signals", "checkpoints",
+    "sentinels", "sketches", "facets", "accessLogs",
+)  # fmt: skip
+"""What has no place here."""
+AgentmemoryItem = dict[str, Any]
+
+
+def read_agentmemory(file: Path) -> Iterator[ImportedItem]:
+    """Yield what an export holds.
+
+    Raises:
+        InputError: It is none.
+    """
+    given = read_json(file)
+    if not isinstance(given, dict) or not isinstance(given.get("version"), str):
+        raise InputError(f"{file} is no export of agentmemory: it has no version. {NOTHING_IMPORTED}")
+    projects = {
+        as_string(one.get("id")): as_string(one.get("project")) or None
+        for one in map(as_object, as_array(given.get("sessions")))
+    }
+    for session, told in as_object(given.get("observations")).items():
+        made = (_observation(session, projects.get(session), one) for one in map(as_object, as_array(told)))
+        yield from _each(f"observation of {session}", made)
+    kinds: tuple[tuple[str, Callable[[AgentmemoryItem], ImportedMemory | None]], ...] = (
+        ("memories", _memory),
+        ("summaries", _summary),
+        ("semanticMemories", _semantic),
+        ("proceduralMemories", _procedural),
+        ("lessons", _lesson),
+        ("insights", _insight),
+        ("crystals", _crystal),
+    )
+    for name, make in kinds:
+        told = [as_object(one) for one in as_array(given.get(name))]
+        yield from _each(name, map(make, told))
+        yield from (joined for one in told for joined in _joined(one))
+    for name in UNREAD_SECTIONS:
+        if found := given.get(name):
+            yield RejectedItem(name, f"{len(found):,} entries of a kind that has no place here were left out")
+
+
+def _each(what: str, made: Iterator[ImportedMemory | None]) -> Iterator[ImportedItem]:
+    for place, item in enumerate(made, 1):
+        where = f"{what} {place:,}"
+        if item is None:
+            continue  # it was deleted there
+        if not item.new.content.strip():
+            yield RejectedItem(where, "it has no text")
+            continue
+        yield from (ImportedName(name, (), where) for name in item.about)
+        yield ImportedMemory(item.new, where, item.about, item.name, item.superseded)
+
+
+def _joined(told: AgentmemoryItem) -> Iterator[ImportedRelation]:
+    for field, kind in (("supersedes", "supersedes"), ("relatedIds", "links")):
+        yield from (
+            ImportedRelation(as_string(told.get("id")), other, kind) for other in as_texts(told.get(field))
+        )
+    for field in ("sourceMemoryIds", "sourceObservationIds", "sourceLessonIds", "sourceCrystalIds"):
+        yield from (
+            ImportedRelation(as_string(told.get("id")), other, "derived_from", field)
+            for other in as_texts(told.get(field))
+        )
+
+
+def _item(told: AgentmemoryItem, content: str, tier: str, title: str, **more: Any) -> ImportedMemory:
+    about = tuple(as_texts(told.get("concepts")))
+    sessions = as_texts(told.get("sessionIds")) or as_texts(told.get("sourceSessionIds"))
+    confidence = told.get("confidence")
+    fields: AgentmemoryItem = {
+        "date": iso_date(told.get("createdAt")),
+        "session": sessions[0] if len(sessions) == 1 else None,
+        "project": as_string(told.get("project")) or None,
+        "agent": as_string(told.get("agentId")) or None,
+        "origin": AGENTMEMORY_ORIGINS.get(as_string(as_object(told.get("origin")).get("channel")), "agent"),
+        "tags": as_texts(told.get("tags")) + as_texts(told.get("type")),
+    }
+    if isinstance(confidence, int | float) and not isinstance(confidence, bool) and 0 <= confidence <= 1:
+        fields["confidence"] = float(confidence)
+    new = NewMemory(content, tier, title, **(fields | more))
+    return ImportedMemory(new, "", about, as_string(told.get("id")), told.get("isLatest") is False)
+
+
+def _observation(session: str, project: str | None, told: AgentmemoryItem) -> ImportedMemory:
+    title = as_string(told.get("title"))
+    parts = (
+        title,
+        as_string(told.get("subtitle")),
+        as_string(told.get("narrative")),
+        _list(told.get("facts")),
+    )
+    when = iso_date(told.get("timestamp"))
+    return _item(told, joined_text(parts), "observation", title, session=session, project=project, date=when)
+
+
+def _memory(told: AgentmemoryItem) -> ImportedMemory:
+    tier = AGENTMEMORY_TIERS.get(as_string(told.get("type")), "semantic")
+    until = iso_date(told.get("forgetAfter"))
+    return _item(told, as_string(told.get("content")), tier, as_string(told.get("title")), valid_until=until)
+
+
+def _summary(told: AgentmemoryItem) -> ImportedMemory:
+    title, session = as_string(told.get("title")), as_string(told.get("sessionId")) or None
+    content = joined_text((title, as_string(told.get("narrative")), _list(told.get("keyDecisions"))))
+    return _item(told, content, "crystal", title, session=session)
+
+
+def _semantic(told: AgentmemoryItem) -> ImportedMemory:
+    return _item(told, as_string(told.get("fact")), "semantic", "")
+
+
+def _procedural(told: AgentmemoryItem) -> ImportedMemory:
+    name, when = as_string(told.get("name")), as_string(told.get("triggerCondition"))
+    steps = "\n".join(f"{n}. {step}" for n, step in enumerate(as_texts(told.get("steps")), 1))
+    return _item(told, joined_text((name, f"When: {when}" if when else "", steps)), "procedural", name)
+
+
+def _lesson(told: AgentmemoryItem) -> ImportedMemory | None:
+    content = joined_text((as_string(told.get("content")), as_string(told.get("context"))))
+    return None if told.get("deleted") is True else _item(told, content, "lesson", "")
+
+
+def _insight(told: AgentmemoryItem) -> ImportedMemory | None:
+    if told.get("deleted") is True:
+        return None
+    return _item(told, as_string(told.get("content")), "insight", as_string(told.get("title")))
+
+
+def _crystal(told: AgentmemoryItem) -> ImportedMemory:
+    parts = (as_string(told.get("narrative")), _list(told.get("keyOutcomes")), _list(told.get("lessons")))
+    return _item(told, joined_text(parts), "crystal", "", session=as_string(told.get("sessionId")) or None)
+
+
+def _list(value: object) -> str:
+    return "\n".join(f"- {one}" for one in as_texts(value))
+
+
+MAX_NOTE: Final = 10 * 1024 * 1024
+"""Bytes of a note; what is longer is no note."""
+BASIC_MEMORY_TIERS: Final = {
+    "lesson": "lesson",
+    "preference": "lesson",
+    "howto": "procedural",
+    "step": "procedural",
+}
+"""Category of an observation to its tier; all others are facts."""
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+_ITEM = re.compile(r"\s*[-*+]\s+(.*\S)\s*\Z")
+_OBSERVATION = re.compile(r"\[([^\[\]()]+)\]\s+(.+)")
+_TIME = re.compile(r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:\s+-\s+[\d:.,]+)?")
+_RELATION = re.compile(r"(?:\"([^\"]+)\"|'([^']+)'|([^\s\[\]]+))\s*\[\[([^\[\]]+)\]\]\s*(\([^()]*\))?")
+_LINK = re.compile(r"\[\[([^\[\]]+)\]\]")
+_TAG = re.compile(r"(?:^|\s)#([^\s#]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    path: str
+    title: str
+    tags: tuple[str, ...]
+    date: str | None
+
+
+def read_basic_memory(path: Path) -> Iterator[ImportedItem]:
+    """Yield what notes hold, in the order of their paths."""
+    folder = path if path.is_dir() else path.parent
+    files = sorted(path.rglob("*.md")) if path.is_dir() else [path]
+    for file in files:
+        name = file.relative_to(folder).as_posix()
+        if any(part.startswith(".") for part in name.split("/")):
+            continue
+        try:
+            text = "" if file.stat().st_size > MAX_NOTE else file.read_text("utf-8-sig")
+        except OSError as error:
+            yield RejectedItem(name, f"it cannot be read: {error.strerror}")
+            continue
+        except UnicodeDecodeError as error:
+            yield RejectedItem(name, f"it is not UTF-8 at byte {error.start}")
+            continue
+        if not text and file.stat().st_size:
+            yield RejectedItem(name, f"it has more than {MAX_NOTE:,} bytes")
+            continue
+        yield from _note(name, file.stem, text.replace("\r\n", "\n"))
+
+
+def _note(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
+    front = _FRONT.match(text)
+    told, wrong = parse_front_matter(front[1]) if front else ({}, "")
+    if wrong:
+        yield RejectedItem(path, wrong)
+    tags = as_texts(told.get("tags"))
+    if isinstance(told.get("tags"), str):
+        tags = [tag.strip() for tag in tags[0].split(",")] if tags else []
+    title = as_string(told.get("title")).strip() or stem
+    when = as_string(told.get("created")) or as_string(told.get("date")) or None
+    note = _Note(path, title, tuple(tag for tag in tags if tag), when)
+    yield ImportedName(title, (), path)
+    body, first = (text[front.end() :], front[0].count("\n") + 1) if front else (text, 1)
+    kept, found = _taken(note, body, first)
+    prose = "\n".join(kept).strip()
+    if any(line.strip() and not line.lstrip().startswith("#") for line in kept):
+        new = NewMemory(prose, "observation", title, tags=note.tags, date=note.date)
+        yield ImportedMemory(new, path, (title,), title)
+    yield from found
+
+
+def _taken(note: _Note, body: str, first: int) -> tuple[list[str], list[ImportedItem]]:
+    """Return the lines that are prose, and what the others say."""
+    kept: list[str] = []
+    found: list[ImportedItem] = []
+    fenced = False
+    for number, line in enumerate(body.split("\n"), first):
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        item = None if fenced else _ITEM.match(line)
+        said = _list_item(note, item[1], f"{note.path} line {number:,}") if item else []
+        if said:
+            found += said
+            continue
+        kept.append(line)
+        if not fenced:
+            found += _links(note, line)
+    return kept, found
+
+
+def _links(note: _Note, text: str) -> list[ImportedItem]:
+    return [
+        ImportedRelation(note.title, target.strip(), "links", "links_to") for target in _LINK.findall(text)
+    ]
+
+
+def _list_item(note: _Note, text: str, where: str) -> list[ImportedItem]:
+    """Return what a list item says: an observation, a relation, or nothing."""
+    relation = _RELATION.fullmatch(text)
+    if relation:
+        kind = relation[1] or relation[2] or relation[3]
+        return [ImportedRelation(note.title, relation[4].strip(), "links", kind)]
+    match = _OBSERVATION.fullmatch(text)
+    category = match[1].strip() if match else ""
+    mark = category in ("x", "X") or (len(category) == 1 and not category.isalnum())
+    if not match or not category or mark or _TIME.fullmatch(category):
+        return []
+    content = match[2].strip()
+    tags = (*note.tags, category, *_TAG.findall(content))
+    tier = BASIC_MEMORY_TIERS.get(category.lower().replace("-", ""), "semantic")
+    new = NewMemory(f"{note.title}: {content}", tier, note.title, tags=tags, date=note.date)
+    return [ImportedMemory(new, where, (note.title,), note.title), *_links(note, content)]
+
+
+FIELDS: Final = (
+    "tier", "title", "tags", "date", "session", "role", "turn", "project", "agent", "confidence", "valid_from",
+    "valid_until", "origin", "pinned",
+)  # fmt: skip
+"""Fields of a line that are fields of a memory."""
+OTHERS: Final = frozenset({"content", "text", "concepts", "name", "links", "id", "metadata"})
+KINDS: Final[dict[str, type | tuple[type, ...]]] = {
+    "tags": list,
+    "pinned": bool,
+    "turn": int,
+    "confidence": (int, float),
+}
+"""What a field must be, where that is no text."""
+
+
+def read_jsonl(file: Path) -> Iterator[ImportedItem]:
+    """Yield what a file of lines holds."""
+    for found in json_lines(file):
+        if isinstance(found, RejectedItem):
+            yield found
+        else:
+            yield from _line_item(*found)
+
+
+def _line_item(where: str, told: dict[str, Any]) -> Iterator[ImportedItem]:
+    wrong = _line_objection(told)
+    if wrong:
+        yield RejectedItem(where, wrong)
+        return
+    about = tuple(as_texts(told.get("concepts")))
+    name = as_string(told.get("name"))
+    given = {field: told[field] for field in FIELDS if told.get(field) is not None}
+    yield from (ImportedName(one, (), where) for one in about)
+    yield ImportedMemory(NewMemory(told.get("content") or told["text"], **given), where, about, name)
+    yield from (ImportedRelation(name, other) for other in as_texts(told.get("links")) if name)
+
+
+def _line_objection(told: dict[str, Any]) -> str:
+    """Return why a line cannot be taken, or nothing."""
+    strange = sorted(told.keys() - OTHERS - set(FIELDS))
+    if strange:
+        return f"it has a field {strange[0]!r}; known are {', '.join(sorted((*FIELDS, *OTHERS)))}"
+    if not isinstance(told.get("content") or told.get("text"), str):
+        return "it has no text under `content`"
+    for field in FIELDS:
+        value = told.get(field)
+        kind = KINDS.get(field, str)
+        if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
+            return f"{field} is {str(value)[:40]!r}, which is not what {field} can be"
+    if not all(isinstance(tag, str) for tag in told.get("tags") or ()):
+        return "tags holds something that is no text"
+    return ""
+
+
+def read_mcp_memory(file: Path) -> Iterator[ImportedItem]:
+    """Yield what a graph holds."""
+    for found in _records(file):
+        if isinstance(found, RejectedItem):
+            yield found
+        elif found[1].get("type") == "entity":
+            yield from _entity(*found)
+        elif found[1].get("type") == "relation":
+            yield _graph_relation(*found)
+        else:
+            yield RejectedItem(found[0], f"its type is {found[1].get('type')!r}, neither entity nor relation")
+
+
+def _records(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
+    found = json_lines(file)
+    first = next(found, None)
+    if first is None:
+        return
+    graph = first[1] if not isinstance(first, RejectedItem) else _whole(file)
+    if "entities" in graph:
+        yield from _graph(graph)
+        return
+    yield first
+    yield from found
+
+
+def _whole(file: Path) -> dict[str, Any]:
+    """Return a file that is one graph over several lines; an empty one where it is lines, the first of them broken."""
+    try:
+        return as_object(read_json(file))
+    except InputError:
+        return {}
+
+
+def _graph(graph: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
+    for name, kind in (("entities", "entity"), ("relations", "relation")):
+        for place, value in enumerate(as_array(graph.get(name)), 1):
+            where = f"{kind} {place}"
+            if isinstance(value, dict):
+                yield where, {**value, "type": kind}
+            else:
+                yield RejectedItem(where, "it is no JSON object")
+
+
+def _entity(where: str, told: dict[str, Any]) -> Iterator[ImportedItem]:
+    name = as_string(told.get("name")).strip()
+    if not name or not isinstance(told.get("observations"), list):
+        yield RejectedItem(where, "it is an entity without a name, or without a list of observations")
+        return
+    shown = spoken_name(name)
+    yield ImportedName(shown, (name,) if shown != name else (), where)
+    kind = as_string(told.get("entityType")).strip()
+    for text in as_texts(told["observations"]):
+        new = NewMemory(
+            f"{shown}: {text.strip()}", "semantic", shown, tags=(kind,) if kind else (), origin="agent"
+        )
+        yield ImportedMemory(new, where, (shown,))
+
+
+def _graph_relation(where: str, told: dict[str, Any]) -> ImportedItem:
+    src, verb, dst = (as_string(told.get(name)).strip() for name in ("from", "relationType", "to"))
+    if not (src and verb and dst):
+        return RejectedItem(where, "it is a relation without from, to or relationType")
+    new = NewMemory(relation_sentence(src, verb, dst), "semantic", spoken_name(src), origin="agent")
+    return ImportedMemory(new, where, (spoken_name(src), spoken_name(dst)))
+
+
+def read_mem0(file: Path) -> Iterator[ImportedItem]:
+    """Yield what a file of memories holds.
+
+    Raises:
+        InputError: It is no array of memories, and holds none.
+    """
+    value = read_json(file)
+    given = as_object(value)
+    found = value if isinstance(value, list) else given.get("results", given.get("memories"))
+    if not isinstance(found, list):
+        raise InputError(f"{file} holds no array of memories, alone or as `results`. {NOTHING_IMPORTED}")
+    for place, told in enumerate(found, 1):
+        yield _mem0_memory(f"memory {place:,}", as_object(told))
+    for place, told in enumerate(as_array(given.get("relations")), 1):
+        yield from _mem0_relation(f"relation {place:,}", as_object(told))
+
+
+def _mem0_memory(where: str, told: dict[str, Any]) -> ImportedItem:
+    text = as_string(told.get("memory")) or as_string(told.get("text")) or as_string(told.get("data"))
+    if not text.strip():
+        return RejectedItem(where, "it has no text under `memory`")
+    metadata = as_object(told.get("metadata"))
+    tags = [
+        *as_texts(told.get("categories")),
+        *as_texts(metadata.get("category")),
+        *as_texts(metadata.get("tags")),
+    ]
+    if user := as_string(told.get("user_id")).strip():
+        tags.append(f"user:{user}")
+    new = NewMemory(
+        text,
+        "semantic",
+        tags=tags,
+        date=iso_date(told.get("created_at")),
+        session=as_string(told.get("run_id")) or None,
+        agent=as_string(told.get("agent_id")) or None,
+        valid_until=iso_date(told.get("expiration_date")) or as_string(told.get("expiration_date")) or None,
+        origin="agent",
+    )
+    return ImportedMemory(new, where)
+
+
+def _mem0_relation(where: str, told: dict[str, Any]) -> Iterator[ImportedItem]:
+    src, verb = as_string(told.get("source")), as_string(told.get("relationship") or told.get("relation"))
+    dst = as_string(told.get("target") or told.get("destination"))
+    if not (src.strip() and verb.strip() and dst.strip()):
+        yield RejectedItem(where, "it has no source, relationship or target")
+        return
+    names = (spoken_name(src), spoken_name(dst))
+    yield from (ImportedName(name, (), where) for name in names)
+    yield ImportedMemory(
+        NewMemory(relation_sentence(src, verb, dst), "semantic", names[0], origin="agent"),
+        where,
+        names,
+    )

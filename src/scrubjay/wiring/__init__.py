@@ -1,1 +1,0 @@
-"""HOW the parts are put together for one principal: settings in, calls of the paths out."""

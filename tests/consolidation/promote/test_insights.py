@@ -1,0 +1,121 @@
+"""Insights: what is counted over sessions and time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from observations import passage
+from voices import CONCEPTS, digest, journal, whole
+from voices import semantic as fact
+
+from scrubjay.consolidation.candidates import PromotedMemory, source_key
+from scrubjay.consolidation.patterns import promote_insights
+from scrubjay.models.dates import to_datetime
+from scrubjay.models.records import Record
+
+
+def told(records: list[Record], references: dict[str, list[str]]) -> list[str]:
+    return [one.text for one in promote_insights(records, references, CONCEPTS)]
+
+
+def test_what_came_up_again_and_again_is_told_with_its_counts_and_dates() -> None:
+    records, references = journal(15, every=6)
+    assert told(records, references) == [
+        "Alembic came up in 5 sessions from 2025-11-08 to 2026-01-19, most often with Postgres (5).",
+        "Postgres came up in 10 sessions from 2025-11-08 to 2026-01-25, most often with Alembic (5).",
+        "greenhouse came up in 5 sessions from 2025-11-20 to 2026-01-31.",
+    ]
+
+
+def test_few_sessions_or_a_short_time_make_no_pattern() -> None:
+    assert told(*journal(9)) == [
+        "Postgres came up in 6 sessions from 2025-11-08 to 2026-01-31, most often with Alembic (3)."
+    ]
+    assert told(*journal(15, every=0)) == []
+
+
+def test_what_is_everywhere_is_no_pattern() -> None:
+    records, references = journal(15, every=6)
+    everywhere = {memory: [*named, "con_ga"] for memory, named in references.items()}
+    texts = [
+        replace(record, content=f"{record.content}\nuser: The greenhouse is shut.") for record in records
+    ]
+    assert not any(text.startswith("greenhouse") for text in told(texts, everywhere))
+
+
+def test_sessions_and_notes_are_counted_apart() -> None:
+    records, references = journal(9)
+    notes = [passage(f"Postgres, note {n}", f"{n}.md", 900 + n, days=20 - n) for n in range(2)]
+    references |= {note.id: ["con_pg"] for note in notes} | {}
+    others = [digest(f"user: The boiler hums, day {n}.", 700 + n, days=90 - n) for n in range(3)]
+    (text,) = told([*records, *notes, *others], references)
+    assert text.startswith("Postgres came up in 6 sessions and 2 documents from ")
+
+
+def test_what_was_changed_again_and_again_is_told_with_the_last_word() -> None:
+    said = [fact(f"The greenhouse vents open at {n + 6}:00.", n, days=60 - 9 * n) for n in range(4)]
+    pairs = [(said[n + 1], said[n]) for n in range(3)]
+    references = {one.id: ["con_ga"] for one in said}
+    (one,) = promote_insights([], references, CONCEPTS, pairs)
+    assert one.text == (
+        "What was said of greenhouse was changed 3 times from 2025-12-18 to 2026-01-14; "
+        "last: The greenhouse vents open at 9:00."
+    )
+    assert len(one.evidence) == 4
+    assert promote_insights([], references, CONCEPTS, pairs[:2]) == ()
+    assert promote_insights([], references, CONCEPTS, [*pairs, *pairs]) == (one,)
+
+
+def test_a_change_between_two_keys_is_told_to_nobody() -> None:
+    said = [fact(f"The greenhouse vents open at {n + 6}:00.", n, days=60 - 9 * n) for n in range(7)]
+    said[2] = replace(said[2], key="group:dev")
+    pairs = [(said[n + 1], said[n]) for n in range(3)]
+    assert promote_insights([], {one.id: ["con_ga"] for one in said}, CONCEPTS, pairs) == ()
+    old = [replace(one, id=f"{one.id}9", key="group:dev") for one in said]
+    across = list(zip(said, old, strict=True))
+    assert promote_insights([], {one.id: ["con_ga"] for one in (*said, *old)}, CONCEPTS, across) == ()
+
+
+def test_a_name_that_stands_in_no_source_is_never_told() -> None:
+    records, references = journal(15, every=6)
+    hidden = {memory: ["con_hid"] for memory, named in references.items() if "con_ga" in named}
+    assert len(hidden) == 5
+    assert told(records, hidden) == []
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 20), st.integers(1, 12), st.sampled_from((None, "group:dev")), st.randoms())
+def test_every_number_is_counted_and_nothing_depends_on_the_order(  # type: ignore[no-untyped-def]
+    sessions: int, every: int, other: str | None, chance
+) -> None:
+    records, references = journal(sessions, every=every)
+    if other:
+        records = [
+            replace(record, key=other) if place % 4 == 0 else record for place, record in enumerate(records)
+        ]
+    found = promote_insights(records, references, CONCEPTS)
+    mixed = list(records)
+    chance.shuffle(mixed)
+    assert promote_insights(mixed, references, CONCEPTS) == found
+    for one in found:
+        whole(one, records)
+        _counted(one, records, references)
+
+
+def _counted(one: PromotedMemory, records: list[Record], references: dict[str, list[str]]) -> None:
+    parts = re.fullmatch(
+        r"(\S+) came up in (\d+) sessions from (\S+) to ([^\s,.]+)(?:, most often with (\S+) \((\d+)\))?\.",
+        one.text,
+    )
+    assert parts is not None
+    ids = {"Postgres": "con_pg", "Alembic": "con_al", "greenhouse": "con_ga"}
+    own = [record for record in records if record.key == one.key and ids[parts[1]] in references[record.id]]
+    assert {memory for memory, _ in one.evidence} == {record.id for record in own}
+    assert int(parts[2]) == len({source_key(record) for record in own}) >= 4
+    days = sorted(to_datetime(record.event.start).date().isoformat() for record in own if record.event)
+    assert (parts[3], parts[4]) == (days[0], days[-1])
+    if parts[5]:
+        assert int(parts[6]) == len({source_key(r) for r in own if ids[parts[5]] in references[r.id]})

@@ -1,0 +1,65 @@
+"""What is learned unasked is marked by the person or stands alone; junk is not learned."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrubjay.facts.extractor import extract_facts
+
+
+@pytest.mark.parametrize(
+    ("turn", "kept"),
+    [
+        ("remember: the staging cluster is kestrel-stg-3 now, stg-2 is gone", "the staging cluster is kestrel-stg-3 now, stg-2 is gone"),
+        ("Merk dir: Rechnungen gehen immer an Petra.", "Rechnungen gehen immer an Petra."),
+        ("wichtig: nie direkt auf main pushen", "wichtig: nie direkt auf main pushen"),
+        ("记住：发布只在周二进行。", "发布只在周二进行。"),
+        ("以后请用中文回答我", "以后请用中文回答我"),
+        ("Retenez que la réunion est le mardi.", "la réunion est le mardi."),
+        ("Fix it. From now on, answer in Portuguese.", "From now on, answer in Portuguese."),
+        ("please never use mocks in tests, we had bad luck with them", "please never use mocks in tests, we had bad luck with them"),
+        ("No, we use pnpm here, not npm.", "No, we use pnpm here, not npm."),
+        ("I'm vegan.", "I'm vegan."),
+        ("Remember that St. Gallen is the second site.", "St. Gallen is the second site."),
+        ("Remember: No. 7 is the spare server.", "No. 7 is the spare server."),
+        ("Merk dir: Herr Dr. Seidel kommt immer montags.", "Herr Dr. Seidel kommt immer montags."),
+        ("Wichtig: der Server wird am 1. Dezember abgeschaltet.", "Wichtig: der Server wird am 1. Dezember abgeschaltet."),
+        ("Remember: use e.g. ruff vs. black. Then fix the build.", "use e.g. ruff vs. black."),
+        ("I moved to Lisbon.", "I moved to Lisbon."),
+        ("Can you fix the build? My sister Ana lives in Porto.", "My sister Ana lives in Porto."),
+    ],
+)  # fmt: skip
+def test_what_a_person_marks_corrects_or_states_by_itself_is_learned_as_written(turn: str, kept: str) -> None:
+    assert [one.text for one in extract_facts(turn)] in ([kept], [kept.rstrip(".")])
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "this goes out on Tuesday", "ShipmentTimeline it is", "why is it always red?", "it never works", "never mind",
+        "the test never finishes", "I never got the mail", "I always forget the flag", "let's always do that",
+        "we always get a 502 after the deploy", "the button is never enabled on mobile", "I got a new mac.",
+        "We want to go by train, no more than 6 hours.", "do you remember the port?",
+        "ok booked the trains, 1st to 7th.", "ok always is fine", "I'm tired.", "I'm back.",
+    ],
+)  # fmt: skip
+def test_questions_requests_and_remarks_of_the_moment_are_not_learned(turn: str) -> None:
+    assert extract_facts(turn) == ()
+
+
+def test_a_word_that_only_begins_like_a_mark_is_none() -> None:
+    assert extract_facts("notebook fc.ipynb has an lstm that is worse than nothing") == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "learned"),
+    [
+        ("Our VAT rate for beans is 7 %.", "Our VAT rate for beans is 7 %"),
+        ("Our budget is 5.000 €.", "Our budget is 5.000 €"),
+        ("Our margin on Guji is +42 %, which is fine.", "Our margin on Guji is +42 %"),
+        ("Our address is Karl-Heine-Str. 44, 04229 Leipzig.", "Our address is Karl-Heine-Str. 44"),
+        ("My sister's name is Jule (born 1991).", "My sister's name is Jule (born 1991)"),
+    ],
+)
+def test_a_statement_keeps_its_unit_and_its_number(said: str, learned: str) -> None:
+    assert [one.text for one in extract_facts(said)] == [learned]

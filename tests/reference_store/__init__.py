@@ -1,0 +1,1 @@
+"""The slow, obvious, correct reference store that the real stores are compared with."""

@@ -1,0 +1,81 @@
+"""A question that names a time and nothing besides asks for what happened then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import pytest
+
+from scrubjay import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+
+NOW = "2026-11-22T12:00:00+00:00"
+CLUSTER, ROTA, COFFEE = (
+    "The billing service moved to the cluster.",
+    "Priya read the rota.",
+    "The mill was mended.",
+)
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with Memory.open("memory://", user="ann", embedders=[HashEmbedder(64)]) as found:
+        found.add(CLUSTER, date="2026-11-21")
+        found.add(ROTA, date="2026-11-21T15:00:00+00:00")
+        found.add(COFFEE, date="2026-11-10")
+        for day in range(1, 29):
+            found.add(f"Bed {day} of the garden was watered.", date=f"2026-10-{day:02d}")
+        yield found
+
+
+def said(memory: Memory, query: str, **options: object) -> set[str]:
+    return {each.snippet for each in memory.search(query, now=NOW, tz="UTC", **options).results}
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("what did we do yesterday?", {CLUSTER, ROTA}),
+        ("yesterday", {CLUSTER, ROTA}),
+        ("Was ist gestern passiert?", {CLUSTER, ROTA}),
+        ("what happened on 2026-11-10?", {COFFEE}),
+        ("anything new since 2026-11-09?", {CLUSTER, ROTA, COFFEE}),
+        ("what happened on 2026-11-10 and yesterday?", {CLUSTER, ROTA, COFFEE}),
+    ],
+)
+def test_it_is_answered_by_all_that_is_of_that_time_and_nothing_else(
+    memory: Memory, query: str, found: set[str]
+) -> None:
+    assert said(memory, query) == found
+
+
+def test_where_nothing_is_of_that_time_the_answer_is_empty_and_says_so(memory: Memory) -> None:
+    answer = memory.search("what happened in 2019?", now=NOW)
+    assert answer.results == ()
+    assert answer.silence == "Nothing stored is of the time that is asked about."
+
+
+@pytest.mark.parametrize(
+    "query", ['what happened yesterday to the "mill"?', "was the mill mended yesterday?", "mill yesterday"]
+)
+def test_with_another_word_the_time_is_a_preference_and_no_filter(memory: Memory, query: str) -> None:
+    assert COFFEE in said(memory, query, min_relevance=0)
+
+
+def test_a_filter_of_dates_that_is_given_is_the_one_that_holds(memory: Memory) -> None:
+    assert said(memory, "yesterday", since=datetime(2026, 11, 10), until="2026-11-10", min_relevance=0) == {
+        COFFEE
+    }
+
+
+def test_it_is_said_to_somebody_who_only_writes_where_it_is_a_question(memory: Memory) -> None:
+    assert CLUSTER in memory.context("what did we do yesterday?", now=NOW, parts=["relevant"]).text
+    assert memory.context("let us do it today", now=NOW, parts=["relevant"]).text == ""
+
+
+def test_without_the_stage_nothing_is_kept_from_other_times(memory: Memory) -> None:
+    from scrubjay.search.request import STAGES
+
+    stages = [stage for stage in STAGES if stage != "dated"]
+    assert len(said(memory, "yesterday", stages=stages, min_relevance=0, limit=20)) > 2

@@ -1,0 +1,154 @@
+"""A search looks for changes of the files before it answers, and says what it did not look at."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scrubjay import Memory
+from scrubjay.config.settings import Settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.ingest import scanner
+from scrubjay.models.records import Scope
+from scrubjay.services.models import ModelRegistry, caller_catalog
+from scrubjay.services.workspace import Workspace
+from scrubjay.storage.changes import PutVersions
+from scrubjay.storage.sqlite.lock import writer_turn
+from scrubjay.storage.sqlite.store import SQLiteStore
+from scrubjay.storage.urls import open_store
+
+LONG_AGO = 1_700_000_000
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "synced"
+    folder.mkdir()
+    write(folder, "a.md", "The kettle is blue.", 0)
+    return folder
+
+
+@pytest.fixture
+def memory(opened: Callable[..., Memory], root: Path) -> Memory:
+    found = opened()
+    found.sync(root)
+    return found
+
+
+def write(folder: Path, name: str, text: str, second: int) -> None:
+    (folder / name).write_text(text)
+    os.utime(folder / name, (LONG_AGO + second, LONG_AGO + second))
+
+
+def found(memory: Memory, query: str = "kettle") -> tuple[list[str], tuple[str, ...]]:
+    answer = memory.search(query)
+    return [result.snippet for result in answer.results], answer.partial
+
+
+def test_an_edit_is_in_the_next_answer(memory: Memory, root: Path) -> None:
+    assert found(memory) == (["The kettle is blue."], ())
+    write(root, "a.md", "The kettle is red!!", 1)
+    assert found(memory) == (["The kettle is red!!"], ())
+
+
+def test_a_store_without_sources_is_not_looked_at(opened: Callable[..., Memory]) -> None:
+    memory = opened()
+    memory.add("kettle")
+    assert found(memory) == (["kettle"], ())
+
+
+def test_a_missing_folder_is_no_news_and_its_memories_answer(memory: Memory, root: Path) -> None:
+    for number in range(scanner.MAX_INLINE_FILES + 1):
+        write(root, f"{number}.md", f"pot {number}", 1)
+    memory.sync()
+    root.rename(root.with_name("moved"))
+    assert found(memory, '"kettle"') == (["The kettle is blue."], ())
+
+
+def test_as_many_changes_as_a_search_can_take_are_taken_and_more_are_named(
+    memory: Memory, root: Path
+) -> None:
+    for number in range(scanner.MAX_INLINE_FILES):
+        write(root, f"{number}.md", f"kettle {number}", 1)
+    assert found(memory)[1] == ()
+    assert memory.status().documents == scanner.MAX_INLINE_FILES + 1
+    for number in range(scanner.MAX_INLINE_FILES + 1):
+        write(root, f"more{number}.md", f"kettle {number}", 2)
+    (sentence,) = found(memory)[1]
+    assert f"{root} has {scanner.MAX_INLINE_FILES + 1} files that changed" in sentence
+    assert "scrubjay sync" in sentence
+
+
+def test_without_time_a_source_is_named_and_not_compared(
+    memory: Memory, root: Path, opened: Callable[..., Memory], settings: Settings
+) -> None:
+    write(root, "a.md", "The kettle is red!!", 1)
+    hurried = opened(settings=replace(settings, sync=replace(settings.sync, look_seconds=0.0)))
+    snippets, (sentence,) = found(hurried)
+    assert snippets == ["The kettle is blue."]
+    assert sentence == f"{root} was not compared with the store: the look takes longer than 0 ms."
+    assert found(memory) == (["The kettle is red!!"], ())
+
+
+def test_a_store_of_another_version_is_left_as_it_is_and_the_way_out_is_named(
+    memory: Memory, root: Path, tmp_path
+) -> None:
+    store = open_store(str(tmp_path / "memory.db"))
+    scope = Scope("default", "ann")
+    with store.reader(scope) as reader:
+        stamped = reader.versions()
+    assert stamped is not None
+    store.write(scope, [PutVersions(replace(stamped, chunker="another"))])
+    assert found(memory)[1] == ()
+    write(root, "a.md", "The kettle is red!!", 1)
+    snippets, (sentence,) = found(memory)
+    assert (snippets, "`scrubjay sync`" in sentence) == (["The kettle is blue."], True)
+    memory.sync()
+    assert found(memory) == (["The kettle is red!!"], ())
+
+
+@contextmanager
+def writing_elsewhere(store: Path) -> Iterator[None]:
+    """Another writer, who keeps its turn until the block ends."""
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with writer_turn(store):
+            held.set()
+            done.wait(30)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    try:
+        assert held.wait(30)
+        yield
+    finally:
+        done.set()
+        other.join()
+
+
+def test_while_another_writes_the_answer_is_from_before_and_says_so(
+    memory: Memory, root: Path, settings: Settings, tmp_path: Path
+) -> None:
+    store, scope = SQLiteStore(tmp_path / "memory.db", patience=0.01), Scope("default", "ann")
+    hasty = Memory(
+        Workspace(
+            store,
+            scope,
+            ModelRegistry(store, scope, caller_catalog([HashEmbedder(64)]), cold=False),
+            settings,
+        )
+    )
+    write(root, "a.md", "The kettle is red!!", 1)
+    with writing_elsewhere(tmp_path / "memory.db"):
+        snippets, (sentence,) = found(hasty)
+    assert snippets == ["The kettle is blue."]
+    assert "another process is writing" in sentence
+    assert found(hasty) == (["The kettle is red!!"], ())
+    hasty.close()

@@ -1,0 +1,192 @@
+"""Models of a store: added, used, dropped, and named where they cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scrubjay import Memory
+from scrubjay.embeddings.base import EmbedderCatalog
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.errors import InputError, NotFoundError, ProviderError
+from scrubjay.models.records import Scope
+from scrubjay.services.models import ModelRegistry, caller_catalog
+from scrubjay.storage.urls import open_store
+
+BASE, SECOND, THIRD = HashEmbedder(64), HashEmbedder(48, name="second"), HashEmbedder(80, name="third")
+SCOPE = Scope("default", "ann")
+
+
+def filled(memory: Memory, count: int = 3) -> Memory:
+    for number in range(count):
+        memory.add(f"The blue kettle number {number}.")
+    return memory
+
+
+def states(memory: Memory) -> list[tuple[str, str, int, int]]:
+    return [(m.name, m.state, m.covered, m.waiting) for m in memory.models()]
+
+
+def ranked_by(memory: Memory) -> set[str]:
+    (first, *_) = memory.search("blue kettle", explain=True).results
+    return {part.channel for part in first.explanation.contributions if part.channel.startswith("vector")}
+
+
+def test_a_new_store_gets_the_base_model_first_and_the_others_to_backfill(
+    opened: Callable[..., Memory],
+) -> None:
+    memory = opened(embedders=[BASE, SECOND])
+    assert states(memory) == []
+    filled(memory)
+    assert states(memory) == [("hash", "active", 3, 0), ("second", "active", 0, 3)]
+    memory.embed()
+    assert states(memory) == [("hash", "active", 3, 0), ("second", "active", 3, 0)]
+
+
+def test_a_model_is_added_beside_backfilled_used_and_dropped(opened: Callable[..., Memory]) -> None:
+    filled(opened(embedders=[BASE, SECOND])).embed()
+    memory = opened(embedders=[BASE, SECOND, THIRD])
+
+    added = memory.add_model("third")
+    assert (added.name, added.dimensions, added.state, added.covered, added.waiting) == (
+        "third",
+        80,
+        "adding",
+        0,
+        3,
+    )
+    memory.embed()
+    assert states(memory)[2] == ("third", "adding", 3, 0)
+    assert ranked_by(memory) == {"vector:hash", "vector:second"}
+
+    assert memory.use_model("third").state == "active"
+    assert states(memory) == [("hash", "active", 3, 0), ("second", "adding", 3, 0), ("third", "active", 3, 0)]
+    assert ranked_by(memory) == {"vector:hash", "vector:third"}
+
+    assert memory.drop_model("second").name == "second"
+    assert [name for name, *_ in states(memory)] == ["hash", "third"]
+    assert memory.search("kettle").partial == ()
+
+    assert memory.add_model("second").covered == 0
+    memory.use_model("second")
+    memory.embed()
+    assert ranked_by(memory) == {"vector:hash", "vector:second"}
+
+
+def test_adding_a_model_again_changes_nothing(opened: Callable[..., Memory]) -> None:
+    memory = filled(opened(embedders=[BASE, SECOND]))
+    memory.embed()
+    assert memory.add_model("second").state == "active"
+    assert states(memory)[1] == ("second", "active", 3, 0)
+
+
+def test_a_model_may_be_added_to_an_empty_store(opened: Callable[..., Memory]) -> None:
+    opened(embedders=[BASE]).add("x")
+    memory = opened(embedders=[BASE, SECOND])
+    assert memory.add_model("second").state == "adding"
+
+
+def test_what_is_not_described_or_not_registered_is_named_with_what_there_is(
+    opened: Callable[..., Memory],
+) -> None:
+    memory = filled(opened(embedders=[BASE, SECOND]))
+    with pytest.raises(NotFoundError, match=r"No model 'bge' is described; there are: second"):
+        memory.add_model("bge")
+    for call in (memory.use_model, memory.drop_model):
+        with pytest.raises(NotFoundError, match="there are: hash, second") as caught:
+            call("bge")
+        assert "models add bge" in caught.value.hint
+
+
+def test_the_base_model_is_neither_dropped_nor_chosen(opened: Callable[..., Memory]) -> None:
+    memory = filled(opened(embedders=[BASE, SECOND]))
+    before = states(memory)
+    for call in (memory.drop_model, memory.use_model):
+        with pytest.raises(InputError, match="hash is the base model"):
+            call("hash")
+    assert states(memory) == before
+
+
+def test_a_model_can_be_named_by_its_fingerprint(opened: Callable[..., Memory]) -> None:
+    memory = filled(opened(embedders=[BASE, SECOND]))
+    assert memory.drop_model(SECOND.model.fingerprint).name == "second"
+
+
+@pytest.mark.parametrize(("former", "described"), [(48, 96), (96, 48)])
+def test_of_two_revisions_of_one_name_the_one_that_is_described_now_is_meant(
+    opened: Callable[..., Memory], former: int, described: int
+) -> None:
+    filled(opened(embedders=[BASE, HashEmbedder(former, name="second")])).embed()
+    memory = opened(embedders=[BASE, HashEmbedder(described, name="second")])
+    memory.add_model("second")
+    memory.embed()
+    assert memory.use_model("second").dimensions == described
+    assert memory.drop_model("second").dimensions == described
+    assert [m.dimensions for m in memory.models()] == [64, former]
+
+
+def test_a_model_that_is_not_described_any_more_is_shown_with_the_reason_and_can_be_dropped(
+    opened: Callable[..., Memory],
+) -> None:
+    filled(opened(embedders=[BASE, SECOND]))
+    memory = opened(embedders=[BASE])
+    assert [(m.name, m.problem) for m in memory.models()] == [
+        ("hash", ""), ("second", "second is in the store, but no settings describe it"),
+    ]  # fmt: skip
+    assert memory.embed().embedded == 0
+    memory.drop_model("second")
+    assert memory.search("kettle").partial == ()
+
+
+def test_a_base_model_new_to_an_old_store_embeds_all_of_it_before_it_is_used(
+    opened: Callable[..., Memory],
+) -> None:
+    filled(opened(embedders=[BASE]), 70)
+    memory = opened(embedders=[THIRD])
+    memory.add("One more.")
+    assert states(memory)[0] == ("third", "active", 71, 0)
+    assert ranked_by(memory) == {"vector:third"}
+
+
+def test_embedders_of_ones_own_are_at_least_one_and_bear_different_names() -> None:
+    with pytest.raises(InputError, match="embedders is empty"):
+        caller_catalog([])
+    with pytest.raises(InputError, match="Two embedders have one name"):
+        caller_catalog([BASE, SECOND, HashEmbedder(12, name="second")])
+
+
+def test_one_model_that_cannot_be_opened_hides_none_of_the_others() -> None:
+    def broken() -> Any:
+        raise ProviderError("Model file big.onnx is not there.")
+
+    store = open_store("memory://")
+    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND, THIRD]), cold=False).writing()
+    some = EmbedderCatalog(BASE, {"big": broken, "second": lambda: SECOND}, ())
+    lineup = ModelRegistry(store, SCOPE, some, cold=False)
+    embedders, partial = lineup.ranking()
+    assert [e.model.name for e in embedders] == ["hash", "second"]
+    assert partial == ("third was not asked: Model file big.onnx is not there.",)
+    assert [e.model.name for e in lineup.backfilled()] == ["second"]
+    with pytest.raises(ProviderError):
+        lineup.add("big")
+
+
+def test_models_in_use_are_backfilled_before_those_being_added(opened: Callable[..., Memory]) -> None:
+    store = open_store("memory://")
+    ModelRegistry(store, SCOPE, caller_catalog([BASE, THIRD]), cold=False).writing()
+    lineup = ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND, THIRD]), cold=False)
+    lineup.add("second")
+    assert [e.model.name for e in lineup.backfilled()] == ["third", "second"]
+
+
+def test_no_model_is_opened_to_write_to_a_store_that_has_its_models() -> None:
+    store = open_store("memory://")
+    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND]), cold=False).writing()
+    opened_names: list[str] = []
+    catalog = EmbedderCatalog(BASE, {"second": lambda: opened_names.append("second") or SECOND}, ("second",))
+    lineup = ModelRegistry(store, SCOPE, catalog, cold=True)
+    assert lineup.writing() is BASE
+    assert lineup.ranking() == ([BASE], ())
+    assert opened_names == []

@@ -1,0 +1,43 @@
+"""The published contract over every store of ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reference_store.store import ReferenceStore
+from scrubjay.storage.interface import Store
+from scrubjay.storage.postgres.store import PostgresStore
+from scrubjay.storage.sqlite.store import SQLiteStore
+from store_contract.contract import StoreContract
+
+
+class TestInMemory(StoreContract):
+    def make_store(self, tmp_path: Path, secret: bytes) -> Store:
+        return ReferenceStore(secret)
+
+
+class TestSQLite(StoreContract):
+    def make_store(self, tmp_path: Path, secret: bytes) -> Store:
+        return SQLiteStore(tmp_path / "memories.db", secret)
+
+
+class TestPostgres(StoreContract):
+    @pytest.fixture(autouse=True)
+    def _server(self, postgres_url: str) -> None:
+        self._url = postgres_url
+
+    def make_store(self, tmp_path: Path, secret: bytes) -> Store:
+        return PostgresStore(self._url, secret)
+
+
+class TestPostgresApplication(StoreContract):
+    """As the user that docs/postgres.md makes for it: neither owner nor superuser, behind both fences."""
+
+    @pytest.fixture(autouse=True)
+    def _server(self, application_url: str) -> None:
+        self._url = application_url
+
+    def make_store(self, tmp_path: Path, secret: bytes) -> Store:
+        return PostgresStore(self._url, secret)
