@@ -2,7 +2,7 @@
 
 Small networks, of which the mean counts: the buckets of a token's spelling and its form become a vector, and six
 convolutions over the tokens let each see 32 to either side. Their weights were learnt from texts by many authors
-(bench/train_tagger.py) and stand in scrub_tagger.npz. Sums over the tokens near one say beforehand whether looking can
+(python -m bench tagger) and stand in scrub_tagger.npz. Sums over the tokens near one say beforehand whether looking can
 be worth it at all.
 """
 

@@ -1,8 +1,8 @@
 """Relevance: a query's rankings -> how likely each memory is to answer it, 0 to 1.
 
 What is looked at means the same in every store, as no score does: how much of what the query asks for a memory holds,
-and how near the models find it. A logistic regression, fitted over many sets (bench/silence.py), makes one probability
-of it; its coefficients and where they come from stand in relevance.json.
+and how near the models find it. A logistic regression, fitted over many sets (`python -m bench silence`), makes one
+probability of it; its coefficients and where they come from are in relevance.json.
 """
 
 from __future__ import annotations
