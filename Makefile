@@ -30,12 +30,13 @@ OPENCLAW := openclaw@2026.9.6
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector browser proxies cipher agents demo check test bench plots torture fuzz growth format docs clean
+.PHONY: help inspector browser proxies cipher agents demo check test golden bench plots torture fuzz growth format docs clean
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
 	@echo 'make check    format, lint, types, layers, generated pages'
 	@echo 'make test     all tests (ARGS=... goes to pytest)'
+	@echo 'make golden   write the answers of tests/golden anew, where a change means to answer otherwise'
 	@echo 'make inspector  the MCP Inspector, for the tests (needs npm)'
 	@echo 'make browser  Chromium and axe-core, for the tests of the viewer (needs apt-get and root, or a chromium; npm)'
 	@echo 'make proxies  nginx and Caddy, for the test of the lines in docs/http.md (needs apt-get, or both of them)'
@@ -141,6 +142,10 @@ test: $(VENV)/.developer inspector browser proxies cipher
 	@# what they share is made once.
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --basetemp "$$base/run" $(ARGS)
+
+# After it `git diff` says which answers changed; CHANGELOG.md says why.
+golden: $(VENV)/.developer
+	$(BIN)/python tests/golden/answering.py
 
 agents: $(VENV)/.developer build/agents
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \

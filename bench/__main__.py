@@ -41,6 +41,10 @@ COMMANDS = {
     "example": ("example:EXAMPLE", "write docs/example.md: concepts and topics found in real notes"),
 }
 FACTS = {
+    "structure": (
+        "code_structure",
+        "how much code there is, and how much of it one search and one sync go through",
+    ),
     "facts": ("extraction", "which statements are extracted from labelled turns, and what besides"),
     "learned": ("learned", "which statements are learned from whole sessions"),
     "vouching": ("vouching", "what the check of a language model's statements accepts"),

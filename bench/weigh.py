@@ -4,8 +4,7 @@
 
 Prints ``scrubjay/ingest/statements/weights.py``: logistic regression with a ridge over the clauses of the halves (those
 that hit an optional quote left out), over ``labels/turns_fit.txt``, turns written for it with what is to be kept in
-double brackets, and over ``labels/sentences_dev.jsonl``, single sentences. Predicates are weighed by subject too. That
-a rule knows a clause is not fitted, for the rules were written to some of these turns: see ``ruled``.
+double brackets, and over ``labels/sentences_dev.jsonl``, single sentences. Predicates are weighed by subject too.
 
 ``--cross`` fits without one half at a time and tells of that half, for several thresholds, precision and recall.
 """
@@ -23,10 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extraction import LABELS, hits
-from scrubjay.ingest.statements.offered import offered
 from scrubjay.ingest.statements.signs import BITS, NAMES
-from scrubjay.ingest.statements.statements import made
-from scrubjay.ingest.statements.weighed import GROUPS, NEVER, ruled
+from scrubjay.ingest.statements.statements import made, offered
+from scrubjay.ingest.statements.weighed import GROUPS, NEVER
 
 RIDGE = 3.0
 STEPS = 2500
@@ -34,20 +32,20 @@ LEAST = 0.03
 """Weights below this are left out."""
 PREDICATES = (
     *("past", "fleeting", "lived", "number", "named", "time", "denies", "passes", "doubt", "now", "talks"),
-    *("ing", "is", "here", "the", "a", "me", "ed", "asked turn", "informs"),
+    *("ing", "is", "here", "the", "a", "me", "ed", "asked turn", "informs", "short turn"),
+    *("trait", "settles", "likes", "chose", "stays", "kin", "own", "world", "in"),
 )
 """Signs that are weighed by subject too."""
 SUBJECTS = ("I", "mine", "the", "they", "other", "order")
-OF_TURN = ("short turn", "long turn", "asked turn", "opens turn", "ends turn", "rule")
+OF_TURN = ("short turn", "long turn", "asked turn", "opens turn", "ends turn")
 """Signs that a sentence by itself does not have."""
-THRESHOLDS = (-0.5, 0.0, 0.3, 0.5, 0.7, 0.9, 1.1, 1.3, 1.5)
+THRESHOLDS = (0.0, 0.5, 0.9, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2)
 
 
 class Known(NamedTuple):
-    """A clause: its signs, its rule, the labelled facts that it hits, and whether it hits an optional quote alone."""
+    """A clause: its signs, the labelled facts that it hits, and whether it hits an optional quote alone."""
 
     signs: int
-    rule: str
     facts: tuple[tuple[str, int], ...]
     optional: bool
 
@@ -94,20 +92,21 @@ def of_turns() -> Iterator[Known]:
 
 
 def of_sentences() -> Iterator[Known]:
-    """Yield the clauses of the single sentences; of a sentence to be kept the first."""
+    """Yield the clauses of the single sentences, said alone and among others; of one to be kept the first."""
     drop = sum(BITS[name] for name in OF_TURN)
     for line in (LABELS / "sentences_dev.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
         found = [one for one in offered(row["text"]) if one]
         for one in found[:1] if row["kept"] else found:
-            yield Known(one.signs & ~drop, one.rule, (("", 0),) if row["kept"] else (), False)
+            for signs in (one.signs, one.signs & ~drop):
+                yield Known(signs, (("", 0),) if row["kept"] else (), False)
 
 
 def labelled(row: dict[str, Any]) -> Iterator[Known]:
     """Yield the clauses of a turn and what they hit."""
     text = row["text"]
     for offer in offered(text):
-        if offer is None or (not offer.rule and offer.signs & NEVER):
+        if offer is None or offer.signs & NEVER:
             continue
         for found in made(text, offer):
             facts = tuple(
@@ -118,7 +117,7 @@ def labelled(row: dict[str, Any]) -> Iterator[Known]:
             optional = not facts and any(
                 hits(text, found, text.index(one["quote"]), one["quote"]) for one in row["optional"]
             )
-            yield Known(offer.signs, offer.rule, facts, optional)
+            yield Known(offer.signs, facts, optional)
 
 
 def table(known: Sequence[Known]) -> np.ndarray:
@@ -126,7 +125,7 @@ def table(known: Sequence[Known]) -> np.ndarray:
     rows = []
     for one in known:
         group = next((group for name, group in GROUPS.items() if one.signs & BITS[name]), "other")
-        single = [bool(one.signs & BITS[name]) for name in NAMES[:-1]]
+        single = [bool(one.signs & BITS[name]) for name in NAMES]
         pairs = [
             group == subject and bool(one.signs & BITS[name]) for subject in SUBJECTS for name in PREDICATES
         ]
@@ -136,7 +135,7 @@ def table(known: Sequence[Known]) -> np.ndarray:
 
 def fit(known: Sequence[Known], ridge: float) -> np.ndarray:
     """Return the weights of all signs, of the pairs, and the bias, which has no ridge."""
-    known = [one for one in known if not one.optional and one.rule[:7] != "foreign"]
+    known = [one for one in known if not one.optional]
     rows, right = table(known), np.array([bool(one.facts) for one in known], float)
     ridges = np.full(rows.shape[1], ridge)
     ridges[-1] = 0
@@ -154,12 +153,10 @@ def report(half: str, known: Sequence[Known], weights: np.ndarray) -> None:
         len(row["facts"])
         for row in map(json.loads, (LABELS / f"facts_{half}.jsonl").read_text("utf-8").splitlines())
     )
-    odds = table(known) @ weights + np.array([ruled(one.rule) for one in known])
+    odds = table(known) @ weights
     said = []
     for least in THRESHOLDS:
-        held = [
-            one for one, value in zip(known, odds, strict=True) if value >= least or one.rule[:7] == "foreign"
-        ]
+        held = [one for one, value in zip(known, odds, strict=True) if value >= least]
         right = sum(bool(one.facts) for one in held)
         wrong = sum(not one.facts and not one.optional for one in held)
         found = len({fact for one in held for fact in one.facts})
@@ -169,7 +166,7 @@ def report(half: str, known: Sequence[Known], weights: np.ndarray) -> None:
 
 def as_module(weights: np.ndarray) -> str:
     """Return the source of the table of weights."""
-    names = [*NAMES[:-1], *((subject, name) for subject in SUBJECTS for name in PREDICATES)]
+    names = [*NAMES, *((subject, name) for subject in SUBJECTS for name in PREDICATES)]
     single: list[str] = []
     pairs: dict[str, list[str]] = {subject: [] for subject in SUBJECTS}
     for name, value in zip(names, weights[:-1], strict=True):

@@ -224,7 +224,10 @@ def test_a_removed_source_takes_along_what_rests_on_it_alone_and_nothing_else(
         memory.sync(notes.root / name)
 
     told(
-        "one", "My sister Ana lives in Porto.", "I prefer tabs over spaces.", "We decided to use PostgreSQL."
+        "one",
+        "My sister Ana lives in Porto.",
+        "I prefer tabs over spaces.",
+        "Our production database is PostgreSQL.",
     )
     told("two", "My sister Ana lives in Porto.")
     found = memory.search("Ana Porto tabs PostgreSQL", tiers=("lesson", "semantic")).results

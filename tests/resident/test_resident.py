@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import shutil
@@ -13,10 +14,19 @@ from pathlib import Path
 
 from hooking import Machine
 
+from scrubjay import Memory
 from scrubjay.resident.ask import ask
 from scrubjay.resident.serve import MOST_REQUEST
 
 ASKED = "What is our staging database called?"
+
+ODD = {
+    "limit": 3, "since": "2020", "until": "2100", "fusion": "rrf", "weights": {"bm25": 1.0}, "preset": "kit",
+    "channels": ["bm25"], "models": ["wordllama-l2-supercat"], "stages": [], "rerank": "off", "links": 1,
+    "hierarchy": True, "threshold": 0.1, "snippet": 80, "now": "2100", "as_of": "2100", "tz": "Europe/Berlin",
+    "min_relevance": 0.1, "here": "none", "confidence_floor": 0.1,
+}  # fmt: skip
+"""A value of each option of a search that has none of its own."""
 
 
 def requests(here: Machine) -> int:
@@ -55,6 +65,21 @@ def test_a_hook_asks_the_resident_and_says_what_it_says_cold(here: Machine) -> N
     warm = here.hook("prompt", prompt=ASKED)
     assert warm.json == cold.json
     assert requests(here) == 1
+
+
+def test_a_resident_takes_every_option_of_a_search(warm: Machine) -> None:
+    # A name that it does not know is no answer, and the command would open the store by itself, unnoticed and slow.
+    usual = {
+        name: one.default if one.default is not None else ODD[name]
+        for name, one in inspect.signature(Memory.search).parameters.items()
+        if name not in ("self", "query")
+    }
+    refused = []
+    for name, value in usual.items():
+        arguments = {"query": ASKED, name: value, **({"fusion": "raw"} if name == "threshold" else {})}
+        if ask(str(warm.socket), warm.mark, "search", arguments, 30) is None:
+            refused.append(name)
+    assert refused == []
 
 
 def test_a_hook_is_answered_when_the_resident_was_killed(warm: Machine) -> None:

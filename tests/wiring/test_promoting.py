@@ -17,7 +17,7 @@ from scrubjay.store.changes import PutLife
 
 NOW = "2026-03-01T12:00:00Z"
 FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
-FACT = "The staging server is on port 8443."
+FACT = "Our staging server runs on port 8443."
 TALKS = (
     "We moved PostgreSQL to the Frankfurt cluster.",
     "PostgreSQL needs a larger disk for the ledger.",
@@ -256,9 +256,9 @@ def test_what_was_said_later_of_the_same_thing_is_promoted_and_nothing_older(
 ) -> None:
     memory = opened()
     said = (
-        ("2026-01-03", "My terminal is wezterm."),
-        ("2026-01-04", "My terminal is wezterm."),
-        ("2026-01-09", "My terminal is ghostty."),
+        ("2026-01-03", "Remember: my terminal is wezterm."),
+        ("2026-01-04", "Remember: my terminal is wezterm."),
+        ("2026-01-09", "Remember: my terminal is ghostty."),
         ("2026-01-11", "I live in Porto."),
         ("2026-01-12", "I live in Porto."),
         ("2026-01-20", "I moved to Lisbon."),
@@ -275,7 +275,7 @@ def test_what_is_not_learned_from_a_turn_is_not_promoted_from_several(opened: Ca
     memory = opened()
     for day in ("2026-01-03", "2026-01-04", "2026-01-05"):
         memory.add("I got a new mac from the Cupertino store.", session=day, role="user", turn=0, date=day)
-        memory.add("The staging server is on port 8443.", session=day, role="user", turn=1, date=day)
+        memory.add("Our staging server runs on port 8443.", session=day, role="user", turn=1, date=day)
     promoted = " ".join(made.content for made in memory.consolidate(now="2026-07-01").promoted)
     assert "8443" in promoted
     assert "Cupertino" not in promoted

@@ -6,6 +6,7 @@ group: who asks sees what they would see without a resident.
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 30.0
 """Seconds that a process waits at its end for an errand that it is doing; the next one does it again otherwise."""
-SEARCHING: Final = frozenset(
-    ("query", "limit", "tiers", "tags", "path", "sources", "since", "until", "statuses", "projects", "agents",
-     "sessions", "categories", "fusion", "weights", "preset", "rerank", "explain", "snippet", "now", "history",
-    "here", "confidence_floor", "links", "hierarchy", "threshold", "min_relevance", "as_of", "tz", "by", "neighbours")
-)  # fmt: skip
-"""Arguments of the facade's search that may be given."""
 
 
 class Answering:
@@ -96,9 +91,10 @@ class Answering:
             return call(self._memory(), tool, arguments)
 
     def _search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        if unknown := sorted(set(arguments) - SEARCHING):
+        memory = self._memory()
+        if unknown := sorted(set(arguments) - set(inspect.signature(memory.search).parameters)):
             raise InputError(f"A search takes no {unknown[0]}.")
-        found: dict[str, Any] = shape.plain(self._memory().search(**arguments))
+        found: dict[str, Any] = shape.plain(memory.search(**arguments))
         return found
 
     def _run_errands(self) -> None:

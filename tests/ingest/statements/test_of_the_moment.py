@@ -1,8 +1,8 @@
-"""What is not kept, sentence by sentence."""
+"""What is not learned, sentence by sentence."""
 
 import pytest
 
-from scrubjay.ingest.statements.statements import statements
+from scrubjay.ingest.statements.learnable import learnable
 
 PASSING = """
 The test passes locally but fails in CI.
@@ -32,7 +32,6 @@ Bees die when they sting.
 My neighbour reckons the moon landing was faked.
 My teacher says passive voice is bad.
 Our competitor launched a free tier, write a response.
-Bob never eats lunch, lol.
 He bought a boat.
 She lives in Leeds and works for the council, is she eligible?
 They moved to Spain last year.
@@ -52,7 +51,6 @@ I used to think so too.
 I hope my flight is on time.
 I'm sitting in a café.
 I'm on the train.
-I'm at work until six.
 I've been waiting for an hour.
 I've been trying to fix this since yesterday.
 I've had this headache since lunch.
@@ -76,7 +74,6 @@ Let's use a table for this.
 Let's go with B.
 Use my name in the greeting.
 Keep the second paragraph.
-Never gonna give you up.
 Don't include the title.
 no bullet points this time
 No emojis in this one.
@@ -103,7 +100,6 @@ This is for a friend, not for me.
 We're not there yet.
 I decided to ask you.
 We agreed, so go on.
-I chose option A, now do the rest.
 I went with your second suggestion.
 I picked the wrong file, sorry.
 Our team lost yesterday.
@@ -122,7 +118,6 @@ I run it with -v and it hangs.
 I use it like this: foo(1).
 We get this every time we deploy.
 Every request returns a 500.
-Everything is fine now.
 Everyone loves pizza.
 All tests must pass.
 the function is called twice
@@ -196,12 +191,8 @@ Berlin has 3.7 million inhabitants.
 People in Norway drink a lot of coffee.
 Most developers prefer tabs.
 Some people like pineapple on pizza.
-You always say that.
-You never listen.
 It always crashes here.
 It never works.
-I never understood monads.
-I never said that.
 I always forget the syntax.
 I usually get a warning first.
 When I click save nothing happens.
@@ -241,5 +232,5 @@ I said shorter.
 
 
 @pytest.mark.parametrize("sentence", PASSING.strip().split("\n"))
-def test_a_sentence_of_the_moment_is_not_kept(sentence: str) -> None:
-    assert statements(sentence if sentence[-1] in ".!?" else f"{sentence}.") == ()
+def test_a_sentence_of_the_moment_is_not_learned(sentence: str) -> None:
+    assert learnable(sentence if sentence[-1] in ".!?" else f"{sentence}.") == ()

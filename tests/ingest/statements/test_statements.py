@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.statements.rules import KINDS
 from scrubjay.ingest.statements.statements import Statement, statements
 
 PIECES = (
@@ -73,9 +72,11 @@ def test_nothing_is_taken_from_within_a_fence(inside: str) -> None:
 
 
 def test_both_sides_of_a_fence_are_read() -> None:
-    assert texts("I live in Graz.\n```\nI live in Rome.\n```\nMy dog is called Rex.") == [
-        "I live in Graz.",
-        "My dog is called Rex.",
+    assert texts(
+        "My sister lives in Graz.\n```\nI live in Rome.\n```\nMy dog is called Rex and lives in Graz."
+    ) == [
+        "My sister lives in Graz.",
+        "My dog is called Rex and lives in Graz.",
     ]
 
 
@@ -84,7 +85,7 @@ def test_offsets_are_those_of_the_turn_where_small_letters_are_longer() -> None:
     (one,) = statements(turn)
     assert turn[one.start : one.end].endswith("all other\nnuts.")
     said = "I’m allergic to hazelnuts and to walnuts, and also to all other nuts."
-    assert one == Statement(8, 77, "fact", said, "is")
+    assert one == Statement(8, 77, "fact", said, "weighed")
 
 
 @pytest.mark.parametrize(
@@ -111,12 +112,16 @@ def test_what_others_wrote_is_not_taken_for_the_writer_s_own(pasted: str) -> Non
 
 
 def test_what_stands_before_a_tale_is_kept_and_nothing_behind_it() -> None:
-    turn = "I work as a nurse. Write a story about Mars. I live in a dome and my dog is called Rex."
-    assert texts(turn) == ["I work as a nurse."]
+    turn = (
+        "My sister Ana lives in Porto. Write a story about Mars. I live in a dome and my dog is called Rex."
+    )
+    assert texts(turn) == ["My sister Ana lives in Porto."]
 
 
 def test_what_is_taken_back_is_not_kept() -> None:
-    assert texts("I live in Rome. Just kidding. I work as a nurse.") == ["I work as a nurse."]
+    assert texts("I live in Rome. Just kidding. My wife is allergic to nuts.") == [
+        "My wife is allergic to nuts."
+    ]
 
 
 def test_an_and_that_joins_two_statements_is_left_out() -> None:
@@ -127,12 +132,8 @@ def test_an_and_that_joins_two_statements_is_left_out() -> None:
 
 
 def test_a_long_quotation_at_the_end_stays_in_the_statement() -> None:
-    turn = 'I finished "The Seven Husbands of Evelyn Hugo" in May 2021.'
+    turn = 'My sister Ana lives next to "The Seven Husbands of Evelyn Hugo" in Porto.'
     assert texts(turn) == [turn]
-
-
-def test_every_rule_s_kind_is_one_of_five() -> None:
-    assert set(KINDS.values()) == {"preference", "decision", "correction", "howto"}
 
 
 def seconds(text: str) -> float:

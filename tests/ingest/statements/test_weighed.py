@@ -1,4 +1,4 @@
-"""What no rule knows is weighed; subjects are made plain; people spoken of before are known."""
+"""What is said is weighed by its signs."""
 
 import pytest
 
@@ -10,15 +10,17 @@ def found(turn: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "sentence",
+    ("kind", "sentence"),
     [
-        "Secondary is always someone from the Lagos office.",
-        "Our summer camp goes ahead without the archery, and Ruth takes over from me as treasurer.",
-        "Deaf in the left ear since the army, so phone calls with Martha take me twice as long.",
+        ("fact", "My sister Ana lives in Porto."),
+        ("fact", "Both my kids are coeliac."),
+        ("decision", "We chose Postgres for our backend."),
+        ("fact", "Ich bin allergisch gegen Nüsse."),
+        ("fact", "Mi madre vive en Burgos."),
     ],
 )
-def test_a_clause_that_no_rule_knows_is_kept_when_its_signs_weigh_enough(sentence: str) -> None:
-    assert "weighed" in {rule for rule, _ in found(sentence)}
+def test_a_clause_is_kept_when_its_signs_weigh_enough(kind: str, sentence: str) -> None:
+    assert [one.kind for one in statements(sentence)] == [kind]
 
 
 @pytest.mark.parametrize(
@@ -36,40 +38,5 @@ def test_what_everybody_knows_or_speaks_of_the_talk_weighs_too_little(sentence: 
     assert found(sentence) == []
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Both my kids are coeliac.",
-        "Me and my wife are both teachers.",
-        "Neither of us drives.",
-        "Got two kids and a dog at home.",
-        "Allergies: nuts, shellfish.",
-        "No more bullet lists.",
-        "Keep replies short in general.",
-        "Cilantro tastes like soap to me.",
-        "My flight got moved to the 6th.",
-        "I look after my mother.",
-        "I used to be a paramedic.",
-        "None of us eats pork.",
-        "Stack: Django, Postgres, Celery.",
-        "Name's Tobias btw.",
-        "Logs end up in Loki.",
-        "Stop calling me sir.",
-    ],
-)
-def test_other_ways_to_say_what_lasts_are_known(sentence: str) -> None:
-    assert len(found(sentence)) == 1
-
-
-def test_she_is_the_one_of_whom_the_statement_before_speaks() -> None:
-    assert ("of them", "She's a vet and works in Ghent.") in found(
-        "My sister lives in Leeds. She's a vet and works in Ghent."
-    )
-
-
 def test_labels_that_bring_material_along_are_not_kept() -> None:
     assert found("Input: a list of numbers.") == found("Error: connection refused.") == []
-
-
-def test_an_order_that_stands_among_statements_does_not_end_the_reading() -> None:
-    assert found("I used to be a nurse. I live in Graz.")[-1] == ("does", "I live in Graz.")

@@ -17,7 +17,7 @@ from scrubjay.consolidate.promote.drawn import number, spoken
 from scrubjay.consolidate.promote.facts import facts, keys, noted
 from scrubjay.memory.records import Record
 
-RULES: Final = "1"
+RULES: Final = "2"
 """By which rules texts are read: whoever changes what `facts`, ``statements`` or `commands` find counts it up, so that
 every text is read anew."""
 

@@ -1,8 +1,8 @@
 """Learnable: str -> what of a person's turn is worth a memory that nobody asked for.
 
 Precision comes first: what is learned wrongly is taken for a rule. Kept is what the person marks ("remember", "from now
-on", "always", "记住"), as the whole sentence that they wrote, and what a named rule of `statements` knows, where it stands
-alone. What only the weights find, what happened once, and what holds for a day is left to the transcript.
+on", "always", "记住"), as the whole sentence that they wrote, and what `statements` finds, where it stands alone. What
+holds for a day is left to the transcript.
 """
 
 # ruff: noqa: E501, SIM905
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from scrubjay.ingest.change.supersede_words import MOVED
+from scrubjay.ingest.statements.kinds import kind
 from scrubjay.ingest.statements.prose import prose
 from scrubjay.ingest.statements.statements import LEAST, MOST, Statement, statements
 
@@ -34,6 +34,11 @@ _MARKS: Final = re.compile(
     r"|mai|juni|juli|august|september|oktober|november|dezember)|désormais|dorénavant|à partir de maintenant|retenez|retiens|a partir de ahora|recuerda"
     r"|en adelante)\b|记住|以后都|以后请|从现在起|今后|一律|都要|必须|不要再|就这样定"
 )
+_PLAIN: Final = re.compile(
+    r"\W*(?:i prefer (?!this|that|the |it\b|these|those|one\b|option)|my name is (?!not\b)|(?:i|we) (?:have |just )?(?:moved|relocated) to "
+    r"(?!this|that|the |it\b|[a-d]\b)|no,? we use (?!this|that|it\b))\S"
+)
+"""What a person says of themselves in so many words."""
 _NORMS: Final = re.compile(
     r"(?:^|[,;:(]|\b(?:please|we|i|and|is|are|must|should|but|also|goes|bitte|ich|wir|man|immer|on|nous|je|siempre|then)\b)[^,;:.]{0,3}?\s*"
     r"\b(?:always|never|dont ever|don't ever|do not ever|immer|niemals|nie|toujours|jamais|siempre|nunca|总是|永远|从不)\b|\b(?:dont|don't) ever\b"
@@ -58,23 +63,6 @@ _TRANSIENT: Final = re.compile(
     r"|ayer|still|again|want(?:s|ed)? to|need to|going to|trying|looking|please|can you)\b|今天|明天|昨天|刚才|现在"
 )
 """What holds for a day, and what is asked for now."""
-_WEAK: Final = frozenset(
-    (
-        "weighed",
-        "has",
-        "did",
-        "did once",
-        "did so",
-        "does",
-        "settled",
-        "as is done",
-        "noted",
-        "let us",
-        "to do so",
-        "by doing",
-    )
-)
-"""Rules that find what happened, is going on or is wanted at the moment as often as what lasts."""
 _TAIL: Final = re.compile(r"(?>(?:[ \t]*+(?:[%‰€$£¥°]\w{0,3}+|\([^()\n]{1,80}\)|(?<=\. )\d[\w/-]{0,20}+))+)")
 """What is no word and belongs to what stands before it."""
 _BEHIND: Final = re.compile(r"[ \t]*+(\S?)")
@@ -82,8 +70,6 @@ _LONGEST: Final = 200
 """Characters in which the word before a full stop is looked for."""
 _WORDS: Final = 3
 """Words of a statement that stands alone; two characters of Chinese count for one."""
-_SOON: Final = 12
-"""Characters within which a statement comes to its verb."""
 _SELF: Final = re.compile(r"^(?:i'm|i’m|i am|we're|we’re|ich bin|je suis|soy) ")
 """What says of oneself in two words what would take three: "I'm vegan"."""
 
@@ -101,9 +87,7 @@ def learnable(text: str) -> tuple[Statement, ...]:
         apart = all(one.end <= other.start or other.end <= one.start for other in found)
         said = one.text.lower()
         passing = _TRANSIENT.search(said) or _NOT.search(said)
-        moved = MOVED.search(said)
-        lasts = one.rule not in _WEAK or (moved is not None and moved.start() < _SOON)
-        if apart and lasts and _alone(said) and not passing:
+        if apart and _alone(said) and not passing:
             whole = _whole(text, one)
             if _ended(text, whole.end):
                 found.append(whole)
@@ -124,15 +108,19 @@ def _marked(text: str) -> Iterator[Statement]:
         said = plain[start:end]
         if not said.strip() or _NOT.search(said):
             continue
-        asked = _ASKED.match(said)
+        asked, kinds = _ASKED.match(said), "preference"
         if asked:
             start += asked.end()
-        elif not (_MARKS.search(said) or _NORMS.search(said)) or not _alone(said):
+        elif not _alone(said):
             continue
+        elif not (_MARKS.search(said) or _NORMS.search(said)):
+            if not _PLAIN.match(said) or _TRANSIENT.search(said):
+                continue
+            kinds = kind(said.split())
         start += len(text[start:end]) - len(text[start:end].lstrip())
         kept = " ".join(text[start:end].split())
         if LEAST <= len(kept) <= MOST or (asked and 1 < len(kept) <= MOST):
-            yield Statement(start, end, "preference", kept, "marked")
+            yield Statement(start, end, kinds, kept, "marked")
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """Marks: a word as it stands -> (the word without what is around it, the classes it belongs to, each one bit).
 
 What a word is does not depend on where it stands, so it is looked up once and remembered; a clause's classes are those
-of its words joined, and a rule is asked only where one of its words stands.
+of its words joined.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from scrubjay.ingest.statements import labelled, process, righted, steps, veto, wanted, wishes, words
-from scrubjay.ingest.statements.said import past
-from scrubjay.ingest.statements.signs import BITS, BY_WORD, LIVED
+from scrubjay.ingest.statements import veto, words
+from scrubjay.ingest.statements.signs import BITS, BY_WORD, LIVED, OURS_ABROAD
 from scrubjay.ingest.statements.words import bag
 
 KNOWN: Final = 1 << 14
@@ -28,47 +27,32 @@ _ENGLISH: Final = (
     | words.AUXILIARY
     | words.LIKE
     | bag("a an to of in on for and it's not no at with from by please never always only every all")
-) - bag("am was do")
+) - bag("am was do") | OURS_ABROAD
 _NO_ING: Final = bag(
     "thing nothing anything everything something morning evening during king ring spring string bring sing"
 )
+_STRONG: Final = bag(
+    """was were had did went came took gave made got saw ran wrote read said told thought knew found felt
+    left lost kept held met paid sent spent put cut let set began broke chose drove ate drank flew
+    forgot grew heard hid hit hurt led lent lay rode rang rose sold sang sat slept spoke stood stole
+    swam taught tore threw understood woke wore won bought brought built caught dealt dug fed fought
+    hung laid lit meant quit shot shut slid stuck swept"""
+)
+"""Verbs whose past has no -ed."""
+_PAST: Final = _STRONG | words.DATED | words.TALKED
+_PRESENT: Final = bag("need feed speed breed bleed exceed proceed succeed seed embed shed wed heed weed")
+"""Verbs that end in -ed all the same."""
 _CLASSES: Final = (
     words.BE,
     words.FLEETING,
     words.ADVERBS | words.NEGATIVE | words.AUXILIARY,
     LIVED,
     _ENGLISH,
-    wishes.CUES,
-    wanted.CUES,
-    process.STARTS,
-    steps.CUES,
-    steps.TOLD,
-    righted.CUES,
-    labelled.LABELS,
-    veto.DOUBTING,
     veto.TELLS,
-    veto.JOKING,
-    frozenset(("if",)),
+    bag("if unless"),
 )
 _FIRST: Final = len(BITS)
-(
-    IS,
-    FLEETS,
-    BETWEEN,
-    LIVES,
-    ENGLISH,
-    WISHES,
-    WANTS,
-    STARTS,
-    STEPS,
-    DONE,
-    RIGHTS,
-    LABELS,
-    DOUBTS,
-    TELLS,
-    JOKES,
-    IF,
-) = (1 << _FIRST + number for number in range(len(_CLASSES)))
+IS, FLEETS, BETWEEN, LIVES, ENGLISH, TELLS, IF = (1 << _FIRST + number for number in range(len(_CLASSES)))
 VERBAL: Final = 1 << _FIRST + len(_CLASSES)
 PAST: Final = VERBAL << 1
 ING: Final = VERBAL << 2
@@ -89,9 +73,9 @@ def mark(raw: str) -> tuple[str, int]:
     for number, members in enumerate(_CLASSES):
         if word in members:
             found |= 1 << _FIRST + number
-    if past(word):
+    if (word[-2:] == "ed" and word not in _PRESENT) or word in _PAST:
         found |= VERBAL | PAST
-    elif word in words.STATES or word in words.AUXILIARY:
+    elif word in words.STATES or word in words.AUXILIARY or word in OURS_ABROAD:
         found |= VERBAL
     if word[-3:] == "ing" and word not in _NO_ING:
         found |= ING

@@ -14,7 +14,6 @@ READ: Final = 8_000
 """Characters read: nobody says a thousand words at once; what is longer was pasted."""
 QUOTED: Final = 4
 """Words from which a quotation is a sentence of somebody and no name."""
-MOST_QUOTED: Final = 2_000
 SPEAKERS: Final = 2
 """Lines by the same speaker that make a chat."""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from scrubjay.ingest.statements import things
+from scrubjay.ingest.statements.clauses import Clause
 from scrubjay.ingest.statements.marks import BETWEEN, ENGLISH, FLEETS, ING, IS, LIVES, PAST, SIGNS, VERBAL
 from scrubjay.ingest.statements.reading import Words
 from scrubjay.ingest.statements.signs import BITS, SUBJECT
+from scrubjay.ingest.statements.words import FIRST, JOINS, bag
 
 FEW: Final = 3
 """Words up to which there may be no small English word among them."""
@@ -16,6 +18,10 @@ VERB: Final = 8
 OVER: Final = 13
 """Words of a long clause."""
 
+_LEADING: Final = JOINS | bag(
+    "btw also oh ok okay yes no hi hey hello well actually fyi then please just yeah nope"
+)
+"""What leads in to what a clause says."""
 _MINE: Final = BITS["of i"] | BITS["of we"]
 _BEING: Final = BITS["is"] | BITS["was"]
 _TURNING: Final = BITS["denies"] | BITS["rather"]
@@ -28,7 +34,28 @@ _BY_LENGTH: Final = tuple(
 )
 
 
-def signed(said: Words, at: int, last: int, named: tuple[bool, bool], found: int) -> int:
+def signs_of(text: str, said: Words, clause: Clause, opens: int) -> int:
+    """Return the signs of a clause.
+
+    Args:
+        text: The turn as written.
+        said: The words of the turn.
+        clause: The clause.
+        opens: The first word of its sentence.
+    """
+    at, last = clause.first, clause.last
+    while at + 1 < last and said.words[at] in _LEADING:
+        at += 1
+    found = 0
+    for bits in said.marks[at:last]:
+        found |= bits
+    signs = _signed(said, at, last, _capitals(text, said, at, last), found)
+    signs |= BITS["first"] if clause.first == opens else 0
+    signs |= BITS["opens turn"] if clause.first == 0 else 0
+    return signs | (BITS["ends turn"] if last == len(said.words) else 0)
+
+
+def _signed(said: Words, at: int, last: int, named: tuple[bool, bool], found: int) -> int:
     """Return the signs of a clause.
 
     Args:
@@ -64,3 +91,13 @@ def signed(said: Words, at: int, last: int, named: tuple[bool, bool], found: int
     if found & _TURNING and said.text.find(",", said.starts[at], said.ends[last - 1]) > 0:
         signs |= BITS["not but"]
     return signs | _ENDS.get(said.raw[last - 1][-1], 0) | _BY_LENGTH[min(count, OVER)]
+
+
+def _capitals(text: str, said: Words, at: int, last: int) -> tuple[bool, bool]:
+    """Tell whether a name stands after a clause's first word, and whether that has a capital itself."""
+    starts, words = said.starts, said.words
+    first = text[starts[at]].isupper()
+    if text[starts[at] + 1 : said.ends[last - 1]].islower():
+        return False, first
+    named = any(text[starts[on]].isupper() and words[on] not in FIRST for on in range(at + 1, last))
+    return named, first

@@ -1,8 +1,7 @@
-"""Signs: a clause -> the names of what in it speaks for or against a lasting statement.
+"""Signs: what in a clause speaks for or against a lasting statement.
 
-Where no rule knows a clause, its signs are weighed (``weighed``): who is spoken of, whether a name, number or time
-stands in it, whether it speaks of the talk itself. Each sign is one bit, and most come from single words, so a clause
-is looked at once.
+They are weighed (``weighed``): who is spoken of, whether a name, number or time stands in it, whether it speaks of
+the talk itself. Each sign is one bit, and most come from single words, so a clause is looked at once.
 """
 
 from __future__ import annotations
@@ -22,11 +21,36 @@ ORDERS: Final = bag(
     avoid ignore read open send call take think imagine shorten simplify sum bring walk guide cut pick drop
     skip leave"""
 )
+_ABROAD: Final = {
+    "i": bag(
+        "ich je j'ai j'habite j'utilise yo eu vivo trabajo soy tengo moro trabalho sou tenho me m'appelle llamo chamo"
+    ),
+    "kin": bag(
+        """mutter vater mama papa schwester bruder sohn tochter frau mann freundin freund kinder kind eltern oma opa
+        hund katze mère père sœur frère fils fille femme mari enfants chien chat madre padre hermana hermano hijo hija
+        hijos esposa marido abuela abuelo perro gato mãe pai irmã irmão filho filha filhos mulher cão"""
+    ),
+    "trait": bag(
+        """allergisch vegetarier vegetarierin veganer veganerin schwanger verheiratet diabetiker zöliakie allergique
+        végétarien végétarienne végane enceinte diabétique alérgico alérgica vegetariano vegetariana vegano vegana
+        celíaco celíaca diabético diabética"""
+    ),
+    "stays": bag(
+        """wohne wohnt wohnen lebe lebt leben arbeite arbeitet heiße heißt spreche läuft nutzen verwenden habite
+        habitons j'habite vit travaille m'appelle s'appelle parle tourne utilisons vivo vive vivimos trabajo trabaja
+        llamo llama hablo corre usamos moro mora trabalho trabalha chamo chama falo seit depuis desde gekauft acheté
+        compré comprei"""
+    ),
+    "is": bag(
+        "bin ist sind suis est sommes soy es somos sou é somos hat habe haben ai j'ai a avons tengo tiene tenho tem"
+    ),
+}
+"""Words of German, French, Spanish and Portuguese that stand for a sign."""
 _SUBJECTS: Final = {
-    "i": bag("i im ive i'm i've i'd i'll"),
-    "we": bag("we we're we've we'd we'll"),
-    "my": bag("my"),
-    "our": bag("our"),
+    "i": bag("i im ive i'm i've i'd i'll") | _ABROAD["i"],
+    "we": bag("we we're we've we'd we'll wir nous on usamos"),
+    "my": bag("my mein meine meinen meiner mon ma mes mi mis meu minha meus minhas"),
+    "our": bag("our unser unsere notre nos nuestro nuestra nosso nossa"),
     "the": bag("the"),
     "he": bag("he she his her he's she's"),
     "they": bag("they their they're they've"),
@@ -64,8 +88,9 @@ _CLASSES: Final = {
     ),
     "trait": words.TRAITS
     | things.LASTING_HAD
-    | bag("allergy allergies stroke surgery pronouns diagnosed dyslexic"),
-    "kin": things.KIN,
+    | bag("allergy allergies stroke surgery pronouns diagnosed dyslexic")
+    | _ABROAD["trait"],
+    "kin": things.KIN | _ABROAD["kin"],
     "own": things.OWN_THINGS,
     "world": things.WORLD,
     "now": bag("now today tonight yesterday tomorrow currently still yet again just already keeps"),
@@ -95,7 +120,7 @@ _CLASSES: Final = {
     "here": bag("this that these those here it there"),
     "the": bag("the"),
     "a": bag("a an"),
-    "is": bag("is are isn't aren't he's she's they're we're i'm it's"),
+    "is": bag("is are isn't aren't he's she's they're we're i'm it's") | (_ABROAD["is"] - {"a"}),
     "was": bag("was were"),
     "counts": words.NUMBERS,
     "from": bag("from by until since via"),
@@ -112,17 +137,34 @@ _CLASSES: Final = {
         """born grew lives live works work married moved own owns runs run use uses called named based
         speaks play plays since until"""
     ),
+    "doubt": bag(
+        """would could might should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished hope
+        hoping hopefully unsure dunno wonder wondering guess almost nearly tempted considering planned thinking
+        supposed"""
+    ),
+    "likes": words.LIKE | bag("favourite favorite fan allergic vegan vegetarian"),
+    "chose": words.CHOSE | bag("moved relocated switched adopted migrated went"),
+    "stays": words.LIVE
+    | bag("lives works working based called named born owns uses speaks teaches runs prefers")
+    | _ABROAD["stays"],
+    "norm": bag(
+        """rule rules policy convention must max maximum min minimum limit allowed forbidden required mandatory
+        strictly strict standard"""
+    ),
     "does": frozenset(one for one in words.STATES if one[-1] == "s") - words.AUXILIARY,
 }
+OURS_ABROAD: Final = frozenset[str]().union(
+    *_ABROAD.values(), *(_SUBJECTS[name] for name in ("we", "my", "our"))
+)
 LIVED: Final = words.HABIT | words.LIVE | words.LIFE | words.LIKE | words.CHOSE
 
 NAMES: Final = (
     *(f"of {name}" for name in (*_SUBJECTS, "name", "other")),
     *_CLASSES,
-    *("no verb", "past", "fleeting", "lived", "doubt", "number", "named", "code"),
+    *("no verb", "past", "fleeting", "lived", "number", "named", "code"),
     *("under 3", "under 5", "over 12", "long turn", "short turn", "pasted", "first", "foreign"),
     *("ing", "ed", "not but", "exclaims", "goes on", "heads", "opens turn", "ends turn"),
-    *("asked turn", "informs", "lines", "lists", "marked up", "quotes", "rule"),
+    *("asked turn", "informs", "lines", "lists", "marked up", "quotes"),
 )
 BITS: Final = {name: 1 << number for number, name in enumerate(NAMES)}
 """Sign -> its bit."""

@@ -21,14 +21,6 @@ KIN: Final = bag(
     accountant lawyer nanny babysitter tutor coach physio"""
 )
 """People and animals of somebody's life: what is said of them is said of that life."""
-BARE_KIN: Final = bag(
-    """granddad grandad mum mom mam dad grandma grandpa granny gran nana mama papa mummy daddy mommy"""
-)
-PETS: Final = bag("cat dog kids twins baby boys girls puppy children horse hens cats dogs toddler")
-BODIES: Final = bag(
-    """group band club class crew board team committee council family company management parents trustees
-    landlord school legal marketing finance hr procurement union"""
-)
 MOMENT: Final = bag(
     """question questions problem problems issue issues error errors bug bugs trouble doubt doubts headache
     feeling feelings idea ideas guess point hope concern concerns worry understanding mistake apologies
@@ -81,11 +73,6 @@ WORLD: Final = bag(
     editor linter formatter handbook policy fridge freezer car's dog cat kids baby"""
 )
 """Things of somebody's life and work that are spoken of as known: what is said of them is no general knowledge."""
-BARE_WORLD: Final = bag(
-    """everything prod production staging ci deploys releases backups invoices main master payroll nursery
-    orders deliveries tables columns"""
-)
-"""Of these, the ones that need no article."""
 WELL_KNOWN: Final = bag(
     """python java javascript typescript rust go golang ruby php postgres postgresql mysql sqlite redis
     mongo docker kubernetes react vue angular svelte node linux windows macos ubuntu debian github
@@ -103,9 +90,3 @@ LASTING_HAD: Final = bag(
     """adhd asthma diabetes celiac coeliac eczema migraines ibs pcos epilepsy arthritis anxiety depression
     kids twins children siblings hypertension"""
 )
-ROLES: Final = bag(
-    """owns runs leads handles manages maintains reviews approves signs works lives teaches studies coaches
-    chairs prefers hates loves likes speaks drives plays joined left moved moves retired started starts
-    turns gets"""
-)
-"""What people of somebody's world do, in the words in which that is told."""

@@ -12,9 +12,6 @@ from typing import Final
 
 from scrubjay.ingest.statements.words import bag
 
-LEAST: Final = 2
-"""Spaces in what says something before a comma."""
-
 _TALES: Final = (
     r"story|stories|tale|novel|poem|haiku|sonnet|limerick|scene|dialogue|monologue|screenplay|script for|"
     r"sketch|song|lyrics"
@@ -77,23 +74,6 @@ _DROPPED = re.compile(
 _DROPS: Final = bag(
     """scrapped abandoned dropped canceled cancelled called calling changed fell right dreams joke as"""
 )
-JOKING: Final = _JOKES | _DROPS
-"""Without one of these and a sign beyond ASCII nothing is unreal."""
-_DOUBTS: Final = bag(
-    """would could might should wouldn't couldn't shouldn't maybe perhaps probably possibly wish wished
-    hope hoping hopefully unsure dunno wonder wondering guess would've could've should've shoulda
-    woulda almost nearly tempted considering basically literally practically clearly obviously planned
-    wanted thinking dreaming"""
-)
-_MAY_BE: Final = bag("i we he she it they you that this there who which")
-"""Before "may" the verb; before the month stand other words."""
-_DOUBT = re.compile(
-    r"\b(?:not sure|no idea|supposed to|(?:was|were|been) (?:going|about|planning|thinking|considering|"
-    r"meaning|hoping)|no longer (?:plan|want|need))\b"
-)
-_DOUBTING: Final = bag("sure idea supposed was were been longer")
-DOUBTING: Final = _DOUBTS | _DOUBTING | {"may"}
-"""Without one of these nothing is doubted."""
 _PASSING = re.compile(
     r"\b(?:right now|at the moment|this (?:minute|second|instant|morning|afternoon|evening|lunch)|tonight|"
     r"for now|in a (?:minute|sec|second|bit|hurry|rush)"
@@ -130,18 +110,6 @@ def unsaid(text: str, start: int, end: int) -> bool:
 def told(text: str, start: int, end: int, words: Sequence[str]) -> bool:
     """Tell whether a clause hands on what others say; so does what follows it in the sentence."""
     return not TELLS.isdisjoint(words) and not _MINE.search(text, start, end)
-
-
-def doubted(text: str, start: int, end: int, words: Sequence[str]) -> bool:
-    """Tell whether a clause is a wish, a chance or a duty; what stands behind a comma does not count."""
-    comma = text.find(",", start, end)
-    if comma > start and text.count(" ", start, comma) >= LEAST:
-        end, words = comma, words[: text.count(" ", start, comma) + 1]
-    if "may" in words and words[words.index("may") - 1] in _MAY_BE:
-        return True
-    if not _DOUBTS.isdisjoint(words):
-        return True
-    return not _DOUBTING.isdisjoint(words) and _DOUBT.search(text, start, end) is not None
 
 
 def passing(text: str, start: int, end: int) -> bool:

@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from scrubjay.ingest.statements.clauses import asks
-from scrubjay.ingest.statements.cues import said_for_itself
+from scrubjay.ingest.statements.learnable import learnable
 from scrubjay.ingest.statements.prose import prose
 from scrubjay.ingest.statements.reading import Words, read, sentences
 from scrubjay.ingest.statements.signs import ORDERS
-from scrubjay.ingest.statements.statements import LEAST, MOST, Statement, statements
+from scrubjay.ingest.statements.statements import LEAST, MOST, Statement
 from scrubjay.ingest.statements.veto import earnest, passing, told, unreal, unsaid
+from scrubjay.ingest.statements.words import HABITUAL
 from scrubjay.text.vouched import Stretch, vouched
 
 KINDS: Final = ("correction", "decision", "fact", "howto", "preference")
@@ -103,7 +104,7 @@ def _of_turn(text: str, proposals: Sequence[dict[str, Any]], turn: int, found: F
     plain = prose(text)
     said = read(plain, len(plain))
     limit = earnest(plain, frozenset(said.words))
-    known = [Stretch(one.start, one.end) for one in statements(text)]
+    known = [Stretch(one.start, one.end) for one in learnable(text)]
     kept: list[Statement] = []
     for item in proposals:
         stretch = _stretch(text, plain, item)
@@ -158,7 +159,7 @@ def _meant(plain: str, said: Words, stretch: Stretch) -> bool:
             return not unsaid(plain, start, end)
         if start < stretch.end and stretch.start < end:
             words = said.words[first:last]
-            ordered = words[0] in ORDERS and not said_for_itself(words)
+            ordered = words[0] in ORDERS and HABITUAL.isdisjoint(words)
             if asked or ordered or asks(said.words, first, last):
                 return False
             if unreal(plain, start, end, words) or told(plain, start, end, words):

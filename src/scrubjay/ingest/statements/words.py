@@ -54,28 +54,10 @@ PASSING: Final = bag(
     working to like"""
 )
 """Predicates that will not hold in a month, or that only appraise."""
-POINTERS: Final = bag(
-    """it this that these those them your yours both neither none either what how when where everything
-    something anything one some"""
-)
-"""Objects that stand in the talk: who likes these says nothing of other days."""
-DRAFTS: Final = bag(
-    """way idea sound look looks first second third last latest new old previous other result results
-    version draft option options answer reply tone style suggestion suggestions design plan one ones
-    part example examples title name names image picture logo intro ending output change changes format
-    concept fact original shorter longer revised updated number variant approach direction wrong one
-    same"""
-)
-"""After "the": parts of what was just made."""
 LIKE: Final = bag(
     """prefer like love adore hate dislike enjoy detest loathe despise favour favor stand bear tolerate
     loved hated"""
 )
-SOON: Final = bag(
-    """see know hear ask thank get have add make change create write learn start try buy find build be go
-    use do think"""
-)
-"""After "like to": what somebody is about to do."""
 LIVE: Final = bag(
     """live work teach speak own rent drive manage lead volunteer commute maintain coach collect foster
     specialise specialize freelance supervise chair suffer identify belong subscribe study play ride
@@ -90,16 +72,6 @@ HABIT: Final = LIVE | bag(
     clean feed back"""
 )
 """What people do again and again, when a word says so."""
-ABSTAIN: Final = bag(
-    """eat drink smoke drive have own use cook celebrate fly swim speak read wear work watch travel allow
-    accept deploy commit merge ship support sell offer take do"""
-)
-TEAMWORK: Final = bag(
-    """use run deploy host store ship release support target follow pin vendor lint squash rebase tag
-    version keep require sell serve offer charge employ publish maintain monitor document rely depend
-    operate develop bill invoice pay accept hold meet track back own rent live speak write work open
-    close build test manage organise organize"""
-)
 LIFE: Final = bag(
     """bought moved adopted graduated married joined quit retired founded hired switched enrolled inherited
     became studied lived sold published qualified migrated renamed cancelled canceled launched divorced
@@ -130,10 +102,6 @@ TRAITS: Final = bag(
     unemployed muslim jewish christian catholic hindu buddhist kosher halal sober bilingual fluent
     native based located born raised responsible from neurodivergent nonbinary non-binary gay lesbian
     trans bisexual introverted shortsighted nearsighted happiest"""
-)
-ONGOING: Final = bag(
-    """learning studying living raising renting volunteering majoring moving expecting retiring hosting
-    migrating recovering saving"""
 )
 NUMBERS: Final = bag("one two three four five six seven eight nine ten eleven twelve twenty thirty")
 STATES: Final = bag(
@@ -182,17 +150,3 @@ TALKED: Final = bag(
     included selected shared given increased decreased changed defined implemented created made"""
 )
 """What somebody did in the work at hand, or of late in the talk: a number does not make it last."""
-PLURAL: Final = bag(
-    """live run use work go play speak include need cost take start end open close sell keep eat sleep hurt
-    shake sit talk go get come hate love like prefer have own drive want"""
-)
-"""Verbs of plural things, which may be nouns too: never the first word after "my"."""
-ARTICLES: Final = bag("a an the")
-COUNTS: Final = (
-    bag("a an no some several many only both type another severe mild chronic over around almost") | NUMBERS
-)
-"""What stands before a thing that one has."""
-PREPOSITIONS: Final = bag(
-    """in at on with for of from who that which and or to by but since because so about where as into"""
-)
-HAD: Final = bag("has have had")

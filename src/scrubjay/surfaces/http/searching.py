@@ -8,12 +8,15 @@ from fastapi import APIRouter, Query
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
+from scrubjay.config_rerank import KINDS as RERANKERS
 from scrubjay.engine import Memory
 from scrubjay.errors import InputError
 from scrubjay.memory.answers import Answer, Explanation, Result
 from scrubjay.memory.contexts import PARTS, Context
 from scrubjay.memory.ranking import Contribution, Factor
 from scrubjay.memory.threads import Step
+from scrubjay.memory.tiers import STATUSES, TIERS
+from scrubjay.recall.fusion import PRESETS
 from scrubjay.recall.request import (
     CHANNELS,
     FUSIONS,
@@ -36,19 +39,21 @@ router = APIRouter(prefix="/v1", tags=["recall"])
 
 Limit = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
 Snippet = Annotated[int, Field(ge=1, le=MOST_SNIPPET)]
+Tier = Annotated[str, Field(json_schema_extra={"enum": list(TIERS)})]
+Status = Annotated[str, Field(json_schema_extra={"enum": list(STATUSES)})]
 
 
 @as_in(Memory.search)
 class Filtered(Form):
     """What a question is narrowed to."""
 
-    tiers: Words = []
+    tiers: Annotated[list[Tier], Field(max_length=MOST_ITEMS)] = []
     tags: Words = []
     path: str = ""
     sources: Words = []
     since: Moment = None
     until: Moment = None
-    statuses: Words = ["active"]
+    statuses: Annotated[list[Status], Field(max_length=MOST_ITEMS)] = ["active"]
     projects: Annotated[
         list[Project],
         Field(max_length=MOST_ITEMS, description="Any of these projects, by name or by the end of a name."),
@@ -65,11 +70,11 @@ class Asked(Filtered):
     query: str
     limit: Limit | None = None
     fusion: Annotated[str, Field(json_schema_extra={"enum": list(FUSIONS)})] | None = None
-    preset: Annotated[str, Field(json_schema_extra={"enum": ["kit", "openclaw", "router"]})] | None = None
+    preset: Annotated[str, Field(json_schema_extra={"enum": list(PRESETS)})] | None = None
     channels: Annotated[Words, Field(json_schema_extra={"examples": [list(CHANNELS)]})] | None = None
     models: Words | None = None
     stages: Annotated[Words, Field(json_schema_extra={"examples": [list(STAGES)]})] | None = None
-    rerank: str | None = None
+    rerank: Annotated[str, Field(json_schema_extra={"enum": list(RERANKERS)})] | None = None
     links: int | None = None
     hierarchy: bool | None = None
     depth: int = 3
@@ -125,7 +130,7 @@ class Thread(Filtered):
     hops: Annotated[int, Field(ge=0, le=4)] = 2
     limit: Annotated[int, Field(ge=1, le=100)] = 12
     fan_out: Annotated[int, Field(ge=1, le=50)] = 8
-    statuses: Words = ["active", "superseded"]
+    statuses: Annotated[list[Status], Field(max_length=MOST_ITEMS)] = ["active", "superseded"]
     snippet: Snippet | None = None
     now: Moment = None
     as_of: Moment = None
